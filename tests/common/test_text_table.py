@@ -18,8 +18,9 @@ def test_cells_are_kept_as_written():
     [
         (b"", "the file is empty"),
         (b"file,x\n", "no rows"),
-        (b"file;x\na;1\n", "line 1: .*semicolons"),
-        (b"file\tx\na\t1\n", "line 1: .*tabs"),
+        (b"file|x\na|1\n", "line 1: .*bars"),
+        (b"file;x\na;1;2\n", "line 2: the row has 3 cells, the header 2. .* hold a semicolon"),
+        (b"file\tx\na,1\n", "line 2: the row has 1 cells"),
         (b"file,x\na.wav,1,\n", "line 2: the row has 3 cells, the header 2"),
         (b"file,x\na.wav\n", "line 2: the row has 1 cells"),
         (b'file,x\na.wav,1\n"b.wav,2\nc.wav,3\n', "line 3: the row that begins here"),

@@ -5,7 +5,7 @@ They pass through exactly one of these functions on their way out:
 
 - :func:`escape` for HTML, text and attribute values alike
 - :func:`terminal` for messages, logs and progress bars
-- :func:`quoted` for a value inside a message
+- :func:`quoted` for a value inside a message, :func:`told_apart` for two names that are not the same
 - :func:`spreadsheet` for text cells of CSV files
 - :func:`css_string` for generated content in style sheets
 - :func:`heading` for headings in Markdown, :func:`one_line` for titles that no Markdown is made of
@@ -13,7 +13,9 @@ They pass through exactly one of these functions on their way out:
 
 from __future__ import annotations
 
+import difflib
 import html
+import os
 import re
 import unicodedata
 
@@ -92,6 +94,39 @@ def quoted(value: object, limit: int = VALUE_LIMIT) -> str:
     """
     text = terminal(str(value).replace("\n", "\\n"))
     return f"'{shorten(text, limit)}'"
+
+
+def told_apart(one: str, other: str) -> tuple[str, str]:
+    r"""Show two names in a message, as :func:`quoted` does, so that nobody takes them for the same.
+
+    If they differ in signs that look like none or like others, these are written as code points; if they are
+    long, the ends are shown from where they differ.
+
+    Examples
+    --------
+    >>> told_apart("a.wav", "a.wav ")
+    ("'a.wav'", "'a.wav\\u0020'")
+    >>> told_apart("a.wav", "\u0430.wav")
+    ("'a.wav'", "'\\u0430.wav'")
+    """
+    same = os.path.commonprefix([one, other])
+    cut = max(0, len(same) - 20) if max(len(one), len(other)) > VALUE_LIMIT else 0
+    alike = difflib.SequenceMatcher(None, one[-200:], other[-200:], autojunk=False).ratio() > 0.75
+    shown = []
+    for name, against in ((one, other), (other, one)):
+        scripts = {_script(sign) for sign in {*against} - {*name}}
+        codes = {sign for sign in {*name} - {*against} if not sign.isascii() and _script(sign) not in scripts}
+        codes = codes if alike else set()
+        codes |= {" "} if name != name.strip() or "  " in name else set()
+        text = "".join(f"\\u{ord(sign):04x}" if sign in codes else sign for sign in name[cut:])
+        shown.append(quoted("…" * bool(cut) + text))
+    return shown[0], shown[1]
+
+
+def _script(sign: str) -> str:
+    """Give the first word of a sign's name, such as LATIN; that of each mark, blank or control is its own."""
+    is_seen = unicodedata.category(sign)[0] not in "MZC"
+    return unicodedata.name(sign, sign).partition(" ")[0] if is_seen else sign
 
 
 def spreadsheet(value: str) -> str:

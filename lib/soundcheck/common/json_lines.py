@@ -66,7 +66,13 @@ class JsonLines:
 
     def where(self, row: int, field: str = "") -> str:
         """Say where a value stands: ``results.jsonl line 5, field duration``."""
-        return f"{self.shown} line {self.lines[row]}{f', field {field}' if field else ''}"
+        return self.where_all([row], field)
+
+    def where_all(self, rows: Sequence[int], field: str = "") -> str:
+        """Say where values of one or two lines stand: ``results.jsonl lines 5 and 9, field duration``."""
+        lines = " and ".join(str(self.lines[row]) for row in sorted(rows))
+        place = f"{self.shown} line{'s' * (len(rows) > 1)} {lines}"
+        return f"{place}, field {field}" if field else place
 
 
 def read_json_lines(content: bytes, shown: str, fields: Mapping[str, str]) -> JsonLines:

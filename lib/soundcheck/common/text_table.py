@@ -6,7 +6,8 @@ header, and whoever uses a column converts it, naming line and column of what do
 
 Conventions
 -----------
-- CSV with commas in UTF-8 (a byte order mark is fine), or Parquet; the content tells which, not the name.
+- CSV in UTF-8 (a byte order mark is fine), or Parquet; the content tells which, not the name. Cells of CSV
+  are separated by commas, semicolons or tabs: by what is most frequent in the header.
 - Lines count from 1, the header is line 1; Parquet has rows, counted from 1.
 """
 
@@ -60,6 +61,8 @@ class TextTable:
         How messages call the table.
     nested
         Name of a column -> its type, where its values are lists, structures or bytes instead of cells.
+    headings
+        Name of a column -> what the file calls it, where a suite renames it.
     """
 
     columns: dict[str, Sequence[str]]
@@ -67,14 +70,20 @@ class TextTable:
     unit: str
     shown: str
     nested: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    headings: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.places)
 
     def where(self, row: int, column: str = "") -> str:
         """Say where a cell stands: ``segments.csv line 5, column arousal``."""
-        place = f"{self.shown} {self.unit} {self.places[row]}"
-        return f"{place}, column {column}" if column else place
+        return self.where_all([row], column)
+
+    def where_all(self, rows: Sequence[int], column: str = "") -> str:
+        """Say where cells of one or two rows stand: ``segments.csv lines 5 and 9, column arousal``."""
+        places = " and ".join(str(self.places[row]) for row in sorted(rows))
+        place = f"{self.shown} {self.unit}{'s' * (len(rows) > 1)} {places}"
+        return f"{place}, column {self.headings.get(column, column)}" if column else place
 
     @property
     def header(self) -> str:
@@ -112,7 +121,8 @@ def parse_text_table(content: bytes, shown: str) -> TextTable:
     if _JSON.match(text):
         remedy = "Give a CSV text whose first line has the names of the columns, or a Parquet table"
         raise input_error(f"{shown} line 1", "this is JSON, not a table", remedy)
-    return _plain_csv(text, shown) or _csv(text, shown)
+    separator = max(",;\t", key=re.search(r"\S[^\r\n]*", text)[0].count)
+    return _plain_csv(text, shown, separator) or _csv(text, shown, separator)
 
 
 def decode_text(content: bytes, shown: str) -> str:
@@ -139,8 +149,8 @@ def decode_text(content: bytes, shown: str) -> str:
     return text
 
 
-def _plain_csv(text: str, shown: str) -> TextTable | None:
-    """Read a text without quotes and empty lines, where commas and ends of lines are all there is.
+def _plain_csv(text: str, shown: str, separator: str = ",") -> TextTable | None:
+    """Read a text without quotes and empty lines, where separators and ends of lines are all there is.
 
     Seven times as quick as cell by cell. ``None`` if there is more, or if anything is wrong with it: then
     :func:`_csv` reads it, or says what.
@@ -152,13 +162,13 @@ def _plain_csv(text: str, shown: str) -> TextTable | None:
     import pyarrow.csv
 
     first = text[: text.find("\n")]
-    header = [cell.strip() for cell in first.split(",")]
+    header = [cell.strip() for cell in first.split(separator)]
     names = {f"f{number}": pa.string() for number in range(len(header))}
     try:
         table = pyarrow.csv.read_csv(
             pa.py_buffer(text[len(first) + 1 :].encode()),
             pyarrow.csv.ReadOptions(use_threads=False, column_names=list(names)),
-            pyarrow.csv.ParseOptions(quote_char=False),
+            pyarrow.csv.ParseOptions(delimiter=separator, quote_char=False),
             pyarrow.csv.ConvertOptions(column_types=names),
         )
     except pa.ArrowException:
@@ -170,10 +180,11 @@ def _plain_csv(text: str, shown: str) -> TextTable | None:
     return TextTable(columns, range(2, table.num_rows + 2), "line", shown)
 
 
-def _csv(text: str, shown: str) -> TextTable:
+def _csv(text: str, shown: str, separator: str = ",") -> TextTable:
     problems = Problems()
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    sign = {",": "a comma", ";": "a semicolon", "\t": "a tab"}[separator]
     header: list[str] = []
     rows: list[list[str]] = []
     places: list[int] = []
@@ -186,7 +197,7 @@ def _csv(text: str, shown: str) -> TextTable:
             elif row:
                 if len(row) != len(header):
                     what = f"the row has {len(row)} cells, the header {len(header)}"
-                    remedy = "Correct the row; put cells that hold a comma in quotes"
+                    remedy = f"Correct the row; put cells that hold {sign} in quotes"
                     problems.add(f"{shown} line {line}", what, remedy)
                 rows.append(row)
                 places.append(line)
@@ -203,11 +214,9 @@ def _csv(text: str, shown: str) -> TextTable:
 
 def _check_header(header: list[str], shown: str) -> None:
     problems = Problems()
-    if len(header) == 1:
-        for mark, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-            if mark in header[0]:
-                what = f"the cells are separated by {name}, not by commas"
-                raise input_error(f"{shown} line 1", what, "Save the table with commas")
+    if len(header) == 1 and "|" in header[0]:
+        what = "the cells are separated by bars, not by commas"
+        raise input_error(f"{shown} line 1", what, "Save the table with commas")
     for name in sorted({name for name in header if header.count(name) > 1}):
         problems.add(f"{shown} line 1", f"two columns are called {quoted(name)}", "Keep one of them")
     problems.raise_if_any()

@@ -86,11 +86,13 @@ def load_corpus(
             title=entry.name[:40],
         )
         table, left_out, told = _join(raw, parsed, facts, suite.audio_limit)
-    else:  # nobody listens: a file is what it is called
+    else:  # nobody listens: a file is what it is called, here and in no other corpus
         table, left_out = parsed.table, list(parsed.left_out)
         length = table["end"] - table["start"].fillna(0.0)  # as far as the table knows
         table = table.assign(duration=length.where(table["end"].notna(), table["duration"]))
-        table = identified(table, {name: files.digest(name) for name in table["file"].unique()})
+        table = identified(
+            table, {name: files.digest(f"{entry.name} {name}") for name in table["file"].unique()}
+        )
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
         remedy = "" if "`" in reasons else "Check the files and the split"

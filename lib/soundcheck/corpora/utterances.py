@@ -1,32 +1,41 @@
-"""Which segments a name means that stands in a file of others: a transcript's id, an utterance of a trial.
+"""Which segments a name means that stands in a file of others: an answer, an id, a side of a trial.
 
 Conventions
 -----------
-A name means the segments whose file is written like it. These forms are tried in turn, all exactly, then all
-without regard to case: the file; without extension; so with ``-``, then ``_``, for ``/``; the file's name
-without folder and extension; so after the speaker and ``-``, then ``_``; last the ``item`` of the segment if
-it has that for itself, as in formats that name utterances. The first that fits counts.
-
-A path, as lists of another machine have them, means a file that ends like it. These are tried in turn, again
-exactly and then without regard to case: a file that the path ends with, also without extension; files that
-have the longest end in common with it, also without extension; then the forms of names. At least the file's
-own name has to fit.
+- A name means the file that is written exactly so. Otherwise paths are compared from their ends: all folders
+  that both sides give have to agree, those that one side alone has do not count. Files that the name ends
+  with come first, the longest of them, then files that end with the name.
+- These are tried in turn: with the extension; without it, as far as it is one of sounds or of what is made
+  from them; with ``-``, then ``_``, for ``/``; the file's name after the speaker and ``-``, then ``_``; the
+  ``item`` of the segment if it has that for itself. All of them exactly, then all without regard to case,
+  blanks around names, Unicode's composed and decomposed letters and ``%20`` for a blank.
+- The first that fits counts; what it gives may be several segments.
 """
 
 from __future__ import annotations
 
-import os
-import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import numpy as np
+
+from soundcheck.common.errors import Problems
+from soundcheck.common.escaping import quoted
+from soundcheck.common.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["UtteranceNames", "plain_path"]
+__all__ = ["UtteranceNames", "matched_by_less", "plain_path"]
 
-_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")  # of audio files; `rec.1` has none
+_EXTENSION = re.compile(  # of sounds, films, and what is made from sounds; `rec.1` and `rec.v2` have none
+    r"\.(wave?|flac|og[ga]|opus|mp[234]|aif[cf]?|aiff|sph|nist|w64|wv|caf|au|snd|m4a|aac|wma|amr|3gp|webm|mkv"
+    r"|mov|avi|mpe?g|raw|pcm|txt|lab|json|np[yz]|pt|pkl)$",
+    re.IGNORECASE,
+)
 
 
 def plain_path(name: str) -> str:
@@ -42,142 +51,226 @@ def plain_path(name: str) -> str:
     return "/".join(part for part in name.replace("\\", "/").split("/") if part not in ("", "."))
 
 
+def _bare(name: str) -> str:
+    return _EXTENSION.sub("", name)
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", unquote(name)).strip().casefold()
+
+
 class UtteranceNames:
     """Finds the segments that names mean.
 
     Parameters
     ----------
     segments
-        Segment table with a column ``file``, perhaps ``speaker`` and ``item``.
+        Segment table with a column ``file``, perhaps ``start``, ``end``, ``speaker`` and ``item``.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> names = UtteranceNames(pd.DataFrame({"file": ["s1/a.wav", "s2/b.wav"]}))
-    >>> names.find("s2-b"), names.find("A"), names.find("c")
-    ([1], [0], [])
+    >>> names = UtteranceNames(pd.DataFrame({"file": ["s1/a.wav", "s2/a.wav", "b.wav"]}))
+    >>> names.find(["/data/s2/a.wav", "a.flac", "s3/a.wav", "b", "S1-a"])
+    [[1], [0, 1], [], [2], [0]]
     """
 
     def __init__(self, segments: pd.DataFrame) -> None:
+        self._segments = segments
         self._files = segments["file"].tolist()
         self._forms: list[Callable[[], list[str]]] = [
             lambda: self._files,
-            self._bare,
-            lambda: self._flat("-"),
-            lambda: self._flat("_"),
-            self._base,
+            lambda: list(map(plain_path, self._files)),
+            lambda: list(map(_bare, self._names(1))),
+            lambda: [name.replace("/", "-") for name in self._names(2)],
+            lambda: [name.replace("/", "_") for name in self._names(2)],
         ]
         if "speaker" in segments.columns:
-            speakers = segments["speaker"].tolist()
-            self._forms += [lambda: self._spoken(speakers, "-"), lambda: self._spoken(speakers, "_")]
+            self._forms += [lambda: self._spoken("-"), lambda: self._spoken("_")]
         if "item" in segments.columns:
             items = segments["item"]
             own = items.where(items.notna() & ~items.duplicated(keep=False), "")  # others name no one segment
             self._forms.append(own.tolist)
-        self._tables: dict[tuple[int, bool], dict[str, list[int]]] = {}
+        self._known: dict[int, list[str]] = {}
+        self._tables: dict[tuple[int, bool, bool], dict[str, list[int]]] = {}
 
-    def find(self, name: str) -> Sequence[int]:
-        """Find the rows that a name means: all that its first fitting form gives, in order; empty if none."""
-        for folded in (False, True) if name else ():
-            wanted = name.casefold() if folded else name
-            for form in range(len(self._forms)):
-                rows = self._rows(form, folded).get(wanted)
-                if rows:
-                    return rows
-        return []
+    def find(self, names: Sequence[str]) -> list[Sequence[int]]:
+        """Find the rows that each name means: all that fit equally well, in order; empty if none does."""
+        table = self._rows(0)
+        found: list[Sequence[int]] = [table.get(name, []) if name else [] for name in names]
+        left = [number for number, rows in enumerate(found) if not rows and names[number]]
+        for folded in (False, True):
+            for look_up in self._look_ups(folded) if left else ():
+                for number in left:
+                    name = plain_path(names[number])
+                    found[number] = look_up(_folded(name) if folded else name)
+                left = [number for number in left if not found[number]]
+                if not left:
+                    break
+        return found
 
-    def find_paths(self, names: Sequence[str]) -> list[Sequence[int]]:
-        """Find the rows that each of some paths means.
+    def assign(
+        self, names: Sequence[str], noun: str, where: Callable[..., str], problems: Problems
+    ) -> np.ndarray:
+        """Find the one name of each segment, int64 ``(segments,)``; -1 = none.
+
+        Of several names of a segment the one that is written like its file counts, or the only one that gives
+        its whole path; otherwise they are a problem, and so is a name that means several segments.
 
         Parameters
         ----------
         names
-            Paths or names, with or without the folders in which the files lie elsewhere.
-
-        Returns
-        -------
-        list
-            For each name the rows that fit equally well; empty if none does.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> names = UtteranceNames(pd.DataFrame({"file": ["s1/a.wav", "s2/a.wav", "b.wav"]}))
-        >>> names.find_paths(["/data/s2/a.wav", "a.flac", "b", "/c/d"])
-        [[1], [0, 1], [2], []]
+            All different.
+        noun
+            What messages call a name.
+        where
+            Says where names stand, given their numbers.
+        problems
+            Takes what is wrong.
         """
-        found: list[Sequence[int]] = [[]] * len(names)
-        plain = [plain_path(name) for name in names]
-        left = list(range(len(names)))
-        for folded in (False, True):
-            for table, bare in self._path_tables(folded):
-                missed = []
-                for number in left:
-                    name = plain[number].casefold() if folded else plain[number]
-                    name = _EXTENSION.sub("", name) if bare else name
-                    found[number] = _longest_tail(name, table)
-                    if not found[number]:
-                        missed.append(number)
-                left = missed
-                if not left:
-                    return found
-        return found
+        place = {name: number for number, name in enumerate(names)}
+        owner = np.array([place.get(file, -1) for file in self._files], dtype=np.int64)
+        if len(place) and (owner >= 0).all() and len({*self._files}) == len(self._files):
+            return owner  # most often; other names cannot fit better
+        owner[:] = -1
+        rival: dict[int, int] = {}  # segment -> a name that fits it as well as its owner
+        for number, rows in enumerate(self.find(names)):
+            if len(rows) > 1:
+                what = f"the {noun} {quoted(names[number])} could mean {self.meanings(rows)}"
+                problems.add(where(number), what, self.remedy(rows))
+            elif rows:
+                row, before = rows[0], int(owner[rows[0]])
+                ranks = [self._rank(names[one], row) if one >= 0 else 3 for one in (number, before)]
+                if ranks[0] < ranks[1]:
+                    owner[row] = number
+                    rival.pop(row, None)
+                elif ranks[0] == ranks[1]:
+                    rival[row] = number
+        for row, number in rival.items():
+            both = f"{quoted(names[owner[row]])} and {quoted(names[number])}"
+            what = f"the {noun}s {both} mean the same segment {quoted(self._files[row])}"
+            remedy = (
+                "Write the one that is meant as in the corpus; are these answers of two sets of recordings?"
+            )
+            problems.add(where(owner[row], number), what, remedy)
+        return owner
 
-    def _path_tables(self, folded: bool) -> Iterator[tuple[dict[str, list[int]], bool]]:
-        """Give what paths may end with, and whether it is without extension; made when it is asked for."""
-        yield self._rows(0, folded), False
-        yield self._rows(1, folded), True
-        yield self._tails(self._files, folded), False
-        yield self._tails(self._bare(), folded), True
-        for form in range(2, len(self._forms)):
-            yield self._rows(form, folded), True
+    def meanings(self, rows: Sequence[int]) -> str:
+        """Name the segments that a name could mean."""
+        names = [self._files[row] for row in rows]
+        if self._files.count(names[0]) > 1:
+            from soundcheck.corpora.segments import segment_name  # late: only this message needs it
 
-    @staticmethod
-    def _tails(names: Sequence[str], folded: bool) -> dict[str, list[int]]:
-        """Tell which rows end with each end of a path."""
-        table: dict[str, list[int]] = {}
-        for row, name in enumerate(names):
-            for tail in _tails(name.casefold() if folded else name):
-                table.setdefault(tail, []).append(row)
-        return table
+            table = self._segments.reindex(columns=["file", "start", "end"]).iloc[list(rows[:2])]
+            names = [segment_name(*row) for row in table.itertuples(index=False)]
+        more = f" and {len(rows) - 2} more" if len(rows) > 2 else ""
+        return f"{' and '.join(map(quoted, names[:2]))}{more}"
 
-    def _rows(self, form: int, folded: bool) -> dict[str, list[int]]:
-        """Tell where each name of a form stands; made when it is first asked for."""
-        if (form, folded) not in self._tables:
+    def remedy(self, rows: Sequence[int]) -> str:
+        """Say what to do about a name that could mean several segments."""
+        names = [self._files[row] for row in rows]
+        if len({*names}) < len(names):
+            return "Give a CSV table with the columns file, start and end"
+        return f"Write the file as the corpus does, such as {quoted(names[0])}"
+
+    def _rank(self, name: str, row: int) -> int:
+        """Rank how a name is written: 0 = as the file, 1 = with its whole path, 2 = otherwise."""
+        file = self._files[row]
+        return 0 if name == file else 1 + (not _ends_with(plain_path(name), plain_path(file)))
+
+    def _look_ups(self, folded: bool) -> Iterator[Callable[[str], Sequence[int]]]:
+        """Give what names are looked for in, one after the other; made when it is asked for."""
+        for form, change in ((1, str), (2, _bare)):
+            whole = self._rows(form, folded)
+            yield lambda name, whole=whole, change=change: _longest_end(change(name), whole)
+            ends = self._rows(form, folded, True)
+            yield lambda name, ends=ends, change=change: ends.get(change(name), [])
+        for form in range(3, len(self._forms)):
+            table = self._rows(form, folded)
+            yield lambda name, table=table: table.get(_bare(name)) or table.get(name, [])
+
+    def _names(self, form: int) -> list[str]:
+        if form not in self._known:
+            self._known[form] = self._forms[form]()
+        return self._known[form]
+
+    def _rows(self, form: int, folded: bool = False, ends: bool = False) -> dict[str, list[int]]:
+        """Tell where each name of a form, or each end of one, stands; made when it is first asked for."""
+        if (form, folded, ends) not in self._tables:
             table: dict[str, list[int]] = {}
-            for row, name in enumerate(self._forms[form]()):
-                table.setdefault(name.casefold() if folded else name, []).append(row)
-            self._tables[form, folded] = table
-        return self._tables[form, folded]
+            for row, name in enumerate(self._names(form)):
+                name = _folded(name) if folded else name
+                for end in _ends(name) if ends else (name,):
+                    table.setdefault(end, []).append(row)
+            table.pop("", None)
+            self._tables[form, folded, ends] = table
+        return self._tables[form, folded, ends]
 
-    def _bare(self) -> list[str]:
-        return [os.path.splitext(name)[0] for name in self._files]
-
-    def _flat(self, joint: str) -> list[str]:
-        return [name.replace("/", joint) for name in self._bare()]
-
-    def _base(self) -> list[str]:
-        return [posixpath.basename(name) for name in self._bare()]
-
-    def _spoken(self, speakers: Sequence[object], joint: str) -> list[str]:
+    def _spoken(self, joint: str) -> list[str]:
         import pandas as pd  # late: whoever reads a suite imports this module
 
-        pairs = zip(speakers, self._base(), strict=True)
-        return ["" if pd.isna(who) else f"{who}{joint}{name}" for who, name in pairs]
+        pairs = zip(self._segments["speaker"].tolist(), self._names(2), strict=True)
+        return ["" if pd.isna(who) else f"{who}{joint}{name.rpartition('/')[2]}" for who, name in pairs]
 
 
-def _tails(name: str) -> Iterator[str]:
+def _ends(name: str) -> Iterator[str]:
     """Give the ends of a path, the longest first: ``x/y/z``, ``y/z``, ``z``."""
     while name:
         yield name
         name = name.partition("/")[2]
 
 
-def _longest_tail(name: str, table: dict[str, list[int]]) -> list[int]:
+def _longest_end(name: str, table: dict[str, list[int]]) -> Sequence[int]:
     """Look up the longest end of a path that a table has; empty if it has none."""
-    while name:
-        rows = table.get(name)
-        if rows is not None:
-            return rows
-        name = name.partition("/")[2]
-    return []
+    return next((table[end] for end in _ends(name) if end in table), [])
+
+
+def _ends_with(name: str, end: str) -> bool:
+    return f"/{name}".endswith(f"/{end}")
+
+
+def matched_by_less(pairs: Collection[tuple[str, str]], shown: str, ids: bool = False) -> list[str]:
+    """Say which names mean a file without giving its whole path; empty if there is none.
+
+    Parameters
+    ----------
+    pairs
+        Name and file.
+    shown
+        How messages call the place of the names.
+    ids
+        Whether names are ids, which have no extension.
+
+    Examples
+    --------
+    >>> matched_by_less({("a.wav", "s1/a.wav"), ("/d/b.wav", "b.wav")}, "t.csv")
+    ["1 name in t.csv fits without the folder of the file ('a.wav' is taken for 's1/a.wav')"]
+    """
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, file in sorted(pairs):
+        if why := _less(plain_path(name), plain_path(file), ids):
+            found.setdefault(why, []).append((name, file))
+    told = []
+    for why, own in found.items():
+        name, file = own[0]
+        names = (
+            f"{counted(len(own), 'name')} in {shown} {'fits' if len(own) == 1 else 'fit'} {why} of the file"
+        )
+        told.append(f"{names} ({quoted(name)} is taken for {quoted(file)})")
+    return told
+
+
+def _less(name: str, file: str, ids: bool) -> str:
+    """Say how a name is less than the path of its file; empty if it is not."""
+    stem, base = _bare(name), _bare(file)
+    if not (_ends_with(stem, base) or _ends_with(base, stem)):
+        stem, base = _folded(stem), _folded(base)
+        alike = _ends_with(stem, base) or _ends_with(base, stem)
+        return "in another spelling than that" if alike else ""  # else an id in a form of its own
+    extension = name.removeprefix(stem)
+    if extension == file.removeprefix(base) or (ids and not extension):
+        extension = ""
+    else:
+        extension = "with another extension than that" if extension else "without the extension"
+    folder = "" if _ends_with(stem, base) else "without the folder"
+    return " and ".join(filter(None, (folder, extension)))

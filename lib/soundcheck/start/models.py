@@ -102,6 +102,7 @@ tasks: TASKS
 # Answers that you have: a table with the columns file, (start, end) and one for each task; transcripts also
 # as .trn, Kaldi's text, JSON lines of NeMo, STM, CTM or SegLST.
 predictions: predictions.csv
+# columns: {file: path} # our name: the name in your table
 tasks: TASKS
 """
     + SCALE,

@@ -87,7 +87,7 @@ def test_parquet(labels):
         (b"\x80\x04\x95", "a Python pickle, which is never opened"),
         (b"\x1f\x8b\x08", "a gzip archive"),
         ("1 a b\n0 a c\0\n", "^t.txt line 2: byte 11 is a NUL character, this is not text"),
-        ("enrol;test;label\na;b;1\n", "separated by semicolons"),
+        ("enrol|test|label\na|b|1\n", "separated by bars"),
         (
             "enrol,test\na,b\n",
             "^t.txt line 1: there is no column label; there are 'enrol', 'test'. Allowed n",

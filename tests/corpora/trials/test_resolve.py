@@ -53,7 +53,11 @@ def test_names_become_rows():
     assert table.members.tolist() == [0, 2]
     assert table.member_of.tolist() == [0, 1]
     assert (table.origin, table.listed, len(table), table.left_out) == ("list", 3, 3, ())
-    assert table.notices == ("t.txt is read as lines `1 enrol test`: 3 trials, 1 target and 2 non-target",)
+    assert table.notices == (
+        "t.txt is read as lines `1 enrol test`: 3 trials, 1 target and 2 non-target",
+        "1 name in t.txt fits in another spelling than that of the file ('A' is taken for 's1/a.wav')",
+        "1 name in t.txt fits without the folder of the file ('e' is taken for 's3/e.wav')",
+    )
     assert {str(table.frame[name].dtype) for name in ("enrolment", "segment")} == {"int64"}
     assert table.frame["target"].dtype == bool
 
@@ -65,7 +69,7 @@ def test_enrolments_of_several_utterances():
     assert table.frame["enrol_speaker"].tolist() == ["s1", "s1", "s2", "s1"]
     assert table.members.tolist() == [0, 3, 2]
     assert table.member_of.tolist() == [0, 1, 1]
-    assert table.notices[1:] == ("1 trial repeats an earlier one and counts again",)
+    assert table.notices[1:2] == ("1 trial repeats an earlier one and counts again",)
 
 
 def test_scores_join_what_is_left():
@@ -94,7 +98,8 @@ def test_all_missing_names_are_told_with_their_first_line():
 
 def test_names_of_several_files_are_refused():
     words = (
-        r"^t.txt line 2: 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. Write the file, such as 'x/a.wav'"
+        "^t.txt line 2: 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. "
+        "Write the one that is meant, such as 'x/a.wav'"
     )
     with pytest.raises(InputError, match=words):
         resolved("0 b c\n0 a b\n", corpus("x/a.wav", "y/a.wav", "z/a.wav", "b.wav", "c.wav"))
@@ -104,7 +109,10 @@ def test_names_of_several_files_are_refused():
 
 def test_timed_segments_have_names_with_times():
     segments = corpus("a.wav", "a.wav", "b.wav", start=[0.0, 1.5, NAN], end=[1.5, NAN, NAN])
-    words = "line 1: the corpus has several segments of 'a'. Write the name of one, such as 'a.wav 0 to 1.5'"
+    words = (
+        "line 1: 'a' could mean 'a.wav 0 to 1.5' and 'a.wav 1.5'. "
+        "Write the one that is meant, such as 'a.wav 0 to 1.5'"
+    )
     with pytest.raises(InputError, match=words):
         resolved("0 a b\n", segments)
     table = resolved("enrol,test,label\na.wav 0 to 1.5,a.wav 1.5,1\na.wav 1.5,b,0\n", segments)
@@ -146,7 +154,8 @@ def test_enrolments_that_do_not_fit():
         resolved("0 m b\n0 n e\n0 q e\n0 n b\n", enrolments={"m": ["a", "x"], "n": ["c", "s2-c"], "o": ["c"]})
     assert str(caught.value).splitlines() == [
         "enrolment 'm': no segment is called 'x'. Write files as the corpus does, such as 's1/a.wav'.",
-        "enrolment 'n': 'c' and 's2-c' mean the same segment. Keep one of them.",
+        "enrolment 'n': 'c' and 's2-c' mean the same segment. "
+        "Look whether one of them means another file; else remove it.",
         "t.txt line 3: there is no enrolment 'q'. Give its utterances, or write the name of one that there "
         "is, such as 'm'.",
     ]
@@ -178,14 +187,14 @@ def test_a_single_trial_of_an_utterance_with_itself(segments):
 def test_an_utterance_of_a_larger_enrolment_is_told():
     table = resolved("1 m a\n0 m c\n1 m b\n", enrolments={"m": ["a", "b"]})
     assert len(table) == 3
-    assert table.notices[1:] == ("2 trials test an utterance of their own enrolment",)
+    assert table.notices[1:2] == ("2 trials test an utterance of their own enrolment",)
 
 
 def test_the_same_sound_under_two_names_is_told():
     segments = spoken(audio=["#0", "#0", "#1", "#2", "#0"])
     table = resolved("1 a b\n0 a c\n0 a e\n1 c d\n", segments)
     assert len(table) == 4
-    assert table.notices[1:] == ("2 trials compare the same sound under two names",)
+    assert table.notices[1:2] == ("2 trials compare the same sound under two names",)
 
 
 # Speakers ---------------------------------------------------------------------------------------------------
@@ -240,7 +249,7 @@ def test_enrolments_connect_inferred_speakers():
 def test_repeated_trials_are_told_under_all_spellings():
     table = resolved("1 a b\n1 s1/a.wav s1_b\n1 b a\n")
     assert table.frame["enrolment"].tolist() == [0, 0, 1]
-    assert table.notices[1:] == ("1 trial repeats an earlier one and counts again",)
+    assert table.notices[1:2] == ("1 trial repeats an earlier one and counts again",)
 
 
 # Keeping ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.text_table import TextTable
-from soundcheck.models.tables.rows import SAME_SECONDS, sort_rows
+from soundcheck.models.tables.index import TWICE
+from soundcheck.models.tables.rows import SAME_SECONDS, TOLERANCE, sort_rows
 
 NAN = math.nan
 
@@ -69,16 +70,17 @@ def plainly(rows, corpora, segments, name) -> list[int]:
             continue
         begin = zero(start)
         best, distance = -1, math.inf
-        first = bisect.bisect_left([zero(row[0]) for row in own], begin - SAME_SECONDS)
+        first = bisect.bisect_left([zero(row[0]) for row in own], begin - TOLERANCE)
         for row_start, row_end, number in own[first:]:
-            if zero(row_start) > begin + SAME_SECONDS:
+            if zero(row_start) > begin + TOLERANCE:
                 break
             if math.isnan(row_end):
-                away = 0.0 if math.isnan(end) else math.inf
+                away = 0.0 if math.isnan(end) and best < 0 else math.inf
             else:
                 away = abs(row_end - (begin + duration if math.isnan(end) else end))
-            if away <= SAME_SECONDS and away < distance:
-                best, distance = number, away
+            late = 0.0 if math.isnan(row_end) else abs(zero(row_start) - begin)
+            if away <= TOLERANCE and away + late < distance:
+                best, distance = number, away + late
         found.append(best)
     return found
 
@@ -87,9 +89,7 @@ times = st.one_of(
     st.just(NAN),
     st.integers(0, 6).map(lambda n: n / 4),
     # about the tolerance, to either side, and what rounding makes of it
-    st.builds(
-        lambda n, away: max(0.0, n / 4 + away * SAME_SECONDS / 4), st.integers(0, 6), st.integers(-9, 9)
-    ),
+    st.builds(lambda n, away: max(0.0, n / 4 + away * TOLERANCE / 4), st.integers(0, 6), st.integers(-9, 9)),
 )
 names = st.sampled_from(["a.wav", "b.wav", "c.wav"])
 rows_of = st.lists(
@@ -130,9 +130,7 @@ def test_duplicates_are_neighbours_in_time(rows):
             endless or abs(end - next_end) <= SAME_SECONDS
         ):
             first, second = sorted((one + 2, other + 2))
-            expected.append(
-                f"t.csv lines {first} and {second}: the segment 'a.wav' is a duplicate. Keep one of the rows."
-            )
+            expected.append(f"t.csv lines {first} and {second}: the segment 'a.wav' is a duplicate. {TWICE}.")
     assert told(problems) == expected
 
 

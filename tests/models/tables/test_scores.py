@@ -17,11 +17,12 @@ def corpus(*pairs, name="voices", listed=None):
     """Make a corpus with trials of (number in the list, enrolled, tested)."""
     numbers, enrol, test = zip(*pairs, strict=True)
     frame = pd.DataFrame({"key": [str(n) for n in numbers], "enrol": enrol, "test": test}, dtype=object)
-    frame["enrolment"] = np.arange(len(frame))
+    frame["enrolment"], frame["segment"] = np.arange(len(frame)), 0
     members = np.zeros(len(frame), dtype=np.int64)
     table = TrialTable(frame, members, np.arange(len(frame)), "list", listed=listed or len(frame))
     entry = CorpusEntry(name, "csv", trials="somewhere")
-    return SimpleNamespace(name=name, entry=entry, trials=table)
+    segments = pd.DataFrame({"audio": [f"a sound of {name}"]})
+    return SimpleNamespace(name=name, entry=entry, trials=table, segments=segments)
 
 
 @pytest.fixture

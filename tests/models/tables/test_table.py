@@ -1,3 +1,4 @@
+import io
 import pickle
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +26,7 @@ def corpus(*rows: tuple, name: str = "demo") -> SimpleNamespace:
     """Make a corpus of (file, start, end, duration)."""
     table = pd.DataFrame(rows, columns=["file", "start", "end", "duration"])
     table["key"] = [f"{file}|{start}|{end}" for file, start, end, _ in rows]
+    table["audio"] = [f"{name} {key}" for key in table["key"]]
     return SimpleNamespace(name=name, segments=table, root=Path("/nowhere"))
 
 
@@ -70,7 +72,9 @@ def test_missing_and_empty_answers_are_named_extra_rows_counted(load):
 
 def test_nothing_matches(load):
     model = load(GOOD.replace("a.wav", "/data/a.wav").replace("b.wav", "x").replace("sub/c.wav", "y"))
-    with pytest.raises(InputError, match=r"the table has '/data/a.wav', the corpus 'b.wav'"):
+    with pytest.raises(
+        InputError, match=r"the name here is '/data/a.wav', the most similar one in the corpus 'b.wav'"
+    ):
         model.notices([files("b.wav", "c.wav")])
 
 
@@ -100,7 +104,7 @@ def test_nothing_matches_is_found_by_the_check(load, tmp_path):
         (GOOD.replace("emotion", "arousal"), "two columns are called 'arousal'"),
         (GOOD.replace("b.wav,", "b.wav,,"), "line 3: the row has 4 cells, the header 3"),
         (GOOD.replace("b.wav", '"b.wav'), "line 3: the row that begins here is no CSV"),
-        (GOOD.replace(",", ";"), "separated by semicolons"),
+        (GOOD.replace(",", "|"), "separated by bars"),
         (GOOD.replace("b.wav", ""), "line 3, column file: the cell is empty"),
         ("file,arousal,emotion\n", "no rows"),
         ("", "the file is empty"),
@@ -151,7 +155,7 @@ def test_segments_of_one_file(load):
         answers, problems = load(text, ("arousal",)).look_up(demo, "")
         assert answers["arousal"].tolist() == [0.1, 0.2, 0.3]
         assert problems == ["", "", ""]
-    answers, problems = load(plain.replace("1.5,2.25", "1.5,2.24"), ("arousal",)).look_up(demo, "")
+    answers, problems = load(plain.replace("1.5,2.25", "1.5,2.23"), ("arousal",)).look_up(demo, "")
     assert problems == ["", "no row in theirs.csv", ""]
 
 
@@ -294,17 +298,58 @@ def test_embeddings_in_parquet(load):
     assert embeddings(answers["embedding"]) == [[0.25, 4.0]]
 
 
-def test_what_is_no_embedding_is_refused_with_its_line(load):
-    text = "file,embedding\na.wav,1 2\nb.wav,1 2 3\nc.wav,1 2 x\nd.wav,0 0 0\ne.wav,3 2 1\nf.wav,1 nan 2\n"
-    with pytest.raises(InputError) as caught:
-        load(text, ("embedding",))
-    problems = {problem.where: problem.what for problem in caught.value.problems}
-    assert problems == {
-        "theirs.csv line 2, column embedding": "the embedding has 2 numbers, most have 3",
-        "theirs.csv line 4, column embedding": "'x' is not a number",
-        "theirs.csv line 5, column embedding": "embedding is a vector of zeros, which has no direction",
-        "theirs.csv line 7, column embedding": "'nan' is not a number",
-    }
+def parquet(table: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    table.to_parquet(buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        ("0 0 0", "embedding is a vector of zeros, which has no direction"),
+        ("nan nan nan", "embedding is a vector with 3 nan among 3 numbers"),
+        ("1 NaN 2", "embedding is a vector with 1 nan among 3 numbers"),
+        ("1 -inf 2", "embedding is a vector with 1 infinite among 3 numbers"),
+        ("[1, None, 2]", "embedding is a vector with 1 nan among 3 numbers"),
+        ("too short", "embedding: 'too' is not a number"),
+        ("1 2 1_0", "embedding: '1_0' is not a number"),
+        ("", "theirs.csv has no value for embedding"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_an_embedding_without_direction_is_one_missing_answer(load, bad, why, kind):
+    table = pd.DataFrame({"file": ["a.wav", "b.wav", "c.wav"], "embedding": ["1 2 3", bad, "3 2 1"]})
+    content = table.to_csv(index=False) if kind == "csv" else parquet(table)
+    model = load(content, ("embedding",))
+    answers, problems = model.look_up(files("a.wav", "b.wav", "c.wav"), "")
+    assert [answer is None for answer in answers["embedding"]] == [False, True, False]
+    assert problems == ["", why, ""]
+
+
+@pytest.mark.parametrize("numbers", [[np.nan] * 3, [0.0] * 3, [1.0, np.inf, 2.0], [1.0, None, 2.0]])
+def test_lists_of_parquet_may_have_no_direction(load, numbers):
+    table = pd.DataFrame({"file": ["a.wav", "b.wav"], "embedding": [[1.0, 2.0, 3.0], numbers]})
+    answers, problems = load(parquet(table), ("embedding",)).look_up(files("a.wav", "b.wav"), "")
+    assert answers["embedding"][1] is None and problems[0] == "" != problems[1]
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["1 2", "1 2 3", "3 2 1"], "line 2, column embedding: the embedding has 2 numbers, most have 3"),
+        (
+            ["a b", "c d", "3 2 1"],
+            "line 2, column embedding: 2 of 3 rows have no embedding, the first: .*'a'",
+        ),
+        (["nan", "0"], "line 2, column embedding: 2 of 2 rows have no embedding, the first"),
+    ],
+)
+def test_tables_without_embeddings_are_refused(load, cells, words):
+    rows = "".join(f"{n}.wav,{cell}\n" for n, cell in enumerate(cells))
+    with pytest.raises(InputError, match=words) as caught:
+        load(f"file,embedding\n{rows}", ("embedding",))
+    assert len(caught.value.problems) == 1
 
 
 # The scale, and tables that a run wrote --------------------------------------------------------------------

@@ -54,6 +54,7 @@ def corpus(*rows: tuple, name: str = "demo", **columns: list) -> SimpleNamespace
     table["duration"] = np.where(np.isnan(table["end"]), table["duration"], table["end"]) - np.nan_to_num(
         table["start"]
     )
+    table["audio"] = [f"{name} {row}" for row in range(len(table))]
     return SimpleNamespace(name=name, segments=table, root=Path("/nowhere"))
 
 
@@ -274,7 +275,8 @@ REFUSED = [
     ("x.stm", json.dumps(SEGLST), "is not a number"),
     ("x.stm", "turn left (a)\n", "line 1: .* has 3 columns"),
     ("x.stm", "m1 1 A 0 1 a\nm1 1 A 0 1 \xe4\n".encode("latin-1"), "line 2: byte 24 is not UTF-8"),
-    ("x.ctm", STM, "line 3: .* has 7 columns, not five or six"),
+    ("x.ctm", STM, "line 3: a time: 'B' is not a number"),
+    ("x.ctm", "m1 1 0.5 0.2\n", "has 4 columns, not five to eight"),
     ("x.ctm", "m1 1 A 0 1\n", "line 1: a time: 'A' is not a number"),
     ("x.ctm", "m1 1 2 -1 a\n", "line 1: a duration of -1 s is negative"),
     ("x.ctm", "m1 1 -2 1 a\n", "line 1: -2 s is negative"),
@@ -310,12 +312,47 @@ def test_refused(load, name, content, words):
 def test_labels_and_ignored_lines(load):
     stm = "m1 1 A 0 1.5 <o,f0,male> turn { left / right } {@/x}\n"
     assert read_timed_texts(stm.replace(" {@/x}", "").encode(), "x", "stm").texts == ["turn left"]
-    mixed = "m1 1 A 0 1.5 <unk> turn\nm1 1 A 1.5 2 left\n"
-    assert read_timed_texts(mixed.encode(), "x", "stm").texts == ["<unk> turn", "left"]
+    mixed = "m1 1 A 0 1.5 <O,F0> turn\nm1 1 A 1.5 2 left\n"
+    assert read_timed_texts(mixed.encode(), "x", "stm").texts == ["turn", "left"]
     ignored = "m1 1 A 0 1.5 <o> turn\nm1 1 A 1.5 3 <o> IGNORE_TIME_SEGMENT_IN_SCORING\nm1 1 A 3 4 <o>\n"
     model = load(ignored)
     assert answers(model, MEETINGS)[:3] == ["turn", "", ""]
     assert "1 line of hyp.stm says that it is not to be scored" in model.notices([MEETINGS])
+
+
+@pytest.mark.parametrize(
+    ("lines", "texts", "remark"),
+    [
+        (["<O,F0> turn", "", "<o> left"], ["turn", "", "left"], ""),
+        (
+            ["<O,F0> turn", "right", "<o>"],
+            ["turn", "right", ""],
+            "2 of 3 lines of x begin with a label such as <O,F0>",
+        ),
+        (["turn <x>", "< x > right", "<x>left"], ["turn <x>", "< x > right", "<x>left"], ""),
+    ],
+)
+def test_labels_are_told_line_by_line(lines, texts, remark):
+    stm = "".join(f"m1 1 A {n} {n + 1} {line}\n" for n, line in enumerate(lines))
+    found = read_timed_texts(stm.encode(), "x", "stm")
+    assert list(found.texts) == texts
+    assert [told[: len(remark)] for told in found.remarks] == ([remark] if remark else [])
+
+
+def test_what_a_line_of_a_ctm_may_leave_out():
+    """Channel, confidence, type and speaker, each line by itself."""
+    ctm = (
+        "m1 1 0.0 0.5 turn\nm1 1 0.5 0.5 left 0.9\nm1 1.0 0.5 now\nm1 1.5 0.5 please 0.8\n"
+        "m1 1 2.0 0.5 um 0.7 fp A\nm1 1 2.5 0.5 [cough] 0.2 non-lex null\nm1 1 3.0 0.5 7 NA lex A\n"
+    )
+    found = read_timed_texts(ctm.encode(), "x", "ctm")
+    assert list(found.texts) == ["turn", "left", "now", "please", "um", "7"]
+    assert list(found.channels) == ["1", "1", "", "", "1", "1"]
+    assert list(found.speakers) == ["", "", "", "", "A", "A"]
+    np.testing.assert_array_equal(found.confidences, [NAN, 0.9, NAN, 0.8, 0.7, NAN])
+    assert found.start.tolist() == [0, 0.5, 1, 1.5, 2, 3]
+    (remark,) = found.remarks
+    assert remark == "left out, as their type says that they are no words: 1 of x, such as '[cough]'"
 
 
 # Others -----------------------------------------------------------------------------------------------------

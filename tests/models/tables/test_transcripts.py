@@ -58,7 +58,7 @@ def load(write):
 
 def read(content: str | bytes, form: str = "trn") -> dict[str, str]:
     utterances = read_transcripts(content.encode() if isinstance(content, str) else content, "hyp", form)
-    return dict(zip(utterances.ids, utterances.texts, strict=True))
+    return dict(zip(utterances.names, utterances.texts, strict=True))
 
 
 # Reading ----------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_what_is_written_is_read_back(transcripts, end):
         ("a (x)\nso (%HESITATION)", "trn", "line 2: .*does not end with an id"),
         ("a { b / c (x)", "trn", r"line 1: a brace is not closed. Write alternatives as `\{ a / b / @ \}`"),
         ("a (x)\r\na } b (y)", "trn", "line 2: a brace closes that was not opened"),
-        ("a (x)\nb (y)\nc (x)", "trn", "hyp lines 1 and 3: duplicate id 'x'. Keep one"),
+        ("a (x)\nb (y)\nc (x)", "trn", "hyp lines 1 and 3: duplicate id 'x'. Look where the two come from"),
         ("x a\ny b\n\nx", "kaldi", "hyp lines 1 and 4: duplicate id 'x'"),
         (
             "a (x)\rb\xe4 (y)".encode("latin-1"),
@@ -147,8 +147,8 @@ def test_what_is_written_is_read_back(transcripts, end):
         ),
         ("x a\ny \xe4\n".encode("latin-1"), "kaldi", "line 2: byte 6 is not UTF-8"),
         (b"\xef\xbb\xbfa (x)\n\xff (y)", "trn", "line 2: byte 9 is not UTF-8"),
-        ("a (x)".encode("utf-16"), "trn", "line 1: byte 0 is not UTF-8"),
-        ("x a\ny \0", "kaldi", "line 2: character 3 is a NUL"),
+        ("a (x)".encode("utf-16"), "trn", "line 1: byte 0 begins UTF-16 text"),
+        ("x a\ny \0", "kaldi", "line 2: byte 6 is a NUL"),
         ("", "kaldi", "hyp: the file has no utterance. Give lines such as `s01-a turn left`"),
         (";; nothing\n \n", "trn", r"no utterance. Give lines such as `turn left \(s01-a\)`"),
     ],
@@ -210,8 +210,11 @@ def test_tables_under_other_names(load):
     assert load(CSV, "answers").look_up(files("a.wav"), "")[0]["transcript"].tolist() == ["turn left"]
     with pytest.raises(InputError, match="text: this is a Python pickle, which is never opened"):
         load(b"\x80\x04\x95", "text")
-    with pytest.raises(InputError, match="separated by semicolons"):
-        load("file;transcript\n", "hyp.txt")
+    for separator in ";\t":
+        answers = load(CSV.replace(",", separator), "hyp.txt").look_up(files("a.wav"), "")[0]
+        assert answers["transcript"].tolist() == ["turn left"]
+    with pytest.raises(InputError, match="separated by bars"):
+        load("file|transcript\n", "hyp.txt")
 
 
 @pytest.mark.parametrize("tasks", [("arousal",), ("transcript", "emotion")])
@@ -291,19 +294,18 @@ def test_ambiguous_ids_are_all_told():
         found(["a", "b", "c-d-e"], where)
     assert str(caught.value).splitlines() == [
         "hyp.trn line 1: the id 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. "
-        "Write the file as id, such as 'x/a.wav'.",
-        "hyp.trn line 2: the id 'b' could mean 'b.wav' and 'b.flac'. Write the file as id, such as 'b.wav'.",
+        "Write the file as the corpus does, such as 'x/a.wav'.",
+        "hyp.trn line 2: the id 'b' could mean 'b.wav' and 'b.flac'. "
+        "Write the file as the corpus does, such as 'b.wav'.",
         "hyp.trn line 3: the id 'c-d-e' could mean 'c/d-e.wav' and 'c-d/e.wav'. "
-        "Write the file as id, such as 'c/d-e.wav'.",
+        "Write the file as the corpus does, such as 'c/d-e.wav'.",
     ]
     assert found(["x/a.wav", "b.flac", "c/d-e"], where) == [0, -1, -1, -1, 1, 2, -1]
 
 
 def test_several_segments_of_a_file_need_a_table_with_times():
     where = corpus(("a.wav", 0.0, 1.5), ("a.wav", 1.5, NAN), ("b.wav", NAN, NAN))
-    with pytest.raises(
-        InputError, match=r"could mean 'a.wav 0 to 1.5' and 'a.wav 1.5'.*file, start, end and"
-    ):
+    with pytest.raises(InputError, match=r"could mean 'a.wav 0 to 1.5' and 'a.wav 1.5'.*file, start and end"):
         found(["b", "a"], where)
     assert found(["b"], where) == [-1, -1, 0]
 
@@ -330,7 +332,7 @@ def test_utterances_without_segment_are_counted(load):
 )
 def test_nothing_matches(write, name, content):
     entry, suite = write(content, name)
-    words = rf"^{name} line 2: no utterance belongs to a segment: the id here is 'q-1', a file .* 'a.wav'"
+    words = rf"^{name} line 2: no utterance belongs to a segment: the name here is 'q-1', the .* 'a.wav'"
     with pytest.raises(InputError, match=words):
         check_model(entry, suite, [files("a.wav", "b.wav")])
     assert check_model(entry, suite) == check_model(entry, suite, [files("a/Q-1.wav")])
@@ -339,10 +341,13 @@ def test_nothing_matches(write, name, content):
 def test_an_id_means_one_sound_in_all_corpora(load):
     model = load("one (a)\n")
     same = [files("a.wav", name="one", audio=["same"]), files("b/a.wav", name="two", audio=["same"])]
-    assert model.notices(same) == []
+    assert model.notices(same) == [
+        "1 name in hyp.trn fits without the folder of the file ('a' is taken for 'b/a.wav')"
+    ]
     different = [files("a.wav", name="one"), files("b/a.wav", name="two")]
     words = (
-        "line 1: the id 'a' means 'a.wav' of 'one' and 'b/a.wav' of 'two', two sounds.*columns corpus, file"
+        "line 1: 'a' would be the answer for 'a.wav' of 'one' and 'b/a.wav' of 'two', two sounds. Write "
+        r"`corpora: \[one\]` for the model"
     )
     with pytest.raises(InputError, match=words):
         model.notices(different)

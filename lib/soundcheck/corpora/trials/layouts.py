@@ -3,14 +3,15 @@
 Conventions
 -----------
 - UTF-8, a byte order mark is fine. Lines count from 1 and end with LF, CR LF or CR; blank lines are skipped.
-  Blanks and tabs separate words.
-- The first line tells the layout, unless the caller does. A first line that names all columns that are
-  needed is a header: of a CSV table if commas separate the names, else of columns separated by tabs or
-  blanks, as NIST writes them. Parquet is a table, too.
-- Otherwise lines have three words, ``1 enrol test`` as in VoxCeleb or ``enrol test target`` as in Kaldi (so
-  with a score in the place of the label), or are single numbers. A header may stand above lines as in
-  VoxCeleb and above scores: it names the label or score alone, and describes the names as it likes, ``label
-  speaker/video/utterance speaker/video/utterance``; or it consists of plain words.
+  Blanks and tabs separate words; commas do if the first line has neither.
+- A first line that names all columns that are needed is a header: of a CSV table if commas or semicolons
+  separate the names, else of columns separated by tabs or blanks, as NIST writes them. Parquet is a table.
+- Otherwise all lines have as many words as the first one. The label is the column with most words that are
+  labels, the score the first or last one with most numbers, and two others are the names. Further columns of
+  numbers, labels or NIST's sides ``a`` and ``b`` say nothing, but for labels beside scores. If the caller
+  gives a layout, the label or score stands at the first or last place. A single word is a score.
+- A header may stand above such lines: it names the label or score alone, and describes the names as it likes,
+  ``label speaker/video/utterance speaker/video/utterance``; or it consists of plain words.
 - Columns are called ``enrol``, ``test``, ``label``, ``score``, ``model`` and ``utterance`` here, whatever the
   file calls them.
 """
@@ -32,33 +33,31 @@ from soundcheck.common.text_table import decode_text, parse_text_table
 
 __all__ = ["LABELS", "Listing", "read_listing"]
 
-LABELS = {  # of lines of words -> whether it is a target trial
-    "voxceleb": {"1": True, "0": False},
-    "kaldi": {"target": True, "nontarget": False},
+LABELS = {  # in lower case -> whether it is a target trial
+    **dict.fromkeys("1 1.0 target tgt tar true genuine client same match yes".split(), True),
+    **dict.fromkeys("0 0.0 nontarget non-target non imp impostor imposter false".split(), False),
+    **dict.fromkeys("different diff nonmatch no -1 -1.0".split(), False),
 }
 HEADINGS = {  # what a column holds -> what it may be called; case, blanks, - and _ do not count
-    "enrol": ("enrol", "enroll", "enrolment", "enrollment", "model", "modelid", "path1", "file1"),
-    "test": ("test", "segment", "segmentid", "path2", "file2"),
-    "label": ("label", "target", "targettype"),
+    "enrol": (
+        *("enrol", "enroll", "enrolment", "enrollment", "enrolid", "enrollid", "model", "modelid"),
+        *("path1", "file1", "utt1", "wav1", "audio1"),
+    ),
+    "test": ("test", "testid", "segment", "segmentid", "path2", "file2", "utt2", "wav2", "audio2"),
+    "label": ("label", "target", "targettype", "istarget", "key"),
     "score": ("score", "llr"),
     "model": ("model", "modelid", "enrol", "enroll", "enrolment", "enrollment"),
     "utterance": ("utterance", "segment", "segmentid", "file", "path"),
 }
-_FORMS = {  # layout of lines, what they hold beside names -> how messages call it
-    ("voxceleb", "label"): "lines `1 enrol test`",
-    ("kaldi", "label"): "lines `enrol test target`",
-    ("voxceleb", "score"): "lines `0.107 enrol test`",
-    ("kaldi", "score"): "lines `enrol test 0.107`",
-    ("numbers", "score"): "one number a line",
-    ("spk2utt", "utterance"): "lines `model utterance ...`",
-}
-_HEADER_WORDS = {  # what may be above the labels and scores of lines
-    "label": HEADINGS["label"],
-    "score": (*HEADINGS["score"], "prediction"),
-}
+_PLACES = {"voxceleb": "first", "kaldi": "last"}  # layout of lines -> where the label or score stands
+_EXAMPLES = {"enrol": "enrol", "test": "test", "score": "0.107", "label": "target", "": "..."}
+_SCORE_WORDS = (*HEADINGS["score"], "prediction")  # what may be above scores of lines
+_SPELLINGS = {spelt for word in LABELS for spelt in (word, word.upper(), word.capitalize())}
+_SIDES = ("a", "b", "A", "B")  # of NIST's calls
+_SAMPLE = 1000  # lines that tell which columns are numbers
 _CORRECT = "Correct the line; names with blanks need a CSV table"
 _HEADER_WORD = re.compile(r"[A-Za-z_][\w-]*")
-_SEPARATORS = re.compile("[,;|]")  # of cells; a table with any but commas is refused when it is read
+_SEPARATORS = re.compile("[,;|]")  # of cells; a table with bars is refused when it is read
 _IGNORED = re.compile(r'[\s"_-]')  # in names of columns
 
 
@@ -71,7 +70,7 @@ class Listing:
     shown
         How messages call the file.
     layout
-        One of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`, ``"numbers"`` or ``"spk2utt"``.
+        ``"table"``, ``"nist"``, ``"lines"``, ``"numbers"`` (scores without names) or ``"spk2utt"``.
     form
         How messages call the layout.
     frame
@@ -144,7 +143,8 @@ def read_listing(content: bytes, shown: str, needed: Sequence[str], remedy: str,
     shown
         How messages call the file.
     needed
-        Columns: two of names and ``"label"`` or ``"score"``, or ``"model"`` and ``"utterance"``.
+        Columns: two of names and ``"label"`` or ``"score"``, or ``"model"`` and ``"utterance"``. Labels that
+        stand beside scores are read, too.
     remedy
         Shows the layouts.
     layout
@@ -166,11 +166,10 @@ def read_listing(content: bytes, shown: str, needed: Sequence[str], remedy: str,
     first = list(itertools.islice((line.rstrip("\n") for line in source if line.strip()), 2))
     if not first:
         raise input_error(shown, "the file is empty", remedy)
-    layout = layout or _tell_layout(first, needed)
-    if not layout:
-        line = quoted(" ".join(_words(first[0])))
-        what = f"the first line is neither a header nor in a known layout: {line}"
-        raise input_error(f"{shown} line {_line(source, first[0])}", what, remedy)
+    place, layout = (
+        _PLACES.get(layout, ""),
+        "lines" if layout in _PLACES else layout or _tell_layout(first, needed),
+    )
     if layout in ("nist", "table") and len(first) == 1:
         raise input_error(shown, "the file has a header and nothing else", remedy)
     if layout == "table":
@@ -179,30 +178,22 @@ def read_listing(content: bytes, shown: str, needed: Sequence[str], remedy: str,
         return _read_columns(source, first[0], shown, needed)
     if layout == "spk2utt":
         return _read_spk2utt(source, shown)
-    return _read_lines(source, first, shown, layout, needed)
+    listing = _read_lines(source, first, shown, needed[-1], place)
+    if listing is None:
+        line = quoted(" ".join(_words(first[0])))
+        what = f"the first line is neither a header nor in a known layout: {line}"
+        raise input_error(f"{shown} line {_line(source, first[0])}", what, remedy)
+    return listing
 
 
 def _tell_layout(first: Sequence[str], needed: Sequence[str]) -> str:
-    """Tell the layout from the first line, or from the second if the first is perhaps a header."""
+    """Tell the layout from the first line."""
     cells = _SEPARATORS.split(first[0])
     if len(cells) > 1 and len(_roles(cells, needed)) > 1:
         return "table"
     if any(len(_roles(split(first[0]), needed)) == len(needed) for split in (_tabbed, _words)):
         return "nist"
-    if "utterance" in needed:
-        return "spk2utt"
-    # Words are rarer names than 0 and 1; of two numbers the first is the score.
-    layouts = ("kaldi", "voxceleb") if "label" in needed else ("voxceleb", "kaldi", "numbers")
-    both = ((line, layout) for line in first for layout in layouts)
-    return next((layout for line, layout in both if _fits(_words(line), layout, needed[-1])), "")
-
-
-def _fits(words: Sequence[str], layout: str, value: str) -> bool:
-    """Tell whether words are a line of a layout with a label or score."""
-    if len(words) != (1 if layout == "numbers" else 3):
-        return False
-    word = words[-1] if layout == "kaldi" else words[0]
-    return word in LABELS[layout] if value == "label" else _is_float(word)
+    return "spk2utt" if "utterance" in needed else "lines"
 
 
 def _is_float(text: str) -> bool:
@@ -227,7 +218,7 @@ def _read_table(content: bytes, shown: str, needed: Sequence[str]) -> Listing:
     headings = {role: header[n] for role, n in _chosen(header, needed, table.header).items()}
     columns = {role: table.columns[name] for role, name in headings.items()}
     frame = pd.DataFrame(columns, index=pd.Index(table.places), dtype=str)
-    form = f"a table with the columns {', '.join(headings.values())}"
+    form = f"a table with the columns {', '.join(headings[role] for role in needed)}"
     return Listing(shown, "table", form, frame, headings, table.unit)
 
 
@@ -241,33 +232,91 @@ def _read_columns(source: io.StringIO, head: str, shown: str, needed: Sequence[s
     frame = frame[[header.index(name) for name in headings.values()]].set_axis(list(headings), axis=1)
     if tabbed:
         frame = frame.apply(lambda column: column.str.strip(" "))
-    form = f"columns {', '.join(headings.values())}"
+    form = f"columns {', '.join(headings[role] for role in needed)}"
     return Listing(shown, "nist", form, frame, headings, problems=problems)
 
 
 def _read_lines(
-    source: io.StringIO, first: Sequence[str], shown: str, layout: str, needed: Sequence[str]
-) -> Listing:
-    *names, value = needed
-    columns = {"voxceleb": [value, *names], "kaldi": [*names, value], "numbers": [value]}[layout]
+    source: io.StringIO, first: Sequence[str], shown: str, value: str, place: str
+) -> Listing | None:
+    """Read lines of words; ``None`` if no column of them can be the label or score."""
+    head = _words(first[0])
+    commas = len(head) == 1 and "," in head[0]
+    head = head[0].split(",") if commas else head
     problems = Problems()
-    frame = _read_words(source, shown, len(columns), r"\s+", problems).set_axis(columns, axis=1)
-    form = _FORMS[layout, value]
-    head, *second = map(_words, first)
-    if second and _fits(second[0], layout, value) and _is_header(head, columns, value, layout):
+    frame = _read_words(source, shown, len(head), "," if commas else r"\s+", problems)
+    columns = _columns(frame, value, place)
+    if not columns:
+        return None
+    frame = frame.set_axis(columns, axis=1)[[column for column in columns if column]]
+    own = frame[value]
+    label = _EXAMPLES["label"] if value == "score" or own.iloc[-1].isalpha() else "1"
+    examples = _EXAMPLES | {"label": label}
+    form = (
+        f"lines `{' '.join(examples[column] for column in columns)}`"
+        if len(columns) > 1
+        else "one number a line"
+    )
+    if len(frame) > 1 and _is_header(head, columns, value, own.iloc[1]):
         form += f" under the header {quoted(' '.join(head))}"
         frame = frame.drop(index=_line(source, first[0]))
+    layout = "lines" if "enrol" in frame else "numbers"
     return Listing(shown, layout, form, frame, problems=problems)
 
 
-def _is_header(words: Sequence[str], columns: Sequence[str], value: str, layout: str) -> bool:
-    """Tell whether words above a line of a layout are its header."""
-    if len(words) != len(columns) or _fits(words, layout, value):
+def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
+    """Tell what the columns of lines hold, empty text = nothing; no columns if they are no such lines."""
+    width = frame.shape[1]
+    labels = [frame[column].isin(_SPELLINGS) for column in frame]
+    numbers = [frame[column].iloc[:_SAMPLE].map(_is_float) for column in frame]
+    fits = labels if value == "label" else numbers
+    ends = (0, width - 1)
+    own = {"first": ends[:1], "last": ends[1:]}.get(
+        place, range(width) if value == "label" or width > 3 else ends
+    )
+    if value == "score" and width not in (1, 3):  # there are labels, too, and scores are rarely all 0 or 1
+        own = [column for column in own if not labels[column].all()] or own
+    likely = {
+        column: fits[column]
+        for column in own
+        if place or fits[column].mean() >= 0.5 or fits[column][:2].any()
+    }
+    if not likely or (value == "label" and width < 3):
+        return []
+    # Names may be 0 and 1, too: words are rarer names, and the first line is most probably right.
+    chosen = max(
+        likely,
+        key=lambda column: (
+            likely[column].sum(),
+            bool(likely[column].iloc[0]),
+            value == "label" and not numbers[column].iloc[0],
+            -column,
+        ),
+    )
+    roles = {chosen: value}
+    others = [column for column in range(width) if column != chosen]
+    labelled = [column for column in others if labels[column].iloc[1:].all()]
+    numbered = [column for column in others if column not in labelled and numbers[column].iloc[1:].all()]
+    sides = [column for column in others if width > 3 and frame[column].isin(_SIDES).all()]
+    spare = len(others) - (2 if width > 2 else 0)
+    for column in list(dict.fromkeys([*labelled[::-1], *numbered[::-1], *sides[::-1]]))[:spare]:
+        others.remove(column)
+        if value == "score" and column in labelled:
+            roles[column] = "label"
+    roles |= dict(zip(others, ("enrol", "test"), strict=False))
+    return [roles.get(column, "") for column in range(width)] if len(others) in (0, 2) else []
+
+
+def _is_header(words: Sequence[str], columns: Sequence[str], value: str, below: str) -> bool:
+    """Tell whether words above lines are their header; ``below``: the label or score of the second line."""
+    own = words[columns.index(value)]
+    if own in _SPELLINGS if value == "label" else _is_float(own):
         return False
-    if _plain(words[columns.index(value)]) in _HEADER_WORDS[value]:
+    if _plain(own) in (HEADINGS["label"] if value == "label" else _SCORE_WORDS):
         return True
-    plain = layout == "voxceleb" or (layout, value) == ("kaldi", "score")  # words are the labels of Kaldi
-    return plain and all(_HEADER_WORD.fullmatch(word) for word in words)
+    # A word may be a label with a slip of the pen.
+    plain = (_HEADER_WORD.fullmatch(word) and word not in _SPELLINGS for word in words)
+    return not below.isalpha() and all(plain)
 
 
 def _read_spk2utt(source: io.StringIO, shown: str) -> Listing:
@@ -282,7 +331,7 @@ def _read_spk2utt(source: io.StringIO, shown: str) -> Listing:
             problems.add(f"{shown} line {line}", what, "Write its utterances behind its name")
         rows += [(line, model, utterance) for utterance in utterances]
     frame = pd.DataFrame(rows, columns=["line", "model", "utterance"]).set_index("line")
-    return Listing(shown, "spk2utt", _FORMS["spk2utt", "utterance"], frame, problems=problems)
+    return Listing(shown, "spk2utt", "lines `model utterance ...`", frame, problems=problems)
 
 
 # Words ------------------------------------------------------------------------------------------------------
@@ -311,7 +360,7 @@ def _read_words(
     if not len(doubtful):
         return frame.drop(columns=width)
     lines = source.getvalue().split("\n")
-    split = _tabbed if separator == "\t" else _words
+    split = _words if separator == r"\s+" else lambda line: line.split(separator)
     counts = {line: len(split(lines[line - 1])) if lines[line - 1].strip() else 0 for line in doubtful}
     wrong = [line for line, count in counts.items() if count != width]
     for line in wrong:
@@ -358,6 +407,8 @@ def _chosen(header: Sequence[str], needed: Sequence[str], where: str) -> dict[st
         if len(columns) > 1:
             names = " and ".join(quoted(header[column]) for column in columns)
             problems.add(where, f"the columns {names} could all be meant as {role}", "Rename all but one")
+    if "score" in needed and len(also := _roles(header, ["label"]).get("label", [])) == 1:
+        roles["label"] = also
     for role in needed:
         if role not in roles:
             there = ", ".join(quoted(name) for name in header[:10])

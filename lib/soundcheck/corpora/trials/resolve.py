@@ -20,14 +20,14 @@ from operator import itemgetter
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.errors import Problems, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.errors import Problems, input_error, nearest
+from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.wording import counted
 from soundcheck.corpora.segments import Excluded
 from soundcheck.corpora.trials.infer_speakers import ContradictionError, infer_speakers
 from soundcheck.corpora.trials.layouts import Listing
 from soundcheck.corpora.trials.trial_table import TrialTable, segment_names
-from soundcheck.corpora.utterances import UtteranceNames
+from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
 
 __all__ = ["resolve"]
 
@@ -134,7 +134,7 @@ def resolve(
         np.array([row for rows in own for row in rows], dtype=np.int64),
         np.repeat(np.arange(len(own), dtype=np.int64), [len(rows) for rows in own]),
         "list",
-        (*_note(trials, frame, within[rows], sound), *notices),
+        (*_note(trials, frame, within[rows], sound), *notices, *finder.loose_names(trials.shown)),
         tuple(excluded),
         len(trials),
     )
@@ -154,10 +154,8 @@ class _Finder:
         self._segments = segments
         self._usable = len(there)
         self._known = len(there) + len(unusable)
-        everything = pd.DataFrame({"file": pd.Series(self._files, dtype=object)})
-        if "speaker" in segments.columns:
-            padding = [None] * (len(self._files) - len(there))
-            everything["speaker"] = pd.Series([*segments["speaker"].tolist(), *padding], dtype=object)
+        columns = segments.columns.intersection(["start", "end", "speaker", "item"])
+        everything = pd.DataFrame({"file": pd.Series(self._files, dtype=object)}).join(segments[columns])
         self._names = UtteranceNames(everything)
         self._timed: dict[str, list[int]] | None = None
         self.rows: dict[str, int] = {}
@@ -170,14 +168,18 @@ class _Finder:
         return self.rows[name]
 
     def _find(self, name: str, where: str, problems: Problems) -> int:
-        rows = self._names.find(name) or self._named(name)
+        (rows,) = self._names.find([name])
+        rows = rows or self._named(name)
         if not rows:
-            remedy = f"Write files as the corpus does, such as {quoted(self._files[0])}"
-            problems.add(where, f"no segment is called {quoted(name)}", remedy)
+            here, there = told_apart(name, nearest(name, self._files[:2000]) or self._files[0])
+            remedy = f"Write files as the corpus does, such as {there}"
+            problems.add(where, f"no segment is called {here}", remedy)
         elif rows[0] < self._usable and len(rows) == 1:
             return rows[0]
         elif rows[0] < self._usable:
-            self._note_ambiguous(name, rows, where, problems)
+            what = f"{quoted(name)} could mean {self._names.meanings(rows)}"
+            remedy = f"Write the one that is meant, such as {self._names.meanings(rows[:1])}"
+            problems.add(where, what, f"{remedy}; names with blanks need a CSV table")
         elif rows[-1] < self._known:
             self.unusable[name] = self._files[rows[0]]
         else:
@@ -194,17 +196,10 @@ class _Finder:
                 self._timed.setdefault(own, []).append(row)
         return self._timed.get(name, [])
 
-    def _note_ambiguous(self, name: str, rows: Sequence[int], where: str, problems: Problems) -> None:
-        both = [self._files[row] for row in rows[:2]]
-        if len({self._files[row] for row in rows}) == len(rows):
-            more = f" and {len(rows) - 2} more" if len(rows) > 2 else ""
-            what = f"{quoted(name)} could mean {quoted(both[0])} and {quoted(both[1])}{more}"
-            remedy = f"Write the file, such as {quoted(both[0])}"
-        else:
-            (example,) = segment_names(self._segments, np.array(rows[:1])).values()
-            what = f"the corpus has several segments of {quoted(name)}"
-            remedy = f"Write the name of one, such as {quoted(example)}, in a CSV table"
-        problems.add(where, what, remedy)
+    def loose_names(self, shown: str) -> list[str]:
+        """Say which names are found by less than the whole path of their file."""
+        pairs = {(name, self._files[row]) for name, row in self.rows.items() if row >= 0}
+        return matched_by_less(pairs, shown, ids=True)
 
 
 def _find(
@@ -237,7 +232,7 @@ def _find(
             for own, row in zip(utterances[name], found[name], strict=True):
                 if known.setdefault(row, own) != own and row >= 0:
                     what = f"{quoted(known[row])} and {quoted(own)} mean the same segment"
-                    problems.add(place, what, "Keep one of them")
+                    problems.add(place, what, "Look whether one of them means another file; else remove it")
     return found
 
 

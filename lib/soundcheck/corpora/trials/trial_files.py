@@ -5,9 +5,10 @@ Conventions
 - What lines, words, tables and layouts are is said in :mod:`soundcheck.corpora.trials.layouts`.
 - Trials: ``1 enrol test`` as in VoxCeleb, ``enrol test target`` as in Kaldi, or columns under a header.
 - Scores: ``0.107 enrol test``, ``enrol test 0.107`` or columns under a header; or one number a line, in the
-  order of the trials.
+  order of the trials. Labels beside them have to be those of the list.
 - Enrolments: ``model utterance utterance ...``, as Kaldi's ``spk2utt``, or columns under a header.
-- Labels are 1 or ``target`` for one speaker, 0 or ``nontarget`` for two.
+- Labels are 1 or ``target`` for one speaker, 0 or ``nontarget`` for two, or other words of
+  :data:`~soundcheck.corpora.trials.layouts.LABELS`, in upper or lower case.
 - A trial is a pair in its order: ``a b`` is not ``b a``.
 """
 
@@ -41,8 +42,7 @@ __all__ = [
 
 PAIR = ["enrol", "test"]
 _SPACE = re.compile(r"\s")
-_WORDS = LABELS["voxceleb"] | LABELS["kaldi"]
-_TRUTHS = {"True": True, "False": False}  # what tables make of a column of booleans
+_WORDS = ("1", "0", "target", "nontarget", "tgt", "imp", "true", "false")  # labels that messages name
 _TRIALS = (
     "Give lines such as `1 enrol.wav test.wav` or `enrol test target`, "
     "or a CSV table with the columns enrol, test and label"
@@ -66,7 +66,7 @@ def read_trials(path: str | os.PathLike, shown: str, layout: str = "") -> Listin
     shown
         How messages call it.
     layout
-        One of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`; by default the first line tells it.
+        One of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`; by default the content tells it.
 
     Returns
     -------
@@ -87,22 +87,24 @@ def read_trials(path: str | os.PathLike, shown: str, layout: str = "") -> Listin
 def parse_trials(content: bytes, shown: str, layout: str = "") -> Listing:
     """Read the bytes of a list of trials; see :func:`read_trials`."""
     trials = read_listing(content, shown, (*PAIR, "label"), _TRIALS, layout)
-    allowed = LABELS.get(trials.layout, _WORDS)
-    known = allowed if trials.layout in LABELS else allowed | _TRUTHS
     labels = trials.frame["label"]
-    target = labels.map({label: known.get(label.strip()) for label in labels.unique()})
+    target = _targets(labels)
     for line, label in labels[target.isna()].items():
-        remedy = did_you_mean(label, allowed) + _told(trials, "; if not, set `layout:` of the corpus")
+        remedy = did_you_mean(label, _WORDS) + _told(trials, "; if not, set `layout:` of the corpus")
         what = f"{quoted(label)} is not a valid label of a trial"
         trials.problems.add(trials.where(line, "label"), what, remedy)
     trials.check_names()
     trials.problems.raise_if_any()
     trials = dataclasses.replace(trials, frame=trials.frame[PAIR].assign(target=target.astype(bool)))
-    trials.check_duplicates(
-        PAIR, "target", "the trial {enrol} {test} has both labels", "Keep one of the lines"
-    )
+    remedy = "Look where the two come from, such as two lists in one file, and correct the wrong one"
+    trials.check_duplicates(PAIR, "target", "the trial {enrol} {test} has both labels", remedy)
     trials.problems.raise_if_any()
     return trials
+
+
+def _targets(labels: pd.Series) -> pd.Series:
+    """Say which labels are those of target trials; missing for words that are no label."""
+    return labels.map({label: LABELS.get(label.strip().lower()) for label in labels.unique()})
 
 
 def _told(listing: Listing, otherwise: str) -> str:
@@ -124,7 +126,7 @@ def read_scores(path: str | os.PathLike, shown: str) -> Listing:
     -------
     Listing
         One row a pair: ``enrol``, ``test`` (str) and ``score`` (float64, finite), each pair once; with one
-        number a line ``score`` alone.
+        number a line ``score`` alone. ``target`` (bool) if there are labels as well.
 
     Raises
     ------
@@ -151,11 +153,16 @@ def parse_scores(content: bytes, shown: str) -> Listing:
             problems.add(scores.where(line, "score"), str(error), remedy)
     scores.check_names()
     problems.raise_if_any()
-    scores = dataclasses.replace(scores, frame=frame.assign(score=numbers))
+    frame = frame.assign(score=numbers)
+    if "label" in frame:
+        target = _targets(frame.pop("label"))
+        frame = frame if target.isna().any() else frame.assign(target=target.astype(bool))
+    scores = dataclasses.replace(scores, frame=frame)
     if "enrol" not in frame:
         return scores
     what = "the trial {enrol} {test} has two scores, {first!r} and {score!r}"
-    scores.check_duplicates(PAIR, "score", what, "Keep one of the lines")
+    remedy = "Look where the two come from, such as two systems in one file, and give each a file of its own"
+    scores.check_duplicates(PAIR, "score", what, remedy)
     problems.raise_if_any()
     return dataclasses.replace(scores, frame=scores.frame.drop_duplicates(PAIR))
 
@@ -252,7 +259,7 @@ def score_text(
     if decided:
         frame["decision"] = np.where(frame["score"] > threshold, "accept", "reject")
         frame["threshold"] = float(threshold)
-    if not any(name in LABELS["kaldi"] or _SPACE.search(name) for name in names):
+    if not any(name.lower() in LABELS or _SPACE.search(name) for name in names):
         text = frame.to_csv(sep=" ", header=decided, index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
         return text.encode("utf-8", "backslashreplace"), ".txt"
     frame = frame[[*PAIR, *frame.columns.difference(PAIR, sort=False)]]

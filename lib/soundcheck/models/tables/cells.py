@@ -5,6 +5,7 @@ What the cells mean, and what an empty one is, stands in :mod:`soundcheck.models
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections import Counter
@@ -15,22 +16,56 @@ import numpy as np
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.common.text_table import TextTable, parse_column, parse_number, parse_seconds
+from soundcheck.common.text_table import NUMBER, TextTable, parse_column, parse_number, parse_seconds
 from soundcheck.models import stated
 from soundcheck.models.base import CLASS_LIMIT, check_output
 from soundcheck.models.stated_words import read_words, words_problem
 from soundcheck.models.tables import run_tables
 from soundcheck.models.tables.rows import Rows, sort_rows
 
-__all__ = ["read_table"]
+__all__ = ["read_table", "with_own_names"]
 
 _MISSING = ("", "nan", "NaN")
+_NOTHING = ("none", "null", "na", "<na>")  # beside nan, instead of a number of an embedding
+
+
+def with_own_names(
+    cells: TextTable, columns: Mapping[str, str], tasks: Sequence[Task], where: str
+) -> TextTable:
+    """Give columns of a table our names.
+
+    Parameters
+    ----------
+    columns
+        Our name -> what the table calls it.
+    where
+        Where the suite says so.
+
+    Raises
+    ------
+    InputError
+        If one of them is not there, or is nothing that is read.
+    """
+    problems = Problems()
+    known = ["file", "start", "end", "corpus", *(task.name for task in tasks), *stated.stated_names(tasks)]
+    for name, theirs in columns.items():
+        if name not in known:
+            problems.add(f"{where}.{name}", "the name of no column that is read", did_you_mean(name, known))
+        elif theirs not in cells.columns:
+            what = f"{cells.shown} has no column {quoted(theirs)}"
+            problems.add(f"{where}.{name}", what, did_you_mean(theirs, cells.columns))
+    problems.raise_if_any()
+    others = {
+        name: column for name, column in cells.columns.items() if name not in {*columns, *columns.values()}
+    }
+    own = {name: cells.columns[theirs] for name, theirs in columns.items()}
+    return dataclasses.replace(cells, columns=own | others, headings=columns)
 
 
 def read_table(
     cells: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]
-) -> tuple[Rows, dict[str, np.ndarray], dict[str, Rows], dict[int, str]]:
-    """Read which rows a table has, and the answers in them; of a run also those under changes, and errors.
+) -> tuple[Rows, dict[str, np.ndarray], dict[str, Rows], dict[str, dict[int, str]]]:
+    """Read which rows a table has, the answers in them, those under changes, and why some are none.
 
     Raises
     ------
@@ -44,32 +79,41 @@ def read_table(
     for name in ("file", *(task.name for task in tasks)):
         if name not in cells.columns:
             where = f"{cells.header}, column {name}"
-            problems.add(where, "the column is missing", did_you_mean(name, cells.columns))
+            remedy = f"{did_you_mean(name, cells.columns)}; `columns: {{{name}: ...}}` takes one of them"
+            problems.add(where, "the column is missing", remedy)
     problems.raise_if_any()
-    answers = {task.name: _answers(cells, task, bounds, problems) for task in tasks}
+    errors: dict[str, dict[int, str]] = {task.name: {} for task in tasks}
+    answers = {task.name: _answers(cells, task, bounds, errors[task.name], problems) for task in tasks}
     answers |= _stated(cells, tasks, problems)
     start, end = (_times(cells, name, problems) for name in ("start", "end"))
     changes = np.array(cells.columns["change"] if of_run else [""] * len(cells), dtype=object)
     indices = {
-        change: sort_rows(cells, np.flatnonzero(changes == change), start, end, problems)
+        change: sort_rows(
+            cells, np.flatnonzero(changes == change), start, end, problems, [task.name for task in tasks]
+        )
         for change in dict.fromkeys(["", *changes])
     }
     problems.raise_if_any()
     told = cells.columns.get("error", ()) if of_run else ()
-    errors = {number: error for number, error in enumerate(told) if error}
+    for own in errors.values():
+        own |= {number: error for number, error in enumerate(told) if error}
     return indices.pop(""), answers, indices, errors
 
 
 def _answers(
-    cells: TextTable, task: Task, bounds: Mapping[str, tuple[float, float]], problems: Problems
+    cells: TextTable,
+    task: Task,
+    bounds: Mapping[str, tuple[float, float]],
+    errors: dict[int, str],
+    problems: Problems,
 ) -> np.ndarray:
-    """Read the answers of a task."""
+    """Read the answers of a task; ``errors`` takes why those of some rows are none."""
     if task.is_regression:
         return _numbers(cells, task, bounds[task.name], problems)
     if task.is_transcription:  # as they are written; an empty one is an answer, too
         return np.array([text.strip() for text in cells.columns[task.name]], dtype=object)
     if task.is_embedding:
-        return _embeddings(cells, task, problems)
+        return _embeddings(cells, task, errors, problems)
     return _classes(cells, task)
 
 
@@ -201,32 +245,48 @@ def _number(text: str) -> float:
     return math.nan if text in _MISSING else parse_number(text)
 
 
-def _embeddings(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:
+def _embeddings(cells: TextTable, task: Task, errors: dict[int, str], problems: Problems) -> np.ndarray:
     """Read embeddings, numbers with blanks or commas between them, as packed text; missing = ``None``."""
-    remedy = "Write the numbers with blanks between them, as many in each row, such as 0.1 -0.2 0.3"
     values = np.full(len(cells), None, dtype=object)
     lengths: dict[int, int] = {}
+    unreadable = 0
     for row, text in enumerate(cells.columns[task.name]):
         words = text.strip().strip("[]").replace(",", " ").split()
         if not words:
             continue
         try:
-            vector = np.array([parse_number(word) for word in words])
+            vector = np.array([_component(word) for word in words])
         except ValueError as error:
-            problems.add(cells.where(row, task.name), str(error), remedy)
+            errors[row] = f"{task.name}: {error}"
+            unreadable += 1
             continue
         answer, problem = check_output({task.name: vector}, [task])
         if problem:
-            problems.add(cells.where(row, task.name), problem, remedy)
+            errors[row] = problem
         else:
             values[row], lengths[row] = answer[task.name], len(vector)
+    if errors and (unreadable > len(lengths) or not lengths):
+        row, what = next(iter(errors.items()))
+        what = f"{len(errors)} of {len(errors) + len(lengths)} rows have no embedding, the first: {what}"
+        remedy = "Write the numbers with blanks between them, as many in each row, such as 0.1 -0.2 0.3"
+        problems.add(cells.where(row, task.name), what, remedy)
     counts = Counter(lengths.values())
     usual = max(counts, key=lambda length: (counts[length], length), default=0)
     for row, length in lengths.items():
         if length != usual:
             what = f"the embedding has {length} numbers, most have {usual}"
-            problems.add(cells.where(row, task.name), what, remedy)
+            problems.add(cells.where(row, task.name), what, "Give the embeddings of one model")
     return values
+
+
+def _component(text: str) -> float:
+    """Read a number of an embedding, which may be nan or infinite."""
+    if NUMBER.fullmatch(text):
+        return float(text)
+    try:
+        return float("nan" if text.lower() in _NOTHING else text.replace("_", "x"))
+    except ValueError:
+        return parse_number(text)  # which says what is wrong
 
 
 def _numbers(cells: TextTable, task: Task, bounds: tuple[float, float], problems: Problems) -> np.ndarray:

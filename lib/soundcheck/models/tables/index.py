@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.errors import InputError, input_error, nearest
+from soundcheck.common.escaping import quoted, told_apart
+from soundcheck.corpora.utterances import matched_by_less, plain_path
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["Index", "found_once"]
+__all__ = ["TWICE", "Index", "compared", "found_once", "misfit_of_names", "most_alike", "uses_of"]
+
+# What to do about two answers to one segment: which is the right one, only the user knows.
+TWICE = "Look where the two come from, such as two runs in one file, and give each run a file of its own"
+_LOOKED_AT = 2_000  # files among which the one that is most like a name is looked for
 
 
 class Index(abc.ABC):
@@ -24,9 +32,15 @@ class Index(abc.ABC):
     ----------
     noun
         What messages call the place of an answer, such as ``"row"``.
+    names
+        File or id of each answer.
+    are_ids
+        Whether they are ids, which have no extension.
     """
 
     noun: ClassVar[str]
+    names: Sequence[str]
+    are_ids: ClassVar[bool] = False
 
     @abc.abstractmethod
     def __len__(self) -> int:
@@ -37,12 +51,12 @@ class Index(abc.ABC):
         """Find the number of each segment's answer: int64 ``(segments,)``, -1 = none."""
 
     @abc.abstractmethod
-    def misfit(self, file: str) -> InputError:
-        """Make the error if nothing fits the corpora; ``file`` is one of theirs."""
+    def where(self, *numbers: int) -> str:
+        """Say where answers stand, one or two."""
 
-    def find_everywhere(self, corpora: Sequence[Corpus]) -> list[np.ndarray]:
-        """Do the same for all corpora, and refuse what cannot belong to several; here all can."""
-        return [self.find(corpus) for corpus in corpora]
+    @abc.abstractmethod
+    def misfit(self, corpora: Sequence[Corpus]) -> InputError:
+        """Make the error if nothing fits the corpora, of which one has segments."""
 
     def computing_times(self) -> np.ndarray:
         """Give the seconds that answers took and those of their sounds, float64 ``(2, n)``; here nothing."""
@@ -51,6 +65,65 @@ class Index(abc.ABC):
     def remarks(self) -> list[str]:
         """Say what the file tells beside answers, for readers of the model's page; here nothing."""
         return []
+
+
+def most_alike(name: str, corpora: Sequence[Corpus]) -> tuple[str, str]:
+    """Show a name that fits no file of the corpora, and the file that is most like it."""
+    known = [str(file) for corpus in corpora for file in corpus.segments["file"][:_LOOKED_AT]]
+    base = plain_path(name).rpartition("/")[2]
+    same = (file for file in known if plain_path(file).rpartition("/")[2] == base)
+    return told_apart(name, next(same, "") or nearest(name, known) or known[0])
+
+
+def misfit_of_names(index: Index, corpora: Sequence[Corpus], remedy: str) -> InputError:
+    """Make the error if no name fits a file of the corpora."""
+    here, there = most_alike(index.names[0], corpora)
+    both = f"the name here is {here}, the most similar one in the corpus {there}"
+    return input_error(index.where(0), f"no {index.noun} belongs to a segment: {both}", remedy)
+
+
+def uses_of(corpus: Corpus, found: np.ndarray) -> pd.DataFrame:
+    """List which answers the segments of a corpus use: ``number``, ``file``, ``sound`` and ``corpus``.
+
+    Parameters
+    ----------
+    found
+        Number of each segment's answer, int64 ``(segments,)``; -1 = none.
+    """
+    uses = corpus.segments[["file", "audio"]].rename(columns={"audio": "sound"})
+    return uses.assign(number=found, corpus=corpus.name)[found >= 0]
+
+
+def compared(
+    uses: pd.DataFrame, names: Sequence[str], where: Callable[[int], str], shown: str, are_ids: bool
+) -> list[str]:
+    """Refuse answers that would belong to different sounds in two corpora; say which names fit by less.
+
+    Parameters
+    ----------
+    uses
+        See :func:`uses_of`; of all corpora.
+    names, where, shown, are_ids
+        Name of each answer, where it stands, what messages call the file, whether names are ids.
+
+    Raises
+    ------
+    InputError
+        If answers are used for two sounds.
+    """
+    several = (uses.groupby("number")[["corpus", "sound"]].transform("nunique") > 1).all(axis=1)
+    if several.any():
+        both = uses[several]
+        first = both[both["number"] == both["number"].iloc[0]].drop_duplicates("corpus")
+        files = [f"{quoted(row.file)} of {quoted(row.corpus)}" for row in first.itertuples()]
+        number, more = int(first["number"].iloc[0]), both["number"].nunique() - 1
+        what = f"{quoted(names[number])} would be the answer for {files[0]} and {files[1]}, two sounds"
+        what += f"; so would {more} more" if more else ""
+        own = first["corpus"].iloc[0]
+        remedy = f"Write `corpora: [{own}]` for the model, or give a table with a column corpus"
+        raise input_error(where(number), what, remedy)
+    given = np.array(names, dtype=object)[uses["number"].to_numpy(dtype=np.int64)]
+    return matched_by_less({*zip(given, uses["file"], strict=True)}, shown, are_ids)
 
 
 def found_once(find: Callable[[Index, Corpus], np.ndarray]) -> Callable[[Index, Corpus], np.ndarray]:

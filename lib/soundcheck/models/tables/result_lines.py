@@ -8,9 +8,7 @@ Conventions
 - ``offset`` (or ``start``) and ``duration`` (or ``end``) are seconds; a line without offset begins with its
   file. Times that differ by at most :data:`~soundcheck.models.tables.time_spans.TOLERANCE` are the same. The
   only line of a file that has one segment fits it if it begins with the file, whatever its duration.
-- A path means the file that ends like it, see :mod:`soundcheck.corpora.utterances`. Of several paths that
-  mean one file, the one with the longest end in common counts, the others belong to no segment. A path that
-  fits several files equally well is refused.
+- Which file a path means says :mod:`soundcheck.corpora.utterances`.
 - ``pred_text: null`` is a missing answer, an empty text is one: nothing was recognised.
 - ``time`` is what the recogniser says that it took, in seconds; it is told, not judged. ``text`` is not
   looked at: references are those of the corpus.
@@ -19,7 +17,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import functools
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -30,11 +27,9 @@ from soundcheck.common.errors import InputError, Problems, did_you_mean, input_e
 from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, JsonLines, json_object, read_json_lines
 from soundcheck.common.text_table import TextTable, decode_text
-from soundcheck.corpora.utterances import UtteranceNames, plain_path
-from soundcheck.models.tables.index import Index, found_once
-from soundcheck.models.tables.rows import sort_rows
-from soundcheck.models.tables.time_spans import TOLERANCE
-from soundcheck.models.tables.transcripts import refuse_two_sounds
+from soundcheck.corpora.utterances import UtteranceNames
+from soundcheck.models.tables.index import Index, found_once, misfit_of_names
+from soundcheck.models.tables.rows import Rows, sort_rows
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
@@ -56,7 +51,7 @@ class ResultLines(Index):
     ----------
     cells
         Where each line stands.
-    paths
+    names
         File of each line, object ``(lines,)``.
     texts
         What was recognised, object ``(lines,)``; ``None`` = no answer.
@@ -67,7 +62,7 @@ class ResultLines(Index):
     """
 
     cells: JsonLines
-    paths: np.ndarray
+    names: np.ndarray
     texts: np.ndarray
     start: np.ndarray
     end: np.ndarray
@@ -79,12 +74,9 @@ class ResultLines(Index):
     def __len__(self) -> int:
         return len(self.cells)
 
-    @functools.cached_property
-    def _factorised(self) -> tuple[np.ndarray, np.ndarray]:
-        """Number each path, int64 ``(lines,)``, and list the paths."""
-        import pandas as pd  # late: a suite is read without it
-
-        return pd.factorize(self.paths)
+    def where(self, *numbers: int) -> str:
+        """Say where lines stand."""
+        return self.cells.where_all(numbers, "audio_filepath")
 
     @found_once
     def find(self, corpus: Corpus) -> np.ndarray:
@@ -96,13 +88,20 @@ class ResultLines(Index):
             If a path could mean several files, two lines the same segment, or a line without times several
             segments.
         """
+        import pandas as pd  # late: a suite is read without it
+
         problems = Problems()
         segments = corpus.segments
         own = segments.drop_duplicates("file").drop(columns="item", errors="ignore")  # names of files only
         names = own["file"].to_numpy(dtype=object)
-        which, paths = self._factorised
-        of_path = self._files(UtteranceNames(own), names, problems)
+        which, paths = pd.factorize(self.names)
+        first = np.unique(which, return_index=True)[1]
+        path = UtteranceNames(own).assign(
+            paths.tolist(), "path", lambda *numbers: self.where(*first[list(numbers)]), problems
+        )
         problems.raise_if_any()
+        of_path = np.full(len(paths), -1, dtype=np.int64)
+        of_path[path[path >= 0]] = np.flatnonzero(path >= 0)
         file = of_path[which]  # of each line
         numbers = np.flatnonzero(file >= 0)
         if not len(numbers):
@@ -119,22 +118,17 @@ class ResultLines(Index):
         problems.raise_if_any()
         written = np.full(len(self), "", dtype=object)
         written[numbers] = names[file[numbers]]
-        table = TextTable({"file": written}, self.cells.lines, "line", self.cells.shown)
-        rows = sort_rows(table, numbers, start, end, problems)
+        rows = self._rows(written, numbers, start, end, problems)
         problems.raise_if_any()
-        return dataclasses.replace(rows, tolerance=TOLERANCE).find(corpus)
+        return rows.find(corpus)
 
-    def find_everywhere(self, corpora: Sequence[Corpus]) -> list[np.ndarray]:
-        """Find the lines for all corpora.
-
-        Raises
-        ------
-        InputError
-            Also if a line means different sounds in two corpora.
-        """
-        everywhere = super().find_everywhere(corpora)
-        refuse_two_sounds(corpora, everywhere, self.cells.shown, self.paths, self.cells.lines)
-        return everywhere
+    def _rows(
+        self, names: np.ndarray, numbers: np.ndarray, start: np.ndarray, end: np.ndarray, problems: Problems
+    ) -> Rows:
+        """Make rows of some lines, with the names of files."""
+        columns = {"file": names, "transcript": self.texts}
+        table = TextTable(columns, self.cells.lines, "line", self.cells.shown)
+        return sort_rows(table, numbers, start, end, problems, ("transcript",))
 
     def computing_times(self) -> np.ndarray:
         """Give them of the lines that tell both."""
@@ -151,75 +145,15 @@ class ResultLines(Index):
         what = f"{taken:.4g} s for {seconds:.4g} s of sound{some}: {seconds / taken:.3g} times real time"
         return [f"{self.cells.shown} tells of computing times, {what}, as given"]
 
-    def misfit(self, file: str) -> InputError:
-        """Make the error if nothing fits the corpora; ``file`` is one of theirs."""
-        name = self.paths[0]
-        remedy = "Write the files as in the corpus; offset and duration in seconds"
-        if _NUMBERED.fullmatch(name):
+    def misfit(self, corpora: Sequence[Corpus]) -> InputError:
+        """Make the error if nothing fits the corpora."""
+        if _NUMBERED.fullmatch(self.names[0]):
             remedy = (
                 "It only numbers the utterances. Let audio_filepath be the files, in the order of the lines"
             )
-        what = (
-            f"no line belongs to a segment: the file here is {quoted(name)}, one of the corpus {quoted(file)}"
-        )
-        return input_error(self.cells.where(0), what, remedy)
-
-    def _files(self, known: UtteranceNames, names: np.ndarray, problems: Problems) -> np.ndarray:
-        """Find the file of each path, int64 ``(paths,)``; -1 = none."""
-        which, paths = self._factorised
-        fitting = known.find_paths(paths)
-        found = np.full(len(paths), -1, dtype=np.int64)
-        best: dict[int, int] = {}  # file -> the path that is most like it
-        for number, rows in enumerate(fitting):
-            if len(rows) > 1:
-                more = f" and {len(rows) - 2} more" if len(rows) > 2 else ""
-                both = f"{quoted(names[rows[0]])} and {quoted(names[rows[1]])}{more}"
-                what = f"the path {quoted(paths[number])} could mean {both}"
-                remedy = "Write more of the path, as in the corpus"
-                problems.add(self.cells.where(self._first_lines[number], "audio_filepath"), what, remedy)
-            elif rows:
-                row = rows[0]
-                before = best.setdefault(row, number)
-                if before == number:
-                    continue
-                alike = [_alike(paths[path], names[row]) for path in (before, number)]
-                if alike[0] == alike[1]:
-                    self._note_both(before, number, names[row], problems)
-                elif alike[1] > alike[0]:
-                    best[row] = number
-        for row, number in best.items():
-            found[number] = row
-        return found
-
-    def _note_both(self, one: int, other: int, file: str, problems: Problems) -> None:
-        paths = self._factorised[1]
-        lines = sorted(self.cells.lines[self._first_lines[path]] for path in (one, other))
-        where = f"{self.cells.shown} lines {lines[0]} and {lines[1]}, field audio_filepath"
-        what = f"{quoted(paths[one])} and {quoted(paths[other])} both mean {quoted(file)}"
-        problems.add(where, what, "Write the file as in the corpus")
-
-    @functools.cached_property
-    def _first_lines(self) -> np.ndarray:
-        """Give the first line of each path, int64 ``(paths,)``."""
-        return np.unique(self._factorised[0], return_index=True)[1]
-
-
-def _alike(path: str, file: str) -> int:
-    """Count what two paths have in common at their ends: two for a folder or name, one for an extension.
-
-    Examples
-    --------
-    >>> _alike("/data/s1/a.flac", "s1/a.flac"), _alike("s2/a.wav", "s1/a.flac"), _alike("A", "a")
-    (5, 2, 0)
-    """
-    one, other = plain_path(path).split("/")[::-1], plain_path(file).split("/")[::-1]
-    alike = int(one[0] == other[0])
-    one[0], other[0] = (name.rpartition(".")[0] or name for name in (one[0], other[0]))
-    for mine, theirs in zip(one, other, strict=False):
-        if mine != theirs:
-            break
-        alike += 2
-    return alike
+            return misfit_of_names(self, corpora, remedy)
+        rows = self._rows(self.names, np.arange(len(self)), self.start, self.end, Problems())
+        return dataclasses.replace(rows, noun=self.noun).misfit(corpora)
 
 
 def read_results(content: bytes, shown: str) -> ResultLines:

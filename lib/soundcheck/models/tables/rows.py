@@ -3,10 +3,10 @@
 Conventions
 -----------
 - A row names a corpus (or none, for all), a file, and perhaps start and end in seconds. A row without start
-  begins with its file.
+  begins with its file. Which file a name means says :mod:`soundcheck.corpora.utterances`.
 - A single row of a file without any times fits its only segment, whatever the times of that are.
-- Times that differ by at most :data:`SAME_SECONDS` are the same, unless rows have another tolerance. Of
-  several rows that fit a segment, the one with the nearest end is taken, then the one that begins first.
+- Times that differ by at most :data:`TOLERANCE` are the same. Of several rows that fit a segment, the one
+  with the nearest times is taken, then the one that begins first.
 - All segments are matched at once, by sorting: time grows with segments and rows, however many of them lie in
   one file.
 """
@@ -14,7 +14,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,15 +23,19 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import TextTable
-from soundcheck.models.tables.index import Index
+from soundcheck.corpora.utterances import UtteranceNames
+from soundcheck.models.tables.index import TWICE, Index, found_once, misfit_of_names
 from soundcheck.suite.groups import numbers_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["SAME_SECONDS", "Rows", "count_before", "sort_rows"]
+__all__ = ["SAME_SECONDS", "TOLERANCE", "Rows", "count_before", "sort_rows"]
 
-SAME_SECONDS = 0.001  # times that differ by at most this are the same
+TOLERANCE = 0.01  # seconds that times may differ by
+SAME_SECONDS = 0.001  # two rows whose times differ by at most this are duplicates
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,10 +44,8 @@ class Rows(Index):
 
     Parameters
     ----------
-    shown
-        How messages call the table.
-    count
-        How many rows the table has, these and others.
+    cells
+        The table, these rows and others.
     files
         ``(corpus or "", file)`` -> its number.
     file
@@ -54,37 +56,40 @@ class Rows(Index):
         Which row of the table it is, int64 ``(rows,)``.
     whole
         Whether a file has one row only, without times, bool ``(files,)``.
-    tolerance
-        Times that differ by at most this are the same, seconds.
+    noun
+        What messages call a row.
     """
 
-    shown: str
-    count: int
+    cells: TextTable
     files: dict[tuple[str, str], int]
     file: np.ndarray
     start: np.ndarray
     end: np.ndarray
     number: np.ndarray
     whole: np.ndarray
-    tolerance: float = SAME_SECONDS
-
-    noun = "row"
+    noun: str = "row"
 
     def __len__(self) -> int:
-        return self.count
+        return len(self.cells)
 
-    @functools.cached_property
-    def corpora(self) -> set[str]:
-        """Names of corpora in the table."""
-        return {corpus for corpus, _ in self.files}
+    @property
+    def names(self) -> Sequence[str]:
+        """Give the file of each row."""
+        return self.cells.columns["file"]
 
+    def where(self, *numbers: int) -> str:
+        """Say where rows stand."""
+        return self.cells.where_all(numbers, "file")
+
+    @found_once
     def find(self, corpus: Corpus) -> np.ndarray:
         """Find the row of each segment, int64 ``(segments,)``, -1 if there is none.
 
         Raises
         ------
         InputError
-            If several segments of a file are meant, but the table gives no times.
+            If several segments of a file are meant, but the table gives no times; if a name could mean
+            several files, or several names the same.
         """
         import pandas as pd  # late: a suite is read without it
 
@@ -92,18 +97,14 @@ class Rows(Index):
         found = np.full(len(segments), -1, dtype=np.int64)
 
         which, names = pd.factorize(segments["file"])
-        own = [name for name in (corpus.name, files.slug(corpus.name), "") if name in self.corpora]
-        known = np.full(len(names), -1, dtype=np.int64)
-        for one in reversed(own):  # the first that has a file comes last and counts
-            there = [self.files.get((one, name), -1) for name in names.tolist()]
-            known = np.where(np.array(there, dtype=np.int64) >= 0, there, known)
+        known = self._files_of(corpus)
         file = known[which]
         whole = np.zeros(len(segments), dtype=bool)
         whole[file >= 0] = self.whole[file[file >= 0]]
         unclear = np.flatnonzero(whole & (np.bincount(which, minlength=len(names))[which] > 1))
         if len(unclear):
             raise input_error(
-                f"{self.shown}, file {quoted(segments['file'].iloc[unclear[0]])}",
+                f"{self.cells.shown}, file {quoted(segments['file'].iloc[unclear[0]])}",
                 "the corpus has several segments of this file, the table gives no times",
                 "Add the columns start and end, in seconds",
             )
@@ -115,13 +116,57 @@ class Rows(Index):
         found[timed] = np.where(place >= 0, self.number[place], -1)
         return found
 
-    def misfit(self, file: str) -> InputError:
-        """Make the error if no row fits the corpora; ``file`` is one of theirs."""
-        theirs = next(iter(self.files))[1]
+    def _files_of(self, corpus: Corpus) -> np.ndarray:
+        """Give the number of each different file of a corpus here, int64 ``(files,)``; -1 = none."""
+        problems = Problems()
+        own = corpus.segments.drop_duplicates("file").drop(columns="item", errors="ignore")
+        known = np.full(len(own), -1, dtype=np.int64)
+        names = UtteranceNames(own)
+        first = np.searchsorted(self.file, np.arange(len(self.files)))  # the place of one of its rows
+        for one in dict.fromkeys(("", files.slug(corpus.name), corpus.name)):  # the last one counts
+            there = np.array(
+                [number for (name, _), number in self.files.items() if name == one], dtype=np.int64
+            )
+            written = [file for name, file in self.files if name == one]
+
+            def where(*numbers: int, there: np.ndarray = there) -> str:
+                return self.where(*self.number[first[there[list(numbers)]]])
+
+            found = names.assign(written, "name", where, problems)
+            known = np.where(found >= 0, there[found] if len(there) else -1, known)
+        problems.raise_if_any()
+        return known
+
+    def misfit(self, corpora: Sequence[Corpus]) -> InputError:
+        """Make the error if no row fits the corpora: the files do not, or the times do not."""
+        for corpus in corpora:
+            known = self._files_of(corpus)
+            if (known >= 0).any():
+                return self._misfit_of_times(
+                    corpus.segments, int(np.argmax(known >= 0)), known[known >= 0][0]
+                )
+        remedy = "Write the names as in the corpus, relative to its folder"
+        return misfit_of_names(self, corpora, remedy)
+
+    def _misfit_of_times(self, segments: pd.DataFrame, position: int, file: int) -> InputError:
+        """Show the times of a segment whose file is known, and the nearest ones here."""
+        table = segments.drop_duplicates("file").iloc[position]
+        begin, end = np.nan_to_num(float(table["start"])), float(table["end"])
+        own = np.flatnonzero(self.file == file)
+        place = own[
+            np.argmin(np.abs(self.start[own] - begin) + np.nan_to_num(np.abs(self.end[own] - end), nan=0))
+        ]
+        here, there = (
+            f"{low!r} to {high!r} s" if np.isfinite(high) else f"{low!r} s to the end"
+            for low, high in ((float(self.start[place]), float(self.end[place])), (float(begin), end))
+        )
+        what = (
+            f"no {self.noun} belongs to a segment: the files are known, the times are not those of the corpus"
+        )
+        name = quoted(self.names[self.number[place]])
+        what += f"; of {name} there is {here} here and {there} in the corpus, {TOLERANCE:g} s may differ"
         return input_error(
-            f"{self.shown}, column file",
-            f"no row belongs to a segment: the table has {quoted(theirs)}, the corpus {quoted(file)}",
-            "Write the names as in the corpus, relative to its folder; start and end in seconds",
+            self.where(int(self.number[place])), what, "Give start and end in seconds, as in the corpus"
         )
 
     def _match(
@@ -131,16 +176,16 @@ class Rows(Index):
         target = np.where(np.isnan(end), begin + duration, end)
         ended = np.flatnonzero(np.isfinite(self.end))
         owner, place = self._near(ended, file, begin, target)
-        away = np.abs(self.end[place] - target[owner])
-        fits = (away <= self.tolerance) & (self.start[place] >= begin[owner] - self.tolerance)
-        fits &= self.start[place] <= begin[owner] + self.tolerance
+        late, away = np.abs(self.start[place] - begin[owner]), np.abs(self.end[place] - target[owner])
+        fits = (away <= TOLERANCE) & (late <= TOLERANCE)
+        away += late
         # Without an end, both reach to the end of the file; the first such row has the smallest start.
         endless, open_ = np.flatnonzero(np.isinf(self.end)), np.flatnonzero(np.isnan(end))
         first = count_before(
-            self.file[endless], self.start[endless], file[open_], begin[open_] - self.tolerance, "left"
+            self.file[endless], self.start[endless], file[open_], begin[open_] - TOLERANCE, "left"
         )
         open_, first = open_[first < len(endless)], endless[first[first < len(endless)]]
-        same = (self.file[first] == file[open_]) & (self.start[first] <= begin[open_] + self.tolerance)
+        same = (self.file[first] == file[open_]) & (self.start[first] <= begin[open_] + TOLERANCE)
         owner = np.concatenate([owner[fits], open_[same]])
         place = np.concatenate([place[fits], first[same]])
         away = np.concatenate([away[fits], np.zeros(same.sum())])
@@ -161,7 +206,7 @@ class Rows(Index):
         by_end = rows[np.lexsort((self.end[rows], self.file[rows]))]
         lists = []
         for places, times, wanted in ((rows, self.start, begin), (by_end, self.end, target)):
-            wide = 2 * self.tolerance  # what is rounded is looked at by the caller
+            wide = 2 * TOLERANCE  # what is rounded is looked at by the caller
             first, last = (
                 count_before(self.file[places], times[places], file, wanted + sign * wide, side)
                 for sign, side in ((-1, "left"), (1, "right"))
@@ -203,7 +248,12 @@ def _spread(places: np.ndarray, first: np.ndarray, many: np.ndarray) -> tuple[np
 
 
 def sort_rows(
-    cells: TextTable, numbers: np.ndarray, start: np.ndarray, end: np.ndarray, problems: Problems
+    cells: TextTable,
+    numbers: np.ndarray,
+    start: np.ndarray,
+    end: np.ndarray,
+    problems: Problems,
+    answers: Sequence[str] = (),
 ) -> Rows:
     """Sort some rows of a table under their files, and note duplicates and rows without file.
 
@@ -215,6 +265,8 @@ def sort_rows(
         Which rows.
     start, end
         Times of all rows in seconds, NaN = not given.
+    answers
+        Columns of answers, which duplicates are shown with.
     """
     import pandas as pd  # late: a suite is read without it
 
@@ -234,22 +286,21 @@ def sort_rows(
     whole = (np.bincount(file, minlength=len(first)) == 1) & (np.isnan(start) & np.isnan(end))[first]
     start, end = np.nan_to_num(start), np.where(np.isnan(end), np.inf, end)
     order = np.lexsort((numbers, end, start, file))
-    rows = Rows(cells.shown, len(cells), known, file[order], start[order], end[order], numbers[order], whole)
-    _note_duplicates(rows, cells, problems)
+    rows = Rows(cells, known, file[order], start[order], end[order], numbers[order], whole)
+    _note_duplicates(rows, cells, answers, problems)
     return rows
 
 
-def _note_duplicates(rows: Rows, cells: TextTable, problems: Problems) -> None:
+def _note_duplicates(rows: Rows, cells: TextTable, answers: Sequence[str], problems: Problems) -> None:
     endless = np.isinf(rows.end)
     ends = np.where(endless, 0, rows.end)
     same = np.diff(rows.file) == 0
     same &= np.abs(np.diff(rows.start)) <= SAME_SECONDS
     same &= (endless[:-1] == endless[1:]) & (np.abs(np.diff(ends)) <= SAME_SECONDS)
     for place in np.flatnonzero(same):
-        pair = rows.number[[place, place + 1]]
-        first, second = sorted(cells.places[number] for number in pair)
-        problems.add(
-            f"{cells.shown} {cells.unit}s {first} and {second}",
-            f"the segment {quoted(cells.columns['file'][pair[0]])} is a duplicate",
-            "Keep one of the rows",
-        )
+        pair = sorted(rows.number[[place, place + 1]].tolist())
+        what = f"the segment {quoted(cells.columns['file'][pair[0]])} is a duplicate"
+        for name in answers:
+            one, other = (str(cells.columns[name][number]) for number in pair)
+            what += f", its {name} {quoted(one, 40)} and {quoted(other, 40)}" if one != other else ""
+        problems.add(cells.where_all(pair), what, TWICE)

@@ -3,7 +3,8 @@
 Higher scores mean more alike; with ``distances: true`` lower ones do, and their signs are turned.
 
 They belong to the trials of the corpora that bring a list of them, one score for each trial. Layouts are
-those of :mod:`soundcheck.corpora.trials.trial_files`.
+those of :mod:`soundcheck.corpora.trials.trial_files`; which side of a trial a name means says
+:mod:`soundcheck.corpora.utterances`. Labels beside the scores have to be those of the list.
 """
 
 from __future__ import annotations
@@ -17,19 +18,24 @@ import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
+from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import Asked, LookUpModel
+from soundcheck.models.tables.index import compared
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.corpora.trials.layouts import Listing
     from soundcheck.corpora.trials.trial_table import TrialTable
     from soundcheck.suite.entries import ModelEntry, Suite
 
+PAIR = ["enrol", "test"]
 SCORE = Task("score", REGRESSION, low=-np.inf, high=np.inf)
 
 
@@ -152,16 +158,29 @@ class ScoreModel(LookUpModel):
         if len(own) > 1 and self._scores.layout == "numbers":
             what = "the file has one score a line, and several corpora have trials"
             raise input_error(where, what, f"Name the one that they are for: corpora: [{own[0].name}]")
-        problems = Problems()
-        extra = len(self._scores)
-        for trials in (corpus.trials for corpus in own):
+        import pandas as pd  # late: whoever reads a suite imports this module
+
+        problems, uses = Problems(), []
+        for corpus in own:
             try:
-                scores_of_trials(self._scores, trials)
+                uses.append(_uses(corpus, _find(self._scores, corpus.trials)))
             except InputError as error:
                 problems.extend(error)
-            extra -= _count_used(self._scores, trials)
         problems.raise_if_any()
-        return [f"{extra} scores belong to no trial that is evaluated"] if own and extra > 0 else []
+        if not own:
+            return []
+        used, frame = pd.concat(uses), self._scores.frame
+        extra = len(frame) - used["number"].nunique()
+        told = [f"{extra} scores belong to no trial that is evaluated"] if extra else []
+        for side in PAIR if "enrol" in frame else ():
+            told += compared(
+                used.assign(file=used[side]),
+                frame[side].tolist(),
+                lambda number: self._scores.where(frame.index[number]),
+                self._entry.target,
+                True,
+            )
+        return list(dict.fromkeys(told))
 
 
 def scores_of_trials(scores: Listing, trials: TrialTable) -> np.ndarray:
@@ -182,39 +201,79 @@ def scores_of_trials(scores: Listing, trials: TrialTable) -> np.ndarray:
     Raises
     ------
     InputError
-        If a trial has no score, all of them at once; if the order of lines counts, and there are not as many
-        scores as trials in the list.
+        If a trial has no score, all of them at once; if labels contradict those of the list; if the order of
+        lines counts, and there are not as many scores as trials in the list.
     """
+    return scores.frame["score"].to_numpy()[_find(scores, trials)]
+
+
+def _find(scores: Listing, trials: TrialTable) -> np.ndarray:
+    """Find the place of each trial's score, int64 ``(T,)``; see :func:`scores_of_trials`."""
     frame = scores.frame
     if scores.layout == "numbers":
         if trials.listed != len(frame):
             counts = f"{len(frame)} scores without names, the list {trials.listed} trials"
             remedy = "Give one number for each trial, in the order of the list"
             raise input_error(scores.shown, f"the file has {counts}", remedy)
-        return frame["score"].to_numpy()[trials.numbers]
-    from soundcheck.corpora.trials.trial_files import PAIR
+        found = trials.numbers
+    else:
+        found = _find_pairs(scores, trials.frame[PAIR])
+    if "target" in frame:
+        problems = Problems()
+        for row in np.flatnonzero(frame["target"].to_numpy()[found] != trials.frame["target"].to_numpy()):
+            what = "the label beside the score is not that of the list of trials"
+            remedy = "Look which of the two is right, and whether the scores are those of this list"
+            problems.add(scores.where(frame.index[found[row]]), what, remedy)
+        problems.raise_if_any()
+    return found
 
-    pairs = trials.frame[PAIR]
-    joined = pairs.merge(frame, how="left", on=PAIR, validate="many_to_one")
-    missing = joined[joined["score"].isna()]
-    if len(missing) and len(missing) == len(joined):
-        own, first = _pair(*frame[PAIR].iloc[0]), _pair(*pairs.iloc[0])
-        what = f"no score belongs to a trial: the pair here is {own}, the first trial is {first}"
-        raise input_error(scores.where(frame.index[0]), what, "Write the names as the list of trials does")
+
+def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
+    """Find the place of each pair's score by the names of both sides."""
+    import pandas as pd  # late: whoever reads a suite imports this module
+
     problems = Problems()
-    for pair in missing[PAIR].drop_duplicates().itertuples(index=False):
+    frame = scores.frame[PAIR].reset_index(drop=True)
+    numbers = []  # of each side of the scores and of the trials
+    for side in PAIR:
+        own, theirs = frame[side].unique(), pairs[side].unique()
+        first = frame[side].drop_duplicates().index
+
+        def where(*names: int, first: pd.Index = first) -> str:
+            return " and ".join(scores.where(scores.frame.index[first[name]]) for name in names)
+
+        found = UtteranceNames(pd.DataFrame({"file": theirs})).assign(own, "name", where, problems)
+        meant = pd.Series(np.arange(len(theirs))[found >= 0], index=own[found[found >= 0]])
+        numbers += [
+            frame[side].map(meant).fillna(-1),
+            pairs[side].map(pd.Series(np.arange(len(theirs)), theirs)),
+        ]
+    problems.raise_if_any()
+    known, asked = (one * len(pairs) + other for one, other in (numbers[::2], numbers[1::2]))
+    used = np.flatnonzero((numbers[0] >= 0) & (numbers[2] >= 0))
+    place = pd.Index(known.iloc[used]).get_indexer(asked)
+    missing = np.flatnonzero(place < 0)
+    if len(missing) and len(missing) == len(place):
+        here, there = zip(*map(told_apart, frame.iloc[0], pairs.iloc[0]), strict=True)
+        both = f"the pair here is {' '.join(here)}, the first trial is {' '.join(there)}"
+        what = f"no score belongs to a trial: {both}"
+        raise input_error(
+            scores.where(scores.frame.index[0]), what, "Write the names as the list of trials does"
+        )
+    for pair in pairs.iloc[missing].drop_duplicates().itertuples(index=False):
         problems.add(scores.shown, f"no score for the trial {_pair(*pair)}", "Add a line with its score")
     problems.raise_if_any()
-    return joined["score"].to_numpy()
+    return used[place]
 
 
-def _count_used(scores: Listing, trials: TrialTable) -> int:
-    """Count the scores that belong to a trial."""
-    if scores.layout == "numbers":
-        return len(trials.numbers)
-    from soundcheck.corpora.trials.trial_files import PAIR
-
-    return len(scores.frame.merge(trials.frame[PAIR].drop_duplicates(), on=PAIR))
+def _uses(corpus: Corpus, found: np.ndarray) -> pd.DataFrame:
+    """List which scores the trials of a corpus use, see :func:`soundcheck.models.tables.index.uses_of`."""
+    trials, sounds = corpus.trials, corpus.segments["audio"].to_numpy(dtype=object)
+    enrolled: dict[int, str] = {}
+    for sound, number in zip(sounds[trials.members], trials.member_of.tolist(), strict=True):
+        enrolled[number] = f"{enrolled.get(number, '')} {sound}"
+    sound = trials.frame["enrolment"].map(enrolled) + " " + sounds[trials.frame["segment"]]
+    return trials.frame[PAIR].assign(number=found, sound=sound, corpus=corpus.name)
 
 
 def _pair(enrol: str, test: str) -> str:

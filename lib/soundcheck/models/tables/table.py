@@ -10,13 +10,14 @@ run wrote may be given back, see :mod:`soundcheck.models.tables.run_tables`.
 
 Conventions
 -----------
+- With ``columns:`` a suite says what the table calls a column.
 - Everything is read as text and taken as written; lines count from 1, the header is line 1.
 - An empty cell or ``nan`` is a missing answer. A segment without an answer is listed, a row without a
   segment counted, a segment answered twice refused.
 - Transcripts differ: an empty cell says that nothing was recognised, ``nan`` is a word. Where the model gave
   no answer, there is no row.
-- An embedding is a cell of numbers with blanks or commas between them; a Parquet table may have lists. One of
-  another length than most is refused.
+- An embedding is a cell of numbers with blanks or commas between them; a Parquet table may have lists. One
+  without direction (``nan``, infinite, zeros) is a missing answer; one of another length is refused.
 - A table cannot answer for changed signals, unless a run wrote it and asked about them.
 - Numbers are in the task's nominal range, or on the scale that the suite gives with ``range:``.
 """
@@ -30,24 +31,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import input_error
+from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_text_table
 from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.tables import run_tables
-from soundcheck.models.tables.cells import read_table
-from soundcheck.models.tables.index import Index
+from soundcheck.models.tables.cells import read_table, with_own_names
+from soundcheck.models.tables.index import Index, compared, uses_of
 from soundcheck.models.tables.result_lines import read_results
 from soundcheck.models.tables.timed_texts import read_timed_texts
 from soundcheck.models.tables.timed_transcripts import TimedTranscripts
 from soundcheck.models.tables.transcript_formats import CTM, JSONL, KALDI, SEGLST, STM, transcript_format
 from soundcheck.models.tables.transcripts import long_text, read_transcripts
+from soundcheck.suite import schema
+from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
+
+
+class PredictionKeys(ModelKeys):
+    """Keys of a table of predictions; ``columns`` gives its columns our names."""
+
+    columns: dict[str, schema.Text] = {}
 
 
 class TableModel(LookUpModel):
@@ -71,10 +80,11 @@ class TableModel(LookUpModel):
     changed
         Change -> which answer belongs to which segment under this change.
     errors
-        Number of the index -> why there is no answer, where the table says so.
+        Task -> number of the index -> why there is no answer.
     """
 
     keyword = "predictions"
+    keys = PredictionKeys
     changes_audio = False
 
     def __init__(
@@ -86,7 +96,7 @@ class TableModel(LookUpModel):
         index: Index,
         answers: dict[str, np.ndarray],
         changed: Mapping[str, Index] | None = None,
-        errors: Mapping[int, str] | None = None,
+        errors: Mapping[str, Mapping[int, str]] | None = None,
     ) -> None:
         self.name = name
         self.tasks = tuple(task.name for task in tasks)
@@ -139,18 +149,23 @@ class TableModel(LookUpModel):
             )
         files.require_regular(path, shown)
         content = path.read_bytes()
-        form = transcript_format(path.name, content)
+        columns, where = entry.options.get("columns", {}), f"{suite.file.name}, models.{entry.name}"
+        form = transcript_format(path.name, content, columns.get("file", "file"))
         if not form:
-            cells = parse_text_table(content, shown)
-            return cls(entry.name, shown, files.digest(content), tasks, *read_table(cells, tasks, bounds))
+            cells = with_own_names(parse_text_table(content, shown), columns, tasks, f"{where}.columns")
+            digest = files.digest(f"{files.digest(content)} {columns}") if columns else files.digest(content)
+            return cls(entry.name, shown, digest, tasks, *read_table(cells, tasks, bounds))
         others = ", ".join(task.name for task in tasks if not task.is_transcription)
         if others:
             why = "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"
             why = "its first line has no column file" if form == KALDI else why
             what = f"{shown} holds transcripts only ({why}), but the model has the tasks {others}"
-            where = f"{suite.file.name}, models.{entry.name}.tasks"
+            remedy = "Give their answers in a CSV table with the column file and one a task"
+            raise input_error(f"{where}.tasks", what, remedy)
+        if columns:
+            what = f"{shown} is no table with columns, but a file of transcripts ({form})"
             raise input_error(
-                where, what, "Give their answers in a CSV table with the column file and one a task"
+                f"{where}.columns", what, "Remove the key, or give the file a name that ends in .csv"
             )
         fingerprint = files.digest(f"{form} {files.digest(content)}")
         if form in (STM, CTM, SEGLST):
@@ -191,17 +206,15 @@ class TableModel(LookUpModel):
         there = np.flatnonzero(found >= 0)
         problems = np.full(len(found), f"no {self._index.noun} in {self._shown}", dtype=object)
         problems[there] = ""
-        told = [number in self._errors for number in found[there].tolist()]
-        problems[there[told]] = [self._errors[number] for number in found[there[told]].tolist()]
-        there = there[np.logical_not(told)]
         answers = {}
         for task in self._tasks:
             empty = np.nan if task.is_regression else None
             values = np.full(len(found), empty, dtype=np.float64 if task.is_regression else object)
             values[there] = self._answers[task.name][found[there]]
-            for position, problem in self._problems(values, there, task):
+            for position, problem in self._problems(values, there, found, task):
                 values[position] = empty
-                problems[position] = "; ".join(filter(None, (problems[position], problem)))
+                known = problems[position]
+                problems[position] = known if problem == known else "; ".join(filter(None, (known, problem)))
             answers[task.name] = values
         for name in self._answers.keys() - answers.keys():  # what the table says of its answers
             kind = self._answers[name].dtype
@@ -209,16 +222,20 @@ class TableModel(LookUpModel):
             answers[name][there] = self._answers[name][found[there]]
         return answers, problems.tolist()
 
-    def _problems(self, values: np.ndarray, there: np.ndarray, task: Task) -> Iterator[tuple[int, str]]:
+    def _problems(
+        self, values: np.ndarray, there: np.ndarray, found: np.ndarray, task: Task
+    ) -> Iterator[tuple[int, str]]:
         """Say which values are no answers, and why."""
-        missing = np.isnan(values) if task.is_regression else np.equal(values, None)
-        for position in there[missing[there].astype(bool)]:
-            yield position, f"{self._shown} has no value for {task.name}"
-        if task.is_transcription:
-            for position in there:
+        missing = np.isnan(values) if task.is_regression else np.equal(values, None).astype(bool)
+        told = self._errors.get(task.name, {})
+        for position in there if told or task.is_transcription else there[missing[there]]:
+            what = told.get(int(found[position]), "")
+            if not what and missing[position]:
+                what = f"{self._shown} has no value for {task.name}"
+            elif not what and task.is_transcription:
                 what = long_text(values[position], self._shown, task.name)
-                if what:
-                    yield position, what
+            if what:
+                yield position, what
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Compare the file with all corpora of a suite.
@@ -233,16 +250,25 @@ class TableModel(LookUpModel):
         InputError
             If none belongs to any segment; shows one name of each side. If it is ambiguous what they mean.
         """
-        used = np.zeros(len(self._index), dtype=bool)
-        for index in (self._index, *self._changed.values()):
-            for found in index.find_everywhere(corpora):
-                used[found[found >= 0]] = True
-        segments = [str(file) for corpus in corpora for file in corpus.segments["file"][:1]]
-        if not used.any() and segments and len(used):
-            raise self._index.misfit(segments[0])
-        extra = int((~used).sum())
-        noun = f"{self._index.noun} belongs" if extra == 1 else f"{self._index.noun}s belong"
+        import pandas as pd  # late: a suite is read without it
+
+        index = self._index
+        indices = (index, *self._changed.values())
+        problems, uses = Problems(), []
+        for corpus in corpora:
+            try:
+                uses += [uses_of(corpus, one.find(corpus)) for one in indices]
+            except InputError as error:
+                problems.extend(error)
+        problems.raise_if_any()
+        used = pd.concat(uses) if uses else None
+        if used is not None and used.empty and len(index) and any(len(one.segments) for one in corpora):
+            raise index.misfit(corpora)
+        extra = len(index) - (used["number"].nunique() if used is not None else 0)
+        noun = f"{index.noun} belongs" if extra == 1 else f"{index.noun}s belong"
         told = [f"{extra} {noun} to no segment of the corpora"] if extra else []
+        if used is not None:
+            told += compared(used, index.names, index.where, self._shown, index.are_ids)
         told += self._index.remarks()
         if self._changed:
             told.append(f"answers for changed signals are those of the run that wrote {self._shown}")

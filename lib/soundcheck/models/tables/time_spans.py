@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from soundcheck.models.tables.rows import count_before
+from soundcheck.models.tables.rows import TOLERANCE, count_before
 
 __all__ = ["NONE", "SEVERAL", "TOLERANCE", "Spans"]
 
-TOLERANCE = 0.01  # seconds that times may differ by
 NONE, SEVERAL = -1, -2  # instead of a segment
 
 

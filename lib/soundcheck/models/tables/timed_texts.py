@@ -4,11 +4,13 @@ Conventions
 -----------
 - UTF-8; lines end with LF, CR LF or CR; blank lines and lines that begin with ``;;`` say nothing. Columns are
   separated by blanks and tabs. Times are seconds from the beginning of the recording.
-- STM: ``recording channel speaker start end <labels> words ...``; the labels are there in all lines or in
-  none. Of alternatives ``{ a / b / @ }`` the first counts. A line that says
-  ``ignore_time_segment_in_scoring`` is left out.
-- CTM: ``recording channel start duration word confidence``, a word a line, without or with confidence. Of
-  alternatives between ``<ALT_BEGIN>``, ``<ALT>`` and ``<ALT_END>`` the first counts, ``@`` is no word.
+- STM: ``recording channel speaker start end <labels> words ...``; in each line the sixth column is a label if
+  it is ``<...>``. A remark names them unless all lines with words have one. Of alternatives ``{ a / b / @ }``
+  the first counts. A line that says ``ignore_time_segment_in_scoring`` is left out.
+- CTM: ``recording channel start duration word confidence type speaker``, a word a line; in each line the
+  channel may be left out, and so may what stands behind the word. Words of the types ``non-lex``, ``misc``
+  and ``noscore`` are none; a remark counts them. Of alternatives between ``<ALT_BEGIN>``, ``<ALT>`` and
+  ``<ALT_END>`` the first counts, ``@`` is no word.
   Confidences count if all that are given are numbers from 0 to 1, and not all of them 1, which is what
   recognisers write that know none; a remark says so. ``NA`` is none.
 - SegLST: a JSON list of objects with ``session_id``, ``start_time``, ``end_time``, ``words`` and perhaps
@@ -33,7 +35,9 @@ from soundcheck.models.tables.transcripts import chosen_words, text_lines
 
 __all__ = ["TimedTexts", "read_timed_texts"]
 
-_LABEL = re.compile(r"<\S*>")
+_LABEL = re.compile(r"<\S*>(?!\S)")
+_WITHOUT_CHANNEL = re.compile(r"\S+ [\d.]+ [\d.]+ (?![\d.]+( |$))\S+( ([\d.]+|NA))?")  # a line of a CTM
+_NO_WORDS = ("non-lex", "misc", "noscore")  # types of a CTM: noises, and what is not to be scored
 IGNORED = "ignore_time_segment_in_scoring"
 _EXAMPLES = {
     STM: "meeting1 1 speaker1 0.50 2.25 turn left",
@@ -64,8 +68,8 @@ class TimedTexts:
         How many lines say that they do not count.
     confidences
         Of each item, float64 ``(items,)``; NaN = none. Empty if no item has one.
-    remark
-        Why confidences that are given do not count; empty if they do, or none is given.
+    remarks
+        What is left out of the file's words and numbers, and why.
     """
 
     shown: str
@@ -79,7 +83,7 @@ class TimedTexts:
     places: Sequence[str]
     ignored: int = 0
     confidences: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
-    remark: str = ""
+    remarks: Sequence[str] = ()
 
     @property
     def noun(self) -> str:
@@ -131,8 +135,9 @@ def read_timed_texts(content: bytes, shown: str, form: str) -> TimedTexts:
     if not texts:
         raise input_error(shown, "the file has no words with times", f"Expected is {_line(form)}")
     confidences, remark = _confidences(sure, shown, places)
+    remarks = [*rows.remarks, *([remark] if remark else [])]
     who = (recordings, channels, speakers)
-    return TimedTexts(shown, form, *who, start, end, texts, places, rows.ignored, confidences, remark)
+    return TimedTexts(shown, form, *who, start, end, texts, places, rows.ignored, confidences, remarks)
 
 
 def _confidences(cells: Sequence[str], shown: str, places: Sequence[str]) -> tuple[np.ndarray, str]:
@@ -158,6 +163,7 @@ class _Rows:
 
     def __init__(self, shown: str, problems: Problems) -> None:
         self.shown, self.problems, self.ignored = shown, problems, 0
+        self.remarks: list[str] = []
         # Place, recording, channel, speaker, start, end (of a CTM, the duration), text, confidence.
         self.items: list[tuple[str, ...]] = []
 
@@ -181,20 +187,21 @@ def _line(form: str) -> str:
 
 
 def _stm(content: bytes, rows: _Rows) -> None:
-    found: list[tuple[str, list[str]]] = []
+    labelled, unlabelled = [], 0
     for number, line in text_lines(content, rows.shown):
         if line.lstrip().startswith(";;"):
             continue
-        cells = line.split(maxsplit=5)
+        cells, place = line.split(maxsplit=5), f"line {number}"
         if len(cells) < 5:
-            rows.refuse(f"line {number}", f"{quoted(line)} has {len(cells)} columns, not five or more", STM)
-        else:
-            found.append((f"line {number}", cells))
-    labelled = bool(found) and all(len(cells) > 5 and _LABEL.match(cells[5]) for _, cells in found)
-    for place, (recording, channel, speaker, start, end, *rest) in found:
+            rows.refuse(place, f"{quoted(line)} has {len(cells)} columns, not five or more", STM)
+            continue
+        recording, channel, speaker, start, end, *rest = cells
         text = rest[0].strip() if rest else ""
-        if labelled:
-            text = text.partition(">")[2].strip()
+        if label := _LABEL.match(text):
+            labelled.append(label[0])
+            text = text[label.end() :].strip()
+        else:
+            unlabelled += bool(text)
         if text.lower() == IGNORED:
             rows.ignored += 1
             continue
@@ -204,19 +211,27 @@ def _stm(content: bytes, rows: _Rows) -> None:
             except InputError as error:
                 rows.problems.extend(error)
         rows.add(place, recording, channel, speaker, start, end, text, "")
+    if labelled and unlabelled:
+        many = f"{len(labelled)} of {len(labelled) + unlabelled} lines"
+        rows.remarks.append(
+            f"{many} of {rows.shown} begin with a label such as {labelled[0]}, which is no word"
+        )
 
 
 def _ctm(content: bytes, rows: _Rows) -> None:
     begun = ""  # where alternatives began; empty outside of them
     first = True  # whether the first of them is being read
+    left_out: list[str] = []
     for number, line in text_lines(content, rows.shown):
         if line.lstrip().startswith(";;"):
             continue
         cells, place = line.split(), f"line {number}"
-        if len(cells) not in (5, 6):
-            rows.refuse(place, f"{quoted(line)} has {len(cells)} columns, not five or six", CTM)
+        if _WITHOUT_CHANNEL.fullmatch(" ".join(cells)):
+            cells.insert(1, "")
+        if not 5 <= len(cells) <= 8:
+            rows.refuse(place, f"{quoted(line)} has {len(cells)} columns, not five to eight", CTM)
             continue
-        recording, channel, start, duration, word = cells[:5]
+        recording, channel, start, duration, word, sure, kind, speaker = [*cells, "", "", ""][:8]
         sign = word.upper()
         if sign in ("<ALT_BEGIN>", "<ALT>", "<ALT_END>"):
             if (sign == "<ALT_BEGIN>") == bool(begun):
@@ -226,10 +241,16 @@ def _ctm(content: bytes, rows: _Rows) -> None:
                 rows.refuse(place, what, CTM)
             begun = "" if sign == "<ALT_END>" else begun or place
             first = sign != "<ALT>"
+        elif kind.lower() in _NO_WORDS:
+            left_out.append(word)
         elif first and word != "@":
-            rows.add(place, recording, channel, "", start, duration, word, *(cells[5:] or [""]))
+            speaker = "" if speaker.lower() in ("null", "unknown") else speaker
+            rows.add(place, recording, channel, speaker, start, duration, word, sure)
     if begun:
         rows.refuse(begun, "the alternatives that begin here do not end", CTM)
+    if left_out:
+        what = f"left out, as their type says that they are no words: {len(left_out)} of {rows.shown}"
+        rows.remarks.append(f"{what}, such as {quoted(left_out[0], 40)}")
 
 
 def _seglst(content: bytes, rows: _Rows) -> None:

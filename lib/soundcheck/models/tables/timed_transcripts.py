@@ -3,8 +3,8 @@
 Conventions
 -----------
 - Times that differ by at most :data:`~soundcheck.models.tables.time_spans.TOLERANCE` are the same.
-- A recording means the file that its name is written like, or its name with ``-`` or ``_`` and the channel,
-  see :mod:`soundcheck.corpora.utterances`.
+- Which file a recording means says :mod:`soundcheck.corpora.utterances`; its name may also be followed by
+  ``-`` or ``_`` and the channel.
 - A word of a CTM belongs to the segment that holds its middle (the start of a segment belongs to it, its end
   does not). A line with several words belongs to the segment that holds all of it; if segments overlap, to
   the one with its times, or to the only one that holds it. Where the speakers of a recording are called as in
@@ -30,6 +30,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.stated_words import WORDS
+from soundcheck.models.tables.index import compared, most_alike
 from soundcheck.models.tables.time_spans import NONE, SEVERAL, Spans
 from soundcheck.models.tables.timed_texts import TimedTexts
 from soundcheck.models.tables.transcript_formats import CTM
@@ -126,26 +127,29 @@ class TimedTranscripts(LookUpModel):
         InputError
             If no words belong to any segment, or it is not clear to which one.
         """
-        texts = self._texts
-        used = np.zeros(len(texts), dtype=bool)
-        silent = 0
+        import pandas as pd  # late: whoever reads a suite imports this module
+
+        texts, uses, silent = self._texts, [], 0
         for corpus in corpora:
             placed, known, touched = self._place(corpus)
-            held = placed >= 0
-            used |= held
-            spoken = np.zeros(len(corpus.segments), dtype=bool)
-            spoken[placed[held]] = True
+            held = np.flatnonzero(placed >= 0)
+            own = corpus.segments[["file", "audio"]].iloc[placed[held]].rename(columns={"audio": "sound"})
+            uses.append(own.assign(number=held, corpus=corpus.name))
+            spoken = np.isin(np.arange(len(corpus.segments)), placed[held])
             silent += int((known & ~touched & ~spoken).sum())
-        first = [str(file) for corpus in corpora for file in corpus.segments["file"][:1]]
-        if not used.any() and first:
+        used = pd.concat(uses) if uses else None
+        extra = len(texts) - (used["number"].nunique() if used is not None else 0)
+        if extra == len(texts) and any(len(corpus.segments) for corpus in corpora):
+            here, there = most_alike(texts.recordings[0], corpora)
             what = (
-                f"no {texts.noun} belongs to a segment: the recording here is {quoted(texts.recordings[0])}, "
-                f"from {texts.start[0]:g} to {texts.end[0]:g} s, a file of the corpus {quoted(first[0])}"
+                f"no {texts.noun} belongs to a segment: the recording here is {here}, "
+                f"from {texts.start[0]:g} to {texts.end[0]:g} s, a file of the corpus {there}"
             )
             remedy = "Call recordings like the files of the corpus; times are seconds"
             raise input_error(texts.where(0), what, remedy)
-        told = [texts.remark] if texts.remark else []
-        extra = int((~used).sum())
+        told = list(texts.remarks)
+        if used is not None:
+            told += compared(used, texts.recordings, texts.where, texts.shown, True)
         if extra and corpora:
             plural = "entries" if texts.noun == "entry" else f"{texts.noun}s"
             verb = f"{texts.noun} belongs" if extra == 1 else f"{plural} belong"
@@ -215,20 +219,27 @@ class TimedTranscripts(LookUpModel):
         texts = self._texts
         of_segment, names = pd.factorize(table["file"])
         known = UtteranceNames(table.drop_duplicates("file").drop(columns="item", errors="ignore"))
-        which, pairs = pd.factorize(pd.MultiIndex.from_arrays([texts.recordings, texts.channels]))
-        plain = known.find_paths([recording for recording, _ in pairs])
-        found = np.full(len(pairs), NONE, dtype=np.int64)
-        firsts = np.unique(which, return_index=True)[1]
-        for number, (recording, channel) in enumerate(pairs):
-            forms = (f"{recording}-{channel}", f"{recording}_{channel}") if channel else ()
-            rows = plain[number] or next(filter(None, map(known.find, forms)), [])
-            if len(rows) > 1:
-                both = f"{quoted(names[rows[0]])} and {quoted(names[rows[1]])}"
-                what = f"the recording {quoted(recording)} could mean {both}"
-                problems.add(texts.where(firsts[number]), what, "Write the name as in the corpus")
-            elif rows:
-                found[number] = rows[0]
-        return found[which], of_segment
+        called, recordings = pd.factorize(np.array([*texts.recordings, ""], dtype=object)[:-1])
+        first = np.unique(called, return_index=True)[1]
+
+        def where(*numbers: int) -> str:
+            return " and ".join(texts.where(int(first[number])) for number in numbers)
+
+        recording_of = known.assign(recordings.tolist(), "recording", where, problems)
+        of_recording = np.full(len(recordings), NONE, dtype=np.int64)
+        of_recording[recording_of[recording_of >= 0]] = np.flatnonzero(recording_of >= 0)
+        found = of_recording[called]
+        both = [
+            (f"{texts.recordings[item]}{joint}{texts.channels[item]}", item)
+            for item in np.flatnonzero(found == NONE).tolist()
+            for joint in "_-"
+            if texts.channels[item]
+        ]
+        files = known.find(list(dict.fromkeys(name for name, _ in both))) if both else []
+        meant = dict(zip(dict.fromkeys(name for name, _ in both), files, strict=True))
+        for name, item in both:
+            found[item] = meant[name][0] if len(meant[name]) == 1 else found[item]
+        return found, of_segment
 
     def _speakers(
         self, table: pd.DataFrame, of_item: np.ndarray, of_segment: np.ndarray

@@ -20,10 +20,10 @@ TABLES = (".csv", ".parquet", ".pq", ".tsv")  # names that promise a table
 _FIRST_LINE = re.compile(rb"[\r\n]*([^\r\n]*)")
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*[\"}]|\[\s*[{\]])")  # begins an object, or a list of them
 _LIST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")
-_SEPARATORS = re.compile("[,;|]")  # of cells; a table with any but commas is refused when it is read
+_SEPARATORS = re.compile("[,;|]")  # of cells; a table with bars is refused when it is read
 
 
-def transcript_format(name: str, content: bytes) -> str:
+def transcript_format(name: str, content: bytes, column: str = "file") -> str:
     """Tell in which format a file holds transcripts.
 
     Parameters
@@ -32,6 +32,8 @@ def transcript_format(name: str, content: bytes) -> str:
         Name of the file; ``.trn``, ``.stm`` and ``.ctm`` decide, and names of tables unless it holds JSON.
     content
         Its bytes; decide otherwise.
+    column
+        What a table would call the column of files.
 
     Returns
     -------
@@ -60,5 +62,6 @@ def transcript_format(name: str, content: bytes) -> str:
         line = first.decode()
     except UnicodeDecodeError:  # the reader of tables knows pickles, archives and the like by name
         return ""
-    header = any(cell.strip(' "') == "file" for cell in _SEPARATORS.split(line))
+    cells = [*_SEPARATORS.split(line), line.partition("\t")[0]]
+    header = any(cell.strip(' "') == column for cell in cells)
     return "" if header or "\0" in line else KALDI

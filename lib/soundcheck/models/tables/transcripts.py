@@ -13,8 +13,7 @@ Conventions
   first counts, ``@`` is nothing. A hesitation ``(%HESITATION)`` is the word ``%HESITATION``.
 - Kaldi: ``id words ...``, in any order of lines.
 - An id alone is an empty transcript, and that is an answer: nothing was recognised.
-- An id means the segment whose file is written like it; the forms that it may have are those of
-  :mod:`soundcheck.corpora.utterances`. If it fits several segments, the id is refused.
+- Which segment an id means says :mod:`soundcheck.corpora.utterances`. If it fits several, the id is refused.
 """
 
 from __future__ import annotations
@@ -28,15 +27,16 @@ import numpy as np
 
 from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.common.text_table import decode_text
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import TEXT_LIMIT
-from soundcheck.models.tables.index import Index, found_once
+from soundcheck.models.tables.index import TWICE, Index, found_once, misfit_of_names
 from soundcheck.models.tables.transcript_formats import KALDI, TRN
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["Utterances", "chosen_words", "long_text", "read_transcripts", "refuse_two_sounds", "text_lines"]
+__all__ = ["Utterances", "chosen_words", "long_text", "read_transcripts", "text_lines"]
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANKS = re.compile(r"[ \t]+")
@@ -51,7 +51,7 @@ class Utterances(Index):
     ----------
     shown
         How messages call the file.
-    ids
+    names
         Id of each utterance, all different.
     texts
         What was recognised; empty = nothing.
@@ -60,14 +60,20 @@ class Utterances(Index):
     """
 
     shown: str
-    ids: Sequence[str]
+    names: Sequence[str]
     texts: Sequence[str]
     lines: Sequence[int]
 
     noun = "utterance"
+    are_ids = True
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.names)
+
+    def where(self, *numbers: int) -> str:
+        """Say where utterances stand."""
+        lines = " and ".join(str(self.lines[number]) for number in sorted(numbers))
+        return f"{self.shown} line{'s' * (len(numbers) > 1)} {lines}"
 
     @found_once
     def find(self, corpus: Corpus) -> np.ndarray:
@@ -84,110 +90,17 @@ class Utterances(Index):
             If an id could mean several segments, or several ids mean the same.
         """
         problems = Problems()
-        found = np.full(len(corpus.segments), -1, dtype=np.int64)
-        names = UtteranceNames(corpus.segments)
-        for number, name in enumerate(self.ids):
-            fitting = names.find(name)
-            if len(fitting) > 1:
-                self._note_ambiguous(number, corpus, fitting, problems)
-            elif fitting and (one := found[fitting[0]]) >= 0:
-                file = quoted(corpus.segments["file"].iat[fitting[0]])
-                what = f"the ids {quoted(self.ids[one])} and {quoted(name)} mean the same segment {file}"
-                where = f"{self.shown} lines {self.lines[one]} and {self.lines[number]}"
-                problems.add(where, what, "Keep one of the lines")
-            elif fitting:
-                found[fitting[0]] = number
+        found = UtteranceNames(corpus.segments).assign(self.names, "id", self.where, problems)
         problems.raise_if_any()
         return found
 
-    def find_everywhere(self, corpora: Sequence[Corpus]) -> list[np.ndarray]:
-        """Find the utterance of each segment of all corpora; see :meth:`find`.
-
-        Raises
-        ------
-        InputError
-            Also if an id means different sounds in two corpora: it can be the transcript of one only.
-        """
-        problems = Problems()
-        everywhere = []
-        for corpus in corpora:
-            try:
-                everywhere.append(self.find(corpus))
-            except InputError as error:
-                problems.extend(error)
-        problems.raise_if_any()
-        refuse_two_sounds(corpora, everywhere, self.shown, self.ids, self.lines)
-        return everywhere
-
-    def misfit(self, file: str) -> InputError:
-        """Make the error if nothing fits the corpora; ``file`` is one of theirs."""
-        return input_error(
-            f"{self.shown} line {self.lines[0]}",
-            f"no utterance belongs to a segment: the id here is {quoted(self.ids[0])}, "
-            f"a file of the corpus {quoted(file)}",
+    def misfit(self, corpora: Sequence[Corpus]) -> InputError:
+        """Make the error if nothing fits the corpora."""
+        remedy = (
             "Write the file without extension as id. Only a file whose name ends in .trn has ids at the end; "
-            "STM and CTM need .stm and .ctm",
+            "STM and CTM need .stm and .ctm"
         )
-
-    def _note_ambiguous(
-        self, number: int, corpus: Corpus, positions: Sequence[int], problems: Problems
-    ) -> None:
-        written = corpus.segments["file"]
-        if len({written.iat[position] for position in positions}) == len(positions):
-            names = [written.iat[position] for position in positions[:2]]
-            remedy = f"Write the file as id, such as {quoted(names[0])}"
-        else:
-            from soundcheck.corpora.segments import segment_name  # late: only this message needs it
-
-            rows = corpus.segments[["file", "start", "end"]].iloc[positions[:2]].itertuples(index=False)
-            names = [segment_name(*row) for row in rows]
-            remedy = "Give a CSV table with the columns file, start, end and transcript"
-        more = f" and {len(positions) - 2} more" if len(positions) > 2 else ""
-        what = f"the id {quoted(self.ids[number])} could mean {quoted(names[0])} and {quoted(names[1])}{more}"
-        problems.add(f"{self.shown} line {self.lines[number]}", what, remedy)
-
-
-def refuse_two_sounds(
-    corpora: Sequence[Corpus],
-    everywhere: Sequence[np.ndarray],
-    shown: str,
-    ids: Sequence[str],
-    lines: Sequence[int],
-) -> None:
-    """Refuse ids that mean different sounds in two corpora.
-
-    Parameters
-    ----------
-    corpora
-        All that a file was matched with.
-    everywhere
-        For each corpus which id belongs to each segment, int64 ``(segments,)``; -1 = none.
-    shown
-        How messages call the file.
-    ids, lines
-        What is written in it, and where.
-
-    Raises
-    ------
-    InputError
-        All such ids at once.
-    """
-    if len(corpora) < 2:
-        return
-    problems = Problems()
-    known: dict[int, tuple[str, str, str]] = {}
-    for corpus, found in zip(corpora, everywhere, strict=True):
-        sounds, names = (corpus.segments[name].tolist() for name in ("audio", "file"))
-        for position in np.flatnonzero(found >= 0).tolist():
-            number = int(found[position])
-            own = (sounds[position], names[position], corpus.name)
-            sound, name, other = known.setdefault(number, own)
-            if sound != own[0]:
-                both = f"{quoted(name)} of {quoted(other)} and {quoted(own[1])} of {quoted(corpus.name)}"
-                what = f"the id {quoted(ids[number])} means {both}, two sounds"
-                remedy = "Give a CSV table with the columns corpus, file and transcript"
-                problems.add(f"{shown} line {lines[number]}", what, remedy)
-    problems.raise_if_any()
+        return misfit_of_names(self, corpora, remedy)
 
 
 def long_text(text: str | None, shown: str, task: str) -> str:
@@ -233,7 +146,7 @@ def read_transcripts(content: bytes, shown: str, form: str) -> Utterances:
         name, transcript = utterance
         if name in ids:
             what = f"duplicate id {quoted(name)}"
-            problems.add(f"{shown} lines {ids[name]} and {line}", what, "Keep one of the lines")
+            problems.add(f"{shown} lines {ids[name]} and {line}", what, TWICE)
             continue
         ids[name] = line
         texts.append(transcript)
@@ -251,16 +164,7 @@ def text_lines(content: bytes, shown: str) -> Iterator[tuple[int, str]]:
     InputError
         If it is no UTF-8 text; names the line.
     """
-    try:
-        text = content.decode().removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = len(_LINE_END.findall(content[: error.start].decode("latin-1"))) + 1
-        what = f"byte {error.start} is not UTF-8 text"
-        raise input_error(f"{shown} line {line}", what, "Save the file as UTF-8") from error
-    for number, line in enumerate(_LINE_END.split(text), start=1):
-        if "\0" in line:
-            what = f"character {line.index(chr(0)) + 1} is a NUL, this is not text"
-            raise input_error(f"{shown} line {number}", what, "Save the file as UTF-8 text")
+    for number, line in enumerate(_LINE_END.split(decode_text(content, shown)), start=1):
         if line.strip():
             yield number, line
 
