@@ -571,6 +571,16 @@ def test_a_few_answers_outside_are_kept(world):
     assert report.notes() == ["2 answers lie outside of the nominal range; they are kept"]
 
 
+def test_a_dozen_far_outside_are_another_scale(tmp_path):
+    world = World(tmp_path, segments=60)
+    on_scale(world, -0.5, 1.0, segments=60)  # a fifth lies far outside
+    with pytest.raises(InputError, match=r"`range: \[-1, 1\]`, or `range: \[0, 1\]` if it leaves that scale"):
+        world.run(TONE)
+    report = world.run(TONE, ranges={"arousal": (1.0, -1.0)})
+    assert (report.failed, report.out_of_range, report.caveats()) == (0, 0, [])
+    assert table(report)["arousal"].max() == pytest.approx(0.75)  # of what was -0.5
+
+
 def test_failures_say_nothing_of_the_scale(world):
     world.tasks = ("arousal",)
     world.source("def predict(signal, rate):\n    raise ValueError('no')\n")
