@@ -69,8 +69,8 @@ class Normaliser:
         >>> NORMALISERS["basic"]("Don’t  stop — it's 5 o'clock!")
         "don't stop it's 5 o'clock"
         """
-        ours = turkic and self.name.startswith("basic")  # Whisper's have the rules of others
-        return self.function(text.translate(_TURKIC_SMALL) if ours else text)
+        # Whisper's have the rules of others
+        return self.function(text.translate(_TURKIC_SMALL) if turkic and self.name[:5] == "basic" else text)
 
     @property
     def keeps_marks(self) -> bool:
