@@ -7,6 +7,8 @@ import jiwer
 import pandas as pd
 import pytest
 
+from soundcheck.evaluation.recognition_measures import group_error_rate
+
 SUITE = """
 studies: false
 replicates: 100
@@ -18,7 +20,7 @@ corpora:
   marks: {{format: csv, path: marks.csv, audio: false}}
   both: {{format: csv, path: both.csv, audio: false}}
 models: {{m: {{predictions: heard.csv, tasks: [transcript]}}}}
-families: [asr_word_errors]
+families: [asr_word_errors, asr_formatting]
 """
 TURKISH = [("İstanbul'da IŞIK yandı", "istanbul'da ışık yandı"), ("İyi günler", "iyi günler")]
 MARKS = [  # reference, answer; all words are right
@@ -73,6 +75,7 @@ def folder(tmp_path_factory, undrawn, shared_cache):
 @pytest.fixture(scope="module")
 def rows(folder):
     table = pd.read_csv(folder / "build" / "results.csv", keep_default_na=False, na_values=[""])
+    table = table[table["family"] == "asr_word_errors"]
     return {name: own.set_index("test") for name, own in table.groupby("corpus")}
 
 
@@ -119,6 +122,17 @@ def test_nobody_is_accused_of_another_script(rows, folder, shown):
     record = json.loads((folder / "build" / "run.json").read_text(encoding="utf-8"))
     measures = {figure["corpus"]: figure["measure"] for figure in record["figures"]}
     assert measures["both"] == "mixed error rate" and measures["marks"] == "word error rate"
+
+
+def test_formatted_texts_leave_out_what_has_no_words(folder, shown):
+    page = shown(folder / "build", "m", "asr_formatting")
+    assert "both: 80 of 200 references are written without blanks between words; they are left out" in page
+
+
+def test_groups_of_two_scripts_are_compared_by_characters():
+    mixed, words = (["停", "go on"], ["停", "go an"]), (["go", "go on"], ["go", "go an"])
+    assert group_error_rate(*mixed).point().value[0] == pytest.approx(1 / 6)
+    assert group_error_rate(*words).point().value[0] == pytest.approx(1 / 3)
 
 
 def test_the_key_that_takes_marks_for_words(folder, undrawn, shared_cache):

@@ -31,7 +31,7 @@ from soundcheck.metrics.formatting import MARKS, format_errors, has_capitals, ha
 from soundcheck.metrics.normalisation import NORMALISERS, fold_case
 from soundcheck.metrics.word_errors import Counts, word_errors
 from soundcheck.metrics.word_rates import ratio_of_sums
-from soundcheck.metrics.writing import WORD, unit_of
+from soundcheck.metrics.writing import MIXED, WORD, unit_of, without_blanks
 from soundcheck.models.reference import reference_predictions
 
 __all__ = [
@@ -47,7 +47,7 @@ WRITTEN = "transcript_written"
 NO_MARKS = "no reference has punctuation"
 NO_CAPITALS = "no reference has capitals beside other letters"
 NO_ENTITIES = "no reference has an entity"
-NO_WORDS = "references are written without blanks, so words cannot be told apart"
+NO_WORDS = "the references are written without blanks, so words cannot be told apart"
 
 
 class Formatted(Evaluation):
@@ -61,9 +61,10 @@ class Formatted(Evaluation):
 
     def __init__(self, description: EvaluationDescription) -> None:
         super().__init__(description)
-        self._first = WordingReader(NORMALISERS["none"], description.alternatives).plain
-        given = [(name, kind) for kind, names in description.entities.items() for name in names]
         self.normaliser = NORMALISERS[description.normaliser]
+        none, prepare = NORMALISERS["none"], self.normaliser.prepare
+        self._first = WordingReader(none, description.alternatives, prepare=prepare).plain
+        given = [(name, kind) for kind, names in description.entities.items() for name in names]
         self.names = {read(name, english).tokens: kind for name, kind in given for english in (False, True)}
         self._entities: dict[tuple[int, int], list[list[Entity] | None]] = {}
         self._kept: list[object] = []
@@ -76,7 +77,13 @@ class Formatted(Evaluation):
             truth = np.where(pd.isna(written), truth, self._firsts(written))
         keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
         said_elsewhere = reference_predictions(subset.task, self.seed, keys, "", truth)
-        return dataclasses.replace(subset, truth=truth, reference=Predictions(said_elsewhere, random=True))
+        subset = dataclasses.replace(subset, truth=truth, reference=Predictions(said_elsewhere, random=True))
+        without = without_blanks(truth)
+        if unit_of(truth) == MIXED:
+            told = f"{without.sum()} of {len(truth)} references are written without blanks between words"
+            self.note(f"{subset.corpus}: {told}; they are left out")
+            return subset.take(np.flatnonzero(~without))
+        return subset
 
     def _firsts(self, texts: Sequence[str | None]) -> np.ndarray:
         return np.array([*(None if pd.isna(text) else self._first(text) for text in texts), None])[:-1]

@@ -69,7 +69,8 @@ class Normaliser:
         >>> NORMALISERS["basic"]("Don’t  stop — it's 5 o'clock!")
         "don't stop it's 5 o'clock"
         """
-        return self.function(text.translate(_TURKIC_SMALL) if turkic and self.name in _FOLDING else text)
+        # Whisper's have the rules of others
+        return self.function(text.translate(_TURKIC_SMALL) if turkic and self.name[:5] == "basic" else text)
 
     @property
     def keeps_marks(self) -> bool:
@@ -189,7 +190,6 @@ def fold_case(text: str) -> str:
 
 
 _TURKIC = re.compile(r"(tr|tur|turkish|türkçe|aze?|azj|azeri|azerbaijani)(?![^\W_])")
-_FOLDING = ("basic", "basic-with-marks")  # Whisper's have the rules of others
 _TURKIC_SMALL = str.maketrans({"İ": "i", "I": "ı"})
 
 
