@@ -88,7 +88,8 @@ def test_all_missing_names_are_told_with_their_first_line():
     assert len(caught.value.problems) == 27
     assert str(caught.value) == (
         "t.txt line 1: no segment is called 'x'. Write files as the corpus does, such as 's1/a.wav'. "
-        "There are 27 of this kind, also t.txt line 2, no segment is called 'y'; t.txt line 4, no segment is called 'z0'."
+        "There are 27 of this kind, also t.txt line 2, no segment is called 'y'; "
+        "t.txt line 4, no segment is called 'z0'."
     )
 
 
