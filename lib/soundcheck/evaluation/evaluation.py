@@ -313,8 +313,10 @@ class Evaluation(Judging):
             chosen = chosen & evaluated_corpora
         if rows is not None:
             chosen = chosen & rows
-        elif change is not None and base is None:
+        elif change is not None:
             same = chosen & corpus.unchanged(change.identity)
+            if base is not None:
+                same &= corpus.unchanged(base.identity)
             if same.any():
                 what = "are the same after it, sample by sample, and do not count"
                 self.note(f"{corpus.name}, {change.name}: {same.sum()} of {chosen.sum()} segments {what}")

@@ -365,7 +365,7 @@ class Suite:
     transformations
         Family -> names of the transformations and sweeps that are heard for it; all for families not named.
     audio_limit, model_seconds, notebook_seconds
-        Seconds: longest file that is read; a model's call; a notebook.
+        Seconds: longest segment that is used; a model's call; a notebook.
     card
         What people say about all of its models, for cards.
     history

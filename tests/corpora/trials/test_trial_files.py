@@ -282,7 +282,7 @@ def test_all_bad_scores_are_told():
     with pytest.raises(InputError) as caught:
         scores("0.5 a b\n" + "".join(f"x a c{n}\n" for n in range(25)) + "0.5 a d\n")
     assert len(caught.value.problems) == 25
-    assert str(caught.value).endswith("... and 5 more.")
+    assert str(caught.value).endswith("There are 25 of this kind, also s.txt line 3; s.txt line 4.")
 
 
 def test_equal_scores_of_a_pair_count_once():
