@@ -133,6 +133,9 @@ def test_one_answer_is_for_one_sound(model, name):
         theirs.notices([one, two])
     assert len(caught.value.problems) == 1
     assert theirs.notices([one]) == []
+    third = corpus("1.wav", "2.wav", name="C", audio=["A 1.wav", "A 2.wav"])
+    with pytest.raises(InputError, match="for '1.wav' of 'A' and '1.wav' of 'B', two"):
+        theirs.notices([one, third, two])
     sounds = ["same", "too"]
     same = [corpus("1.wav", "2.wav", name=own, audio=sounds) for own in "AB"]
     assert theirs.notices(same) == []

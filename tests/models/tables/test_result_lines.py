@@ -11,7 +11,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.load import check_model
 from soundcheck.models.tables.result_lines import read_results
 from soundcheck.models.tables.table import TableModel
-from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
 NAN = float("nan")
 
@@ -20,7 +20,7 @@ def corpus(*rows: tuple, name: str = "demo", duration: float = 2.0) -> SimpleNam
     """Make a corpus of (file, start, end), each segment with a sound of its own."""
     table = pd.DataFrame(rows, columns=["file", "start", "end"]).assign(duration=duration)
     table["audio"] = [f"{name} {file} {start} {end}" for file, start, end in rows]
-    return SimpleNamespace(name=name, segments=table, root=Path("/nowhere"))
+    return SimpleNamespace(name=name, entry=CorpusEntry(name, "csv"), segments=table, root=Path("/nowhere"))
 
 
 def files(*names: str, **options) -> SimpleNamespace:

@@ -14,7 +14,7 @@ from soundcheck.models.load import check_model
 from soundcheck.models.packing import pack, unpack
 from soundcheck.models.tables.table import TableModel
 from soundcheck.predict.tables import Row, write_predictions
-from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.groups import number_of
 
 NAN = float("nan")
@@ -27,7 +27,7 @@ def corpus(*rows: tuple, name: str = "demo") -> SimpleNamespace:
     table = pd.DataFrame(rows, columns=["file", "start", "end", "duration"])
     table["key"] = [f"{file}|{start}|{end}" for file, start, end, _ in rows]
     table["audio"] = [f"{name} {key}" for key in table["key"]]
-    return SimpleNamespace(name=name, segments=table, root=Path("/nowhere"))
+    return SimpleNamespace(name=name, entry=CorpusEntry(name, "csv"), segments=table, root=Path("/nowhere"))
 
 
 def files(*names: str, name: str = "demo") -> SimpleNamespace:

@@ -17,7 +17,7 @@ from soundcheck.models.tables.table import TableModel
 from soundcheck.models.tables.time_spans import Spans
 from soundcheck.models.tables.timed_texts import read_timed_texts
 from soundcheck.models.tables.timed_transcripts import TimedTranscripts
-from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
 NAN = float("nan")
 STM = """;; by our recogniser
@@ -55,7 +55,7 @@ def corpus(*rows: tuple, name: str = "demo", **columns: list) -> SimpleNamespace
         table["start"]
     )
     table["audio"] = [f"{name} {row}" for row in range(len(table))]
-    return SimpleNamespace(name=name, segments=table, root=Path("/nowhere"))
+    return SimpleNamespace(name=name, entry=CorpusEntry(name, "csv"), segments=table, root=Path("/nowhere"))
 
 
 MEETINGS = corpus(

@@ -19,7 +19,7 @@ from soundcheck.models.tables.transcripts import Utterances, read_transcripts
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.tables import read_predictions
-from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
 NAN = float("nan")
 TRN = ";; by our recogniser\nturn left (a)\n(b)\n\nswitch   the light\ton (sub-c)\n"
@@ -33,7 +33,7 @@ def corpus(*rows: tuple, name: str = "demo", **columns: list) -> SimpleNamespace
     table["key"] = [f"{file}|{start}|{end}" for file, start, end in rows]
     if "audio" not in columns:
         table["audio"] = [f"{name} {key}" for key in table["key"]]
-    return SimpleNamespace(name=name, segments=table, root=Path("/nowhere"))
+    return SimpleNamespace(name=name, entry=CorpusEntry(name, "csv"), segments=table, root=Path("/nowhere"))
 
 
 def files(*names: str, **columns) -> SimpleNamespace:

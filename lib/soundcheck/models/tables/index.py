@@ -114,13 +114,16 @@ def compared(
     several = (uses.groupby("number")[["corpus", "sound"]].transform("nunique") > 1).all(axis=1)
     if several.any():
         both = uses[several]
-        first = both[both["number"] == both["number"].iloc[0]].drop_duplicates("corpus")
-        files = [f"{quoted(row.file)} of {quoted(row.corpus)}" for row in first.itertuples()]
-        number, more = int(first["number"].iloc[0]), both["number"].nunique() - 1
+        number, more = int(both["number"].iloc[0]), both["number"].nunique() - 1
+        own = both[both["number"] == number]
+        pairs = own.merge(own, how="cross", suffixes=("", "_too"))
+        pair = pairs[(pairs["corpus"] != pairs["corpus_too"]) & (pairs["sound"] != pairs["sound_too"])].iloc[
+            0
+        ]
+        files = [f"{quoted(pair[f'file{n}'])} of {quoted(pair[f'corpus{n}'])}" for n in ("", "_too")]
         what = f"{quoted(names[number])} would be the answer for {files[0]} and {files[1]}, two sounds"
         what += f"; so would {more} more" if more else ""
-        own = first["corpus"].iloc[0]
-        remedy = f"Write `corpora: [{own}]` for the model, or give a table with a column corpus"
+        remedy = f"Write `corpora: [{pair['corpus']}]` for the model, or give a table with a column corpus"
         raise input_error(where(number), what, remedy)
     given = np.array(names, dtype=object)[uses["number"].to_numpy(dtype=np.int64)]
     return matched_by_less({*zip(given, uses["file"], strict=True)}, shown, are_ids)

@@ -178,7 +178,7 @@ class TableModel(LookUpModel):
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
         """Read the file and make sure that it has to do with the corpora, and of its scale."""
         model = cls.load(entry, suite)
-        model.notices(corpora)
+        model.notices([corpus for corpus in corpora if entry.listens_to(corpus.entry)])
         for task in model._tasks if isinstance(model, cls) else ():
             if task.is_regression:
                 given = model._answers[task.name]
