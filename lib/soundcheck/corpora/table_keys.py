@@ -97,8 +97,7 @@ def take_columns(
         If a column is missing that the suite maps, or the one of the files; if one that is used holds lists.
     """
     problems, columns, notices, used = Problems(), {}, [], {*known}
-    further = [] if entry.audio else ["duration"]
-    for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, *further]):
+    for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, "duration"]):
         own = entry.columns.get(name)
         theirs = [own] if own is not None else [*(usual or {}).get(name, ()), name]
         found = [one for one in dict.fromkeys(theirs) if one in table.columns and one not in table.nested]

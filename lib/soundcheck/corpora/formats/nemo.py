@@ -46,7 +46,7 @@ class NemoFormat(TableFormat):
             numbers=("duration", "offset"),
             needed=(named,),
         )
-        return take_columns(_timed(table), entry, tasks, NAMES, ("duration", "offset"))
+        return take_columns(_timed(table), entry, tasks, NAMES, ("offset",))
 
 
 def _timed(table: TextTable) -> TextTable:
