@@ -46,7 +46,7 @@ class NemoFormat(TableFormat):
             numbers=("duration", "offset"),
             needed=(named,),
         )
-        raw = take_columns(_timed(table), entry, tasks, NAMES, ("duration", "offset"))
+        raw = take_columns(_timed(table), entry, tasks, NAMES, ("offset",))
         return dataclasses.replace(raw, begins=True)
 
 

@@ -91,7 +91,7 @@ def read_cuts(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     names = dict.fromkeys(name for row in rows for name in row)
     cells = {name: [row.get(name, "") for row in rows] for name in names}
     nested = {name: kind for name, kind in nested.items() if name not in cells}
-    return take_columns(TextTable(cells, lines, "line", shown, nested), entry, tasks, USUAL, ("duration",))
+    return take_columns(TextTable(cells, lines, "line", shown, nested), entry, tasks, USUAL)
 
 
 def _lines(path: Path, shown: str) -> Iterator[tuple[int, str]]:
