@@ -147,9 +147,9 @@ def _read(path: Path, *, lenient: bool = False) -> FinishedRun:
     if frame.empty:
         raise input_error(table.name, "the table holds no row, so nothing was tested", "Run the suite again")
     if record is not None:
-        for column in ("model", "family"):
-            known = {one.name for one in (record.models if column == "model" else record.families)}
-            for name in sorted(set(frame[column]) - known):
+        listed = {"model": record.models, "family": record.families, "corpus": record.corpora}
+        for column, known in listed.items():
+            for name in sorted(set(frame[column]) - {one.name for one in known}):
                 what = f"it does not know the {column} {quoted(name)}, of which {table.name} has rows"
                 raise input_error(beside.name, what, "Run the suite again")
     return FinishedRun(str(path), table, frame, record, about)
