@@ -177,6 +177,11 @@ def read_recorded(path: Path) -> FinishedRun:
     if run.record is None:
         what = "there is no record of the run, run.json, beside it"
         raise input_error(run.path.name, what, "Give the output folder that `soundcheck run` wrote")
+    listed = {"model": run.record.models, "family": run.record.families, "corpus": run.record.corpora}
+    for column, known in listed.items():
+        for name in sorted(set(run.frame[column]) - {one.name for one in known}):
+            what = f"it does not know the {column} {quoted(name)}, of which {run.path.name} has rows"
+            raise input_error("run.json", what, "Run the suite again")
     return run
 
 

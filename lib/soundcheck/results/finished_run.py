@@ -12,7 +12,6 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.results import kept_replicates
 from soundcheck.results.judged import Judged, load_judged
 from soundcheck.results.reading import read_results
@@ -146,12 +145,6 @@ def _read(path: Path, *, lenient: bool = False) -> FinishedRun:
     frame = read_results(table)
     if frame.empty:
         raise input_error(table.name, "the table holds no row, so nothing was tested", "Run the suite again")
-    if record is not None:
-        for column in ("model", "family"):
-            known = {one.name for one in (record.models if column == "model" else record.families)}
-            for name in sorted(set(frame[column]) - known):
-                what = f"it does not know the {column} {quoted(name)}, of which {table.name} has rows"
-                raise input_error(beside.name, what, "Run the suite again")
     return FinishedRun(str(path), table, frame, record, about)
 
 

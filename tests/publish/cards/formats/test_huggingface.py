@@ -16,7 +16,10 @@ FIGURE = {
     **{"model": "m", "corpus": "c", "task": "transcript", "measure": "word error rate", "value": 0.1234567},
     **{"low": 0.1, "high": 0.15, "segments": 200, "blocks": 20, "guessing": 1.02, "standing": "proven"},
 }
-TASKS = {"transcript": {"kind": "transcription"}, "arousal": {"kind": "regression"}}
+TASKS = {
+    name: {"name": name, "kind": kind, "classes": [], "low": 0.0, "high": 1.0}
+    for name, kind in (("transcript", "transcription"), ("arousal", "regression"))
+}
 
 
 @pytest.fixture
