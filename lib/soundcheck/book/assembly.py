@@ -281,7 +281,9 @@ def _result_cells(
     cells[:1] = [pages.markdown(heading_line), pages.output(answered + warning), pages.markdown(words)]
     absent = [anchor_of(key_of(row)) not in fill.anchored for row in rows.itertuples()]
     if any(absent):
-        cells.append(pages.output(Html(fill(str(without_row(rows[absent]))))))
+        cells.append(pages.output(without_row(rows[absent])))
+        shown = cells[-1]["outputs"][0]["data"]
+        shown["text/html"] = fill(shown["text/html"])
     return cells
 
 
