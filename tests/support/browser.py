@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LIMITS", "SETTLED", "SIZES", "THEMES", "Browser", "missing", "started_browser"]
-
 SIZES = {1400: 900, 390: 844}  # pixels: a desk and a telephone
 THEMES = ("light", "dark")
 NAMES = ("chromium", "chromium-browser", "google-chrome")

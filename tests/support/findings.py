@@ -4,8 +4,6 @@ from tests.support.finished import FAILED, verdict
 
 from soundcheck.results import Verdict
 
-__all__ = ["FIGURE", "GAP", "HOSTILE", "NOTHING", "OPEN", "many"]
-
 HOSTILE = '<img src=x onerror=alert(1)>"\'{{ 7*7 }} #read("/etc/passwd") $x$ \u202e\x07' + "é" * 300
 FIGURE = {
     **{"model": "m", "corpus": "c", "task": "arousal", "measure": "concordance", "value": 0.61},

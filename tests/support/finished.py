@@ -7,8 +7,6 @@ from pathlib import Path
 
 from soundcheck import results
 
-__all__ = ["FAILED", "finished", "verdict"]
-
 FAILED = {
     **{"value": 0.4, "low": 0.3, "high": 0.45, "passed": False, "evidence": "clear fail"},
     **{"gap": -0.1, "gap_low": -0.2, "gap_high": -0.05, "p_value": 0.001, "holds": True},

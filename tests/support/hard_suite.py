@@ -11,8 +11,6 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-__all__ = ["LONG", "MARKUP", "RATE", "RIGHT_TO_LEFT", "make", "write_table"]
-
 RATE = 8000
 MARKUP = '"><img src=x onerror="lost()"><script>lost()</script>{{ 7*7 }} `x` $x$ [a](b)'
 RIGHT_TO_LEFT = "مرحبا שלום \u202eevil\u2066 🎧👩🏽‍🎤"

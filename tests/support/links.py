@@ -7,8 +7,6 @@ import re
 import urllib.parse
 from pathlib import Path
 
-__all__ = ["broken", "headings", "links"]
-
 _ID = re.compile(r'\b(?:id|name)="([^"]*)"')
 _LINK = re.compile(r'<a\b[^>]*?\shref="([^"]*)"')
 _HEADING = re.compile(r"<h1>([^<]*)<a class=\"headerlink\"")

@@ -10,8 +10,6 @@ import soundfile
 
 from soundcheck.common.media import MediaStore
 
-__all__ = ["flac", "played"]
-
 
 def flac(seconds: float = 0.5, seed: int = 0) -> bytes:
     """Make noise, which no format can shorten."""

@@ -2,8 +2,6 @@
 
 from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["rows"]
-
 
 def rows(corpus: Corpus, *names: str) -> list[tuple]:
     """Give the cells of some columns, a tuple a segment; ``None`` where there is nothing."""

@@ -11,8 +11,6 @@ from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.facts import ModelFacts, read_facts
 from soundcheck.results import Verdict
 
-__all__ = ["DAY", "HOSTILE", "MODELS", "context_of", "facts_of"]
-
 DAY = datetime.date(2026, 11, 5)
 HOSTILE = '</script><img src=x onerror=alert(1)>|`"*_\n# [y](javascript:z) {{7*7}} ${x}$ \u202e --- & \\'
 _HELD = {"evidence": "clear fail", "holds": True, "p_value": 0.001, "passed": False}

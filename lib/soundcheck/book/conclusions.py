@@ -18,8 +18,6 @@ from soundcheck.results.record import RunRecord
 from soundcheck.results.summary import ASPECTS, aspects
 from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS
 
-__all__ = ["conclusions"]
-
 MOST_NOTES = 20  # tasks at which models are not better than guessing
 MOST_MODELS = 6  # that are named with how many of their failures hold
 MOST_OPEN = 3  # models and families that are named with how many of their tests are open

@@ -23,8 +23,6 @@ from soundcheck.report.measured_tables import measured_table, summary
 from soundcheck.report.players import player, row
 from soundcheck.results.record import CorpusRecord
 
-__all__ = ["cells"]
-
 GROUPS = ("sex", "accent", "language")  # by which what was measured is shown, beside those of the suite
 SOUNDS = ("level", "signal_to_noise", "bandwidth")  # that are measured of every corpus, at least on a sample
 ALIKE = 3  # items that are named of those that are left out for the same reason

@@ -15,8 +15,6 @@ from soundcheck.run.output import Output
 from soundcheck.sounds.sources import speech_digest
 from soundcheck.suite.families import Family
 
-__all__ = ["digest", "made_with", "shown"]
-
 
 def digest(
     output: Output,

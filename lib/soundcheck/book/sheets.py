@@ -22,8 +22,6 @@ from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.record import ComparisonRecord, ModelRecord, RunRecord
 from soundcheck.run.output import Output
 
-__all__ = ["Sheets", "has_sheet", "link"]
-
 _RANDOM = "random"
 
 

@@ -20,8 +20,6 @@ from soundcheck.run.lock import FolderLock
 from soundcheck.run.outcome import about_book
 from soundcheck.run.output import Output
 
-__all__ = ["Compared", "compare_runs"]
-
 _MOST_NAMED = 20  # worse or better tests in the summary
 
 

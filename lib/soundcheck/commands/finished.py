@@ -12,8 +12,6 @@ import click
 from soundcheck.commands.numbers import JOBS, SEED, Number
 from soundcheck.common.escaping import terminal
 
-__all__ = ["card", "check", "history", "sheet", "verify"]
-
 
 @click.command()
 @click.argument("results", type=click.Path(path_type=Path))

@@ -6,8 +6,6 @@ import click
 
 from soundcheck.common.escaping import quoted
 
-__all__ = ["JOBS", "SEED", "Number"]
-
 
 class Number(click.ParamType):
     """A number between two bounds, both included."""

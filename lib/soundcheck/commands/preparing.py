@@ -12,8 +12,6 @@ import click
 from soundcheck.commands.numbers import JOBS, SEED, Number
 from soundcheck.common.escaping import terminal
 
-__all__ = ["init", "thresholds"]
-
 
 @click.group()
 def thresholds() -> None:

@@ -16,8 +16,6 @@ from soundcheck.common.media import VOICES
 if TYPE_CHECKING:
     from soundcheck.predict.shares import Share
 
-__all__ = ["compare", "merge", "run"]
-
 _VOICES = click.option(
     "--voices",
     type=click.Choice(VOICES),

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from soundcheck.common.yaml_text import flow
 
-__all__ = ["NOTHING", "as_values", "meanings"]
-
 NOTHING = ("", "?", "-", "na", "n/a", "nan", "none", "null", "unknown", "xxx")  # say that there is no label
 _SAME = [  # words for one emotion; abbreviations begin like them
     words.split()

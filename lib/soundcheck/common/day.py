@@ -9,8 +9,6 @@ import time
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 
-__all__ = ["day_of", "given_day", "today"]
-
 _EPOCH = "SOURCE_DATE_EPOCH"  # seconds since 1970
 
 

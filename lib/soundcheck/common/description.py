@@ -9,8 +9,6 @@ from typing import Self
 
 from soundcheck.common.json_file import JsonFile
 
-__all__ = ["Description"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Description(JsonFile):

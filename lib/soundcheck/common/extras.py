@@ -11,8 +11,6 @@ from types import ModuleType
 
 from soundcheck.common.errors import input_error
 
-__all__ = ["extra_folder", "import_extra", "versions"]
-
 DISTRIBUTION = "soundcheck-speech"
 
 

@@ -19,8 +19,6 @@ from typing import NamedTuple
 
 from soundcheck.common import files, store
 
-__all__ = ["Contents", "Signature", "signature"]
-
 SETTLED_SECONDS = 2.0  # since the last change of a file; the coarsest file systems count in these
 
 

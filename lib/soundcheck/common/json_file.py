@@ -13,8 +13,6 @@ from soundcheck.common import files
 if TYPE_CHECKING:
     from pydantic import ConfigDict, TypeAdapter
 
-__all__ = ["JsonFile"]
-
 
 class JsonFile:
     """Base of a dataclass that can be written and read; one with other fields is not read."""

@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-__all__ = [
-    "NUMBER",
-    "TEXT",
-    "JsonLines",
-    "field_problem",
-    "json_list",
-    "json_object",
-    "json_objects",
-    "kind_of",
-    "read_json_lines",
-]
-
 TEXT, NUMBER = "a text", "a number"
 KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
 _LONGEST = 1 << 24  # bytes of a line that is read at once with others

@@ -19,8 +19,6 @@ from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_object, kind_of
 from soundcheck.common.text_table import TextTable, decode_text
 
-__all__ = ["read_json_table"]
-
 LONGEST = 10 * 1024**2  # bytes of a line
 
 

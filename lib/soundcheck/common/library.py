@@ -8,8 +8,6 @@ import sys
 
 from soundcheck.common import files, resources
 
-__all__ = ["installed", "library_digest"]
-
 
 @functools.cache
 def library_digest() -> str:

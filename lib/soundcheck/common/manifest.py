@@ -20,20 +20,6 @@ from pathlib import Path, PurePosixPath
 
 from soundcheck.common import files
 
-__all__ = [
-    "ADDED",
-    "CHANGED",
-    "MANIFEST",
-    "MISSING",
-    "Difference",
-    "Manifest",
-    "below",
-    "differences",
-    "read",
-    "sha256",
-    "write",
-]
-
 MANIFEST = "manifest.sha256"
 CHANGED, MISSING, ADDED = "changed", "missing", "added"
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["DECIMAL", "half_precision", "seven_digits"]
-
 DECIMAL = 1e-9  # what binary numbers make of a decimal one is less: 0.5 - 0.45 is 0.05 by this
 DIGITS = 7  # a decimal number of so many digits survives single precision, from 1e-3 to 1e3 without exception
 _LARGEST = 1e18  # beyond it powers of ten are not exact; such numbers are no ratings and stay as they are

@@ -15,8 +15,6 @@ from tqdm import tqdm
 from soundcheck.common.escaping import terminal
 from soundcheck.common.wording import duration
 
-__all__ = ["Progress"]
-
 EVERY = 30.0  # seconds between two lines of a log
 
 T = TypeVar("T")

@@ -21,8 +21,6 @@ from typing import Generic, TypeVar
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 
-__all__ = ["Registry"]
-
 Class = TypeVar("Class")
 
 

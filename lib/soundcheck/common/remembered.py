@@ -16,8 +16,6 @@ from typing import Any
 from soundcheck.common import files, store
 from soundcheck.common.library import installed, library_digest
 
-__all__ = ["Remembered", "made_here"]
-
 
 def made_here() -> str:
     """Digest of the library and of all installed packages: a version for :class:`Remembered`."""

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-__all__ = ["FAR", "USUAL", "another_scale", "outside", "range_advice", "usual_scales"]
-
 Scale = tuple[float, float]
 
 USUAL: tuple[Scale, ...] = (  # of ratings, the narrowest first

@@ -28,8 +28,6 @@ try:
 except ImportError:  # not a Unix system
     fcntl = None
 
-__all__ = ["CACHE_VARIABLE", "find", "folder", "lock", "read", "write"]
-
 CACHE_VARIABLE = "SOUNDCHECK_CACHE"  # moves the cache elsewhere; models and children find it by this
 MARK = "complete.json"
 AUDIO = (".wav", ".flac")

@@ -15,8 +15,6 @@ from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import TextTable, decode_text
 
-__all__ = ["read_tab_table"]
-
 
 def read_tab_table(path: Path, shown: str) -> TextTable:
     """Read a table as text.

@@ -1,7 +1,5 @@
 """Words of messages and pages."""
 
-__all__ = ["counted", "duration"]
-
 
 def counted(count: int, noun: str) -> str:
     """Write a number with its noun, whose plural ends in s.

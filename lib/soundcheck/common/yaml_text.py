@@ -6,8 +6,6 @@ import json
 import re
 from collections.abc import Mapping
 
-__all__ = ["flow", "scalar"]
-
 # What YAML reads as the same text without quotes: words, paths.
 _PLAIN = re.compile(r"(\.{1,2}/)*[^\W\d][\w./-]*( [\w./-]+)*|\.|(\.\./)*\.\.")
 _MEANT = ("null", "true", "false", "yes", "no", "on", "off")  # by some YAML as something else

@@ -17,8 +17,6 @@ from collections.abc import Sequence
 import numpy as np
 import scipy  # scipy.sparse is loaded when first used
 
-__all__ = ["FEWEST", "copies", "together"]
-
 FEWEST = 20  # codes that tell something, of a sound that can be compared
 DIFFERENT = 0.15  # of the bits, at most
 OVERLAP = 0.8  # of the codes of the shorter one

@@ -10,8 +10,6 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problem
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
 
-__all__ = ["hint", "with_hint"]
-
 HEAD = 64 * 1024  # bytes among which the first line is looked for
 _SIGNS = {  # format -> columns or keys that only it has together
     "nemo": {"audio_filepath"},

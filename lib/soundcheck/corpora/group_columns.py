@@ -25,8 +25,6 @@ from soundcheck.suite.entries import CorpusEntry, Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, GroupColumn, NumberRange, number_of
 
-__all__ = ["add_groups", "check_groups", "cut", "measured_columns", "product"]
-
 MOST_GROUPS = 50  # of a column; more are names or numbers
 MOST_NUMBERS = 10  # different numbers that may be groups of their own
 

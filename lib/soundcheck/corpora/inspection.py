@@ -12,8 +12,6 @@ from soundcheck.common.progress import Progress
 from soundcheck.corpora import audio
 from soundcheck.corpora.audio import AudioInfo
 
-__all__ = ["inspect_files"]
-
 
 def inspect_files(
     root: Path,

@@ -8,8 +8,6 @@ import numpy as np
 
 from soundcheck.common.text_table import TextTable
 
-__all__ = ["JoinedPlaces", "join"]
-
 
 class JoinedPlaces(Sequence):
     """Where the rows of several tables stand, each written when somebody asks for it."""

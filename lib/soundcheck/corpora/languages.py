@@ -8,8 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-__all__ = ["among"]
-
 _MACRO = {"cmn": "zho", "yue": "zho"}  # spoken Chinese by its own code
 
 

@@ -22,8 +22,6 @@ from soundcheck.corpora.load import identified
 from soundcheck.corpora.measured import listened
 from soundcheck.corpora.measures import FINGERPRINT
 
-__all__ = ["MOST", "heard_elsewhere"]
-
 MOST = 20_000  # segments that are listened to
 BYTES = 2_400_000_000  # of their files, some 20 hours
 LONGEST = 24 * 3600.0  # seconds of a file

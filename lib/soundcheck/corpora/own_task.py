@@ -15,8 +15,6 @@ from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.common.yaml_text import flow
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["remedy", "snippets"]
-
 MOST_CLASSES = 50  # that a message lists
 NAMES = ("feeling", "felt")
 

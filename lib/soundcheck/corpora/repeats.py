@@ -20,8 +20,6 @@ import pandas as pd
 from soundcheck.corpora.copies import FEWEST, copies, together
 from soundcheck.corpora.measures.fingerprint import codes
 
-__all__ = ["Repeated", "Repeats", "find_repeats", "speakers_in_splits"]
-
 _SAME_TIME = 1e-3  # seconds by which segments may touch
 
 

@@ -9,8 +9,6 @@ import pandas as pd
 
 from soundcheck.corpora.audio import AudioInfo
 
-__all__ = ["SoundFormat", "sound_formats"]
-
 _CONTAINERS = {"WAVEX": "WAV", "RF64": "WAV (RF64)", "OGG": "Ogg"}
 _ENCODINGS = {
     **{f"PCM_{bits}": f"{bits}-bit PCM" for bits in (16, 24, 32)},

@@ -14,8 +14,6 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.measured import measure
 from soundcheck.suite.groups import number_of, numbers_of
 
-__all__ = ["MOST", "SECONDS", "Measured", "drawn", "is_known", "measured_sounds", "sampled"]
-
 MOST = 300  # sounds of a sample
 SECONDS = 3600.0  # of sound in it; hour-long recordings are few
 

@@ -32,8 +32,6 @@ from soundcheck.corpora.segments import NAMED, RawTable
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["A_FILE_A_CHANNEL", "CHANNEL", "Places", "channels_of", "prepare", "take_columns", "unused"]
-
 USUAL_NAMES = ("path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
 
 CHANNEL = "channel"

@@ -29,8 +29,6 @@ from soundcheck.common.wording import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["UtteranceNames", "matched_by_less", "plain_path"]
-
 _EXTENSION = re.compile(  # of sounds, films, and what is made from sounds; `rec.1` and `rec.v2` have none
     r"\.(wave?|flac|og[ga]|opus|mp[234]|aif[cf]?|aiff|sph|nist|w64|wv|caf|au|snd|m4a|aac|wma|amr|3gp|webm|mkv"
     r"|mov|avi|mpe?g|raw|pcm|txt|lab|json|np[yz]|pt|pkl)$",

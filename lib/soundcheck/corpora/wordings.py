@@ -8,8 +8,6 @@ from soundcheck.corpora.segments import RawTable
 from soundcheck.metrics.alternatives import parse
 from soundcheck.metrics.normalisation import Normaliser
 
-__all__ = ["check_wordings"]
-
 _COLUMN = "transcript"
 _SHOWN = 60  # characters of a transcript that a message shows
 _REMEDY = "Write { um / uh / @ } with blanks round each /, or leave out alternatives: true"

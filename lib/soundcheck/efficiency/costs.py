@@ -18,8 +18,6 @@ import scipy.stats
 
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Measured
 
-__all__ = ["GIVEN", "MEASURED", "QUANTILES", "costs", "growth", "speed"]
-
 MEASURED, GIVEN = "measured", "given"  # by whom
 QUANTILES = (0.5, 0.95, 0.99)
 COLUMNS = ["model", "measure", "sound_seconds", "value", "low", "high", "unit", "calls", "origin"]

@@ -21,8 +21,6 @@ from soundcheck.predict.inputs import list_segments
 from soundcheck.predict.protocol import Call, Item
 from soundcheck.suite.groups import numbers_of
 
-__all__ = ["DURATIONS", "chosen"]
-
 FEW = 8  # recorded segments
 DURATIONS = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds of joined ones
 

@@ -11,8 +11,6 @@ import psutil
 
 from soundcheck import __version__
 
-__all__ = ["machine"]
-
 _LIBRARIES = ("numpy", "scipy", "onnxruntime", "torch", "transformers", "tensorflow", "scikit-learn")
 
 

@@ -25,8 +25,6 @@ from soundcheck.predict.opened_files import READ
 from soundcheck.predict.protocol import Item, Result, Setup, Unit
 from soundcheck.predict.supervised import Supervised
 
-__all__ = ["JOINED", "OVER", "RECORDED", "Call", "Input", "Measured", "measure"]
-
 RECORDED, JOINED = "recorded", "joined"  # a segment as it is; segments behind each other, for a duration
 TURNS = 40  # of a model, at most
 OVER = "its seconds were over"

@@ -18,8 +18,6 @@ from soundcheck.report.standalone import standalone
 from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
 from soundcheck.results.record import KeyFigure
 
-__all__ = ["page"]
-
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _HOW = (
     "Each model ran in a process of its own, all of them on one core, and was asked one recording at a time; "

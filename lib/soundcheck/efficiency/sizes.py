@@ -8,8 +8,6 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["named_bytes", "parameters"]
-
 _HEADER_BYTES = 100_000_000  # of a safetensors file, by its specification
 
 

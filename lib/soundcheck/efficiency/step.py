@@ -39,8 +39,6 @@ from soundcheck.run.output import Output
 from soundcheck.run.predictions import questions
 from soundcheck.suite.entries import ModelEntry
 
-__all__ = ["NAME", "measure_run"]
-
 NAME = "efficiency"  # of the files, each with its suffix
 
 

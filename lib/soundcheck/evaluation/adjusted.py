@@ -25,8 +25,6 @@ from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.intervals import interval
 from soundcheck.suite.groups import number_of
 
-__all__ = ["Adjusted", "adjusted_gap", "adjusting_columns", "with_adjusted"]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Adjusted:

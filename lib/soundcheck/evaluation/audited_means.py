@@ -19,8 +19,6 @@ from soundcheck.metrics.regression import mean_value
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, Scale
 
-__all__ = ["ASKED", "RECORDED", "SHARE", "MeanOf", "Quantity", "means_of", "unchanging"]
-
 ASKED = ("speech_share", "predicted_quality")  # measured where a suite asks for it
 RECORDED = ("signal_to_noise", "bandwidth", "level", "clipping", "silence", "duration", *ASKED)
 SHARE = "share"

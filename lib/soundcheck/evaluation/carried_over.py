@@ -37,18 +37,6 @@ from soundcheck.metrics.verification import (
 )
 from soundcheck.statistics.bootstrap import Resampled
 
-__all__ = [
-    "CARRIED_ERRORS",
-    "HALF",
-    "CarriedOver",
-    "Split",
-    "carried_errors",
-    "carry_over",
-    "cost_of_scores",
-    "own_trials",
-    "split_speakers",
-]
-
 HALF = "half of the speakers"
 _SIDES = ["enrol_speaker", "test_speaker"]
 _NO_BLOCKS = np.zeros(0, dtype=np.intp)  # trials bring their own

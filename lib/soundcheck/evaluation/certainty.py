@@ -29,15 +29,6 @@ from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.models.stated import BOUNDS, CONFIDENCE
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
-__all__ = [
-    "groups_of",
-    "has_probabilities",
-    "judged_by",
-    "probabilities_of",
-    "stated_subsets",
-    "stated_sweeps",
-]
-
 NOTHING_SAID = "the model says nothing of how sure its answers are"
 NO_SWEEPS = "the suite leaves out changes from mild to severe"
 NO_CHANGES = "a table of predictions cannot answer for changed signals"

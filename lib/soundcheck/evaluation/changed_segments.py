@@ -34,8 +34,6 @@ from soundcheck.metrics.temporal import neighbours
 from soundcheck.statistics import draws
 from soundcheck.suite.families import Family
 
-__all__ = ["changed_rows", "for_groups", "growing_steps", "smallest", "swept_rows"]
-
 SWEEP_SEGMENTS = 200  # unless the threshold file says how many
 TRANSFORMED_SEGMENTS = 80  # unless groups need more
 DRAWS = 100  # of a family and a corpus that are remembered for the next model ...

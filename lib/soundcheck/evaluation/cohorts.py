@@ -27,17 +27,6 @@ from soundcheck.metrics.verification import equal_error_rate, min_dcf
 from soundcheck.models.reference import reference_scores
 from soundcheck.statistics.bootstrap import Resampled
 
-__all__ = [
-    "AS_THEY_ARE",
-    "ERRORS",
-    "clean_embeddings",
-    "cohort_obstacle",
-    "cohort_told",
-    "errors_of",
-    "normalised_trials",
-    "recordings_of",
-]
-
 AS_THEY_ARE = "as they are"
 ERRORS = {"equal error rate": "%", "lowest normalised detection cost": ""}  # of errors_of
 

@@ -35,8 +35,6 @@ from soundcheck.statistics.paired import paired_p_value
 from soundcheck.statistics.rules import BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
 from soundcheck.suite.families import TestDefinition
 
-__all__ = ["GroupGap", "Settings", "Gaps", "concluded_group", "concluded_value", "gaps_of", "scale_of"]
-
 BY_GAP = "no threshold: judged by the gap that matters"
 FEWEST_PERMUTED = 2  # blocks on either side; of one speaker nobody knows how much speakers differ
 

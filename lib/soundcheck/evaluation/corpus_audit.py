@@ -42,8 +42,6 @@ from soundcheck.statistics.rules import WITHIN
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.groups import BOTH, numbers_of
 
-__all__ = ["COLUMNS", "Audit", "Difference", "audit"]
-
 MOST, SECONDS = 20_000, 72_000.0  # sounds that are listened to, and how much of them
 COLUMNS = ("sex", "accent", "language", "condition", "split")  # beside the groups of the suite
 QUICK = ("level", "clipping", "silence")  # measured of all sounds, the others of a sample

@@ -23,8 +23,6 @@ from soundcheck.evaluation.trial_scores import score_trials
 from soundcheck.predict.tables import read_predictions
 from soundcheck.statistics import draws
 
-__all__ = ["CorpusView", "read_view", "scale_notes"]
-
 
 @dataclasses.dataclass(frozen=True)
 class CorpusView:

@@ -9,8 +9,6 @@ from soundcheck.common.description import Description
 from soundcheck.common.tasks import Task
 from soundcheck.suite.own_rules import OwnTest
 
-__all__ = ["ComparisonDescription", "CorpusDescription", "EvaluationDescription"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CorpusDescription:

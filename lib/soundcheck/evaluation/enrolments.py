@@ -23,8 +23,6 @@ from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.similarity import cosine_scores, mean_directions
 from soundcheck.metrics.trials import Trials
 
-__all__ = ["enrolled_with", "half_has"]
-
 
 def enrolled_with(evaluation: Verification, subset: Subset) -> tuple[dict[int, Trials], str]:
     """Score trials again with each number of enrolled recordings that the option ``enrolled`` lists.

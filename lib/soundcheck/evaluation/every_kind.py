@@ -24,8 +24,6 @@ from soundcheck.evaluation.recognition import Recognition
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import Verification
 
-__all__ = ["EveryKind"]
-
 _OWN = {TRANSCRIPTION: Recognition, EMBEDDING: Verification}
 _SHARED = ("notes", "_judged", "_reasons", "_columns", "_simulated")  # what is told and judged
 

@@ -34,15 +34,6 @@ from soundcheck.metrics.word_rates import ratio_of_sums
 from soundcheck.metrics.writing import MIXED, WORD, unit_of, without_blanks
 from soundcheck.models.reference import reference_predictions
 
-__all__ = [
-    "Formatted",
-    "errors_of",
-    "fitting_tests",
-    "marks_of",
-    "plain",
-    "plain_writer",
-]
-
 WRITTEN = "transcript_written"
 NO_MARKS = "no reference has punctuation"
 NO_CAPITALS = "no reference has capitals beside other letters"

@@ -35,20 +35,6 @@ from soundcheck.metrics.regression import EDGES
 from soundcheck.metrics.shift import shift, shift_difference
 from soundcheck.statistics import balance, group_sizes
 
-__all__ = [
-    "AVERAGE",
-    "EVERYBODY",
-    "at_most",
-    "balanced",
-    "balanced_rows",
-    "compared_columns",
-    "drawn_speakers",
-    "judge_groups",
-    "least_per_bin",
-    "least_predictions",
-    "restricted",
-]
-
 EVERYBODY, AVERAGE = "everybody", "average"
 
 

@@ -38,8 +38,6 @@ from soundcheck.statistics.rules import WITHIN
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family, TestDefinition
 
-__all__ = ["Judging"]
-
 
 class Judging:
     """The half of an evaluation that judges; see :class:`soundcheck.evaluation.evaluation.Evaluation`."""

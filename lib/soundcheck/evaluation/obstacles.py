@@ -8,8 +8,6 @@ from soundcheck.augment import registry
 from soundcheck.common.tasks import Task
 from soundcheck.suite.families import Family
 
-__all__ = ["obstacle"]
-
 
 def obstacle(
     family: Family, task: Task, segments: pd.DataFrame, *, audio: bool = True, predicts_changes: bool = True

@@ -19,8 +19,6 @@ from soundcheck.evaluation.recognition import Recognition
 from soundcheck.evaluation.subset import Subset
 from soundcheck.sounds.sound import SoundSet
 
-__all__ = ["IN_CORPUS", "of_corpus", "unjudged"]
-
 IN_CORPUS = "Other Language Of The Corpus"
 MOST = 8  # languages that are named
 

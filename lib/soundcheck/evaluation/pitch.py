@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-__all__ = ["VOICES", "voice_groups"]
-
 VOICES = ("low", "medium", "high")
 
 

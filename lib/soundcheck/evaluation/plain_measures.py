@@ -38,15 +38,6 @@ from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import additive
 from soundcheck.metrics.weighted import Weighted
 
-__all__ = [
-    "NoPredictionError",
-    "PlainMeasureError",
-    "PlainStatistic",
-    "SECONDS",
-    "aligned",
-    "statistic_of",
-]
-
 SECONDS = 100.0  # that all replicates of a notebook's plain functions may take by default
 NOTE = "computed by calling the measure again for each replicate"
 

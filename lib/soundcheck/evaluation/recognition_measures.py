@@ -39,29 +39,6 @@ from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.draws import block_codes, every_segment
 from soundcheck.statistics.evidence import Scale
 
-__all__ = [
-    "Compared",
-    "EVERYBODY",
-    "KeywordSentences",
-    "RATE_COLUMNS",
-    "average_drops",
-    "cer",
-    "characters_of",
-    "compare",
-    "group_error_rate",
-    "counted_words",
-    "group_masks",
-    "group_rates",
-    "localised_words",
-    "missing_more",
-    "missing_words",
-    "pair_violations",
-    "recognisers",
-    "vocabulary",
-    "wer",
-    "words_to_speak",
-]
-
 Group = tuple[str, str]
 EVERYBODY: Group = ("", "everybody")
 RATE_COLUMNS = (

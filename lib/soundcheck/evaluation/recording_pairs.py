@@ -16,8 +16,6 @@ import pandas as pd
 
 from soundcheck.common.escaping import quoted
 
-__all__ = ["Pairing", "pairings"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Pairing:

@@ -23,17 +23,6 @@ from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.regression import concordance_cc
 from soundcheck.suite.families import PerturbationSeries
 
-__all__ = [
-    "Swept",
-    "change_of_quality",
-    "changed_subsets",
-    "judge_changes",
-    "labelled",
-    "quality",
-    "proportion_unchanged",
-    "swept",
-]
-
 Swept = tuple[PerturbationSeries, list[dict[str, Subset]]]
 
 

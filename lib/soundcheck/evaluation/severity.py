@@ -25,18 +25,6 @@ from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.crossing import Crossing
 from soundcheck.statistics.evidence import FREE, Scale
 
-__all__ = [
-    "DOUBLE",
-    "Limit",
-    "NAME",
-    "UNKNOWN",
-    "curve_frame",
-    "group_changes",
-    "mildest",
-    "possible",
-    "spans",
-]
-
 DOUBLE = 2.0
 UNKNOWN = Crossing(np.nan, np.nan, np.nan)
 NAME = ("corpus", "transformation", "level")

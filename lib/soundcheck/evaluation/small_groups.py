@@ -11,8 +11,6 @@ from soundcheck.evaluation import changed_segments
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 
-__all__ = ["lacks", "skip_small_groups"]
-
 
 def lacks(evaluation: Evaluation, subset: Subset, column: str) -> dict[str, str]:
     """Say of each group of a column what it lacks to be judged, empty if nothing.

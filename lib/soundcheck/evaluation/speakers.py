@@ -6,8 +6,6 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.speakers import SpeakerValues, speaker_averages, speaker_proportions
 
-__all__ = ["speaker_values", "subsets_with_speakers"]
-
 
 def speaker_values(evaluation: Evaluation, subset: Subset, predictions: Predictions) -> SpeakerValues:
     """Compute the true and predicted value of each speaker with enough labelled segments.

@@ -17,8 +17,6 @@ from soundcheck.metrics.disagreement import Setting
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.suite.groups import numbers_of
 
-__all__ = ["CLEAN", "Predictions", "Measure", "Subset", "TransformedPredictions", "once"]
-
 CLEAN: Setting = ("", "")  # the signals as they are
 
 

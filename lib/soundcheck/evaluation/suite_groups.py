@@ -28,8 +28,6 @@ from soundcheck.metrics.combinators import restrict
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.groups import BOTH
 
-__all__ = ["Compared", "GroupCount", "NO_GROUPS", "compared_groups", "group_values", "labelled"]
-
 NO_GROUPS = (
     "the suite names no groups that this corpus has; name columns under groups:, such as "
     "groups: [device, sex × accent]"

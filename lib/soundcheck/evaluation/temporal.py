@@ -16,8 +16,6 @@ from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.temporal import FileChanges, Neighbours, file_changes, neighbours
 from soundcheck.suite.families import PerturbationSeries
 
-__all__ = ["changes", "growing", "subsets_in_time", "subsets_under_growth"]
-
 GROWTH = ("Added Change", "Drift")  # how the tests under a growing change begin
 LARGEST = {"regression": 0.3, "classification": 1.0}  # change that counts as the largest possible
 

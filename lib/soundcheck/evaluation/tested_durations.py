@@ -20,8 +20,6 @@ from soundcheck.evaluation.trial_robustness import scores_under
 from soundcheck.evaluation.verification import NO_CHANGES, Verification
 from soundcheck.metrics.trials import Trials
 
-__all__ = ["WHOLE", "cut_to"]
-
 WHOLE = "whole recordings"
 CUT = "central_part"
 

@@ -10,8 +10,6 @@ from soundcheck.statistics.rules import GAP_RULES
 from soundcheck.statistics.simulation import MOST_CLASSES
 from soundcheck.suite.families import TestDefinition
 
-__all__ = ["not_simulated", "remarked"]
-
 CLASSES = 4  # of the published simulations
 
 

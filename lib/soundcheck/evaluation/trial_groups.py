@@ -16,8 +16,6 @@ from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.weighted import Weighted, weighted_difference
 
-__all__ = ["judge_trial_groups", "judge_within_groups"]
-
 Rate = Callable[[Trials, float], Weighted]
 WithinMeasure = Callable[[Subset, Predictions, np.ndarray], Weighted]
 

@@ -27,8 +27,6 @@ from soundcheck.metrics.weighted import Remembered, Weighted, weighted_sums
 from soundcheck.statistics.crossing import crossing
 from soundcheck.statistics.evidence import Scale
 
-__all__ = ["GUESSING", "MEASURED", "TrialRobustness", "scores_under"]
-
 GUESSING = 0.5  # equal error rate of scores that know nothing
 MEASURED = ("rate", "change", "cost")
 SCALES = {"rate": Scale(0.0, 1.0), "cost": Scale(0.0, 1.0)}

@@ -14,8 +14,6 @@ import pandas as pd
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.metrics.similarity import cosine_scores, mean_directions
 
-__all__ = ["SCORE", "embeddings", "score_trials"]
-
 SCORE = "score"  # column of the tables of models that bring scores
 
 

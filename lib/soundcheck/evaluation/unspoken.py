@@ -33,8 +33,6 @@ from soundcheck.metrics.made_up import (
 from soundcheck.metrics.word_errors import word_errors
 from soundcheck.suite.entries import SPEECH_KINDS
 
-__all__ = ["Kind", "characters_a_minute", "empty", "inserted", "kinds", "repeating", "words_a_minute"]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Kind:

@@ -31,16 +31,6 @@ from soundcheck.metrics.verification import equal_error_threshold, min_dcf_thres
 from soundcheck.models.reference import reference_scores
 from soundcheck.suite.families import Family, Perturbation
 
-__all__ = [
-    "Cost",
-    "EQUAL_ERROR_RATE",
-    "KINDS",
-    "MINIMUM_COST",
-    "TRIAL_COLUMNS",
-    "Verification",
-    "threshold_in_use",
-]
-
 NO_CHANGES = "scores and embeddings of a table cannot answer for changed signals"
 EQUAL_ERROR_RATE = "equal error rate"
 MINIMUM_COST = "minimum cost"

@@ -26,8 +26,6 @@ from soundcheck.metrics.verification import (
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.bootstrap import Resampled
 
-__all__ = ["det_curves", "group_errors", "overview", "thresholds_of"]
-
 RATES = 41  # false acceptance rates at which a band of the curve is computed
 _NON_TARGETS = {
     "all trials": "all trials",

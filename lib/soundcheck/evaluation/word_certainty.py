@@ -29,8 +29,6 @@ from soundcheck.metrics.word_confidence import recognised_words
 from soundcheck.models.stated import CONFIDENCE, word_names
 from soundcheck.models.stated_words import read_words
 
-__all__ = ["skip_what_is_not_said", "transcript_subsets", "word_subsets"]
-
 NO_WORDS = "the model says nothing of how sure its words are"
 OF_TRANSCRIPTS = "Transcript "  # what names of tests begin with
 NO_TRANSCRIPTS = "the model says nothing of how sure its transcripts are"

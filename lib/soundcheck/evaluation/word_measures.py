@@ -27,8 +27,6 @@ from soundcheck.metrics.word_errors import word_error_rate, word_errors
 from soundcheck.metrics.writing import CHARACTER, MIXED, WORD, unit_of
 from soundcheck.statistics.evidence import Scale
 
-__all__ = ["BIN_COLUMNS", "OF_CHARACTERS", "OF_WORDS", "fitting_tests", "rates_by_speech", "units_of"]
-
 OF_WORDS = {  # test of words -> the one that takes its place where words cannot be told apart
     "Word Error Rate": "Character Error Rate",
     "Word Error Rate With Missing": "Character Error Rate With Missing",

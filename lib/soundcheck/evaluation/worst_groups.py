@@ -28,8 +28,6 @@ from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.worst_groups import LEAST_SEGMENTS, Search, search
 
-__all__ = ["MOST_VALUES", "Found", "WorstGroups", "columns_of", "in_ranges"]
-
 MOST_VALUES = 50  # of a column that is looked at
 NO_GROUP = (
     f"no group has {LEAST_BLOCKS} speakers or other blocks and {LEAST_SEGMENTS} segments on either side"

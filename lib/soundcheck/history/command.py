@@ -18,8 +18,6 @@ from soundcheck.report.html import element, join
 from soundcheck.report.standalone import standalone
 from soundcheck.results.contrast import contrast_csv
 
-__all__ = ["TABLE", "write_history"]
-
 TABLE = "history.csv"
 _PAGE = "history.html"
 _PAGES = (".html", ".htm")

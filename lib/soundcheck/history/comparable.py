@@ -21,8 +21,6 @@ from soundcheck.results.judged import Judged
 from soundcheck.results.verdict import Verdict
 from soundcheck.statistics.rules import of_gap
 
-__all__ = ["Comparability", "Step"]
-
 _ROBUSTNESS = "robustness"  # category of tests whose values depend on noises and rooms
 _TRANSCRIPT = "transcript"  # task whose values depend on the normaliser
 

@@ -10,8 +10,6 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.suite.groups import MEASURED_COLUMNS
 
-__all__ = ["digest_of_table", "tables_of"]
-
 # What Soundcheck measures is no label; a later version may measure otherwise.
 _MEASURED = {*MEASURED_COLUMNS} | {f"{name} (number)" for name in MEASURED_COLUMNS}
 

@@ -22,8 +22,6 @@ from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new
 from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
 
-__all__ = ["MOST_PANELS", "SERIES", "described", "family_figure"]
-
 MOST_PANELS = 9
 SERIES = ["corpus", "task", "test", "group", "label"]  # what tells the tests of a model and family apart
 _ACROSS = 3

@@ -29,8 +29,6 @@ from soundcheck.history.data_versions import tables_of
 from soundcheck.results import kept_replicates
 from soundcheck.results.finished_run import read_run
 
-__all__ = ["ABOUT", "KeptFiles", "check_place", "date_of", "folders_in", "keep"]
-
 ABOUT = "kept.json"
 _NAME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{12})")
 _COPIED = ("results.csv", "run.json")

@@ -25,8 +25,6 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.style import show
 from soundcheck.results.contrast import BETTER, PAIRED, UNPAIRED, WORSE
 
-__all__ = ["History", "Section", "conclusion", "history_of", "sections"]
-
 MOST_MARKS = 100
 MOST_REASONS = 60
 _NAMES = ["model", "family", *SERIES]

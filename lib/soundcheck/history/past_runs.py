@@ -15,8 +15,6 @@ from soundcheck.history.kept_runs import ABOUT, KeptFiles, date_of, folders_in
 from soundcheck.results import kept_replicates
 from soundcheck.results.finished_run import FinishedRun, read_past
 
-__all__ = ["PastRun", "PastRuns", "read_kept", "read_runs"]
-
 _RANDOM = "random"  # kind of the reference models
 _DIGITS = 12  # of digests that people see
 

@@ -30,8 +30,6 @@ from soundcheck.results.verdict import KEY
 from soundcheck.results.worse import MATTERS_WORSE
 from soundcheck.statistics.paired import interval_error, standard_error, welch
 
-__all__ = ["COLUMNS", "GAP", "JOINED", "Point", "marked", "matters", "points"]
-
 JOINED, GAP = "joined", "across a gap"
 
 

@@ -8,8 +8,6 @@ from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.history.past_runs import PastRun
 
-__all__ = ["models_of", "strangers"]
-
 
 def models_of(runs: Sequence[PastRun], wanted: Sequence[str] = ()) -> list[dict[str, str]]:
     """Say under which name each model of each run is told.

@@ -26,29 +26,6 @@ import numpy as np
 from soundcheck.common.precision import seven_digits
 from soundcheck.metrics.exact import block_layers, largest
 
-__all__ = [
-    "Cells",
-    "Columns",
-    "Finish",
-    "HasPoint",
-    "Contributions",
-    "Point",
-    "Reasons",
-    "Statistic",
-    "Tallies",
-    "MISSING_NOTED",
-    "MISSING_REFUSED",
-    "checked_point",
-    "numbers",
-    "ratio",
-    "same_length",
-    "segments",
-    "round_significant",
-    "missing_predictions",
-    "value",
-    "values",
-]
-
 DIGITS = 12  # significant digits of values; float64 carries 15 to 17, sums of many terms fewer
 MISSING_REFUSED = 0.5  # proportion of labelled segments without prediction above which there is no value
 MISSING_NOTED = 0.05  # proportion above which a note says so

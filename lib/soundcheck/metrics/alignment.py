@@ -22,8 +22,6 @@ from rapidfuzz.distance import Levenshtein
 from soundcheck.metrics.additive import ratio, same_length
 from soundcheck.metrics.alternatives import cheapest
 
-__all__ = ["AlignedWord", "COLUMNS", "align", "confusions", "missed_words"]
-
 Kind = Literal["equal", "substitute", "delete", "insert"]
 
 COLUMNS = ("kind", "reference", "hypothesis", "count", "share")

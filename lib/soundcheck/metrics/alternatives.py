@@ -25,17 +25,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-__all__ = [
-    "Choice",
-    "Reference",
-    "Wording",
-    "WordingReader",
-    "cheapest",
-    "common_wording",
-    "parse",
-    "synonym_sets",
-]
-
 NOTHING = "@"
 _TOKENS = re.compile(r"[{}]|[^\s{}]+")
 _OPTIONAL = re.compile(r"\(([^\s()]+)\)")

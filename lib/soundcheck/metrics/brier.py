@@ -13,8 +13,6 @@ import numpy as np
 from soundcheck.metrics.additive import Columns, Statistic, ratio
 from soundcheck.metrics.confidence import BINS, equal_mass_bins
 
-__all__ = ["PARTS", "brier_parts", "brier_score", "brier_skill"]
-
 # The score is the first minus the second plus the others.
 PARTS = ("reliability", "resolution", "uncertainty", "within bins")
 

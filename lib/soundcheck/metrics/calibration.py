@@ -16,8 +16,6 @@ from soundcheck.metrics.additive import ratio
 from soundcheck.metrics.trials import Trials, TrialStatistic, WholeCurve
 from soundcheck.metrics.weighted import Weighted
 
-__all__ = ["cllr", "min_cllr"]
-
 _LARGEST = 1e100  # scores beyond count as this for costs, whose sums would overflow
 
 

@@ -18,8 +18,6 @@ import pandas as pd
 from soundcheck.common.precision import DECIMAL
 from soundcheck.metrics.additive import Cells, Statistic, numbers, ratio, same_length, segments
 
-__all__ = ["TOLERANCE", "is_unchanged", "unchanged"]
-
 TOLERANCE = 0.05  # a difference as large as this is a change
 
 

@@ -19,22 +19,6 @@ import pandas as pd
 
 from soundcheck.metrics.additive import Cells, Finish, Statistic, ratio, same_length, segments
 
-__all__ = [
-    "ONE_CLASS",
-    "accuracy",
-    "class_counts",
-    "class_numbers",
-    "confusion",
-    "precision_of_codes",
-    "precision_per_class",
-    "precisions",
-    "recall_of_codes",
-    "recall_per_class",
-    "recalls",
-    "unweighted_average_precision",
-    "unweighted_average_recall",
-]
-
 ONE_CLASS = "not informative"  # how the note of an average over a single class begins
 
 

@@ -17,23 +17,6 @@ import numpy as np
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import HasPoint, Reasons, Statistic, ratio
 
-__all__ = [
-    "against_all",
-    "against_average",
-    "against_groups",
-    "average",
-    "combine",
-    "difference",
-    "mean_of",
-    "require_count",
-    "paired",
-    "paired_difference",
-    "relabel",
-    "relative_difference",
-    "stack",
-    "restrict",
-]
-
 Labelled = TypeVar("Labelled", bound=HasPoint)
 
 

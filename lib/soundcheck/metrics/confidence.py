@@ -30,16 +30,6 @@ from soundcheck.metrics.additive import (
 )
 from soundcheck.metrics.weighted import Weighted
 
-__all__ = [
-    "area_under_risk",
-    "calibration_error",
-    "debiased_calibration_error",
-    "equal_mass_bins",
-    "mean_of_known",
-    "overconfidence",
-    "reliability",
-]
-
 BINS = 10  # that confidences are put into
 
 

@@ -17,8 +17,6 @@ from soundcheck.metrics.additive import Statistic, same_length
 from soundcheck.metrics.combinators import difference
 from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
 
-__all__ = ["dealt_out", "dealt_word_error_rates"]
-
 
 def dealt_out(texts: Sequence[str | None], draws: Sequence[float]) -> np.ndarray:
     """Give each segment the text of another one; no segment keeps its own.

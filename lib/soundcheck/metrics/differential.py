@@ -28,30 +28,6 @@ from rapidfuzz.distance import Levenshtein
 
 from soundcheck.common.precision import DECIMAL
 
-__all__ = [
-    "BETWEEN",
-    "COLUMNS",
-    "Localised",
-    "MEAN",
-    "NOT_ROBUST",
-    "Omega",
-    "ROBUST",
-    "TAUS",
-    "against_base",
-    "counts",
-    "dropped",
-    "differences",
-    "exceeds",
-    "frequent_words",
-    "localise",
-    "read_omega",
-    "violations",
-    "word_counts",
-    "word_drops",
-    "word_edits",
-    "words",
-]
-
 TAUS = (0.01, 0.05, 0.1, 0.15)
 COLUMNS = ("pair", "transformation", "level", "group", "distance")
 FILLERS = ("%hesitation",)

@@ -25,17 +25,6 @@ import pandas as pd
 from soundcheck.metrics.additive import Columns, Contributions, Statistic, Tallies, ratio
 from soundcheck.metrics.differential import COLUMNS, dropped, exceeds, word_edits, words
 
-__all__ = [
-    "AVERAGES",
-    "Setting",
-    "degradations",
-    "distance_table",
-    "dropped_words",
-    "group_distances",
-    "violation_certainties",
-    "violation_proportions",
-]
-
 AVERAGES = ("micro", "macro")
 
 Texts = Sequence[str | None]

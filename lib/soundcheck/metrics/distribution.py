@@ -21,16 +21,6 @@ from soundcheck.metrics.additive import Cells, Statistic, numbers, ratio, same_l
 from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.regression import BINS, bin_numbers
 
-__all__ = [
-    "bin_proportions",
-    "class_proportions",
-    "histogram_numbers",
-    "jensen_shannon_distance",
-    "relative_difference_per_bin",
-    "relative_difference_per_class",
-    "proportion_in_range",
-]
-
 
 def _cells(
     codes: np.ndarray,

@@ -32,8 +32,6 @@ from rapidfuzz.distance import Levenshtein
 
 from soundcheck.metrics.normalisation import APOSTROPHES, fold_case
 
-__all__ = ["CLASSES", "Entity", "Names", "Reading", "closest", "compare_entities", "find_entities", "read"]
-
 CLASSES = ("number", "money", "date", "time", "telephone number", "spelled letters")
 Names = Mapping[tuple[str, ...], str]  # tokens of a name -> its class
 _ALONE = ("0", "1", "one", "ones", "1st", "2nd", "12nd")  # the last is "one second", by those rules

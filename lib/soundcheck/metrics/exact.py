@@ -12,8 +12,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-__all__ = ["block_layers", "largest", "layers"]
-
 _PIECE = 2**15  # numbers that are split at a time: they and what they are split into stay in the cache
 _FINE = 2.0**-45  # of the largest number; finer parts of numbers need no layer of their own
 

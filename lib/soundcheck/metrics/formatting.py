@@ -27,8 +27,6 @@ from rapidfuzz.distance import Levenshtein
 
 from soundcheck.metrics.normalisation import APOSTROPHES, fold_case
 
-__all__ = ["MARKS", "FormatErrors", "format_errors", "has_capitals", "has_marks", "split_marks"]
-
 MARKS = {  # name -> characters
     "full stop": ".。।۔।",
     "comma": ",，،、",

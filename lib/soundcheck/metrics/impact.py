@@ -20,8 +20,6 @@ import pandas as pd
 from soundcheck.metrics.additive import Cells, Finish, Statistic, numbers, ratio, same_length, segments
 from soundcheck.metrics.change import TOLERANCE, is_unchanged
 
-__all__ = ["EVENTS", "MARGIN", "impact", "impact_codes", "net_corrections"]
-
 EVENTS = ("added errors", "changed errors", "corrections")
 MARGIN = 0.01  # by which corrections must outweigh added errors, or the reverse, to matter
 NOTHING = len(EVENTS)  # code of segments where nothing of the kind happened

@@ -21,8 +21,6 @@ from scipy import optimize, special
 
 from soundcheck.metrics.additive import same_length
 
-__all__ = ["AffineCalibration", "bayes_threshold", "fit_calibration"]
-
 _LARGEST = 1e100  # scores beyond count as this, as for costs; see soundcheck.metrics.calibration
 
 

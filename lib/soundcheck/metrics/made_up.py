@@ -19,16 +19,6 @@ from soundcheck.metrics.additive import Statistic, numbers
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.word_rates import ratio_of_sums
 
-__all__ = [
-    "character_counts",
-    "empty_answers",
-    "most_repeated",
-    "per_minute",
-    "repeating_answers",
-    "word_counts",
-    "words_made_up",
-]
-
 Texts = Sequence[str | None]
 
 

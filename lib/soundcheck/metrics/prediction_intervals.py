@@ -9,8 +9,6 @@ import numpy as np
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio
 from soundcheck.metrics.confidence import mean_of_known
 
-__all__ = ["interval_coverage", "interval_skill"]
-
 
 def interval_coverage(
     truth: Sequence[float], low: Sequence[float], high: Sequence[float], above: float = 0.0

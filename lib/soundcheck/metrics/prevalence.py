@@ -14,8 +14,6 @@ import numpy as np
 
 from soundcheck.metrics.additive import Statistic, ratio
 
-__all__ = ["with_label_shares"]
-
 
 def with_label_shares(statistic: Statistic, counts: Sequence[int]) -> Statistic:
     r"""Compute precision as if labels had given shares.

@@ -32,8 +32,6 @@ from soundcheck.metrics.additive import (
 )
 from soundcheck.metrics.weighted import Weighted
 
-__all__ = ["spearmans_rho", "spearmans_rho_of", "quartile_overlap"]
-
 _AT_A_TIME = 2**21  # weights that are turned into ranks at a time
 
 

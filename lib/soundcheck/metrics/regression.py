@@ -18,23 +18,6 @@ import numpy as np
 from soundcheck.metrics import classification
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
 
-__all__ = [
-    "BINS",
-    "EDGES",
-    "Moments",
-    "bin_counts",
-    "bin_numbers",
-    "concordance",
-    "concordance_cc",
-    "correlations",
-    "mean_absolute_error",
-    "mean_error",
-    "mean_value",
-    "pearson_cc",
-    "precision_per_bin",
-    "recall_per_bin",
-]
-
 EDGES = (0.25, 0.5, 0.75)
 BINS = ("(-inf, 0.25]", "(0.25, 0.5]", "(0.5, 0.75]", "(0.75, inf]")  # closed on the right
 

@@ -18,8 +18,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["NORMS", "normalised_scores"]
-
 _SAME = 1e-12  # relative; deviations below are those of equal numbers
 NORMS = ("z-norm", "t-norm", "s-norm", "adaptive s-norm")
 

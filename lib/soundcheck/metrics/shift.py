@@ -21,8 +21,6 @@ import numpy as np
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import average, difference, restrict
 
-__all__ = ["shift", "shift_difference"]
-
 
 def shift(statistic: Statistic, group: np.ndarray, context: np.ndarray) -> Statistic:
     """Subtract: the values of a group in a context minus those of the group in all contexts.

@@ -13,8 +13,6 @@ from __future__ import annotations
 import numpy as np
 import scipy  # scipy.sparse is loaded when first used
 
-__all__ = ["cosine_scores", "mean_directions"]
-
 _AT_A_TIME = 2**17  # numbers that are multiplied at a time, 1 MB; they stay in the cache
 
 

@@ -30,8 +30,6 @@ from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.ranking import spearmans_rho_of
 from soundcheck.metrics.weighted import Weighted
 
-__all__ = ["SpeakerValues", "speaker_averages", "speaker_proportions"]
-
 SPEAKER_MINIMUM, CLASS_MINIMUM = 10, 8
 
 

@@ -25,8 +25,6 @@ import numpy as np
 
 from soundcheck.metrics.additive import Cells, Contributions, Reasons, Statistic
 
-__all__ = ["MOST_SUMS", "standardised_difference"]
-
 MOST_SUMS = 20_000  # of all cells and both sides; more take seconds
 
 

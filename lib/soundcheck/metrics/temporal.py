@@ -23,8 +23,6 @@ from soundcheck.metrics import distribution, regression
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length
 from soundcheck.metrics.combinators import combine, require_count, restrict
 
-__all__ = ["FileChanges", "Neighbours", "drift", "file_changes", "neighbours"]
-
 QUARTER = 4  # every fourth file: those with the largest, or the smallest true change
 
 

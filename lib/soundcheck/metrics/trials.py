@@ -40,8 +40,6 @@ from soundcheck.metrics.additive import (
 from soundcheck.metrics.exact import layers
 from soundcheck.metrics.weighted import Weighted
 
-__all__ = ["SortedTrials", "TrialStatistic", "Trials", "WholeCurve"]
-
 _AT_A_TIME = 2**16  # products of weights that are made at a time; they stay in the cache
 _DENSE = 2048  # speakers up to which pairs are counted in a full table
 _MOST_STEPS = 2**14  # steps that replicates of a whole curve go through

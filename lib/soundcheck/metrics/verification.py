@@ -20,18 +20,6 @@ from soundcheck.metrics.additive import ratio
 from soundcheck.metrics.trials import SortedTrials, Trials, TrialStatistic, WholeCurve
 from soundcheck.metrics.weighted import Weighted
 
-__all__ = [
-    "actual_dcf",
-    "det_curve",
-    "equal_error_rate",
-    "equal_error_threshold",
-    "false_acceptance_rate",
-    "false_rejection_rate",
-    "min_dcf",
-    "min_dcf_threshold",
-    "frr_at_far",
-]
-
 P_TARGET, C_MISS, C_FALSE_ALARM = 0.05, 1.0, 1.0
 
 _SMALL = 2**20  # products in all, up to which every replicate goes through all trials

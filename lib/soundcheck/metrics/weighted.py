@@ -14,8 +14,6 @@ import numpy as np
 
 from soundcheck.metrics.additive import Point, checked_point
 
-__all__ = ["Remembered", "Weighted", "weighted_difference", "weighted_sums"]
-
 
 class Weighted(abc.ABC):
     """A statistic whose replicates are computed from the weights of blocks.

@@ -20,8 +20,6 @@ from soundcheck.metrics.additive import same_length
 from soundcheck.metrics.alignment import missed_words
 from soundcheck.metrics.alternatives import common_wording
 
-__all__ = ["COUNTS", "changed_words", "word_changes", "wrong_words"]
-
 COUNTS = ("corrected", "broken", "words", "put_in_baseline", "put_in_candidate")
 
 

@@ -20,8 +20,6 @@ import numpy as np
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length
 from soundcheck.metrics.alignment import AlignedWord, align
 
-__all__ = ["CERTAIN", "normalised_cross_entropy", "recognised_words"]
-
 CERTAIN = 1e-7  # by how much a confidence stays away from 0 and 1, whose logarithms are infinite
 
 

@@ -24,15 +24,6 @@ from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
 from soundcheck.metrics.word_errors import NO_WORDS, Counts, word_error_rate, word_errors
 
-__all__ = [
-    "error_rate_with_missing",
-    "match_error_rate",
-    "missing_as_empty",
-    "ratio_of_sums",
-    "sentence_error_rate",
-    "word_information_lost",
-]
-
 
 def ratio_of_sums(counts: Sequence[float], parts: Sequence[float], nothing: str = "") -> Statistic:
     """Divide the sum of what was counted by the sum of what it is a part of, such as words or minutes.

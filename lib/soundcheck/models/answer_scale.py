@@ -21,8 +21,6 @@ from soundcheck.common.tasks import Task, scaled
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
 
-__all__ = ["check_scale", "nominal"]
-
 NAMED = 5  # answers that a message shows
 
 

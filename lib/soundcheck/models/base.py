@@ -41,20 +41,6 @@ if TYPE_CHECKING:
     from soundcheck.models.processes import Child
     from soundcheck.suite.entries import ModelEntry, Suite
 
-__all__ = [
-    "Asked",
-    "CLASS_LIMIT",
-    "LookUpModel",
-    "Model",
-    "NoAnswer",
-    "TEXT_LIMIT",
-    "VECTOR_LIMIT",
-    "check_output",
-    "example",
-    "expected",
-    "reason",
-]
-
 REASON_LIMIT = 300  # characters of a model's own error message that are kept
 CLASS_LIMIT = 200  # characters of a class name that are kept
 TEXT_LIMIT = 100_000  # characters of a transcript, nearly two hours of speech; a longer one is no answer

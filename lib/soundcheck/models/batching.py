@@ -7,8 +7,6 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["each_length", "padded"]
-
 T = TypeVar("T")
 
 

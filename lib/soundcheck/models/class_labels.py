@@ -21,8 +21,6 @@ from soundcheck.models.stated import probability_problem
 from soundcheck.suite import schema
 from soundcheck.suite.yaml_reader import Plain
 
-__all__ = ["NONE", "Labels", "Probabilities", "best_classes", "class_probabilities", "classes_of", "meant"]
-
 NONE = ""  # in the place of a class: what the label means is no class
 SOFTMAX, GIVEN = "softmax", "given"
 

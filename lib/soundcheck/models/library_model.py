@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
-__all__ = ["LOAD_SECONDS", "LibraryModel"]
-
 CHILD = "soundcheck.models.library_model"
 LOAD_SECONDS = 600.0  # that loading the weights of a model may take
 STATING = ("probabilities", "confidence")  # keys by which a model says how sure it is; off by default

@@ -10,8 +10,6 @@ from typing import Any
 from soundcheck.common.escaping import shorten
 from soundcheck.common.files import irregularity
 
-__all__ = ["links_outside", "read_configuration"]
-
 CONFIGURATION_BYTES = 50_000_000  # of a JSON file; an index of shards has some 100 kB
 REASON = 200  # characters of what a parser says
 

@@ -6,8 +6,6 @@ import base64
 
 import numpy as np
 
-__all__ = ["pack", "unpack"]
-
 
 def pack(vector: np.ndarray) -> str:
     """Write a vector as text: base64 of float32 numbers, little endian.

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.suite.model_kind import ModelKind
 
-__all__ = ["TASK", "Recogniser"]
-
 TASK = BUILTIN["transcript"].name
 
 

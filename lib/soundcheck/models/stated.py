@@ -27,19 +27,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.models.stated_words import WORDS, read_words
 
-__all__ = [
-    "BOUNDS",
-    "CONFIDENCE",
-    "bounds_problem",
-    "confidence_problem",
-    "distance",
-    "likeliest",
-    "probability_problem",
-    "stated_names",
-    "unknown_class",
-    "word_names",
-]
-
 CONFIDENCE = "confidence"
 BOUNDS = ("low", "high")
 TOLERANCE = 1e-3  # by which probabilities may fail to add up to 1: they may have been rounded

@@ -24,8 +24,6 @@ from collections.abc import Mapping, Sequence
 
 from soundcheck.common.escaping import quoted
 
-__all__ = ["KEYS", "WORDS", "read_words", "words_problem", "words_text"]
-
 WORDS = "words"  # key of an answer, and what the column's name ends with
 KEYS = ("confidence", "probability", "conf")
 Words = list[tuple[str, float]]

@@ -21,8 +21,6 @@ from soundcheck.models.processes import Child
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
 
-__all__ = ["Ahead"]
-
 ROOM = 1e9  # bytes of memory that processes which wait for their turn may use, all together
 
 T = TypeVar("T")

@@ -28,8 +28,6 @@ from soundcheck.models.packing import unpack
 from soundcheck.predict.entries import Entry
 from soundcheck.suite.model_kind import ModelKind
 
-__all__ = ["CANARIES", "Comparison", "Confirmation", "choose"]
-
 CANARIES = 5  # kept answers that are asked again
 CLEAN = 3  # of them clean, as far as there are enough of both
 SAME = 1e-6  # share of the nominal range by which two answers may differ and still be the same

@@ -33,8 +33,6 @@ from soundcheck.predict.supervised import Log
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["Cluster", "ClusterWorkers", "connect"]
-
 CONNECT_SECONDS = 10.0
 MEET_SECONDS = 180.0  # for workers to load the model and compare it
 POLL_SECONDS = 1.0  # how often to look which workers there are

@@ -30,8 +30,6 @@ import psutil
 from soundcheck.common import files, store
 from soundcheck.predict.keys import VERSION
 
-__all__ = ["ASIDE", "NAME", "Database"]
-
 NAME = "predictions.sqlite"
 ASIDE = "predictions.damaged.sqlite"
 LOCKED_SECONDS = 60.0  # that others may keep the file locked

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Entry"]
-
 
 class Entry(NamedTuple):
     """A kept answer: task -> value, the options that were drawn for the change, and the day, as ISO 8601."""

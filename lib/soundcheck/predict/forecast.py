@@ -29,8 +29,6 @@ from soundcheck.predict.questions import Questions
 from soundcheck.predict.recorder import Recorder
 from soundcheck.predict.shares import Share
 
-__all__ = ["ModelForecast", "forecast_model"]
-
 FEW = 4  # clean inputs that are timed, and as many changed ones
 MOST = 32  # of each, if a model takes batches
 MORE, SHARE = 60, 50  # changed inputs of a quick model beside these, and one of so many at most

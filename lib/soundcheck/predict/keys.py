@@ -14,8 +14,6 @@ if TYPE_CHECKING:  # who only opens the file of answers need not load numpy
     from soundcheck.common.tasks import Task
     from soundcheck.predict.protocol import PlainChange
 
-__all__ = ["VERSION", "Keys", "changing_code", "reading_code", "repeated_key"]
-
 VERSION = 3  # of keys and of the file that keeps answers under them
 
 

@@ -31,8 +31,6 @@ from pathlib import Path
 from soundcheck.common import resources
 from soundcheck.common.file_contents import signature
 
-__all__ = ["BEYOND", "LIMIT", "READ", "SPECIAL", "WRITTEN", "Watch"]
-
 READ, WRITTEN, SPECIAL, BEYOND = "read", "written", "special", "beyond"  # what is told of a name
 LIMIT = 4096  # files that are looked at; beyond that they are only counted
 COUNTED = 100_000  # different files that are counted

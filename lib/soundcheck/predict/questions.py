@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
     from soundcheck.suite.families import Perturbation
 
-__all__ = ["Questions"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Questions:

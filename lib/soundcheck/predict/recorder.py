@@ -18,8 +18,6 @@ from soundcheck.predict.protocol import Result
 from soundcheck.predict.sessions import Session
 from soundcheck.predict.store import Store, writing
 
-__all__ = ["Recorder"]
-
 SECONDS = 0.5  # between two times of writing
 ANSWERS = 200  # that are written at once although it is not time yet
 

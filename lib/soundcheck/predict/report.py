@@ -15,8 +15,6 @@ from soundcheck.predict.opened_files import LIMIT
 from soundcheck.predict.sources import Sources
 from soundcheck.suite.model_kind import public_path
 
-__all__ = ["PredictionReport", "damaged_notes", "dropped_notes", "outdated_notes"]
-
 REASONS = 5  # different reasons that a summary names
 FILES = 5  # files that a note names
 NOTABLE = 0.01  # share of answers far outside of their scale that makes numbers doubtful

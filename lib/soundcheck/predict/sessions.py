@@ -29,8 +29,6 @@ from soundcheck.common.day import day_of
 from soundcheck.predict.database import Database
 from soundcheck.predict.entries import Entry
 
-__all__ = ["Session", "SessionRow", "delete", "read_answers", "read_sessions", "replace"]
-
 ELSEWHERE_SECONDS = 7 * 86400.0  # after which a session of another machine is taken for ended
 CLOCK_SECONDS = 5.0  # by which the time of a start may seem to differ
 BLOCK = 1000  # rows that are read at a time

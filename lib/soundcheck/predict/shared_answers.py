@@ -16,8 +16,6 @@ from soundcheck.predict.shares import Share
 from soundcheck.predict.sources import SourceCheck, Sources
 from soundcheck.predict.store import Store, writing
 
-__all__ = ["Elsewhere", "answer_share", "asked_keys", "read_elsewhere", "take_over"]
-
 
 def answer_share(questions: Questions, share: Share, *, jobs: int) -> tuple[PredictionReport, list[Result]]:
     """Ask a model that listens about a share of its inputs; only the cache keeps what it answers.

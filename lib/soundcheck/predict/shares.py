@@ -13,8 +13,6 @@ from typing import Self
 
 from soundcheck.predict.inputs import Segment
 
-__all__ = ["Share", "of_share"]
-
 _DIGITS = 15  # of a key, hexadecimal
 _TEXT = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 

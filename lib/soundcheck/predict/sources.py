@@ -12,8 +12,6 @@ from typing import Self
 from soundcheck.common.file_contents import Contents, Signature, signature
 from soundcheck.predict.opened_files import BEYOND, READ, SPECIAL, WRITTEN
 
-__all__ = ["SourceCheck", "Sources", "files_written"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Sources:

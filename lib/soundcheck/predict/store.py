@@ -30,8 +30,6 @@ from soundcheck.predict.entries import Entry
 from soundcheck.predict.sessions import Session, SessionRow
 from soundcheck.predict.sources import SourceCheck, Sources, files_written
 
-__all__ = ["Store", "writing"]
-
 UNUSED_DAYS = 90
 _REREAD = 3  # times that answers are read again because another run settled them meanwhile
 

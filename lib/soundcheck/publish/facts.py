@@ -27,8 +27,6 @@ from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
 from soundcheck.suite.card import Card
 
-__all__ = ["ModelFacts", "read_facts", "read_recorded"]
-
 _RANDOM = "random"  # kind of the reference models
 
 

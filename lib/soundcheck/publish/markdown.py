@@ -15,8 +15,6 @@ from collections.abc import Iterable, Sequence
 
 from soundcheck.common.escaping import shorten, xml_text
 
-__all__ = ["bullets", "inline", "link", "paragraphs", "table"]
-
 LIMIT = 300  # characters of a text from data that a card shows
 _SPECIAL = re.compile(r"[\\`*\[\]{}~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _ENTITIES = {"|": "&#124;", "$": "&#36;", "://": "&#58;//", "www.": "www&#46;", "@": "&#64;"}

@@ -22,8 +22,6 @@ from soundcheck.results.record import KeyFigure
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
 from soundcheck.results.summary import CORRECTNESS
 
-__all__ = ["MOST_CHARACTERS", "as_markdown", "comparison_lines", "plain", "verdict_lines"]
-
 MOST_FIGURES = 4  # numbers that the first line names
 MOST_CHARACTERS = 90  # of a name
 _RANDOM = "random"

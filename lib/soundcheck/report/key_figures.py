@@ -13,8 +13,6 @@ from soundcheck.report.tables import Cell, table, two_lines
 from soundcheck.results.record import KeyFigure, ModelRecord
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN, standing
 
-__all__ = ["RATES", "figure_table", "interval", "marks", "sentence", "significant", "standing_notes", "value"]
-
 MOST_DECIMALS = 4
 RATES = (
     "word error rate",

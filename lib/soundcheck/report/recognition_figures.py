@@ -12,15 +12,6 @@ from matplotlib.ticker import PercentFormatter
 from soundcheck.metrics.writing import units
 from soundcheck.report.style import BLUE, GREY, MARKS, PALETTE, label, look, name_ticks, new, seaborn
 
-__all__ = [
-    "degradation_curves",
-    "rate_bars",
-    "rates_by_speech",
-    "rating_curves",
-    "replicates_of_difference",
-    "violation_bars",
-]
-
 MOST_GROUPS = 40
 MOST_LINES = 16  # lines of a panel; beyond, the groups that are worst
 

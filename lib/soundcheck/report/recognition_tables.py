@@ -20,21 +20,6 @@ from soundcheck.report.tables import Cell, number, table, two_lines
 from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
 from soundcheck.suite.families import PerturbationSeries
 
-__all__ = [
-    "base_table",
-    "certainty_table",
-    "comparison_table",
-    "conclusion",
-    "count_table",
-    "normaliser_notice",
-    "percent",
-    "percent_cell",
-    "rate_table",
-    "rating_notes",
-    "small_groups_table",
-    "speech_table",
-]
-
 SURE = 0.95  # certainty from which a violation counts as sure
 POINTS = "points"  # unit of a difference of rates
 

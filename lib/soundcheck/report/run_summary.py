@@ -12,8 +12,6 @@ from soundcheck.results import scores, tally
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
 
-__all__ = ["summary_lines"]
-
 
 def summary_lines(
     model: ModelRecord, record: RunRecord, rows: pd.DataFrame, standing: pd.Series

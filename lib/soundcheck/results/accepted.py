@@ -14,8 +14,6 @@ from soundcheck.common import day
 from soundcheck.common.wording import counted
 from soundcheck.suite.own_rules import AcceptedFailure
 
-__all__ = ["accepted_reasons", "failures", "matching", "remarks"]
-
 
 def failures(frame: pd.DataFrame) -> pd.Series:
     """Say which rows are failures: those that fail by their threshold, and those that hold, bool."""

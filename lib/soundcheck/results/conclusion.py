@@ -10,8 +10,6 @@ from soundcheck.results.contrast import BETTER, NO_EVIDENCE, UNPAIRED, WORSE
 from soundcheck.statistics.paired import LEAST_BLOCKS
 from soundcheck.statistics.rules import ABOVE
 
-__all__ = ["conclusion", "possible_losses"]
-
 
 def conclusion(frame: pd.DataFrame) -> str:
     """Answer whether the candidate is better than the baseline.

@@ -19,8 +19,6 @@ from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_verdicts
 from soundcheck.results.verdict import KEY, Verdict
 
-__all__ = ["FinishedRun", "read_baseline", "read_past", "read_run", "rows_file"]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FinishedRun:

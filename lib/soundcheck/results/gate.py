@@ -33,8 +33,6 @@ from soundcheck.results.verdict import SHOWN
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.rules import GAP_RULES
 
-__all__ = ["Judgement", "check"]
-
 FAILED_NOTEBOOK = "error: "  # how the reason of a row begins whose notebook or model failed
 NOT_COMPUTED = "not computed by the notebook"
 MOST = 20  # lines of a kind that a summary shows

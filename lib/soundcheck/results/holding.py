@@ -20,8 +20,6 @@ from soundcheck.results.verdict import state_of
 from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import one_sided
 
-__all__ = ["FALSE_DISCOVERY_RATE", "candidates", "cannot_hold", "settle", "states", "tests"]
-
 FALSE_DISCOVERY_RATE = 0.05
 
 

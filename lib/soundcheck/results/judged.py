@@ -17,8 +17,6 @@ from soundcheck.common import files
 from soundcheck.common.json_file import JsonFile
 from soundcheck.results.verdict import Verdict
 
-__all__ = ["Judged", "REPLICATES", "load", "load_judged", "save"]
-
 REPLICATES = ".npy"  # suffix of the file of replicates
 
 

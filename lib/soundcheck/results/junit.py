@@ -9,8 +9,6 @@ import pandas as pd
 
 from soundcheck.common.escaping import xml_text
 
-__all__ = ["ERROR", "FAILED", "PASSED", "SKIPPED", "junit_xml", "test_name"]
-
 # What became of a test. The exit code agrees: only failures and errors are red.
 PASSED, FAILED, ERROR, SKIPPED = STATUS = ("passed", "failure", "error", "skipped")
 _TYPES = {FAILED: "threshold", ERROR: "run"}

@@ -22,8 +22,6 @@ from soundcheck.common import files
 from soundcheck.results.judged import Judged
 from soundcheck.results.verdict import KEY, Verdict
 
-__all__ = ["NAME", "load_replicates", "save_replicates"]
-
 NAME = "replicates.parquet"  # beside results.csv
 _TEXTS = (*KEY, "segments", "blocks")
 _SCHEMA = pyarrow.schema(

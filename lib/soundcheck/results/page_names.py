@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from soundcheck.common import files
 
-__all__ = ["comparison_page", "comparison_sheet", "corpus_page", "model_page", "model_sheet", "result_page"]
-
 
 def result_page(model: str, family: str) -> str:
     """Name the page of a model and family."""

@@ -12,8 +12,6 @@ from typing import Self
 from soundcheck.common.json_file import JsonFile
 from soundcheck.results.record import RunRecord
 
-__all__ = ["PROVENANCE", "Input", "Provenance"]
-
 PROVENANCE = "provenance.json"
 
 

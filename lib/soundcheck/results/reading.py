@@ -20,8 +20,6 @@ from soundcheck.results.table import arrow_type, typed
 from soundcheck.results.verdict import COUNTS, EVIDENCE, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, TRUTHS
 from soundcheck.statistics.rules import GAP_RULES, RULES, passes
 
-__all__ = ["read_results", "unescaped"]
-
 # Columns that older tables lack; their cells count as empty.
 _NEWER = RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]
 _AGAIN = "Run the suite again"

@@ -23,21 +23,6 @@ from soundcheck.corpora.segments import LABEL, Excluded
 from soundcheck.suite.card import Benchmark, Card
 from soundcheck.suite.own_rules import AcceptedFailure
 
-__all__ = [
-    "ComparisonRecord",
-    "CorpusRecord",
-    "ExcludedSound",
-    "Executed",
-    "FailedInput",
-    "FamilyRecord",
-    "KeyFigure",
-    "ModelRecord",
-    "NotebookRecord",
-    "RunRecord",
-    "SoundsRecord",
-    "StudyRecord",
-]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FamilyRecord:

@@ -24,8 +24,6 @@ from soundcheck.results.record import KeyFigure
 from soundcheck.results.summary import CORRECTNESS, aspects
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 
-__all__ = ["HOLLOW", "PROVEN", "UNPROVEN", "Standing", "compared", "standing", "standings"]
-
 PROVEN, HOLLOW, UNPROVEN = "proven", "hollow", "unproven"
 
 

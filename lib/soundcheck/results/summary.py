@@ -25,19 +25,6 @@ from soundcheck.results.holding import states
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED, state_of
 from soundcheck.statistics.evidence import NO_INTERVAL
 
-__all__ = [
-    "ASPECTS",
-    "CORRECTNESS",
-    "FAIRNESS",
-    "ROBUSTNESS",
-    "Score",
-    "Tally",
-    "aspects",
-    "informative",
-    "scores",
-    "tally",
-]
-
 CORRECTNESS, FAIRNESS, ROBUSTNESS = ASPECTS = ("correctness", "fairness", "robustness")
 _CLEAR = ("clear pass", "clear fail")  # evidence
 

@@ -18,8 +18,6 @@ from soundcheck.common.escaping import spreadsheet
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.verdict import COUNTS, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, Verdict
 
-__all__ = ["arrow_type", "to_frame", "to_verdicts", "typed", "write_results"]
-
 
 def to_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     """Make the results table: columns :data:`RESULT_COLUMNS`, sorted by what was tested.

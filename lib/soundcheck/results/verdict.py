@@ -17,25 +17,6 @@ from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, FREE, NO_INTE
 from soundcheck.statistics.rules import passes
 from soundcheck.suite.families import Family
 
-__all__ = [
-    "COUNTS",
-    "EVIDENCE",
-    "KEY",
-    "NOT_ADJUSTED",
-    "NUMBERS",
-    "RESULT_COLUMNS",
-    "SHOWN",
-    "STATES",
-    "TEXTS",
-    "TRUTHS",
-    "Verdict",
-    "judge",
-    "no_threshold",
-    "skip",
-    "skipped_rows",
-    "state_of",
-]
-
 NOT_ADJUSTED = "none: "  # before the reason why there is no adjusted gap
 
 TEXTS = (

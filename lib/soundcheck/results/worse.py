@@ -32,8 +32,6 @@ from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.paired import LEAST_BLOCKS, interval_error, paired_p_value, standard_error, welch
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
 
-__all__ = ["MATTERS_WORSE", "changes", "differences", "got_better", "got_worse"]
-
 MATTERS_WORSE = 0.01
 
 

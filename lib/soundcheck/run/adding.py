@@ -36,8 +36,6 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family
 
-__all__ = ["Plan", "add", "keep_answers", "whole"]
-
 SAID = ("name", "description", "license", "card", "families", "time_limit")  # what no answer depends on
 NO_FAMILY = ("",)  # of a model that no family of the book tests
 WHOLE = "leave out --model and --family to run the whole suite, or choose another folder with --out"

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from soundcheck.run.runner import Job, Outcome
 
-__all__ = ["Derived"]
-
 
 class Derived:
     """What earlier runs into an output folder have computed.

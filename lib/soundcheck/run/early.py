@@ -24,8 +24,6 @@ from soundcheck.run.output import Output
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite
 
-__all__ = ["Early", "begun"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Early:

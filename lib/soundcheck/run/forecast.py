@@ -39,8 +39,6 @@ from soundcheck.run.material import Material
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import questions
 
-__all__ = ["Forecast", "forecast"]
-
 NOTEBOOK_SECONDS = 3.0  # of one notebook in one process
 TRIAL_SECONDS = 0.0003  # of each trial that a notebook scores, in addition
 BOOK_SECONDS = 8.0  # of a book, and ...

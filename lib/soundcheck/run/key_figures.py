@@ -48,8 +48,6 @@ from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 
-__all__ = ["key_figures"]
-
 _SCALES = {
     "concordance": Scale(-1, 1),
     "word error rate": Scale(0),  # without upper end

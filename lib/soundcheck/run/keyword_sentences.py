@@ -21,8 +21,6 @@ from soundcheck.run.runner import Job
 from soundcheck.sounds.sources import SpeechSource, speech_digest, speech_source
 from soundcheck.suite.entries import CorpusEntry, Suite
 
-__all__ = ["keyword_corpora"]
-
 
 def keyword_corpora(
     suite: Suite,

@@ -18,8 +18,6 @@ try:
 except ImportError:  # no such locks on this system: runs at once are the user's business
     fcntl = None
 
-__all__ = ["LOCK", "FolderLock"]
-
 LOCK = ".lock"  # file in the output folder; tells who holds it
 
 

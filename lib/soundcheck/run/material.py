@@ -26,8 +26,6 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family
 
-__all__ = ["Material", "load"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Material:

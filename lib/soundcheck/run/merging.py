@@ -28,8 +28,6 @@ from soundcheck.run.predictions import questions
 from soundcheck.run.shards import NAME_OF_SHARD, Shard, data_of, entries_of, listening
 from soundcheck.suite.entries import ModelEntry, Suite
 
-__all__ = ["Shards", "read_shards"]
-
 _AGAIN = "Run the shard again with the suite, version and data of the merge"
 
 

@@ -14,8 +14,6 @@ from soundcheck.run.selection import ReadBefore, corpus_folders, read_families, 
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 
-__all__ = ["Opened", "opened"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Opened:

@@ -19,8 +19,6 @@ from soundcheck.results.standing import standings
 from soundcheck.run import adding
 from soundcheck.run.output import Output
 
-__all__ = ["Outcome", "about_book", "sum_up"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:

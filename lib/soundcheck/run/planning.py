@@ -14,17 +14,6 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
 
-__all__ = [
-    "answers_changes",
-    "changes_of",
-    "evaluated_corpora",
-    "needed_segments",
-    "predicted_corpora",
-    "sounds_of",
-    "supported_tasks",
-    "tasks_of",
-]
-
 
 def tasks_of(suite: Suite, entry: ModelEntry) -> list[Task]:
     """List the tasks of a model."""

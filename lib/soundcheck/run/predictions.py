@@ -21,8 +21,6 @@ from soundcheck.run.material import Material
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import ModelEntry
 
-__all__ = ["predict_all", "questions"]
-
 RANDOM = "random"  # kind of models whose answers follow from the segments alone, and never fail
 COUNTED = ("inputs", "computed", "out_of_range", "unknown_classes", "notices")  # of their answers
 MANY = 20_000  # segments of all corpora, from which the models of a run are loaded one after the other

@@ -6,8 +6,6 @@ import contextlib
 
 import psutil
 
-__all__ = ["MARK", "kill_marked"]
-
 MARK = "SOUNDCHECK_JOB"  # environment variable by which all processes of a piece of work are found
 
 

@@ -37,8 +37,6 @@ from soundcheck.suite.entries import ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.groups import numbers_of
 
-__all__ = ["compose"]
-
 T = TypeVar("T")
 
 PACKAGES = (

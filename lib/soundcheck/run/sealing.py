@@ -14,8 +14,6 @@ from soundcheck.common.files import TEMPORARY
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.run.output import Output
 
-__all__ = ["seal", "sealed"]
-
 _STATE = ".state.json"  # of a notebook: when to execute it again, and how long it took
 
 

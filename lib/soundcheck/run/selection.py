@@ -24,8 +24,6 @@ from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
 
-__all__ = ["comparing", "corpus_folders", "read_families", "refuse_code", "select", "with_voices"]
-
 
 def select(suite: Suite, models: Sequence[str], families: Sequence[str]) -> Suite:
     """Restrict a suite to the models and families named on the command line."""

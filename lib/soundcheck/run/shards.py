@@ -28,8 +28,6 @@ from soundcheck.run.output import Output
 from soundcheck.run.predictions import questions
 from soundcheck.suite.entries import ModelEntry, Suite
 
-__all__ = ["NAME_OF_SHARD", "Shard", "ask_shard", "data_of", "entries_of", "listening"]
-
 NAME_OF_SHARD = re.compile(r"shard-[0-9]+-of-[0-9]+\.json")
 
 

@@ -8,8 +8,6 @@ from collections.abc import Callable
 
 from soundcheck.common.wording import duration
 
-__all__ = ["Stages"]
-
 
 class Stages:
     """The stages of one run, one after the other.

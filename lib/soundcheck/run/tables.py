@@ -24,15 +24,6 @@ from soundcheck.run.runner import Job
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.families import Family
 
-__all__ = [
-    "prune_scores",
-    "prune_segments",
-    "write_left_out",
-    "write_scores",
-    "write_segments",
-    "write_word_errors",
-]
-
 
 def write_segments(
     corpora: Iterable[Corpus], lists: Mapping[tuple[str, str], TrialTable], output: Output

@@ -20,8 +20,6 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.files import MARKER, inside
 from soundcheck.corpora.splits import DEV, EVAL, TEST, TRAIN, split_class
 
-__all__ = ["AUDIO", "Listing", "by_split"]
-
 AUDIO = (".wav", ".flac", ".mp3", ".ogg", ".oga", ".opus", ".m4a", ".aif", ".aiff", ".aifc", ".sph")
 MOST_ENTRIES = 200_000  # of folders that are looked at
 MOST_AUDIO = 500  # names of audio files that are kept

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.common.yaml_text import flow, scalar
 
-__all__ = ["KINDS", "ModelText", "model_text"]
-
 LIMIT = "# time_limit: 60 # seconds that a call may take\n"
 VALUES = "# values: {emotion: {angry: anger}} # the class that a word in answers means\n"
 COMMON = """

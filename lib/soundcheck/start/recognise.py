@@ -17,8 +17,6 @@ from soundcheck.corpora.layouts.audb_cache import HEADER, only_flavour
 from soundcheck.start.listing import AUDIO, Listing, by_split
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
 
-__all__ = ["FILE_NAMES", "Found", "recognise"]
-
 FILE_NAMES = (  # of the column with the audio files in tables of all kinds
     *("file", "path", "filename", "file_name", "filepath", "file_path", "audio", "audio_file", "wav"),
     *("wav_path", "audio_path", "audio_filepath", "recording", "clip"),

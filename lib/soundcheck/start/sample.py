@@ -19,8 +19,6 @@ from soundcheck.start.recognise import FILE_NAMES, Found
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["Sample", "read_sample"]
-
 WHOLE_BYTES = 8 * 1024**2  # a larger file is read in part
 FIRST_LINES = 5000
 FIRST_ROWS = 20_000

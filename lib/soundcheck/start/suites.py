@@ -25,8 +25,6 @@ from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
-__all__ = ["write_suite"]
-
 HEAD = """# A suite: which models are tested, on which corpora, by which families of tests. What a run would
 # do and how long it would take says: soundcheck run SUITE --plan
 title: TITLE

@@ -21,8 +21,6 @@ from soundcheck.start.sample import Sample
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.groups import MEASURED_COLUMNS, UNUSABLE
 
-__all__ = ["Understanding", "understand"]
-
 SYNONYMS = {  # our column -> what else it may be called, in lower case
     "start": ("start_time", "begin", "offset"),
     "end": ("end_time", "stop"),

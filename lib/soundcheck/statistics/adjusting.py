@@ -25,8 +25,6 @@ import pandas as pd
 
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
-__all__ = ["LEAST_COUNTERPART", "LEAST_SPEAKERS", "AdjustingCells", "cells_of"]
-
 LEAST_SPEAKERS = LEAST_BLOCKS
 LEAST_COUNTERPART = 0.5
 CUTS = (10, 5)  # quantile cells of a column of numbers; the latter if the former are too small

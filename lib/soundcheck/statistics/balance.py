@@ -24,8 +24,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import CLASSIFICATION, REGRESSION
 from soundcheck.common.wording import counted
 
-__all__ = ["Balanced", "DrawnSpeakers", "at_most", "balance", "draw_speakers", "label_cells"]
-
 CELLS = 10  # of labels that are numbers
 
 

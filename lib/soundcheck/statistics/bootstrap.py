@@ -33,9 +33,6 @@ from soundcheck.statistics.draws import REPLICATES, products, weights
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale
 from soundcheck.statistics.intervals import LEVEL, certainty, interval
 
-__all__ = ["FEW_BLOCKS", "Resampled", "resample", "resample_all"]
-
-
 FEW_BLOCKS = 20  # below, percentile intervals of CCC cover 80 to 90 % instead of 95 %
 MISSING_WITHHELD = 0.1  # proportion of replicates without a value above which there is no interval
 

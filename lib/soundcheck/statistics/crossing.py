@@ -23,8 +23,6 @@ import numpy as np
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.intervals import interval
 
-__all__ = ["Crossing", "crossing", "first_reached"]
-
 FINENESS = 8  # places between two levels at which bounds are computed
 
 

@@ -15,8 +15,6 @@ import pandas as pd
 
 from soundcheck.common import seeds
 
-__all__ = ["REPLICATES", "block_codes", "blocks_of", "every_segment", "products", "weights"]
-
 REPLICATES = 1000
 
 _CACHED_WEIGHTS = 2**25  # entries; larger matrices are drawn again instead of kept

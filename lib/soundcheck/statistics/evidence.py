@@ -23,21 +23,6 @@ import scipy  # scipy.stats is loaded when first used
 from soundcheck.metrics.additive import round_significant
 from soundcheck.statistics.rules import ABOVE, GAP_WITHIN, WITHIN
 
-__all__ = [
-    "CLEAR_FAIL",
-    "CLEAR_PASS",
-    "FREE",
-    "LEAST_BLOCKS",
-    "NO_INTERVAL",
-    "OPEN",
-    "Scale",
-    "bound",
-    "corrected_sd",
-    "evidence",
-    "p_value",
-    "t_interval",
-]
-
 LEAST_BLOCKS = 5  # of either side, below which there is no interval
 CLEAR_PASS, CLEAR_FAIL, OPEN, NO_INTERVAL = "clear pass", "clear fail", "open", "none"
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["adjusted_p_values"]
-
 
 def adjusted_p_values(p: np.ndarray) -> np.ndarray:
     """Adjust p-values: calling all tests with at most 0.05 leaves at most 5 % false ones among them.

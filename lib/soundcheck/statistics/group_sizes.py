@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-__all__ = ["equal_size", "least_per_bin", "least_predictions"]
-
 FEWEST = 4  # of a bin, however small the groups are
 
 

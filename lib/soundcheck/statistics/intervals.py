@@ -13,8 +13,6 @@ from soundcheck.metrics.additive import round_significant
 from soundcheck.statistics.evidence import FREE, Scale, t_interval
 from soundcheck.statistics.rules import INTERVALS, passes
 
-__all__ = ["LEVEL", "certainty", "interval"]
-
 LEVEL = 0.95
 
 

@@ -17,8 +17,6 @@ import scipy  # scipy.special is loaded when first used: it takes a quarter of a
 
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
-__all__ = ["Estimate", "jackknife"]
-
 MOST_GROUPS = 60
 
 

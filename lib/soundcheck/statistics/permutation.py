@@ -27,8 +27,6 @@ from soundcheck.common import seeds
 from soundcheck.metrics.additive import Statistic
 from soundcheck.statistics.rules import WITHIN, one_sided
 
-__all__ = ["DRAWS", "EXACT", "arrangements", "least_p_value", "permuted_p_values"]
-
 DRAWS = 2000  # arrangements that every test gets
 EXACT = 20_000  # arrangements up to which all of them are looked at
 MOST = 20_000  # arrangements that a test gets of which few are as extreme

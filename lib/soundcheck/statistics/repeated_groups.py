@@ -16,8 +16,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-__all__ = ["repeated_groups"]
-
 Worse = Callable[[np.ndarray, np.ndarray], bool]
 
 _SHARED = 0.5

@@ -7,20 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = [
-    "ABOVE",
-    "BELOW",
-    "GAP_BELOW",
-    "GAP_RULES",
-    "GAP_WITHIN",
-    "INTERVALS",
-    "RULES",
-    "WITHIN",
-    "of_gap",
-    "one_sided",
-    "passes",
-]
-
 ABOVE = ">"
 BELOW = "<"
 WITHIN = "|value| <"

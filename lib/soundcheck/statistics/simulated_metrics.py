@@ -15,8 +15,6 @@ import numpy as np
 from soundcheck.metrics.classification import precisions, recalls
 from soundcheck.metrics.regression import Moments, concordance
 
-__all__ = ["CONTEXTS", "METRICS", "OF_CLASSES", "OF_NUMBERS", "Metric", "Sums", "score"]
-
 CONTEXTS = 3  # sentiments
 OF_CLASSES = ("uniform", "sparse")  # distributions of predictions
 OF_NUMBERS = ("gaussian",)

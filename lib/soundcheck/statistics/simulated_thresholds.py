@@ -35,8 +35,6 @@ from soundcheck.common import files, seeds, store, tasks
 from soundcheck.statistics import simulation
 from soundcheck.statistics.simulation import MANY_RUNS, Setting, setting_of
 
-__all__ = ["RECORD", "SERIES", "Stretched", "published_size", "quantile", "recorded", "simulated_threshold"]
-
 RECORD = Path(__file__).with_name("simulated_scores.csv")
 SERIES = (  # that thresholds rest on: metric, distribution of predictions and of the truth
     ("mean", "gaussian", ""),

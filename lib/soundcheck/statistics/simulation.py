@@ -38,22 +38,6 @@ from soundcheck.common.tasks import RANDOM_DEVIATION, RANDOM_MEAN
 from soundcheck.metrics.regression import EDGES
 from soundcheck.statistics.simulated_metrics import METRICS, OF_CLASSES, OF_NUMBERS, Sums, score
 
-__all__ = [
-    "GROUPS",
-    "MANY_RUNS",
-    "MOST_CLASSES",
-    "RUNS",
-    "SAMPLES",
-    "SPARSE",
-    "Setting",
-    "Simulated",
-    "grid",
-    "minimum_per_bin",
-    "setting_of",
-    "simulate",
-    "simulate_all",
-]
-
 RUNS, MANY_RUNS = 1000, 10_000  # for maxima, as published; for quantiles that thresholds rest on
 SPARSE = (0.05, 0.05, 0.3, 0.6)
 VARIED_MEANS = (0.5, 0.55, 0.6)

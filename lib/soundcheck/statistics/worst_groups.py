@@ -40,17 +40,6 @@ from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.paired import paired_interval, paired_p_value, standard_error
 from soundcheck.statistics.repeated_groups import repeated_groups
 
-__all__ = [
-    "FALSE_DISCOVERY_RATE",
-    "LEAST_SEGMENTS",
-    "PLANNED_POWER",
-    "PLANNED_SHARE",
-    "Candidate",
-    "Named",
-    "Search",
-    "search",
-]
-
 LEAST_SEGMENTS = 25  # of either side
 FALSE_DISCOVERY_RATE = 0.05
 PLANNED_SHARE, PLANNED_POWER = 1 / 8, 0.8  # of the segments; of a group that is planned for

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 
-__all__ = ["FIELDS", "Benchmark", "Card"]
-
 FIELDS = {  # field -> what people call it; a card lists those that are missing in this order
     "intended_use": "intended use",
     "license": "licence",

@@ -11,8 +11,6 @@ from soundcheck.suite import schema
 from soundcheck.suite.card import Benchmark, Card
 from soundcheck.suite.document_reader import DocumentReader
 
-__all__ = ["read_benchmark", "read_card"]
-
 _OF_ONE_MODEL = ("version", "id", "base_model")  # no two models have the same
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{1,8})*|multilingual|code")

@@ -20,20 +20,6 @@ from soundcheck.suite import schema
 if TYPE_CHECKING:
     from soundcheck.suite.entries import CorpusEntry
 
-__all__ = [
-    "CORPUS_FORMATS",
-    "CorpusFormat",
-    "CorpusKeys",
-    "File",
-    "FileOrFolder",
-    "Folder",
-    "RESERVED_COLUMNS",
-    "TRIAL_LAYOUTS",
-    "TableFormat",
-    "TableKeys",
-    "places",
-]
-
 RESERVED_COLUMNS = (  # of segment tables
     *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
     *("transcript", "transcript_written", "condition", "item", "split", "channel"),

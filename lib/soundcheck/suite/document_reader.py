@@ -13,8 +13,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.suite import schema
 from soundcheck.suite.yaml_reader import Document, Plain
 
-__all__ = ["DocumentReader"]
-
 # What pydantic finds, in our words.
 _MAPPING = ("{value} is not a mapping", "Write key: value lines below it")
 _MESSAGES = {

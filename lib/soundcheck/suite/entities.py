@@ -18,8 +18,6 @@ from soundcheck.metrics.entities import CLASSES, read
 from soundcheck.suite import schema
 from soundcheck.suite.entry_reader import EntryReader
 
-__all__ = ["read_entities"]
-
 COLUMN = "name"
 _EXAMPLE = "Write entities: {person: [Anna, Peter], room: rooms.csv}"
 

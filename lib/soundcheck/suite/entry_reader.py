@@ -14,8 +14,6 @@ from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.paths import find_place
 from soundcheck.suite.yaml_reader import Document
 
-__all__ = ["EntryReader"]
-
 
 class EntryReader(DocumentReader):
     """Reads entries of one suite.

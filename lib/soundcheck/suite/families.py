@@ -25,8 +25,6 @@ from soundcheck.common import files
 from soundcheck.common.tasks import Task
 from soundcheck.statistics.rules import passes
 
-__all__ = ["CATEGORIES", "Perturbation", "Family", "PerturbationSeries", "TestDefinition"]
-
 CATEGORIES = ("correctness", "fairness", "robustness")
 
 

@@ -25,16 +25,6 @@ if TYPE_CHECKING:  # neither who reads a suite nor a model's process needs them
 
     from soundcheck.suite.families import Family
 
-__all__ = [
-    "BOTH",
-    "MEASURED_COLUMNS",
-    "GroupColumn",
-    "NumberRange",
-    "number_of",
-    "numbers_of",
-    "with_suite_groups",
-]
-
 BOTH = " × "  # between two columns, and between their values
 MEASURED_COLUMNS = (
     *("bandwidth", "clipping", "duration", "level", "pitch", "signal_to_noise", "silence", "speaking_rate"),

@@ -10,8 +10,6 @@ from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, UNUSABLE, GroupColumn, NumberRange
 
-__all__ = ["GroupsReader"]
-
 MOST_ADJUSTED = 2
 
 _PRODUCT = re.compile(r"\s+[x×]\s+")

@@ -18,8 +18,6 @@ from soundcheck.suite.model_kind import MODEL_KINDS, ModelKind
 from soundcheck.suite.paths import find_files
 from soundcheck.suite.yaml_reader import Document
 
-__all__ = ["ModelReader"]
-
 
 class ModelReader(EntryReader):
     """Reads the models of one suite.

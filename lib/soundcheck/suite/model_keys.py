@@ -6,8 +6,6 @@ from typing import Any
 
 from soundcheck.suite import schema
 
-__all__ = ["ModelKeys"]
-
 
 class ModelKeys(schema.Section):
     """Keys of every model, beside the one that introduces its kind."""

@@ -16,8 +16,6 @@ from collections.abc import Mapping
 from soundcheck.common.tasks import CLASSIFICATION
 from soundcheck.suite.families import Family
 
-__all__ = ["WHERE", "AcceptedFailure", "OwnTest", "with_own_tests"]
-
 WHERE = ("model", "corpus", "family", "task", "test", "group", "label")  # what an accepted failure may name
 
 

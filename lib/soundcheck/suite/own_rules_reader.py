@@ -18,8 +18,6 @@ from soundcheck.suite.families import Family, TestDefinition
 from soundcheck.suite.own_rules import WHERE, AcceptedFailure, OwnTest
 from soundcheck.suite.yaml_reader import Document
 
-__all__ = ["OwnRulesReader"]
-
 _EXAMPLE = "Write {threshold: 0.9, why: agreed with the customer}, or false to leave the test out"
 
 

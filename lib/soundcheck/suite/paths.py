@@ -14,8 +14,6 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER, inside, irregularity, nearest_name
 
-__all__ = ["find_files", "find_place"]
-
 PACKAGE = "package:"  # begins the place of a file that came with an installed package
 MANY_FILES = 100_000  # more than one entry may name
 PASSED = (".git", "__pycache__")  # folders that are not looked into

@@ -12,8 +12,6 @@ from pathlib import Path
 from soundcheck.common.escaping import quoted
 from soundcheck.suite.paths import find_place
 
-__all__ = ["AUDIO", "TASK", "find_program", "parse_command"]
-
 AUDIO = "{audio}"  # what stands for the path of the recording
 TASK = "transcript"  # what a command answers if the suite does not say
 _ALIKE = 0.75  # from 0 to 1: how much so a name must be to be suggested; PATH has thousands

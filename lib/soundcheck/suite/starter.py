@@ -9,8 +9,6 @@ from soundcheck.common import files, resources
 from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.escaping import quoted
 
-__all__ = ["write", "write_family", "write_files"]
-
 MODEL = '''"""A model to replace by yours: louder speech is more aroused."""
 
 import numpy as np

@@ -17,8 +17,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import read_text_table
 from soundcheck.metrics.alternatives import synonym_sets
 
-__all__ = ["read_synonyms"]
-
 COLUMNS = ["phrase", "synonym"]
 _RULES = ("=>", "|")  # of sclite's and fstalign's files
 _EXAMPLE = "Write phrase,synonym in the first row and pairs such as gonna,going to below"

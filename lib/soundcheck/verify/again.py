@@ -33,8 +33,6 @@ from soundcheck.suite.thresholds import read_family
 from soundcheck.verify.listed import Book, find
 from soundcheck.verify.verifying import Verified
 
-__all__ = ["again", "draw", "unlike"]
-
 COMPARED = (*NUMBERS, *COUNTS, *(name for name in TRUTHS if name != "holds"))
 CLOSE = 1e-9  # relative: what the same computation gives with other versions of libraries at most
 SHOWN = 20  # tests that differ, the furthest apart first

@@ -17,8 +17,6 @@ from soundcheck.results.record import RunRecord
 from soundcheck.run.output import Output
 from soundcheck.run.sealing import sealed
 
-__all__ = ["Book", "Found", "compare", "find"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Book:

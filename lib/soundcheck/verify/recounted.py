@@ -15,8 +15,6 @@ from soundcheck.common.wording import counted
 from soundcheck.results import read_results, settle, tally
 from soundcheck.results.provenance import Provenance
 
-__all__ = ["recount"]
-
 
 def recount(results: Path, made_of: Provenance) -> list[str]:
     """Compare the results table with what is said of it.

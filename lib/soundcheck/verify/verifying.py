@@ -14,8 +14,6 @@ from soundcheck.results.provenance import Input, Provenance
 from soundcheck.verify.listed import Book, Found, compare, find
 from soundcheck.verify.recounted import recount
 
-__all__ = ["Verified", "verify"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Verified:

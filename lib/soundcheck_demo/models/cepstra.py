@@ -21,8 +21,6 @@ from scipy.fft import dct, rfft
 
 from soundcheck_demo.models.features import FRAME, HOP, SAMPLING_RATE, SILENCE, is_active, prepared
 
-__all__ = ["BLOCK", "CEPSTRA", "LONGEST", "NAMES", "extract"]
-
 LONGEST = 600  # seconds
 BANDS, LOWEST, HIGHEST = 24, 100.0, 7000.0  # Hz
 CEPSTRA = 20  # with the level

@@ -22,8 +22,6 @@ from soundcheck_demo.speech import corpus
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["measure", "parameter_file", "plain"]
-
 DIGITS = 6
 
 

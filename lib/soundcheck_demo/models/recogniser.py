@@ -40,8 +40,6 @@ import pocketsphinx
 from soundcheck_demo.models import word_graph
 from soundcheck_demo.speech import commands
 
-__all__ = ["digits", "fingerprint", "gated", "grammar", "hurried", "words"]
-
 SAMPLING_RATE = 16000
 SHORTEST = 0.1  # seconds; shorter signals hold no word
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

@@ -28,8 +28,6 @@ from types import ModuleType
 
 import numpy as np
 
-__all__ = ["fingerprint", "predict", "prepare"]
-
 PACKAGES = ("resemblyzer", "torch", "librosa")  # that the answers depend on
 SHORTEST = 0.03  # seconds: the detector's window
 SILENCE = 1e-6  # peak below which a signal counts as silent: -120 dB

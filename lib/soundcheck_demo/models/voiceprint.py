@@ -21,8 +21,6 @@ from soundcheck.common.files import digest
 from soundcheck_demo.models import cepstra, voiceprint_training
 from soundcheck_demo.models.prosody import place
 
-__all__ = ["fingerprint", "predict", "prepare"]
-
 
 def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, np.ndarray]:
     """Embed the voice of one segment.

@@ -19,8 +19,6 @@ from soundcheck.common import store
 from soundcheck_demo.models import cepstra, features, parameters
 from soundcheck_demo.speech import corpus
 
-__all__ = ["fit", "parameter_file", "train"]
-
 SHRINKAGE = 0.2  # share of the identity in the covariance within speakers
 
 

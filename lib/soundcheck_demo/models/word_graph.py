@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pocketsphinx
 
-__all__ = ["Arc", "condense", "condensed"]
-
 CERTAIN = "1.000000"
 
 Arc = tuple[int, int, str, str]  # from, to, probability and word as they are written; no word: none is spoken

@@ -27,8 +27,6 @@ from soundcheck_demo.speech import corpus as demo
 from soundcheck_demo.speech import texts
 from soundcheck_demo.speech.voices import READERS
 
-__all__ = ["SOURCES", "build", "fingerprint"]
-
 PEAK = 0.7
 VOICES = 12
 SENTENCES = 5  # that a voice of the babble reads

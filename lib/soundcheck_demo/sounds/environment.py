@@ -13,21 +13,6 @@ import scipy  # scipy.signal and scipy.ndimage are loaded when first used: they 
 
 from soundcheck_demo.sounds.shapes import RATE, add, band, decay, resonances, rise, slowly
 
-__all__ = [
-    "SCENES",
-    "birds",
-    "dial_tone",
-    "dialling",
-    "dog",
-    "engine",
-    "fax",
-    "footsteps",
-    "paper",
-    "rain",
-    "thunder",
-    "wind",
-]
-
 SECONDS = 8.0
 COUNT = round(SECONDS * RATE)
 ROWS, COLUMNS = (697, 770, 852, 941), (1209, 1336, 1477)  # Hz of a telephone's keys

@@ -12,8 +12,6 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck_demo.sounds.shapes import RATE, band, decay, joined, resonances, rise
 
-__all__ = ["cough", "sneeze"]
-
 
 def cough(rng: np.random.Generator) -> np.ndarray:
     """Make a cough, float64 ``(samples,)`` at 16 kHz, 0.25 to 1.5 seconds."""

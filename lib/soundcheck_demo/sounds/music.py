@@ -8,8 +8,6 @@ import numpy as np
 
 from soundcheck_demo.sounds.shapes import RATE, add, band, decay, rise
 
-__all__ = ["music"]
-
 SECONDS = 12.0
 PROGRESSIONS = ((0, 5, 7, 0), (0, 9, 5, 7), (9, 5, 0, 7), (0, 7, 9, 5), (2, 7, 0, 0))  # in semitones
 SCALE = (0, 2, 4, 5, 7, 9, 11)

@@ -11,8 +11,6 @@ import numpy as np
 
 from soundcheck_demo.sounds.shapes import RATE
 
-__all__ = ["positions", "response", "rooms"]
-
 ORDER = 35
 HEIGHT = 1.6  # metres of mouth and microphone above the floor
 FALLEN = 1e-4  # of the largest sample: where the end of a response is cut off

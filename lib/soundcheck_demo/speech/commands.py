@@ -20,8 +20,6 @@ from collections.abc import Sequence
 from soundcheck.common.seeds import generator
 from soundcheck_demo.speech.voices import Speaker
 
-__all__ = ["GRAMMAR", "class_of", "draw", "grammar_words", "possible", "sentences", "vocabulary"]
-
 PATTERNS = (
     "turn the {room} {device} {switch}",
     "set the {dial} to {number}",

@@ -10,8 +10,6 @@ from soundcheck_demo.speech.monologues import SEGMENTS
 from soundcheck_demo.speech.recordings import CONDITIONS, ITEMS
 from soundcheck_demo.speech.voices import COMMANDS, MONOLOGUES, RECORDINGS, SPEECH, TEXTS, Speaker
 
-__all__ = ["describe"]
-
 LANGUAGES = {
     "de": "German",
     "en": "English",

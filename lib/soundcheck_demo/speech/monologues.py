@@ -21,8 +21,6 @@ from soundcheck.corpora import audio
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SEGMENTS", "chosen", "write"]
-
 SEGMENTS = 5  # of each file
 PAUSE = (0.3, 1.2)  # seconds of digital silence between two of them
 

@@ -16,8 +16,6 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.common.seeds import generator
 
-__all__ = ["CONDITIONS", "ITEMS", "record"]
-
 CONDITIONS = ("boundary", "headset", "mobile")
 ITEMS = 5  # segments of each speaker
 RATE = 16000

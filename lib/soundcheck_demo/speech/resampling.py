@@ -15,8 +15,6 @@ import functools
 import numpy as np
 import scipy  # scipy.fft is loaded when first used: it takes a third of a second
 
-__all__ = ["SPOKEN_RATE", "resample"]
-
 SPOKEN_RATE = 22050  # Hz, of the synthesiser
 UP, DOWN = 320, 441  # 16,000 Hz of 22,050 Hz
 DEPTH = 50  # samples on each side that a new one is made of

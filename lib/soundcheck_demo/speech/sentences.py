@@ -29,8 +29,6 @@ from soundcheck_demo.speech.corpus import TABLE, write_speakers
 from soundcheck_demo.speech.synthesis import file_name
 from soundcheck_demo.speech.voices import BY_NAME
 
-__all__ = ["build", "fingerprint", "obstacle", "table"]
-
 # Americans and Britons, women and men. Names in the sentences take turns too: in this order every two
 # sentences have both accents, and every four all pairs of the speaker's sex and the name's.
 SPEAKERS = tuple(BY_NAME[name] for name in ("c01", "c12", "c02", "c11"))

@@ -275,7 +275,7 @@ REFUSED = [
     ("x.stm", json.dumps(SEGLST), "is not a number"),
     ("x.stm", "turn left (a)\n", "line 1: .* has 3 columns"),
     ("x.stm", "m1 1 A 0 1 a\nm1 1 A 0 1 \xe4\n".encode("latin-1"), "line 2: byte 24 is not UTF-8"),
-    ("x.ctm", STM, "line 3: a time: 'B' is not a number"),
+    ("x.ctm", STM, "a time: 'B' is not a number"),
     ("x.ctm", "m1 1 0.5 0.2\n", "has 4 columns, not five to eight"),
     ("x.ctm", "m1 1 A 0 1\n", "line 1: a time: 'A' is not a number"),
     ("x.ctm", "m1 1 2 -1 a\n", "line 1: a duration of -1 s is negative"),

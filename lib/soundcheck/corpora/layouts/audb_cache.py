@@ -13,8 +13,6 @@ from pathlib import Path
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 
-__all__ = ["HEADER", "only_flavour", "refuse_several"]
-
 HEADER = "db.yaml"
 _FLAVOUR = re.compile("[0-9a-f]{8}")
 

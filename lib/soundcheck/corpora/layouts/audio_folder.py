@@ -34,8 +34,6 @@ from soundcheck.corpora.segments import RawTable
 from soundcheck.corpora.table_keys import take_columns
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["read_audio_folder"]
-
 FILE, LABEL, SPLIT = "file_name", "label", "split"
 TABLES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 SOUNDS = (".wav", ".flac", ".ogg", ".opus", ".mp3", ".aif", ".aiff")  # that are looked for in a folder

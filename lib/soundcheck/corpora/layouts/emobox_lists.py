@@ -31,8 +31,6 @@ from soundcheck.corpora.segments import Excluded, RawTable
 from soundcheck.corpora.table_keys import take_columns
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["read_lists"]
-
 USUAL = {"file": ("wav",), "emotion": ("emo",), "sex": ("gender",)}
 TEXTS = ("key", "wav", "type", "task", "emo", "speaker", "gender", "language")
 SPLITS = ("train", "valid", "test")

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 
 from soundcheck.corpora.splits import DEV, TEST, TRAIN, split_class
 
-__all__ = ["NAMES", "split_among", "split_name"]
-
 NAMES = {  # our column -> usual names, the first that is there counts
     "transcript": ("transcript", "transcription", "text", "sentence", "normalized_text"),
     "speaker": ("speaker", "speaker_id", "client_id"),

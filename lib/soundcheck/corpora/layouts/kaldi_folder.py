@@ -32,8 +32,6 @@ from soundcheck.corpora.segments import Excluded, RawTable
 from soundcheck.corpora.table_keys import CHANNEL, take_columns, unused
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["read_folder"]
-
 USUAL = {"transcript": ("text",), "sex": ("gender",), "language": ("lang",)}
 NEVER = ("spk", "utt", "uniq", "num_frames", "dur")  # utt2spk and others that are no columns
 _ARCHIVE = re.compile(r"\.ark:\d+(\[.*\])?$")

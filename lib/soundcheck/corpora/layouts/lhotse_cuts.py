@@ -35,8 +35,6 @@ from soundcheck.corpora.segments import RawTable
 from soundcheck.corpora.table_keys import CHANNEL, take_columns
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["read_cuts"]
-
 USUAL = {"transcript": ("text",), "sex": ("gender",)}
 LONGEST = 1 << 24  # bytes of a line
 FIELDS = ("id", "type", "start", "duration", "channel", "recording", "recording_id", "supervisions", "custom")

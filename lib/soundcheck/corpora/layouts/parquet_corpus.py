@@ -16,8 +16,6 @@ from soundcheck.corpora.segments import Excluded, RawTable
 from soundcheck.corpora.table_keys import take_columns
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["read_parquet_corpus", "unpack"]
-
 SPLIT = "split"
 
 

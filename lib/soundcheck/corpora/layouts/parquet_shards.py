@@ -31,8 +31,6 @@ from soundcheck.corpora.layouts.hugging_face import split_among, split_name
 from soundcheck.corpora.splits import choose
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["Shard", "chosen_shards", "opened", "recordings", "read_cells", "sound_column", "sounds_in"]
-
 _NUMBERED = re.compile(r"(\w[\w.+-]*?)-(\d{5})-of-(\d{5})(?:-[0-9a-f]+)?\.parquet")
 _CELLS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_floating)
 _CELLS += (pa.types.is_boolean, pa.types.is_decimal, pa.types.is_temporal, pa.types.is_null)

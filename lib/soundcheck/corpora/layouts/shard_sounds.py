@@ -29,8 +29,6 @@ from soundcheck.corpora.layouts import parquet_shards
 from soundcheck.corpora.layouts.parquet_shards import Shard
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["folder_of", "names_of", "present", "write_sounds"]
-
 INDEX = ".index"
 _MADE = re.compile(r"\d+-\d+(\..*)?")
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}")

@@ -25,8 +25,6 @@ from soundcheck.corpora.measures.silence import silence
 from soundcheck.corpora.measures.speaking_rate import speaking_rate
 from soundcheck.corpora.measures.speech_share import speech_share
 
-__all__ = ["FINGERPRINT", "KEPT", "MEASURES", "Measure"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Measure:

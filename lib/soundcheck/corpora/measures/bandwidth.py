@@ -9,8 +9,6 @@ import scipy  # scipy.ndimage is loaded when first used
 
 from soundcheck.corpora.measures.frames import power_spectra
 
-__all__ = ["bandwidth"]
-
 SPEECH = (200.0, 3400.0)  # Hz in which the strongest frequency is looked for
 BELOW = 50.0  # dB below it that still count
 SMOOTHED = 5  # bins of which the median is taken, so that a single tone is no band

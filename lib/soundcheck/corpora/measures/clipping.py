@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 
-__all__ = ["clipping"]
-
 FULL_SCALE = 1 - 2**-15  # the largest sample of 16 bit
 RUN, RUNS = 3, 2  # equal samples one after the other, and how often, that make a limit of the largest sample
 DROP = 4  # steps of quantising by which a sample beside such a run lies lower, or it is but a round top

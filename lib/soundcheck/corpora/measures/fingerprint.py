@@ -17,8 +17,6 @@ import base64
 import numpy as np
 import scipy  # scipy.fft is loaded when first used
 
-__all__ = ["CODES_A_SECOND", "codes", "fingerprint"]
-
 RATE = 16000
 LENGTH, STEP = 512, 256  # samples of a frame and between two
 CODES_A_SECOND = RATE / STEP

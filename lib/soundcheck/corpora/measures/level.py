@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 
-__all__ = ["duration", "level"]
-
 
 def level(signal: np.ndarray, sampling_rate: int) -> float:
     r"""Compute the level of the whole segment, :math:`10 \log_{10} \frac{1}{N} \sum_n (x_n - \bar x)^2`.

@@ -8,8 +8,6 @@ from typing import Any
 
 from soundcheck.common.extras import extra_folder, import_extra
 
-__all__ = ["check_network", "network"]
-
 RUNTIME = "onnxruntime"
 
 

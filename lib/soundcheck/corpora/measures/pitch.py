@@ -11,8 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     import parselmouth
 
-__all__ = ["mean_pitch", "pitch_track"]
-
 
 def mean_pitch(signal: np.ndarray, sampling_rate: int) -> float:
     """Mean fundamental frequency of the voiced frames, by Praat's default pitch analysis.

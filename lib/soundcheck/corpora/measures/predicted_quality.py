@@ -8,8 +8,6 @@ import numpy as np
 
 from soundcheck.corpora.measures.networks import network
 
-__all__ = ["predicted_quality"]
-
 INPUT = 144_160  # samples that the network hears: 9.01 s at 16 kHz
 HOP = 16_000  # samples from one judgement to the next; the last whole second begins none
 OVERALL = 2  # of the three judgements: speech, background, overall

@@ -19,8 +19,6 @@ import numpy as np
 
 from soundcheck.corpora.measures.frames import power_spectra
 
-__all__ = ["signal_to_noise"]
-
 FEWEST = 5  # frames
 QUIETEST, WITHIN = 0.05, 0.2
 ROUNDS = 30

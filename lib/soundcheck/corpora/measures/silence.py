@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 
-__all__ = ["silence"]
-
 FRAME = 0.02  # seconds
 LOUD, QUIET = 0.95, 0.05  # quantiles of the frames' levels that stand for speech and for what is behind it
 BELOW = 30.0  # dB below speech from which on nothing is heard beside it

@@ -9,8 +9,6 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.corpora.measures.pitch import pitch_track
 
-__all__ = ["speaking_rate"]
-
 MARGIN = 0.1  # seconds of silence around the segment, so that peaks at its ends are peaks
 LOWEST = 50.0  # Hz; gives Praat's intensity a window of 64 ms
 STEP = 0.01  # seconds

@@ -9,8 +9,6 @@ import numpy as np
 
 from soundcheck.corpora.measures.networks import network
 
-__all__ = ["speech_share"]
-
 WINDOW, CONTEXT = 512, 64  # samples at 16 kHz that the network hears at a time, and again from before
 BEGINS, ENDS = 0.5, 0.35  # probability from which on there is speech, and below which there is none
 SHORTEST, PAUSE, AROUND = 4000, 1600, 480  # samples: of speech, of a pause in it, and added at both ends

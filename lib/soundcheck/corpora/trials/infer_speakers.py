@@ -12,8 +12,6 @@ import scipy  # scipy.sparse is loaded when first used
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
 
-__all__ = ["ContradictionError", "infer_speakers"]
-
 
 class ContradictionError(ValueError):
     """Labels of trials that contradict each other; ``trial`` is the number of one of them."""

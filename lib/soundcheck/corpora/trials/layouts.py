@@ -31,8 +31,6 @@ from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import decode_text, parse_text_table
 
-__all__ = ["LABELS", "Listing", "read_listing"]
-
 LABELS = {  # in lower case -> whether it is a target trial
     **dict.fromkeys("1 1.0 target tgt tar true genuine client same match yes".split(), True),
     **dict.fromkeys("0 0.0 nontarget non-target non imp impostor imposter false".split(), False),

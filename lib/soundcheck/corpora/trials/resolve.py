@@ -29,8 +29,6 @@ from soundcheck.corpora.trials.layouts import Listing
 from soundcheck.corpora.trials.trial_table import TrialTable, segment_names
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
 
-__all__ = ["resolve"]
-
 _STAGE = "trials"
 
 

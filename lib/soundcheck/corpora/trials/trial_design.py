@@ -27,8 +27,6 @@ from soundcheck.common import seeds
 from soundcheck.common.wording import counted
 from soundcheck.corpora.trials.trial_table import TrialTable, segment_names
 
-__all__ = ["generate"]
-
 _SEXES = ("female", "male")
 _AT_ONCE = 1024  # pairs of speakers that are looked at together, at least
 

@@ -30,16 +30,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import NUMBER, parse_number
 from soundcheck.corpora.trials.layouts import LABELS, Listing, read_listing
 
-__all__ = [
-    "parse_scores",
-    "parse_trials",
-    "read_enrolments",
-    "read_scores",
-    "read_trials",
-    "score_text",
-    "write_scores",
-]
-
 PAIR = ["enrol", "test"]
 _SPACE = re.compile(r"\s")
 _WORDS = ("1", "0", "target", "nontarget", "tgt", "imp", "true", "false")  # labels that messages name

@@ -11,8 +11,6 @@ from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 
-__all__ = ["trial_lists"]
-
 
 def trial_lists(
     suite: Suite, families: Sequence[Family], corpora: Iterable[Corpus]

@@ -14,8 +14,6 @@ import pyarrow.parquet as pq
 from soundcheck.common import files
 from soundcheck.corpora.segments import Excluded, segment_name
 
-__all__ = ["LISTED", "TrialTable", "read_table", "segment_names", "write_table"]
-
 LISTED = "list"  # origin of trials that a corpus brings
 _TEXTS = ("key", "enrol", "test", "enrol_speaker", "test_speaker")
 _METADATA = b"soundcheck"

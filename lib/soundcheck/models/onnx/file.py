@@ -21,8 +21,6 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import inside, irregularity
 
-__all__ = ["MODEL_BYTES", "OnnxFile", "OnnxFileError", "read_onnx_file"]
-
 MODEL_BYTES = 2 * 1024**3  # a message of Protocol Buffers cannot be larger
 DEPTH = 96  # of messages inside of each other; Protocol Buffers allow 100
 FIELD_LIMIT = 50_000_000  # that are looked at

@@ -15,8 +15,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.files import inside, require_regular
 from soundcheck.suite.yaml_reader import Document, Plain, read_yaml
 
-__all__ = ["OnnxFolder", "find_graph", "read_folder"]
-
 GRAPH, LABELS, OBJECT, TRANSFORM = "model.onnx", "labels.yaml", "model.yaml", "transform.yaml"
 MODEL_CLASS = "$audonnx.core.model.Model"
 OBJECT_SIGN = "$"  # begins the name of a class

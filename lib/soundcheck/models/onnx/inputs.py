@@ -26,8 +26,6 @@ from soundcheck.models.base import reason
 from soundcheck.models.batching import each_length, padded
 from soundcheck.models.onnx.session import PYTHON_MODEL
 
-__all__ = ["FILLS", "Graph", "GraphError"]
-
 FILLS = ("repeat", "zeros")
 CLOSE = 1e-6  # relative and absolute
 LENGTH_TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}

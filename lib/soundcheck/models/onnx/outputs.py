@@ -25,8 +25,6 @@ from soundcheck.common.tasks import Task
 from soundcheck.models.class_labels import best_classes, class_probabilities, classes_of, meant
 from soundcheck.suite import schema
 
-__all__ = ["LABEL_KEYS", "Outputs", "OutputsKey", "Reading", "metadata_labels"]
-
 LABEL_KEYS = ("labels", "classes", "id2label")  # of a file's metadata that name its numbers
 EXAMPLE = "outputs: {logits: [arousal, dominance, valence]} or outputs: {scores: {emotion: [anger, neutral]}}"
 

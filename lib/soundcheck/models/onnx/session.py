@@ -12,8 +12,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.models.base import reason
 from soundcheck.models.onnx.file import OnnxFile, OnnxFileError, read_onnx_file
 
-__all__ = ["DEVICES", "DISTRIBUTIONS", "checked_file", "open_session", "options", "provider"]
-
 DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu")
 DEVICES = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 ERRORS_ONLY = 3  # that the library writes to its log

@@ -22,8 +22,6 @@ from pathlib import Path
 from soundcheck.common.escaping import shorten, terminal
 from soundcheck.models import processes
 
-__all__ = ["Listener", "ended", "run", "start", "temporary_folder"]
-
 LINE_LIMIT = 200  # characters of the last line of standard error that are told
 _TAIL_BYTES = 4096  # of standard error in which that line is looked for
 _READ_BYTES = 65536  # at a time

@@ -32,8 +32,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.models.programs import process as command_process
 from soundcheck.models.programs.process import Listener
 
-__all__ = ["StayingProgram"]
-
 END_SECONDS = 1.0  # for a program to end when there is nothing left to do
 _LINE_LIMIT = 60  # characters of a wrong line that are told
 

@@ -16,8 +16,6 @@ from pathlib import Path
 from soundcheck.common import files, store
 from soundcheck.models.processes import RUN_VARIABLE
 
-__all__ = ["FAILED_AFTER", "REFUSED_AFTER", "Breaker", "RequestCount"]
-
 REFUSED_AFTER = 4  # refusals in a row, which have nothing to do with the recording
 FAILED_AFTER = 20  # other failures in a row
 _KEPT_SECONDS = 7 * 86400.0  # after which the count of a run is removed

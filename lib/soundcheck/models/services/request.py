@@ -32,8 +32,6 @@ import numpy as np
 from soundcheck.common import files
 from soundcheck.common.escaping import quoted
 
-__all__ = ["Recording", "RequestError", "Secret", "Service", "public_url"]
-
 ANSWER_BYTES = 1_000_000  # of an answer; a longer one is none
 CONNECT_SECONDS = 10.0  # that making a connection may take
 WORDS_LIMIT = 160  # characters of what a service says about a failure

@@ -14,8 +14,6 @@ from typing import Any
 from soundcheck.models.stated import CONFIDENCE
 from soundcheck.models.stated_words import WORDS
 
-__all__ = ["FIELDS", "confidences"]
-
 # What is asked for: words come only with times of words, segments with those of segments.
 FIELDS = {"response_format": "verbose_json", "timestamp_granularities[]": ("word", "segment")}
 

@@ -23,8 +23,6 @@ from soundcheck.models.stated_words import read_words, words_problem
 from soundcheck.models.tables import run_tables
 from soundcheck.models.tables.rows import Rows, sort_rows
 
-__all__ = ["read_table", "with_own_names"]
-
 _MISSING = ("", "nan", "NaN")
 _NOTHING = ("none", "null", "na", "<na>")  # beside nan, instead of a number of an embedding
 

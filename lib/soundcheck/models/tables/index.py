@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["TWICE", "Index", "compared", "found_once", "misfit_of_names", "most_alike", "uses_of"]
-
 # What to do about two answers to one segment: which is the right one, only the user knows.
 TWICE = "Look where the two come from, such as two runs in one file, and give each run a file of its own"
 _LOOKED_AT = 2_000  # files among which the one that is most like a name is looked for

@@ -34,8 +34,6 @@ from soundcheck.models.tables.rows import Rows, sort_rows
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["ResultLines", "read_results"]
-
 FIELDS = {
     **{"audio_filepath": TEXT, "pred_text": TEXT},
     **dict.fromkeys(("offset", "start", "end", "duration", "time"), NUMBER),

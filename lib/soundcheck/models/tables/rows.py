@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["SAME_SECONDS", "TOLERANCE", "Rows", "count_before", "sort_rows"]
-
 TOLERANCE = 0.01  # seconds that times may differ by
 SAME_SECONDS = 0.001  # two rows whose times differ by at most this are duplicates
 

@@ -22,8 +22,6 @@ from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.text_table import TextTable, parse_text_table
 
-__all__ = ["changes_in", "is_of_run", "read_folder", "tables_in", "with_places"]
-
 SUFFIX = ".parquet"
 
 

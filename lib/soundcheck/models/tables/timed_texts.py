@@ -33,8 +33,6 @@ from soundcheck.common.text_table import decode_text, parse_column, parse_number
 from soundcheck.models.tables.transcript_formats import CTM, SEGLST, STM
 from soundcheck.models.tables.transcripts import chosen_words, text_lines
 
-__all__ = ["TimedTexts", "read_timed_texts"]
-
 _LABEL = re.compile(r"<\S*>(?!\S)")
 _WITHOUT_CHANNEL = re.compile(r"\S+ [\d.]+ [\d.]+ (?![\d.]+( |$))\S+( ([\d.]+|NA))?")  # a line of a CTM
 _NO_WORDS = ("non-lex", "misc", "noscore")  # types of a CTM: noises, and what is not to be scored

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["TimedTranscripts"]
-
 
 class TimedTranscripts(LookUpModel):
     """Answers from a file of words with times; made by ``predictions:``.

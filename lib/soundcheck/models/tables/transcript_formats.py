@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 
-__all__ = ["CTM", "JSONL", "KALDI", "SEGLST", "STM", "TRN", "transcript_format"]
-
 TRN = "trn"
 KALDI = "kaldi"
 STM = "stm"

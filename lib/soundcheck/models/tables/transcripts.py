@@ -36,8 +36,6 @@ from soundcheck.models.tables.transcript_formats import KALDI, TRN
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["Utterances", "chosen_words", "long_text", "read_transcripts", "text_lines"]
-
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANKS = re.compile(r"[ \t]+")
 _HESITATION = re.compile(r"\((%[^()]+)\)")

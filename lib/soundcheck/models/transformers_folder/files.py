@@ -21,8 +21,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.files import irregularity
 from soundcheck.models.model_folder import links_outside, read_configuration
 
-__all__ = ["Folder", "read_folder", "relevant_files"]
-
 CONFIG = "config.json"
 GENERATION = "generation_config.json"
 PREPROCESSORS = ("preprocessor_config.json", "processor_config.json")  # the latter since version 5

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from soundcheck.publish.cards.context import CardContext
     from soundcheck.publish.facts import ModelFacts
 
-__all__ = ["CARD_FORMATS", "CardFormat"]
-
 
 class CardFormat(abc.ABC):
     """A format of cards; :meth:`filename` and :meth:`text` are all that one needs.

@@ -13,8 +13,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.suite.card import Card
 
-__all__ = ["CardContext", "read_book_url"]
-
 
 @dataclasses.dataclass(frozen=True)
 class CardContext:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from soundcheck.common.tasks import BUILTIN, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.results.record import RunRecord
 
-__all__ = ["answer", "described_tasks", "shared_name"]
-
 
 def described_tasks(record: RunRecord) -> dict[str, Task]:
     """Read the tasks that a suite declares, beside those that every suite has."""

@@ -24,22 +24,6 @@ from soundcheck.results.record import FamilyRecord
 from soundcheck.results.standing import HOLLOW
 from soundcheck.results.summary import aspects, tally
 
-__all__ = [
-    "code",
-    "corpora_table",
-    "descriptions",
-    "family_table",
-    "figure_table",
-    "group_table",
-    "holding_list",
-    "measure_table",
-    "outcome",
-    "skipped_table",
-    "sounds_table",
-    "threshold_table",
-    "to_page",
-]
-
 _OUTCOMES = ["tests", "failures that hold", "clear passes", "open", "no verdict", "not possible"]
 _SENTENCE = 600  # characters
 

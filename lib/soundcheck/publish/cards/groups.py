@@ -13,8 +13,6 @@ from soundcheck.report import names as written
 from soundcheck.report.key_figures import significant
 from soundcheck.results import tally
 
-__all__ = ["groups"]
-
 MOST = 40
 
 

@@ -10,8 +10,6 @@ import json
 
 from soundcheck.common.escaping import xml_text
 
-__all__ = ["cleaned", "json_text"]
-
 _HTML = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 
 

@@ -15,8 +15,6 @@ from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.standing import HOLLOW
 from soundcheck.results.summary import ASPECTS, aspects, tally
 
-__all__ = ["MOST", "counts", "cut", "limits_found", "sentences", "worst_served"]
-
 MOST = 20
 
 

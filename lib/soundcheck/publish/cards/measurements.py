@@ -25,8 +25,6 @@ from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import KeyFigure
 from soundcheck.statistics.rules import GAP_RULES
 
-__all__ = ["LEVEL", "Measurement", "interval_method", "interval_methods", "measurements"]
-
 LEVEL = 0.95  # of all intervals
 
 

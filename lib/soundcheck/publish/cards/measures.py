@@ -22,8 +22,6 @@ from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, GAP_WITHIN, WIT
 from soundcheck.suite.families import Family, TestDefinition
 from soundcheck.suite.thresholds import read_family
 
-__all__ = ["Measure", "measure_of_figure", "measure_of_test"]
-
 _WORD_ERRORS = "Word Error Rate Difference"  # shown from -1 to 1, but insertions know no end
 _NO_LIMITS = (-math.inf, math.inf)
 

@@ -18,8 +18,6 @@ from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import RATES
 from soundcheck.results.record import KeyFigure
 
-__all__ = ["MARK", "is_ours", "plain", "results_of", "task_type", "value_of"]
-
 MARK = "results_sha256"
 _LONGEST = 500
 _DIGITS = 4

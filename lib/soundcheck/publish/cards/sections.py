@@ -20,8 +20,6 @@ from soundcheck.results.page_names import corpus_page
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.card import FIELDS
 
-__all__ = ["sections"]
-
 MOST = 30  # rows of a table; all are in the results
 _PROSE = ("intended_use", "training_data", "limitations")
 

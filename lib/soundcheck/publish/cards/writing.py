@@ -13,8 +13,6 @@ from soundcheck.publish.cards.card_format import CARD_FORMATS, CardFormat
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.facts import ModelFacts, read_facts
 
-__all__ = ["Cards", "write_cards"]
-
 MAXIMUM_BYTES = 10 * 1024**2  # of a file that is updated
 
 

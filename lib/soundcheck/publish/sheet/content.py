@@ -29,8 +29,6 @@ from soundcheck.results.record import ComparisonRecord
 from soundcheck.results.summary import aspects
 from soundcheck.statistics.rules import WITHIN
 
-__all__ = ["Grid", "Sheet", "comparison_sheet", "model_sheet"]
-
 MOST_FAILURES = 8  # rows of a table
 MOST_OPEN = 5
 MOST_CHANGES = 6

@@ -21,8 +21,6 @@ from soundcheck.results import BETTER, WORSE, conclusion, worse
 from soundcheck.results.compared import read_comparison
 from soundcheck.results.finished_run import FinishedRun
 
-__all__ = ["Against", "Change", "against", "changes_of"]
-
 NOTHING = (
     "There is nothing to compare with: name an earlier run with --baseline, or a comparison in the suite."
 )

@@ -17,8 +17,6 @@ from soundcheck.results import BETTER, WORSE, aspects, tally
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.summary import ASPECTS
 
-__all__ = ["Picture", "comparison_pictures", "model_pictures"]
-
 MOST_FIGURES = 8  # numbers in a figure
 MOST_GROUPS = 8
 MOST_TESTS = 12  # of a comparison

@@ -11,8 +11,6 @@ from soundcheck.publish.sheet.style import MOST_BYTES, STYLE
 from soundcheck.report.html import Html, element, style_sheet
 from soundcheck.report.tables import synthetic_notice
 
-__all__ = ["page"]
-
 _SPARE = 2_000  # for what is around the sounds
 _FIRST_BYTES = "<!DOCTYPE html>\n"
 # A browser refuses whatever does not come with the page itself.

@@ -18,8 +18,6 @@ from soundcheck.common.escaping import xml_text
 from soundcheck.common.extras import import_extra
 from soundcheck.publish.sheet.content import Sheet
 
-__all__ = ["needed", "pdf"]
-
 _SYNTHETIC = (
     "Synthetic speech: a synthesiser spoke the segments behind these numbers. They show how the tests work, "
     "not how a model does on people."

@@ -27,8 +27,6 @@ from soundcheck.results.record import ComparisonRecord
 from soundcheck.results.summary import CORRECTNESS
 from soundcheck.results.verdict import HOLDS
 
-__all__ = ["Scene", "Sound", "comparison_scenes", "fitting", "model_scenes"]
-
 MOST_SCENES = 2
 MOST_SOUNDS = 2  # of a scene
 SHORTEST = 1.0  # seconds that must be left of a sound that is cut

@@ -1,7 +1,5 @@
 """The look of the page for a meeting, light and dark, screen and A4, and how large it may be."""
 
-__all__ = ["MOST_BYTES", "STYLE"]
-
 MOST_BYTES = 2_000_000  # of the whole file, sounds included
 
 # Without any character that HTML escapes: a style sheet is read as it is.

@@ -20,8 +20,6 @@ from soundcheck.results import page_names
 from soundcheck.results.compared import comparison_of, read_comparison
 from soundcheck.results.finished_run import FinishedRun, read_baseline
 
-__all__ = ["write"]
-
 _PAGES, _TEXTS = (".html", ".htm"), (".md", ".txt")
 
 

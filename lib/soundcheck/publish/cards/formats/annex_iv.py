@@ -24,8 +24,6 @@ from soundcheck.publish.markdown import bullets, inline, paragraphs, table
 from soundcheck.results.holding import FALSE_DISCOVERY_RATE
 from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS
 
-__all__ = ["AnnexIV"]
-
 _TO_ADD = "*To be added by people.*"
 _SEAL = "<!-- soundcheck: sha256 of all above: {} -->"
 _SEALED = re.compile(r"(.*)<!-- soundcheck: sha256 of all above: ([0-9a-f]{64}) -->\n*", re.DOTALL)

@@ -25,8 +25,6 @@ from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.record import CorpusRecord
 from soundcheck.results.standing import HOLLOW
 
-__all__ = ["CycloneDX"]
-
 _SPDX = ("Apache-2.0", "BSD-3-Clause", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0")
 _SPDX += ("CC0-1.0", "MIT", "MPL-2.0")
 _LICENCES = {name.lower(): name for name in _SPDX}  # hubs write them in small letters

@@ -22,8 +22,6 @@ from soundcheck.publish.cards.measurements import LEVEL, Measurement, interval_m
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.record import CorpusRecord
 
-__all__ = ["EveryEvalEver"]
-
 _LOCAL = ("command", "onnx", "onnx-asr", "python", "random", "transformers")  # kinds that run here
 
 

@@ -16,8 +16,6 @@ from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import sentence
 from soundcheck.results.record import CorpusRecord, KeyFigure
 
-__all__ = ["HubResults"]
-
 
 class HubResults(CardFormat):
     """Entries of benchmarks; error rates are in per cent."""

@@ -15,8 +15,6 @@ from soundcheck.publish.cards.sections import sections
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import RATES
 
-__all__ = ["HuggingFaceCard"]
-
 _LIBRARIES = ("transformers", "onnx")  # kinds of models that hubs know by the same name
 _TAGS = ("automatic-speech-recognition", "audio-classification")  # tasks that hubs know
 # Identifiers of licences that hubs know; any other is "other", with its name beside it.

@@ -23,8 +23,6 @@ from soundcheck.publish.cards.readme.yaml_splice import (
     spliced,
 )
 
-__all__ = ["Parts", "parted", "updated"]
-
 _ENDS = r"\r\n|\r|\n"
 _BLOCK = re.compile(rf"(\ufeff?\s*---(?:{_ENDS}))([\s\S]*?)((?:(?<=[\r\n])|{_ENDS})---[ \t]*(?:{_ENDS}|$))")
 _OPENED = re.compile(r"\ufeff?(\s*)---([ \t]*)(?=[\r\n]|$)")

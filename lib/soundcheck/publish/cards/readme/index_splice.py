@@ -15,8 +15,6 @@ from soundcheck.common.errors import input_error
 from soundcheck.publish.cards.model_index import is_ours
 from soundcheck.publish.cards.readme.yaml_splice import Span, Yaml, appended, dumped, last_place, spliced
 
-__all__ = ["INDEX", "with_results"]
-
 INDEX = "model-index"
 
 

@@ -10,8 +10,6 @@ import re
 from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import quoted
 
-__all__ = ["BEGIN", "END", "line_break", "replaced"]
-
 BEGIN, END = "<!-- soundcheck:begin -->", "<!-- soundcheck:end -->"
 _ANY = re.compile(r"<!--[ \t]*soundcheck[ \t]*:[^\r\n]*", re.IGNORECASE)
 _BREAK = re.compile(r"\r\n|\n|\r")

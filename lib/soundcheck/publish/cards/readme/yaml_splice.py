@@ -22,8 +22,6 @@ import yaml
 from soundcheck.common.errors import InputError, SoundcheckError, input_error
 from soundcheck.common.escaping import quoted
 
-__all__ = ["Span", "Yaml", "appended", "dumped", "last_place", "one_line", "spliced"]
-
 MOST_REFERENCES = 20  # more make a small file large
 Span = tuple[int, int]
 
