@@ -185,7 +185,8 @@ def _join(
     _check_ends(table, length, raw)
     start = table["start"].fillna(0.0).to_numpy()
     end = table["end"].to_numpy()
-    table["duration"] = seconds = np.where(np.isnan(end), length, np.minimum(end, length)) - start
+    seconds = np.where(np.isnan(end), length, np.minimum(end, length)) - start
+    table = table.drop(columns="duration", errors="ignore").assign(duration=seconds)
     over = np.where(end > length + ROUNDING, end - length, 0)
     if over.any():
         what = f"end behind their file, by at most {over.max():.3f} s, and are cut there"
