@@ -241,7 +241,8 @@ def test_another_model_is_named(project, merge):
         message = merge(*folders)
     finally:
         code.write_text(text)
-    assert f"shard 2/3 in {folders[1]}, code and files of models: 'loud' is another one here" in message
+    assert f"shard 1/3 in {folders[0]}, code and files of models: 'loud' is another one here" in message
+    assert "There are 9 of this kind" in message  # three models in each of three shards
 
 
 def test_other_data_are_named(project, merge):

@@ -141,11 +141,15 @@ def _titled(entry: Callable[..., object], title: str, page: str, depth: int, toc
 
 
 def _mend_search_index(path: Path) -> None:
-    """Take out words that no page has any more, which Sphinx keeps, and escape headings: they become HTML."""
+    """Take out words that no page has any more, which Sphinx keeps, and escape headings: they become HTML.
+
+    Headings of pages that were not read again come from the last index, which has them escaped.
+    """
     index = js_index.loads(path.read_text(encoding="utf-8"))
     for name in ("terms", "titleterms"):
         index[name] = {word: pages for word, pages in index[name].items() if pages != []}
-    index["alltitles"] = {html.escape(title, quote=False): at for title, at in index["alltitles"].items()}
+    titles = {html.unescape(title): at for title, at in index["alltitles"].items()}
+    index["alltitles"] = {html.escape(title, quote=False): at for title, at in titles.items()}
     path.write_text(js_index.dumps(index), encoding="utf-8")
 
 

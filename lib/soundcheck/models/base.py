@@ -197,6 +197,10 @@ class LookUpModel(Model):
             One text a segment; empty if it has an answer for every task.
         """
 
+    def drawn(self, corpus: Corpus, change: str) -> np.ndarray:
+        """Give what was drawn for the change of each segment, as in prediction tables; here nothing."""
+        return np.full(len(corpus.segments), "", dtype=object)
+
     def asked(self, corpus: Corpus) -> list[Asked] | None:
         """List what it answers for, in the order of :meth:`look_up`; ``None`` = the corpus' segments."""
         return None

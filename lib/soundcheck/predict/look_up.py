@@ -38,7 +38,10 @@ def look_up(
         change = np.array(list(names), dtype=object)[which]
         problems = np.stack([np.array(one[1], dtype=object) for one in found])
         answers = {task: np.stack([one[0][task] for one in found])[which, number] for task in clean[0]}
-        table = Columns(keys[number], change, problems[which, number], answers)
+        drawn: Sequence[str] = ()
+        if changed:
+            drawn = np.stack([model.drawn(corpus, name) for name in names])[which, number].tolist()
+        table = Columns(keys[number], change, problems[which, number], answers, drawn)
         tables[corpus.name] = table
         failures += [
             (corpus.name, shown(number[row]), names[change[row]], table.error[row])

@@ -62,8 +62,8 @@ def with_own_names(
 
 def read_table(
     cells: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]
-) -> tuple[Rows, dict[str, np.ndarray], dict[str, Rows], dict[str, dict[int, str]]]:
-    """Read which rows a table has, the answers in them, those under changes, and why some are none.
+) -> tuple[Rows, dict[str, np.ndarray], dict[str, Rows], dict[str, dict[int, str]], list[str]]:
+    """Read which rows a table has, the answers in them, those under changes, why some are none, and draws.
 
     Raises
     ------
@@ -95,7 +95,8 @@ def read_table(
     told = cells.columns.get("error", ()) if of_run else ()
     for own in errors.values():
         own |= {number: error for number, error in enumerate(told) if error}
-    return indices.pop(""), answers, indices, errors
+    drawn = cells.columns.get("drawn", []) if of_run else []
+    return indices.pop(""), answers, indices, errors, drawn
 
 
 def _answers(

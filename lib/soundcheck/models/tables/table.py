@@ -97,6 +97,7 @@ class TableModel(LookUpModel):
         answers: dict[str, np.ndarray],
         changed: Mapping[str, Index] | None = None,
         errors: Mapping[str, Mapping[int, str]] | None = None,
+        drawn: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.tasks = tuple(task.name for task in tasks)
@@ -107,6 +108,7 @@ class TableModel(LookUpModel):
         self._answers = answers
         self._changed = dict(changed or {})
         self._errors = dict(errors or {})
+        self._drawn = np.array([*drawn, ""], dtype=object)  # the last one of segments without a row
         self.changes_audio = bool(self._changed)
 
     @classmethod
@@ -189,6 +191,12 @@ class TableModel(LookUpModel):
     def computing_times(self) -> np.ndarray:
         """Give those of the file, if it tells any."""
         return self._index.computing_times()
+
+    def drawn(self, corpus: Corpus, change: str) -> np.ndarray:
+        """Give what the run drew that wrote the table."""
+        if change not in self._changed or len(self._drawn) == 1:
+            return super().drawn(corpus, change)
+        return self._drawn[self._changed[change].find(corpus)]
 
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
         """Answer for the segments of a corpus.
