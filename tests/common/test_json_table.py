@@ -46,7 +46,7 @@ def test_all_problems_at_once(read):
         '{"f": ["x"], "n": false}',
         '{"f": ""}',
     ]
-    content = "\n".join(lines).encode() + b'\n{"f": "\xff"}\n{"f": "ok"}'
+    content = "\n".join([*lines, '{"f": "ok"}'])
     with pytest.raises(InputError) as error:
         read(content, texts=["f"], numbers=["n"], needed=["f"])
     told = [str(problem) for problem in error.value.problems]
@@ -60,8 +60,8 @@ def test_all_problems_at_once(read):
     assert told[5] == "m.jsonl line 6, key f: it is missing or empty. Each line needs one."
     assert "m.jsonl line 7: NaN is not a finite number" in told[6]
     assert "line 8, key f: a list, not a text" in told[7] and "line 8, key n: true or false" in told[8]
-    assert "line 9, key f" in told[9] and "line 10: byte 7 of the line is not UTF-8" in told[10]
-    assert len(told) == 11
+    assert "line 9, key f" in told[9]
+    assert len(told) == 10
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_all_problems_at_once(read):
         (b"[" * 100_000, "is no JSON that can be read"),
         (b'{"a": "\xff"}', "line 1: byte 7 is not UTF-8"),
         (b'{"a": "x\0"}', "NUL"),
-        (b"x" * (10 * 1024**2 + 2), "longer than"),
+        (b'{"a": 1}\n{"a": "\xff"}', "line 2: byte 16 is not UTF-8"),
     ],
 )
 def test_other_files(read, content, words):

@@ -270,7 +270,7 @@ def test_many_unknown_labels_are_counted_together(world):
         world.rows[n][7] = f"feeling {n}"
     (told,) = world.load().unlabelled
     assert told.startswith("8 of 12 segments have labels that are not classes of emotion: 'feeling 0' (1), ")
-    assert "'feeling 4' (1), 3 more. To test all 12, declare a task of your own" in told
+    assert "'feeling 4' (1) and 3 more. To test all 12, declare a task of your own" in told
 
 
 def test_unreadable_audio_is_listed(world):

@@ -10,6 +10,7 @@ from soundcheck.book.model_pages import LISTED, definitions, more_items
 from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
+from soundcheck.common.wording import some
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.measures import MEASURES
@@ -191,9 +192,6 @@ def _left_out(about: CorpusRecord) -> list[dict]:
     alike: dict[tuple[str, str], list[str]] = {}
     for item in about.left_out:
         alike.setdefault((item.stage, item.reason), []).append(item.item)
-    rows = [
-        [", ".join(names[:ALIKE]) + f" and {len(names) - ALIKE} more" * (len(names) > ALIKE), *why]
-        for why, names in alike.items()
-    ]
+    rows = [[some(names, ALIKE), *why] for why, names in alike.items()]
     shown = tables.table(rows[:LISTED], ["item", "stage", "reason"])
     return _section("Left out", join([shown, more_items(len(rows))]))

@@ -14,6 +14,7 @@ from soundcheck.common.day import today
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.media import MediaStore
+from soundcheck.common.wording import some
 from soundcheck.report import figures as drawn
 from soundcheck.report import findings_of_rows, key_figures, tables
 from soundcheck.report.bars import legend, score_cell
@@ -72,7 +73,7 @@ def model_cells(
             ("kept answers asked again", f"{model.confirmed_different} of {model.confirmed} were others now")
         )
     if model.seen_files:
-        facts.append(("files looked at before kept answers are used", _some(model.seen_files)))
+        facts.append(("files looked at before kept answers are used", some(model.seen_files, FILES)))
     if model.repeated:
         facts.append(("asked twice", f"{model.repeated_different} of {model.repeated} answers differed"))
     standing = standings(own, record.figures if model.kind != "random" else None)
@@ -183,11 +184,6 @@ def _sounds(groups: Sequence[SoundsRecord]) -> list[dict]:
     columns = ["kind", "sounds", "seconds", "source", "digest"]
     words = "## Sounds\n\nNoises and impulse responses that signals were changed with."
     return [pages.markdown(words), pages.output(tables.table(rows, columns, sortable=False))]
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - FILES} more" if len(names) > FILES else ""
-    return ", ".join(names[:FILES]) + more
 
 
 def definitions(facts: list[tuple[str, str]]) -> Html:

@@ -25,6 +25,7 @@ import re
 from collections.abc import Iterable
 
 from soundcheck.common.escaping import terminal
+from soundcheck.common.wording import some
 
 EXIT_OK = 0
 EXIT_TEST_FAILED = 1
@@ -166,7 +167,5 @@ def did_you_mean(value: str, allowed: Iterable[str]) -> str:
     """
     allowed = [name for name in dict.fromkeys(map(str, allowed)) if name != str(value)]
     near = nearest(str(value), allowed)
-    more = len(allowed) - SHOWN
-    listed = ", ".join(allowed[:SHOWN]) + (f" and {more} more" if more > 0 else "")
     hint = f"Did you mean '{near}'? " if near else ""
-    return f"{hint}Allowed: {listed}" if allowed else ""
+    return f"{hint}Allowed: {some(allowed, SHOWN)}" if allowed else ""

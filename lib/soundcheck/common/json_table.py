@@ -6,20 +6,17 @@ Conventions
 - Objects may have different keys; what one lacks, and ``null``, is the empty cell.
 - Numbers are written as Python writes them, truth values as ``true`` and ``false``. A list or an object is no
   cell: it is refused where a cell is needed, and left alone elsewhere (``""``).
-- The file is read line by line: memory is that of the cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, input_error
-from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_object, kind_of
+from soundcheck.common.errors import Problems, input_error
+from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_object, json_objects, kind_of
 from soundcheck.common.text_table import TextTable, decode_text
-
-LONGEST = 10 * 1024**2  # bytes of a line
 
 
 def read_json_table(
@@ -49,66 +46,36 @@ def read_json_table(
         If the file is missing, another kind of file, not UTF-8 or empty; all lines that are no object, have a
         key twice, lack one that is needed, or a value of another type than they should.
     """
+    text = decode_text(files.require_regular(path, shown).read_bytes(), shown)
+    if not text.strip():
+        raise input_error(shown, "the file is empty", "Give one JSON object a line")
+    first = text.lstrip().split("\n", 1)[0]
+    if not first.startswith("{"):  # another kind of file, all of whose lines are wrong
+        json_object(first, f"{shown} line {text[: text.index(first)].count(chr(10)) + 1}")
     problems = Problems()
     columns: dict[str, list[str]] = {}
     places: list[int] = []
     expected = {**dict.fromkeys(texts, TEXT), **dict.fromkeys(numbers, NUMBER)}
-    for line, text in _lines(files.require_regular(path, shown), shown, problems):
-        where = f"{shown} line {line}"
-        try:
-            row = json_object(text, where)
-        except InputError as error:
-            problems.extend(error)
-            if not places and not text.startswith("{"):  # another kind of file, all of whose lines are wrong
-                break
-            continue
+    escaped = "\\u" in text  # otherwise all characters are whole: the bytes were UTF-8
+    for line, row in json_objects(text, shown, problems):
         for key in needed:
             if row.get(key) in (None, ""):
-                problems.add(f"{where}, key {key}", "it is missing or empty", "Each line needs one")
-        escaped = "\\u" in text  # otherwise all characters are whole: the bytes were UTF-8
+                where = f"{shown} line {line}, key {key}"
+                problems.add(where, "it is missing or empty", "Each line needs one")
         for key, value in row.items():
             wanted = expected.get(key)
             if wanted and value is not None and kind_of(value) != wanted:
-                problems.add(f"{where}, key {key}", f"{kind_of(value)}, not {wanted}", "Correct it")
+                what = f"{kind_of(value)}, not {wanted}"
+                problems.add(f"{shown} line {line}, key {key}", what, "Correct it")
             if escaped and type(value) is str and (what := field_problem(value, TEXT)):
-                problems.add(f"{where}, key {key}", what, "Correct it")
-            column = columns.get(key)
-            if column is None:
-                column = columns[key] = []
-            if len(column) < len(places):
-                column.extend([""] * (len(places) - len(column)))
+                problems.add(f"{shown} line {line}, key {key}", what, "Correct it")
+            column = columns.setdefault(key, [])
+            column += [""] * (len(places) - len(column))
             column.append(value if type(value) is str else _cell(value))
         places.append(line)
     problems.raise_if_any()
-    if not places:
-        raise input_error(shown, "the file is empty", "Give one JSON object a line")
-    for column in columns.values():
-        column.extend([""] * (len(places) - len(column)))
-    numbered = range(1, len(places) + 1)
-    return TextTable(columns, numbered if places[-1] == len(places) else places, "line", shown)
-
-
-def _lines(path: Path, shown: str, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Give the lines that are not blank with their numbers."""
-    with open(path, "rb") as file:
-        line = 0
-        while content := file.readline(LONGEST + 1):
-            line += 1
-            if len(content) > LONGEST:
-                raise input_error(
-                    f"{shown} line {line}", f"longer than {LONGEST} bytes", "Is this JSON Lines?"
-                )
-            if line == 1:
-                text = decode_text(content, shown)
-            else:
-                try:
-                    text = content.decode()
-                except UnicodeDecodeError as error:
-                    what = f"byte {error.start} of the line is not UTF-8 text"
-                    problems.add(f"{shown} line {line}", what, "Save the file as UTF-8 text")
-                    continue
-            if text := text.strip():
-                yield line, text
+    columns = {key: column + [""] * (len(places) - len(column)) for key, column in columns.items()}
+    return TextTable(columns, places, "line", shown)
 
 
 def _cell(value: object) -> str:

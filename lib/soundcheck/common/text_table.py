@@ -110,6 +110,16 @@ def read_text_table(path: Path, shown: str) -> TextTable:
     return parse_text_table(Path(path).read_bytes(), shown)
 
 
+def read_tab_table(path: Path, shown: str) -> TextTable:
+    """Read a table whose cells are separated by tabs, and whose quotes are letters like others."""
+    text = decode_text(files.require_regular(path, shown).read_bytes(), shown)
+    if not text.strip():
+        raise input_error(shown, "the file is empty", "Give a table with tabs and one row a segment")
+    if "\t" not in text.lstrip().split("\n", 1)[0]:
+        raise input_error(f"{shown} line 1", "the header has no tabs", "Separate the cells by tabs")
+    return _csv(text, shown, "\t", csv.QUOTE_NONE)
+
+
 def parse_text_table(content: bytes, shown: str) -> TextTable:
     """Read the bytes of a table; see :func:`read_text_table`."""
     if content[:4] == b"PAR1":
@@ -180,10 +190,10 @@ def _plain_csv(text: str, shown: str, separator: str = ",") -> TextTable | None:
     return TextTable(columns, range(2, table.num_rows + 2), "line", shown)
 
 
-def _csv(text: str, shown: str, separator: str = ",") -> TextTable:
+def _csv(text: str, shown: str, separator: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> TextTable:
     problems = Problems()
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True, quoting=quoting)
     sign = {",": "a comma", ";": "a semicolon", "\t": "a tab"}[separator]
     header: list[str] = []
     rows: list[list[str]] = []
@@ -198,6 +208,8 @@ def _csv(text: str, shown: str, separator: str = ",") -> TextTable:
                 if len(row) != len(header):
                     what = f"the row has {len(row)} cells, the header {len(header)}"
                     remedy = f"Correct the row; put cells that hold {sign} in quotes"
+                    if quoting == csv.QUOTE_NONE:
+                        remedy = f"Correct the row; is there {sign} too many?"
                     problems.add(f"{shown} line {line}", what, remedy)
                 rows.append(row)
                 places.append(line)

@@ -1,5 +1,7 @@
 """Words of messages and pages."""
 
+from collections.abc import Sequence
+
 
 def counted(count: int, noun: str) -> str:
     """Write a number with its noun, whose plural ends in s.
@@ -10,6 +12,17 @@ def counted(count: int, noun: str) -> str:
     ('1 block', '0 blocks')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """Name the first of several, and count the others.
+
+    Examples
+    --------
+    >>> some(["a", "b", "c"], 2), some(["a", "b"], 2)
+    ('a, b and 1 more', 'a, b')
+    """
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def duration(seconds: float) -> str:

@@ -35,7 +35,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.scales import another_scale, outside, range_advice, usual_scales
 from soundcheck.common.tasks import Task, scale_sentence, scaled
 from soundcheck.common.text_table import parse_column, parse_number, parse_seconds
-from soundcheck.common.wording import counted
+from soundcheck.common.wording import counted, some
 from soundcheck.corpora import nobody, own_task, splits
 from soundcheck.metrics.normalisation import noise_marks
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
@@ -463,12 +463,11 @@ def unlabelled(table: pd.DataFrame, remedies: Mapping[str, str]) -> tuple[str, .
         if given.empty:
             continue
         counts = sorted(Counter(given).items(), key=lambda item: (-item[1], item[0]))
-        named = [f"{quoted(text, 40)} ({count})" for text, count in counts[:NAMED]]
-        more = [f"{len(counts) - NAMED} more"] if len(counts) > NAMED else []
+        named = some([f"{quoted(text, 40)} ({count})" for text, count in counts], NAMED)
         what = "a sex that is neither female nor male"
         what = what if task == "sex" else f"labels that are not classes of {task}"
         advice = f". {remedies[task]}" if remedies.get(task) else ""
-        told.append(f"{len(given)} of {len(table)} segments have {what}: {', '.join(named + more)}{advice}")
+        told.append(f"{len(given)} of {len(table)} segments have {what}: {named}{advice}")
     return tuple(told)
 
 
@@ -512,7 +511,8 @@ def _blocks(
     missing = table[columns].isna().any(axis=1)
     for row in table.loc[missing, list({"file", *TIMES, *columns})].to_dict("records"):
         names = " and no ".join(name for name in columns if pd.isna(row[name]))
-        left_out.append(Excluded(_name(row), f"no {names}, so it belongs to no block", "block"))
+        name = segment_name(row["file"], row["start"], row["end"])
+        left_out.append(Excluded(name, f"no {names}, so it belongs to no block", "block"))
     if len(columns) > 1:
         notices.append(f"resampled together in intervals: {' within '.join(reversed(columns))}")
     return table[~missing]
@@ -563,10 +563,9 @@ def _note_marks(texts: pd.Series, notices: list[str]) -> None:
     marks = [found for text in texts if (found := noise_marks(str(text)))]
     if marks:
         counts = Counter(itertools.chain(*marks)).most_common()
-        named = ", ".join(f"{quoted(mark, 40)} ({count})" for mark, count in counts[:NAMED])
-        more = f" and {len(counts) - NAMED} more" if len(counts) > NAMED else ""
+        named = some([f"{quoted(mark, 40)} ({count})" for mark, count in counts], NAMED)
         notices.append(
-            f"{len(marks)} of {len(texts)} references have marks of noises or unknown words: {named}{more}. "
+            f"{len(marks)} of {len(texts)} references have marks of noises or unknown words: {named}. "
             "The normaliser basic leaves them out; normaliser: basic-with-marks takes them for words"
         )
 
@@ -591,11 +590,6 @@ def _two_people(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:
     text += ". Name a column that tells people apart, `columns: {speaker: ...}`"
     text += "" if parted.empty else ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
     return [Caveat(text, corpus=entry.name, task="embedding" if parted.empty else "")]
-
-
-def _name(row: Mapping[str, object]) -> str:
-    """Name a segment as a reader would look for it."""
-    return segment_name(*(row[name] for name in ("file", *TIMES)))
 
 
 def segment_name(file: str, start: float, end: float) -> str:

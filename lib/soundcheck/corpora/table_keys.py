@@ -25,7 +25,7 @@ from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
-from soundcheck.common.wording import counted
+from soundcheck.common.wording import counted, some
 from soundcheck.corpora import splits
 from soundcheck.corpora.format_hints import hint
 from soundcheck.corpora.segments import NAMED, RawTable
@@ -283,8 +283,7 @@ def _mapped(
     counts = np.bincount(which, minlength=len(texts))
     changes = list(_changes(dict(zip(texts, counts.tolist(), strict=True)), mapped))
     if changes:
-        more = [f"{len(changes) - NAMED} more"] if len(changes) > NAMED else []
-        told.insert(0, f"{where}: {', '.join([*changes[:NAMED], *more])}")
+        told.insert(0, f"{where}: {some(changes, NAMED)}")
     after = np.array([mapped.get(text, text) for text in texts], dtype=object)
     return pd.Series(after[which], index=column.index, dtype=object), told
 

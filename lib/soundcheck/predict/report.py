@@ -10,6 +10,7 @@ from pathlib import Path
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.class_words import as_values
+from soundcheck.common.wording import some
 from soundcheck.predict.canaries import Confirmation
 from soundcheck.predict.opened_files import LIMIT
 from soundcheck.predict.sources import Sources
@@ -247,5 +248,4 @@ def _unseen(sources: Sources) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(public_path, names[:FILES]))
-    return shown + (f" and {len(names) - FILES} more" if len(names) > FILES else "")
+    return some([*map(public_path, names)], FILES)

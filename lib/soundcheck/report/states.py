@@ -10,7 +10,10 @@ Conventions
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
 
 from soundcheck.report.html import Html, element
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED, STATES
@@ -55,89 +58,14 @@ class State:
     explained: str
 
 
-STATE = {
-    state.name: state
-    for state in (
-        State(
-            name=CLEAR_PASS,
-            label="clear pass",
-            sign="✓",
-            css="sc-clear-pass",
-            colour="#009e73",
-            hatch="",
-            marker="o",
-            filled=True,
-            light=("#8fd6bb", "#00382a"),
-            dark=("#0f6b50", "#e2fff4"),
-            explained="the whole interval lies on the passing side",
-        ),
-        State(
-            name=OPEN_PASS,
-            label="open pass",
-            sign="(✓)",
-            css="sc-open-pass",
-            colour="#8fd6bb",
-            hatch="//",
-            marker="o",
-            filled=False,
-            light=("#e2f4ec", "#00523b"),
-            dark=("#17372d", "#bfeedd"),
-            explained="the test passed, but the data do not rule out a failure",
-        ),
-        State(
-            name=OPEN_FAIL,
-            label="open fail",
-            sign="(✗)",
-            css="sc-open-fail",
-            colour="#e69f00",
-            hatch="..",
-            marker="X",
-            filled=False,
-            light=("#fbe7bd", "#5c3d00"),
-            dark=("#5a430c", "#ffe9b8"),
-            explained="the test failed, but among so many tests it may be chance",
-        ),
-        State(
-            name=HOLDS,
-            label="fail that holds",
-            sign="✗",
-            css="sc-holds",
-            colour="#d55e00",
-            hatch="",
-            marker="X",
-            filled=True,
-            light=("#f09a70", "#4a1a00"),
-            dark=("#99400d", "#fff0e6"),
-            explained="the failure stands among all tests of the model and category",
-        ),
-        State(
-            name=SHOWN,
-            label="shown",
-            sign="○",
-            css="sc-shown",
-            colour="#0072b2",
-            hatch="",
-            marker="s",
-            filled=False,
-            light=("#d6e8f5", "#0b3a5b"),
-            dark=("#163a54", "#d3eafa"),
-            explained="the value is shown without verdict, because nobody set a threshold",
-        ),
-        State(
-            name=SKIPPED,
-            label="skipped",
-            sign="–",
-            css="sc-skipped",
-            colour="#767676",
-            hatch="",
-            marker=".",
-            filled=False,
-            light=("#e4e4e4", "#3d3d3d"),
-            dark=("#3f4247", "#dcdcdc"),
-            explained="there is no verdict",
-        ),
-    )
-}
+def _read() -> Iterator[State]:
+    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            themes = {theme: (row.pop(theme), row.pop(f"{theme}_text")) for theme in ("light", "dark")}
+            yield State(**row | themes | {"filled": row["filled"] == "yes"})
+
+
+STATE = {state.name: state for state in _read()}
 JUDGED = STATES[:4]  # from the best to the worst, the order of a bar's parts
 
 

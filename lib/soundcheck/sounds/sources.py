@@ -118,10 +118,10 @@ def speech_source() -> type[SpeechSource] | None:
 
 
 def speech_digest() -> str:
-    """Digest of the code of the package that speaks; empty if there is none."""
+    """Digest of code and data of the package that speaks; empty if there is none."""
     speech = speech_source()
     package = sys.modules[speech.__module__.partition(".")[0]].__file__ if speech else None
     if not package:
         return ""
-    root = Path(package).parent
-    return files.digest(repr([(str(path), files.digest(path)) for path in sorted(root.rglob("*.py"))]))
+    sources = sorted(path for path in Path(package).parent.rglob("*") if path.suffix in (".py", ".csv"))
+    return files.digest(repr([(str(path), files.digest(path)) for path in sources]))

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.common.yaml_text import flow, scalar
@@ -19,93 +20,8 @@ COMMON = """
 # families: [FAMILY] # that test it; default: all that fit
 # card: {intended_use: calls of customers, owner: us} # what people know, for soundcheck card
 """
-FILES = "# files: [weights] # further files that its answers rest on; if they change, it is asked anew\n"
-BATCH = "# batch: 8 # signals a call\n"
 SCALE = "# range: [1, 7] # lowest and highest possible answer, if not that of the task\n"
-TEXTS = {
-    "python": """
-# A function of one signal, in my_model.py beside this file; a class is written module:Class.predict.
-python: "my_model:predict"
-tasks: TASKS
-"""
-    + BATCH
-    + SCALE
-    + FILES,
-    "command": """
-# A program that prints what it hears; {audio} stands for a WAV file of 16 kHz.
-command: "python3 my_program.py {audio}"
-tasks: TASKS # a transcript is printed as it is, anything else as an object: {"arousal": 0.4}
-# stays: true # it is started once, reads a line a signal and answers a line; then without {audio}
-"""
-    + BATCH
-    + SCALE
-    + FILES,
-    "endpoint": """
-# A service that takes a recording and answers its words, as OpenAI's does. Recordings are sent to it.
-endpoint: http://localhost:8000/v1/audio/transcriptions
-tasks: [transcript]
-# model: whisper-1 # that the service is asked for
-# language: en
-# key: $ASR_KEY # the environment variable that holds the secret, never the secret itself
-# requests: 4 # at a time
-# most_requests: 10000 # a limit of cost
-# confidence: true # it says how sure it is of a transcript, too, where it knows
-"""
-    + FILES,
-    "onnx": """
-# An ONNX file, or a folder of audonnx; needs pip install "soundcheck-speech[onnx]".
-onnx: model.onnx
-tasks: TASKS
-# outputs: OUTPUTS # what the numbers of an output are, in their order
-# labels: {ang: anger, oth: } # the class that a label means; nothing: it does not count
-sampling_rate: 16000 # that the graph expects; no graph tells, and a wrong one ruins every answer
-# probabilities: softmax # or given, what scores of classes are; they are tested, too
-# pieces: repeat # or zeros, how short signals are filled up if it takes a fixed number of samples
-# device: cpu # or cuda
-"""
-    + BATCH
-    + SCALE
-    + FILES,
-    "onnx-asr": """
-# A folder with a recogniser of onnx-asr: Parakeet, Canary, Whisper, ...; needs
-# pip install "soundcheck-speech[onnx-asr]".
-onnx-asr: model-folder
-tasks: [transcript]
-# architecture: nemo-conformer-ctc # if the folder's config.json does not say
-# quantization: int8 # model.int8.onnx instead of model.onnx
-# language: en
-# confidence: true # it says how sure it is of a transcript, too, where it knows
-# device: cpu # or cuda
-"""
-    + BATCH
-    + FILES,
-    "transformers": """
-# A folder of Hugging Face Transformers, already downloaded; needs
-# pip install "soundcheck-speech[transformers]".
-transformers: model-folder
-tasks: TASKS
-# labels: {ang: anger, oth: } # the class that a label means; nothing: it does not count
-# outputs: [arousal, dominance, valence] # what the numbers of a regression head are
-# probabilities: softmax # of classes, which are tested, too
-# language: en # of speech-to-text models
-# confidence: true # it says how sure it is of a transcript, too, where it knows
-# pooling: mean # of the frames of an encoder, as an embedding
-# device: cpu # or cuda, mps
-# trust_remote_code: true # runs code that lies in the folder
-"""
-    + BATCH
-    + SCALE
-    + FILES,
-    "predictions": """
-# Answers that you have: a table with the columns file, (start, end) and one for each task; transcripts also
-# as .trn, Kaldi's text, JSON lines of NeMo, STM, CTM or SegLST.
-predictions: predictions.csv
-# columns: {file: path} # our name: the name in your table
-tasks: TASKS
-"""
-    + SCALE,
-}
-KINDS = tuple(TEXTS)
+KINDS = ("python", "command", "endpoint", "onnx", "onnx-asr", "transformers", "predictions")
 TASKS_OF = {"endpoint": ("transcript",), "onnx-asr": ("transcript",)}  # that a kind is for
 
 MODEL = '''"""A model to replace by yours: its answers say nothing."""
@@ -168,7 +84,8 @@ def model_text(
     """
     wanted = {name: tasks.get(name, BUILTIN.get(name)) for name in TASKS_OF.get(kind, tasks)}
     names = flow(list(wanted))
-    text = TEXTS[kind].strip() + "\n" + COMMON.lstrip().replace("CORPUS", corpus)
+    text = Path(__file__).with_name("entries").joinpath(f"{kind}.yml").read_text("utf-8")
+    text += COMMON.lstrip().replace("CORPUS", corpus)
     text += "" if kind == "predictions" else LIMIT
     text += VALUES if any(task.is_labelled for task in wanted.values()) else ""
     text = text.replace("TASKS", names).replace("OUTPUTS", flow({"output": _numbers(wanted)}))

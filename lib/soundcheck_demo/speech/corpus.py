@@ -132,11 +132,15 @@ def first(cache: Path) -> Path:
 
 def fingerprint(size: str = "full", part: str = SPEECH) -> str:
     """Hash everything that decides the corpus: its code, the libraries that make the signals, its size."""
-    sources = [Path(seeds.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
-    versions = [parselmouth.PRAAT_VERSION]
-    versions += [importlib.metadata.version(name) for name in ("praat-parselmouth", "numpy")]
-    content = [size, part, versions, [digest(path) for path in sources]]
-    return digest(json.dumps(content))[:16]
+    return hashed(size, part)
+
+
+def hashed(*what: object) -> str:
+    """Hash what is spoken with all that decides how it sounds: code and data, libraries that speak."""
+    own = (path for path in Path(__file__).parent.iterdir() if path.suffix in (".py", ".csv"))
+    versions = [importlib.metadata.version(name) for name in ("praat-parselmouth", "numpy")]
+    sources = [digest(path) for path in (Path(seeds.__file__), *sorted(own))]
+    return digest(json.dumps([*what, parselmouth.PRAAT_VERSION, versions, sources]))[:16]
 
 
 def table(size: str = "full", part: str = SPEECH) -> pd.DataFrame:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from soundcheck_demo.speech import commands, corpus, script, texts
 from soundcheck_demo.speech.monologues import SEGMENTS
 from soundcheck_demo.speech.recordings import CONDITIONS, ITEMS
-from soundcheck_demo.speech.voices import COMMANDS, MONOLOGUES, RECORDINGS, SPEECH, TEXTS, Speaker
+from soundcheck_demo.speech.voices import TEXTS, Speaker
 
 LANGUAGES = {
     "de": "German",
@@ -22,57 +23,8 @@ LANGUAGES = {
 }
 WORDS = "no one two three four five six seven eight nine ten eleven twelve".split()
 
-WORDING = {
-    SPEECH: """
-        All speech of this corpus is synthetic. Praat's built-in synthesiser reads neutral everyday
-        sentences with {test} test and {train} training speakers: a voice, the pronunciation rules of a
-        region or language, and a habitual pitch, rate and vocal tract each. In the test split {people} each
-        speak English with these accents: {accents}, {group_segments} segments an accent and {own_segments}
-        a speaker. Foreign accents are English text read by the rules of the other language. All accents
-        have the same voices, with small differences of pitch and vocal tract, so differences between
-        accents are found more easily than among people. Arousal, dominance and valence are drawn around the
-        regions of anger, happiness, neutral and sadness; they set pitch, pitch range, rate, loudness,
-        spectral slope, breathiness and vocal tract, with errors of expression, and every recording has a
-        gain and a noise floor of its own. So the labels are known exactly, voices and the {sentences}
-        sentences of the test split do not occur in training, and the corpus can show that the tests work,
-        how a book reads, and how a model of prosody reacts to changes of a signal. It cannot show how a
-        model does on people: real emotion, real rooms and real speakers vary in ways that this corpus does
-        not have, and nobody was asked what they hear.
-        """,
-    TEXTS: """
-        All speech of this corpus is synthetic. Praat's built-in synthesiser reads sentences of negative,
-        neutral and positive sentiment, {sentences} of each, in {languages}. Each language has {people},
-        with the same voices in all languages, and everybody reads one sentence of each sentiment. The
-        sentences say the same in all languages and are read without emotion, so that only the words differ
-        between sentiments, and only language and synthesiser between languages. The translations are ours.
-        The corpus shows that the tests work; it cannot show how a model does on people.
-        """,
-    RECORDINGS: """
-        All speech of this corpus is synthetic, and so are its recordings: {items} segments of each of the
-        {test} test speakers of the demo corpus as a headset, a boundary microphone on a table and a mobile
-        phone would record them at the same time, {conditions} recordings of each segment. Room, filters,
-        compression and noise are computed. The corpus shows that the tests of recording conditions work; it
-        cannot show how a model does with real microphones.
-        """,
-    COMMANDS: """
-        All speech of this corpus is synthetic. Praat's built-in synthesiser speaks short commands, such as
-        turn the kitchen light on, with {test} speakers: {people} for each of these accents: {accents},
-        {group_segments} commands an accent. The same voices speak all accents, with small differences of
-        pitch and vocal tract, so that accents differ in their pronunciation only. The commands come from a
-        small grammar of {words} words, whose patterns and values are dealt evenly, and the transcripts are
-        exact. They are spoken without emotion and recorded with little noise. Foreign accents are strong:
-        the synthesiser reads English spelling as if it were the other language. The corpus shows that the
-        tests of speech recognition work, and what changes of a signal do to a recogniser; it cannot show
-        how a recogniser does on people.
-        """,
-    MONOLOGUES: """
-        All speech of this corpus is synthetic: {segments} segments each of half of the {test} test speakers
-        of the demo corpus, one after the other in one file, with pauses of 0.3 to 1.2 seconds. Half of these
-        speakers jump from one emotion to the next; the others begin with the least aroused segment and end
-        with the most aroused one. The corpus shows that the tests of behaviour in time work; it cannot show
-        how a model follows people, who do not change their mood as dice fall.
-        """,
-}
+_TEXT = Path(__file__).with_name("descriptions.md").read_text(encoding="utf-8")
+WORDING = dict(section.split("\n", 1) for section in _TEXT.removeprefix("# ").split("\n# "))
 
 
 def describe(size: str, part: str) -> str:

@@ -194,10 +194,10 @@ REFUSED = [
     ([supervision(custom={"mood": "\udfff"})], "supervision 's1', field mood: .* holds half a character"),
     (b'{"id": 1, "id": 2}\n', "line 1: the key 'id' stands twice"),
     (b"id,start\nc1,0\n", "line 1: 'id,start' is no JSON"),
-    (json.dumps(CUT).encode() + b'\n{"id": "\xff"}\n', "line 2: byte 8 of the line is not UTF-8"),
-    (gzip.compress(json.dumps(CUT).encode())[:-9], "line 1: the gzip file is damaged or cut"),
+    (json.dumps(CUT).encode() + b'\n{"id": "\xff"}\n', "line 2: byte .* is not UTF-8"),
+    (gzip.compress(json.dumps(CUT).encode())[:-9], "the gzip file is damaged or cut"),
     (gzip.compress(json.dumps(CUT).encode() * 99)[:60] + b"\xff" * 60, "the gzip file is damaged or cut"),
-    (b"\x1f\x8bnonsense", "line 1: the gzip file is damaged or cut"),
+    (b"\x1f\x8bnonsense", "the gzip file is damaged or cut"),
 ]
 
 
@@ -208,8 +208,6 @@ def test_refused(load, cuts, words):
 
 
 def test_archives_that_explode_are_given_up(load, monkeypatch):
-    with pytest.raises(InputError, match="line 1: a line has more than 16777216 bytes"):
-        load(gzip.compress(b" " * (lhotse_cuts.LONGEST + 1)))
     monkeypatch.setattr(lhotse_cuts.files, "TABLE_BYTES", 10_000)
     with pytest.raises(InputError, match="the unpacked manifest has more than 10000 bytes"):
         load(gzip.compress(b" \n" * 10_000))

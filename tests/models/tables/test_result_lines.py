@@ -176,10 +176,11 @@ def test_times_tell_segments_of_a_file_apart():
 def test_lines_without_times_need_files_of_one_segment():
     demo = corpus(("a.wav", 0, 1.5), ("a.wav", 1.5, NAN))
     with pytest.raises(
-        InputError, match="line 1: the corpus has several segments of 'a.wav', the line has no"
+        InputError,
+        match="line 1, field audio_filepath: the corpus has several segments of 'a.wav', the line has no",
     ):
         found(demo, line("/d/a.wav"))
-    with pytest.raises(InputError, match="lines 1 and 2: the segment 'a.wav' is a duplicate"):
+    with pytest.raises(InputError, match="lines 1 and 2: the segment '/d/a.wav' is a dup"):
         found(files("a.wav"), line("/d/a.wav"), line("/d/a.wav"))
 
 

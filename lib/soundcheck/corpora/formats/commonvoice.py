@@ -55,7 +55,7 @@ class CommonVoiceFormat(TableFormat):
         InputError
             If there is no such table, it is none, or a column is missing.
         """
-        from soundcheck.common.tab_table import read_tab_table
+        from soundcheck.common.text_table import read_tab_table
         from soundcheck.corpora.format_hints import with_hint
         from soundcheck.corpora.table_keys import take_columns
 

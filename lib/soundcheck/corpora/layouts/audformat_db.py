@@ -58,11 +58,8 @@ IDENTITIES = ("speaker", "item")  # for which a code is as good as a text, and s
 SPOKEN = ("transcript", "transcript_written")
 SPOKEN_FIELDS = ("transcript", "transcription", "text", "sentence")  # of labels that stand for what is said
 HEADER_NODES = 1_000_000  # values that a header may have once its references are written out
-DEFAULTS = {
-    "name": "",
-    "source": "",
-    "usage": "unrestricted",
-}  # that audformat asks for and nobody needs here
+# That audformat asks for and nobody needs here
+DEFAULTS = {"name": "", "source": "", "usage": "unrestricted"}
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}([-_]\w+)?")  # a code of ISO 639
 

@@ -28,7 +28,7 @@ from typing import Any
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_object, kind_of
+from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_objects, kind_of
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.corpora.segments import RawTable
@@ -36,7 +36,6 @@ from soundcheck.corpora.table_keys import CHANNEL, take_columns
 from soundcheck.suite.entries import CorpusEntry
 
 USUAL = {"transcript": ("text",), "sex": ("gender",)}
-LONGEST = 1 << 24  # bytes of a line
 FIELDS = ("id", "type", "start", "duration", "channel", "recording", "recording_id", "supervisions", "custom")
 TEXTS = ("text", "speaker", "gender", "language")
 KEPT = ("Resample",)  # changes that leave what is heard as it is
@@ -69,11 +68,9 @@ def read_cuts(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     rows: list[dict[str, str]] = []
     lines: list[int] = []
     nested: dict[str, str] = {}
-    for number, line in _lines(entry.path, shown):
-        where = f"{shown} line {number}"
+    for number, cut in json_objects(_unpacked(entry.path, shown), shown, problems):
         try:
-            cut = json_object(line, where)
-            own = list(_rows(cut, where, hears=entry.audio))
+            own = list(_rows(cut, f"{shown} line {number}", hears=entry.audio))
         except InputError as error:
             problems.extend(error)
             continue
@@ -92,8 +89,8 @@ def read_cuts(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     return take_columns(TextTable(cells, lines, "line", shown, nested), entry, tasks, USUAL)
 
 
-def _lines(path: Path, shown: str) -> Iterator[tuple[int, str]]:
-    """Give the lines that are not blank with their numbers, unpacked as they are needed.
+def _unpacked(path: Path, shown: str) -> str:
+    """Read a manifest, which may be compressed.
 
     Raises
     ------
@@ -101,32 +98,16 @@ def _lines(path: Path, shown: str) -> Iterator[tuple[int, str]]:
         If the file is damaged, has more bytes than are read, or is no UTF-8 text.
     """
     with open(path, "rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        source = gzip.GzipFile(fileobj=file) if packed else file
-        size = number = 0
-        try:
-            while line := source.readline(LONGEST):
-                size, number = size + len(line), number + 1
-                if len(line) == LONGEST or size > files.TABLE_BYTES:
-                    limit = LONGEST if len(line) == LONGEST else files.TABLE_BYTES
-                    part = "a line" if len(line) == LONGEST else "the unpacked manifest"
-                    what = f"{part} has more than {limit} bytes"
-                    raise input_error(f"{shown} line {number}", what, "Is this a manifest of cuts?")
-                if line.strip():
-                    yield number, _text(line, shown, number)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise input_error(
-                f"{shown} line {number + 1}", "the gzip file is damaged or cut", "Copy it again"
-            ) from error
-
-
-def _text(line: bytes, shown: str, number: int) -> str:
+        is_packed = file.read(2) == b"\x1f\x8b"
     try:
-        return decode_text(line, shown) if number == 1 else line.decode()
-    except UnicodeDecodeError as error:
-        what = f"byte {error.start} of the line is not UTF-8 text"
-        raise input_error(f"{shown} line {number}", what, "Save the file as UTF-8") from error
+        with (gzip.open if is_packed else open)(path, "rb") as file:
+            content = file.read(files.TABLE_BYTES + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise input_error(shown, "the gzip file is damaged or cut", "Copy it again") from error
+    if len(content) > files.TABLE_BYTES:
+        what = f"the unpacked manifest has more than {files.TABLE_BYTES} bytes"
+        raise input_error(shown, what, "Is this a manifest of cuts?")
+    return decode_text(content, shown)
 
 
 def _rows(cut: dict[str, Any], where: str, *, hears: bool) -> Iterator[dict[str, str]]:

@@ -18,7 +18,9 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -28,10 +30,9 @@ from soundcheck.common.wording import counted
 from soundcheck.corpora.trials.trial_table import TrialTable, segment_names
 
 _SEXES = ("female", "male")
-_AT_ONCE = 1024  # pairs of speakers that are looked at together, at least
 
-# Numbers of pairs of a round robin, int64 (N,) -> both sides and how far they are apart
-_Round = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+_Pair = tuple[int, int]  # rows of the segment table
+_Meeting = tuple[int, int, int]  # two numbers of a group, and how far apart they are
 
 
 def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, cross_sex: int) -> TrialTable:
@@ -65,48 +66,49 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
         raise ValueError("Trials are made from a corpus with a column speaker.")
     if min(targets, same_sex, cross_sex) < 0:
         raise ValueError("Numbers of trials are not negative.")
-    voices = _Voices.of(segments, seed)
-    notices = list(voices.notices)
-    *own, across = voices.within_one_sex(targets)
+    sexes = segments.get("sex", pd.Series(index=segments.index)).to_numpy(dtype=object)
+    speakers, notices = _speakers(segments, sexes, seed)
+    own: list[_Pair] = []
+    across = 0
+    for one, other in _in_turn([_within(speaker) for speaker in speakers]) if targets else ():
+        if {sexes[one], sexes[other]} == {*_SEXES}:
+            across += 1
+        else:
+            own.append((one, other))
+        if len(own) == targets:
+            break
     if across:
         notices.append(f"{counted(across, 'pair')} of one speaker and both sexes: no trials are made of them")
-    parts = [own]
-    found = len(parts[0][0])
-    kinds = [f"{found} target trials"]
-    _tell_short(found, targets, "target trials", notices)
-    groups = [np.flatnonzero(voices.sex == sex) for sex in _SEXES]
-    if not any(map(len, groups)):
-        kind = "non-target trials"
+    wanted = [("target trials", targets, iter(own))]
+    groups = [[speaker for speaker in speakers if speaker.sex == sex] for sex in _SEXES]
+    if not any(groups):
         who = "each speaker has both sexes, or none" if across else "no speaker has a sex"
         notices.append(f"{who}: non-target trials are of any two")
-        wanted = [(kind, same_sex + cross_sex, _any(voices, np.arange(len(voices)), same_sex + cross_sex))]
+        wanted.append(("non-target trials", same_sex + cross_sex, _any(speakers)))
     else:
-        without = int((voices.sex == "").sum())
+        without = sum(not speaker.sex for speaker in speakers)
         if without:
-            who = f"{without} speaker{'s' * (without > 1)} without sex, or with both,"
+            who = f"{counted(without, 'speaker')} without sex, or with both,"
             notices.append(f"{who} take{'s' * (without == 1)} part in target trials only")
-        if cross_sex and not all(map(len, groups)):
-            sex = _SEXES[int(len(groups[0]) == 0)]
+        if cross_sex and not all(groups):
+            sex = _SEXES[int(not groups[0])]
             notices.append(f"all speakers with a sex are {sex}: there are no trials of different sexes")
             cross_sex = 0
-        wanted = [
-            ("non-target trials of the same sex", same_sex, _same(voices, groups, same_sex)),
-            ("non-target trials of different sexes", cross_sex, _cross(voices, groups, cross_sex)),
-        ]
-    for kind, number, part in wanted:
-        found = len(part[0])
-        parts.append(part)
-        kinds.append(f"{found} {kind}")
-        _tell_short(found, number, kind, notices)
-    first, second = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
-    target = np.arange(len(first)) < len(parts[0][0])
-    notices.insert(0, f"{len(first)} trials were generated: {', '.join(kinds)}")
+        same = _in_turn([_any(group) for group in groups])
+        wanted.append(("non-target trials of the same sex", same_sex, same))
+        wanted.append(("non-target trials of different sexes", cross_sex, _cross(*sorted(groups, key=len))))
+    pairs: list[_Pair] = []
+    kinds = []
+    for kind, number, possible in wanted:
+        part = [*itertools.islice(possible, number)]
+        pairs += part
+        kinds.append(f"{len(part)} {kind}")
+        if len(part) < number:
+            notices.append(f"only {len(part)} different {kind} are possible, {number} were wanted")
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    target = np.arange(len(pairs)) < len(own)
+    notices.insert(0, f"{len(pairs)} trials were generated: {', '.join(kinds)}")
     return _table(segments, first, second, target, notices)
-
-
-def _tell_short(found: int, wanted: int, kind: str, notices: list[str]) -> None:
-    if found < wanted:
-        notices.append(f"only {found} different {kind} are possible, {wanted} were wanted")
 
 
 def _table(
@@ -140,186 +142,99 @@ def _table(
 
 
 @dataclasses.dataclass(frozen=True)
-class _Voices:
-    """Shuffled speakers with their shuffled segments.
+class _Speaker:
+    """A speaker with shuffled segments: rows and numbers of their sounds; no ``sex`` if unknown or both."""
 
-    ``rows``: rows of the segment table, speaker by speaker; ``sounds``: number of the sound of each;
-    ``begin``, ``count``: where the segments of each speaker begin there, and how many; ``sex``: of each
-    speaker, empty = unknown; ``sign``: of each row of the segment table, 1 = female, -1 = male, 0 = unknown.
-    """
-
-    rows: np.ndarray
-    sounds: np.ndarray
-    begin: np.ndarray
-    count: np.ndarray
-    sex: np.ndarray
-    sign: np.ndarray
-    notices: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.count)
-
-    @classmethod
-    def of(cls, segments: pd.DataFrame, seed: int) -> _Voices:
-        known = np.flatnonzero(segments["speaker"].notna())
-        table = segments.iloc[known]
-        names, keys = ([str(cell) for cell in table[column]] for column in ("speaker", "key"))
-        # Sorted by name before shuffling, so that equal draws do not depend on the order of the table.
-        codes, speakers = pd.factorize(np.array(names, dtype=object), sort=True)
-        shuffled = np.argsort(seeds.uniform(seed, "trials", keys=speakers.tolist()), kind="stable")
-        place = np.argsort(shuffled)[codes]
-        by_key = pd.factorize(np.array(keys, dtype=object), sort=True)[0]
-        order = np.lexsort((by_key, seeds.uniform(seed, "trials", keys=keys), place))
-        sounds = pd.factorize(table["audio"])[0][order]
-        place = place[order]
-        again = pd.DataFrame({"speaker": place, "sound": sounds}).duplicated().to_numpy()
-        notices = []
-        if again.any():
-            many = again.sum() > 1
-            what = "segments repeat sounds of their speakers and take" if many else "segment repeats a sound"
-            notices.append(f"{int(again.sum())} {what}{'' if many else ' of its speaker and takes'} no part")
-        place = place[~again]
-        count = np.bincount(place, minlength=len(speakers))
-        sex = segments.get("sex", pd.Series(index=segments.index, dtype=object))
-        sign = sex.map(dict(zip(_SEXES, (1, -1), strict=True))).fillna(0).to_numpy(dtype=np.int64)
-        return cls(
-            known[order][~again],
-            sounds[~again],
-            np.cumsum(count) - count,
-            count,
-            _sexes(sign[known], np.argsort(shuffled)[codes], len(speakers)),
-            sign,
-            tuple(notices),
-        )
-
-    def within(self, wanted: int) -> tuple[np.ndarray, np.ndarray]:
-        """Compare each speaker with the same speaker: rows of both sides, ``(trials,)`` each."""
-        pairs = self.count * (self.count - 1) // 2
-        turns = _turns(pairs, wanted)
-        own = np.minimum(pairs, turns)
-        speaker = np.repeat(np.arange(len(self)), own)
-        turn = np.arange(len(speaker)) - np.repeat(np.cumsum(own) - own, own)
-        order = np.lexsort((speaker, turn))[:wanted]
-        speaker, turn = speaker[order], turn[order]
-        n = self.count[speaker]
-        one, apart = turn % n, 1 + turn // n
-        return self._row(speaker, one), self._row(speaker, (one + apart) % n)
-
-    def within_one_sex(self, wanted: int) -> tuple[np.ndarray, np.ndarray, int]:
-        """Do the same without pairs of both sexes, of which it says how many were passed over."""
-        asked = wanted
-        while True:
-            first, second = self.within(asked)
-            same = self.sign[first] * self.sign[second] >= 0
-            if same.sum() >= wanted or len(first) < asked:
-                return first[same][:wanted], second[same][:wanted], int((~same).sum())
-            asked *= 2
-
-    def between(self, pairs: _Round, total: int, wanted: int) -> tuple[np.ndarray, np.ndarray]:
-        """Compare speakers: rows of both sides, at most ``wanted``.
-
-        Parameters
-        ----------
-        pairs
-            Gives pairs of different speakers by their numbers.
-        total
-            How many there are.
-        wanted
-            Largest number of trials.
-        """
-        found: list[tuple[np.ndarray, np.ndarray]] = []
-        met: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        missing, number = wanted, 0
-        while missing > 0 and number < total:  # the first pass, of as many pairs as are needed
-            some = pairs(np.arange(number, min(total, number + max(missing, _AT_ONCE))))
-            number += len(some[0])
-            met.append(some)
-            found.append(self._meet(*some, np.zeros(len(some[0]), dtype=np.int64)))
-            missing -= len(found[-1][0])
-        one, other, apart = (np.concatenate(side) for side in zip(*met, strict=True)) if met else [_NONE] * 3
-        passes = 1
-        while missing > 0:
-            left = self.count[one] * self.count[other] > passes
-            one, other, apart = one[left], other[left], apart[left]
-            if not len(one):
-                break
-            # All of these pairs have trials up to the pass in which the first has none left.
-            end = min(int((self.count[one] * self.count[other]).min()), passes - (-missing // len(one)))
-            turn, pair = np.divmod(np.arange((end - passes) * len(one)), len(one))
-            found.append(self._meet(one[pair], other[pair], apart[pair], passes + turn))
-            missing -= len(found[-1][0])
-            passes = end
-        first, second = (np.concatenate(side)[:wanted] for side in zip((_NONE, _NONE), *found, strict=True))
-        return first, second
-
-    def _meet(
-        self, one: np.ndarray, other: np.ndarray, apart: np.ndarray, turn: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Choose the segments with which speakers meet for the n-th time; trials of one sound are dropped."""
-        n, m = self.count[one], self.count[other]
-        own = (turn + apart) % n
-        theirs = (own + turn // n) % m
-        first, second = self.begin[one] + own, self.begin[other] + theirs
-        differ = self.sounds[first] != self.sounds[second]
-        return self.rows[first[differ]], self.rows[second[differ]]
-
-    def _row(self, speaker: np.ndarray, segment: np.ndarray) -> np.ndarray:
-        return self.rows[self.begin[speaker] + segment]
+    rows: list[int]
+    sounds: list[int]
+    sex: str
 
 
-_NONE = np.zeros(0, dtype=np.int64)
+def _speakers(segments: pd.DataFrame, sexes: np.ndarray, seed: int) -> tuple[list[_Speaker], list[str]]:
+    """Shuffle speakers and the segments of each; also says how many segments take no part."""
+    table = segments.reset_index(drop=True).dropna(subset="speaker")
+    # Sorted by name and key, too, so that equal draws do not depend on the order of the table.
+    for column, drawn in (("key", "of_key"), ("speaker", "of_speaker")):
+        codes, names = pd.factorize(table[column].astype(str))
+        table[column] = names[codes]
+        table[drawn] = seeds.uniform(seed, "trials", keys=names.tolist())[codes]
+    table = table.sort_values(["of_speaker", "speaker", "of_key", "key"])
+    table["audio"] = pd.factorize(table["audio"])[0]
+    again = table.duplicated(["speaker", "audio"])
+    notices = []
+    if again.any():
+        many = again.sum() > 1
+        what = "segments repeat sounds of their speakers and take" if many else "segment repeats a sound"
+        notices.append(f"{int(again.sum())} {what}{'' if many else ' of its speaker and takes'} no part")
+    rows = zip(table["speaker"], table.index, table["audio"], sexes[table.index], again, strict=True)
+    speakers = []
+    for _, own in itertools.groupby(rows, key=itemgetter(0)):
+        part = [*own]
+        both = {sex for *_, sex, _ in part} & {*_SEXES}
+        new = [(row, sound) for _, row, sound, _, repeated in part if not repeated]
+        speakers.append(_Speaker(*map(list, zip(*new, strict=True)), both.pop() if len(both) == 1 else ""))
+    return speakers, notices
 
 
-def _sexes(sign: np.ndarray, place: np.ndarray, speakers: int) -> np.ndarray:
-    """Tell the sex of each speaker; empty if unknown, or if there are segments of both."""
-    female, male = (np.bincount(place[sign == sex], minlength=speakers) > 0 for sex in (1, -1))
-    return np.where(female & ~male, _SEXES[0], np.where(male & ~female, _SEXES[1], ""))
+# Pairs ------------------------------------------------------------------------------------------------------
 
 
-def _turns(pairs: np.ndarray, wanted: int) -> int:
-    """Find how many turns it takes until there are as many trials as wanted; all turns if there never are."""
-    low, high = 0, int(pairs.max(initial=0))
-    while low < high:
-        middle = (low + high) // 2
-        if np.minimum(pairs, middle).sum() >= wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+def _ring(size: int) -> Iterator[_Meeting]:
+    """Let each of a group meet the next one in a ring, then the next but one, until each pair has met."""
+    for number in range(size * (size - 1) // 2):
+        one, apart = number % size, 1 + number // size
+        yield one, (one + apart) % size, apart
 
 
-# Pairs of speakers ------------------------------------------------------------------------------------------
+def _in_turn(several: Iterable[Iterator[_Pair]]) -> Iterator[_Pair]:
+    """Take one pair of each, again and again, until none has any left."""
+    left = [*several]
+    while left:
+        again = []
+        for pairs in left:
+            for pair in itertools.islice(pairs, 1):
+                yield pair
+                again.append(pairs)
+        left = again
 
 
-def _any(voices: _Voices, group: np.ndarray, wanted: int) -> tuple[np.ndarray, np.ndarray]:
+def _within(speaker: _Speaker) -> Iterator[_Pair]:
+    """Compare a speaker with the same speaker."""
+    return ((speaker.rows[one], speaker.rows[other]) for one, other, _ in _ring(len(speaker.rows)))
+
+
+def _any(group: list[_Speaker]) -> Iterator[_Pair]:
     """Compare the speakers of a group with each other."""
-    n = len(group)
-
-    def pairs(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        one, apart = numbers % n, 1 + numbers // n
-        return group[one], group[(one + apart) % n], apart
-
-    return voices.between(pairs, n * (n - 1) // 2, wanted)
+    return _between(group, group, lambda: _ring(len(group)))
 
 
-def _same(voices: _Voices, groups: list[np.ndarray], wanted: int) -> tuple[np.ndarray, np.ndarray]:
-    """Compare the speakers of each group; groups take turns."""
-    found = [_any(voices, group, wanted) for group in groups]
-    turn = np.concatenate([np.arange(len(first)) for first, _ in found])
-    order = np.argsort(turn, kind="stable")[:wanted]
-    first, second = (np.concatenate(side)[order] for side in zip(*found, strict=True))
-    return first, second
-
-
-def _cross(voices: _Voices, groups: list[np.ndarray], wanted: int) -> tuple[np.ndarray, np.ndarray]:
+def _cross(small: list[_Speaker], large: list[_Speaker]) -> Iterator[_Pair]:
     """Compare the speakers of one group with those of the other; either is enrolled in turn."""
-    small, large = sorted(groups, key=len)
+    n = len(large)
 
-    def pairs(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        one, apart = numbers % len(large), numbers // len(large)
-        return large[one], small[(one + apart) % len(small)], apart
+    def meetings() -> Iterator[_Meeting]:
+        for number in range(len(small) * n):
+            one, apart = number % n, number // n
+            yield one, (one + apart) % len(small), apart
 
-    first, second = voices.between(pairs, len(small) * len(large), wanted)
-    number = np.arange(len(first))
-    swap = (number + number // max(1, len(large))) % 2 == 1
-    return np.where(swap, second, first), np.where(swap, first, second)
+    for number, (one, other) in enumerate(_between(large, small, meetings)):
+        yield (other, one) if (number + number // n) % 2 else (one, other)
+
+
+def _between(
+    one: list[_Speaker], other: list[_Speaker], meetings: Callable[[], Iterator[_Meeting]]
+) -> Iterator[_Pair]:
+    """Compare speakers that meet: all with one pair of segments, then with another, until none is left."""
+    for turn in itertools.count():
+        left = False
+        for number, its, apart in meetings():
+            a, b = one[number], other[its]
+            n, m = len(a.rows), len(b.rows)
+            if turn < n * m:
+                left = True
+                i = (turn + apart) % n
+                j = (i + turn // n) % m
+                if a.sounds[i] != b.sounds[j]:
+                    yield a.rows[i], b.rows[j]
+        if not left:
+            return

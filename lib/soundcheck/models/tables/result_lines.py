@@ -24,11 +24,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, JsonLines, json_object, read_json_lines
 from soundcheck.common.text_table import TextTable, decode_text
-from soundcheck.corpora.utterances import UtteranceNames
-from soundcheck.models.tables.index import Index, found_once, misfit_of_names
+from soundcheck.models.tables.index import misfit_of_names
 from soundcheck.models.tables.rows import Rows, sort_rows
 
 if TYPE_CHECKING:
@@ -42,91 +40,31 @@ _NUMBERED = re.compile(r"sample_\d+")  # what the leaderboard writes if it knows
 
 
 @dataclasses.dataclass(frozen=True)
-class ResultLines(Index):
+class ResultLines(Rows):
     """The lines of a file of results, and the segments that they belong to.
 
     Parameters
     ----------
-    cells
+    lines
         Where each line stands.
-    names
-        File of each line, object ``(lines,)``.
     texts
         What was recognised, object ``(lines,)``; ``None`` = no answer.
-    start, end
-        Seconds, float64 ``(lines,)``; NaN = bound of the file.
     seconds, taken
         Duration of the sound and time that it took, float64 ``(lines,)``; NaN = not given.
     """
 
-    cells: JsonLines
-    names: np.ndarray
+    lines: JsonLines
     texts: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
     seconds: np.ndarray
     taken: np.ndarray
 
     noun = "line"
-
-    def __len__(self) -> int:
-        return len(self.cells)
+    name_noun = "path"
+    without_times = "the line has no times", "Give offset and duration in seconds"
 
     def where(self, *numbers: int) -> str:
         """Say where lines stand."""
-        return self.cells.where_all(numbers, "audio_filepath")
-
-    @found_once
-    def find(self, corpus: Corpus) -> np.ndarray:
-        """Find the line of each segment, int64 ``(segments,)``, -1 if there is none.
-
-        Raises
-        ------
-        InputError
-            If a path could mean several files, two lines the same segment, or a line without times several
-            segments.
-        """
-        import pandas as pd  # late: a suite is read without it
-
-        problems = Problems()
-        segments = corpus.segments
-        own = segments.drop_duplicates("file").drop(columns="item", errors="ignore")  # names of files only
-        names = own["file"].to_numpy(dtype=object)
-        which, paths = pd.factorize(self.names)
-        first = np.unique(which, return_index=True)[1]
-        path = UtteranceNames(own).assign(
-            paths.tolist(), "path", lambda *numbers: self.where(*first[list(numbers)]), problems
-        )
-        problems.raise_if_any()
-        of_path = np.full(len(paths), -1, dtype=np.int64)
-        of_path[path[path >= 0]] = np.flatnonzero(path >= 0)
-        file = of_path[which]  # of each line
-        numbers = np.flatnonzero(file >= 0)
-        if not len(numbers):
-            return np.full(len(segments), -1, dtype=np.int64)
-        parts = segments["file"].value_counts().reindex(names).to_numpy()[file[numbers]]
-        lines = np.bincount(file[numbers], minlength=len(names))[file[numbers]]
-        start, end = self.start.copy(), self.end.copy()
-        alone = numbers[(lines == 1) & (parts == 1) & ~(start[numbers] > 0)]
-        start[alone] = end[alone] = np.nan
-        unclear = numbers[(lines == 1) & (parts > 1) & np.isnan(start[numbers]) & np.isnan(end[numbers])]
-        for number in unclear:
-            what = f"the corpus has several segments of {quoted(names[file[number]])}, the line has no times"
-            problems.add(self.cells.where(number), what, "Give offset and duration in seconds")
-        problems.raise_if_any()
-        written = np.full(len(self), "", dtype=object)
-        written[numbers] = names[file[numbers]]
-        rows = self._rows(written, numbers, start, end, problems)
-        problems.raise_if_any()
-        return rows.find(corpus)
-
-    def _rows(
-        self, names: np.ndarray, numbers: np.ndarray, start: np.ndarray, end: np.ndarray, problems: Problems
-    ) -> Rows:
-        """Make rows of some lines, with the names of files."""
-        columns = {"file": names, "transcript": self.texts}
-        table = TextTable(columns, self.cells.lines, "line", self.cells.shown)
-        return sort_rows(table, numbers, start, end, problems, ("transcript",))
+        return self.lines.where_all(numbers, "audio_filepath")
 
     def computing_times(self) -> np.ndarray:
         """Give them of the lines that tell both."""
@@ -145,13 +83,10 @@ class ResultLines(Index):
 
     def misfit(self, corpora: Sequence[Corpus]) -> InputError:
         """Make the error if nothing fits the corpora."""
-        if _NUMBERED.fullmatch(self.names[0]):
-            remedy = (
-                "It only numbers the utterances. Let audio_filepath be the files, in the order of the lines"
-            )
-            return misfit_of_names(self, corpora, remedy)
-        rows = self._rows(self.names, np.arange(len(self)), self.start, self.end, Problems())
-        return dataclasses.replace(rows, noun=self.noun).misfit(corpora)
+        if not _NUMBERED.fullmatch(self.names[0]):
+            return super().misfit(corpora)
+        remedy = "It only numbers the utterances. Let audio_filepath be the files, in the order of the lines"
+        return misfit_of_names(self, corpora, remedy)
 
 
 def read_results(content: bytes, shown: str) -> ResultLines:
@@ -194,7 +129,13 @@ def read_results(content: bytes, shown: str) -> ResultLines:
         problems.add(cells.where(row), what, "Give a duration above 0")
     problems.raise_if_any()
     texts = np.array([None if text is None else text.strip() for text in columns["pred_text"]], dtype=object)
-    return ResultLines(cells, paths, texts, start, end, seconds, columns["time"])
+    table = TextTable({"file": paths, "transcript": texts}, cells.lines, "line", shown)
+    rows = sort_rows(table, np.arange(len(paths)), start, end, problems, ("transcript",))
+    problems.raise_if_any()
+    first = np.searchsorted(rows.file, np.arange(len(rows.files)))
+    alone = np.bincount(rows.file) == 1
+    rows = dataclasses.replace(rows, whole=alone & (rows.start[first] == 0))
+    return ResultLines(**vars(rows), lines=cells, texts=texts, seconds=seconds, taken=columns["time"])
 
 
 def _missing(name: str, content: bytes, cells: JsonLines) -> InputError:

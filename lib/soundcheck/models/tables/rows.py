@@ -53,9 +53,8 @@ class Rows(Index):
     number
         Which row of the table it is, int64 ``(rows,)``.
     whole
-        Whether a file has one row only, without times, bool ``(files,)``.
-    noun
-        What messages call a row.
+        Whether a file has one row only that fits its only segment, whatever the times of that are, bool
+        ``(files,)``.
     """
 
     cells: TextTable
@@ -65,7 +64,10 @@ class Rows(Index):
     end: np.ndarray
     number: np.ndarray
     whole: np.ndarray
-    noun: str = "row"
+
+    noun = "row"
+    name_noun = "name"  # what messages call the file of a row
+    without_times = "the table gives no times", "Add the columns start and end, in seconds"
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -99,14 +101,16 @@ class Rows(Index):
         file = known[which]
         whole = np.zeros(len(segments), dtype=bool)
         whole[file >= 0] = self.whole[file[file >= 0]]
-        unclear = np.flatnonzero(whole & (np.bincount(which, minlength=len(names))[which] > 1))
+        place = np.searchsorted(self.file, file)
+        several = whole & (np.bincount(which, minlength=len(names))[which] > 1)
+        rows = np.flatnonzero(several)
+        unclear = rows[np.isinf(self.end[place[rows]])]
         if len(unclear):
-            raise input_error(
-                f"{self.cells.shown}, file {quoted(segments['file'].iloc[unclear[0]])}",
-                "the corpus has several segments of this file, the table gives no times",
-                "Add the columns start and end, in seconds",
-            )
-        found[whole] = self.number[np.searchsorted(self.file, file[whole])]
+            what, remedy = self.without_times
+            what = f"the corpus has several segments of {quoted(segments['file'].iloc[unclear[0]])}, {what}"
+            raise input_error(self.where(int(self.number[place[unclear[0]]])), what, remedy)
+        whole &= ~several
+        found[whole] = self.number[place[whole]]
         timed = np.flatnonzero((file >= 0) & ~whole)
         start, end = (segments[name].to_numpy(dtype=np.float64)[timed] for name in ("start", "end"))
         duration = numbers_of(segments, "duration")[timed]
@@ -130,7 +134,7 @@ class Rows(Index):
             def where(*numbers: int, there: np.ndarray = there) -> str:
                 return self.where(*self.number[first[there[list(numbers)]]])
 
-            found = names.assign(written, "name", where, problems)
+            found = names.assign(written, self.name_noun, where, problems)
             known = np.where(found >= 0, there[found] if len(there) else -1, known)
         problems.raise_if_any()
         return known

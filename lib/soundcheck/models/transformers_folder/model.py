@@ -24,6 +24,7 @@ import numpy as np
 from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
+from soundcheck.common.wording import some
 from soundcheck.models.base import reason
 from soundcheck.models.class_labels import Labels, Probabilities
 from soundcheck.models.library_model import LibraryModel, resampled
@@ -225,8 +226,7 @@ class TransformersModel(LibraryModel):
             ("weights are not finite", infinite),
         ):
             if names:
-                more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-                problems.add(self.where, f"{what}: {', '.join(sorted(names)[:NAMED])}{more}", remedy)
+                problems.add(self.where, f"{what}: {some(sorted(names), NAMED)}", remedy)
         problems.raise_if_any()
         return network.eval().to(self.entry.options["device"])
 
