@@ -42,7 +42,14 @@ from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
 TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", "start", "end"))
-SEX = {"female": "female", "f": "female", "woman": "female", "male": "male", "m": "male", "man": "male"}
+SEX = {  # in lower case
+    word: sex
+    for sex, words in (
+        ("female", "female f woman women w girl weiblich frau femme femenino feminino femminile mujer 女"),
+        ("male", "male m man men boy männlich mann homme masculino maschile hombre 男"),
+    )
+    for word in words.split()
+}
 TIMES = ("start", "end")
 NAMED = 5  # examples that a notice names
 EXAMPLES = 3  # cells that a message names
@@ -175,6 +182,9 @@ def parse(
         notices += _nothings(columns[name], name, entry)
     if "sex" in columns:
         columns["sex"], columns[f"{UNKNOWN}sex"] = _sex(columns["sex"], left_out, notices)
+        remedies["sex"] = (
+            f"If it means either, say so under corpora.{entry.name}: `values: {{sex: {{WORD: female}}}}`"
+        )
     several = sum(task.is_regression and task.name in table.columns for task in tasks.values()) > 1
     for task in tasks.values():
         if task.name not in table.columns:
@@ -196,7 +206,7 @@ def parse(
     _check_duplicates(parsed, list(labels), raw.places, problems)
     problems.raise_if_any()
     parsed = parsed[parsed["file"].notna()]
-    every, parsed = parsed, _split(parsed, entry, raw, notices)
+    every, parsed = parsed, _split(parsed, entry, raw, notices, caveats)
     unused = ~every["place"].isin(parsed["place"])
     elsewhere = every[unused].drop(columns="place").reset_index(drop=True)
     for name, words in unknown.items():
@@ -327,6 +337,8 @@ def _numbers(
     low, high = bounds = entry.ranges.get(task.name, (task.low, task.high))
     name, key = task.name, f"under corpora.{entry.name}"
     remedy = f'Give a number with a point; what is no label: `values: {{{name}: {{TEXT: ""}}}}` {key}'
+    if none := sorted(text for text in raw.table[name].unique() if text and text.strip().lower() in NOTHING):
+        remedy = f"If it means that there is no label: `{as_values(name, dict.fromkeys(none, ''))}` {key}"
     values = _read(raw, name, parse_number, remedy, problems)
     given = values[~np.isnan(values)]
     beyond = np.flatnonzero(outside(values, bounds))
@@ -396,20 +408,26 @@ def single_classes(
     Raises
     ------
     InputError
-        If more than half of the labels are no classes besides.
+        If more than half of the labels are no classes, and no other task has them.
     """
-    caveats, problems = [], Problems()
+    caveats, problems, tasks = [], Problems(), list(tasks)
     for task in tasks:
-        known = table[task.name].dropna() if task.classes and task.name in table.columns else pd.Series()
-        if known.nunique() != 1:
+        if not task.classes or task.name not in table.columns:
             continue
-        others = int(table[UNKNOWN + task.name].notna().sum())
-        total, only = len(known) + others, quoted(known.iloc[0])
+        known, strange = table[task.name].dropna(), table[UNKNOWN + task.name].dropna()
+        elsewhere = any(
+            {*strange} <= {*other.classes} for other in tasks
+        )  # such as a task of the suite's own
+        if known.nunique() > 1 or (known.empty and elsewhere):
+            continue
+        total, only = len(known) + len(strange), "".join(map(quoted, known.unique()))
         what = f"all {total} labels of {task.name} are {only}"
-        if others:
-            what = f"{others} of {total} labels are not classes of {task.name}, and all others are {only}"
-        remedy = remedies[task.name] if others else ""
-        if others > len(known):
+        if len(strange):
+            count = f"{len(strange)} of" if only else "all"
+            what = f"{count} {total} labels are not classes of {task.name}"
+            what += f", and all others are {only}" if only else ""
+        remedy = remedies[task.name] if len(strange) else ""
+        if len(strange) > len(known):
             problems.add(f"{shown}, column {task.name}", what, remedy)
         text = ". ".join(filter(None, [f"{what}, so no average over classes can be judged", remedy]))
         caveats.append(Caveat(text, corpus=corpus, task=task.name))
@@ -424,11 +442,14 @@ def _others(column: pd.Series, known: pd.Series) -> pd.Series:
 
 def _sex(column: pd.Series, left_out: list[Excluded], notices: list[str]) -> tuple[pd.Series, pd.Series]:
     """Map the usual words to female and male; list the others, which belong to neither group."""
-    words = {text: SEX.get(text.strip().lower()) for text in column.dropna().unique()}
+    plain = {text: text.strip().lower().rstrip(".") for text in column.dropna().unique()}
+    unclear = "m" if "h" in plain.values() else ""  # mujer beside hombre, unless h is homme
+    words = {text: SEX.get(word) if word != unclear else None for text, word in plain.items()}
     mapped = column.map(words).astype(object)
     mapped = mapped.where(mapped.notna(), None)
-    if any(known and known != text for text, known in words.items()):
-        notices.append("column sex: f, F, Female, woman count as female, and m, M, Male, man as male")
+    if read := [text for text, known in sorted(words.items()) if known not in (None, text)]:
+        told = ", ".join(f"{quoted(text, 20)} counts as {words[text]}" for text in read[:NAMED])
+        notices.append(f"column sex: {told}{', ...' if len(read) > NAMED else ''}")
     counts = column[mapped.isna()].value_counts()
     for text, count in sorted(counts.items()):
         reason = f"neither female nor male, {count} segments take no part in comparisons of sexes"
@@ -518,7 +539,9 @@ def _blocks(
     return table[~missing]
 
 
-def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, notices: list[str]) -> pd.DataFrame:
+def _split(
+    table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, notices: list[str], caveats: list[Caveat]
+) -> pd.DataFrame:
     """Keep the rows of the splits that are evaluated."""
     if "split" not in table.columns:
         return table
@@ -532,7 +555,9 @@ def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, notices: list
         speakers = set(kept["speaker"].dropna())
         if learned & speakers:
             which = chosen[0] if len(chosen) == 1 else "evaluated"
-            notices.append(f"{len(learned & speakers)} of {len(speakers)} {which} speakers also train")
+            both = f"{len(learned & speakers)} of {len(speakers)} {which} speakers also train"
+            text = f"{both}, so results tell little about speakers that are new to a model trained on them"
+            caveats.append(Caveat(text, corpus=entry.name))
     notices += told
     return kept
 
