@@ -9,11 +9,8 @@ import pandas as pd
 from soundcheck.common.class_words import NOTHING
 
 COLUMNS = ("speaker", "sex", "accent", "language")
-WORDS = (  # for which case does not matter
-    *(*NOTHING, "--", "??", "n.a.", "unk", "<unk>", "unidentified", "undefined", "unspecified", "missing"),
-    *("not specified", "not given", "not available", "no information", "undisclosed", "anonymous"),
-    *("prefer not to say", "prefer not to answer", "unbekannt", "inconnu", "desconocido"),
-)
+WORDS = (*NOTHING, *"-- ?? n.a. unk <unk> undefined unspecified unidentified missing undisclosed".split())
+WORDS += ("anonymous", "not specified", "not given", "not available", "prefer not to say", "no information")
 NAMES = (("speaker", "na"), ("language", "nan"))  # somebody may be called NA, and nan is Min Nan Chinese
 
 

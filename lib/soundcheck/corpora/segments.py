@@ -42,14 +42,12 @@ from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
 TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", "start", "end"))
-SEX = {  # in lower case
-    word: sex
-    for sex, words in (
-        ("female", "female f woman women w girl weiblich frau femme femenino feminino femminile mujer 女"),
-        ("male", "male m man men boy männlich mann homme masculino maschile hombre 男"),
-    )
-    for word in words.split()
-}
+SEX = dict.fromkeys(
+    "female f woman women w girl weiblich frau femme femenino feminino mujer 女".split(), "female"
+)
+SEX |= dict.fromkeys(
+    "male m man men boy männlich mann homme masculino hombre 男".split(), "male"
+)  # lower case
 TIMES = ("start", "end")
 NAMED = 5  # examples that a notice names
 EXAMPLES = 3  # cells that a message names
@@ -182,9 +180,8 @@ def parse(
         notices += _nothings(columns[name], name, entry)
     if "sex" in columns:
         columns["sex"], columns[f"{UNKNOWN}sex"] = _sex(columns["sex"], left_out, notices)
-        remedies["sex"] = (
-            f"If it means either, say so under corpora.{entry.name}: `values: {{sex: {{WORD: female}}}}`"
-        )
+        either = "`values: {sex: {WORD: female}}`"
+        remedies["sex"] = f"If it means either, say so under corpora.{entry.name}: {either}"
     several = sum(task.is_regression and task.name in table.columns for task in tasks.values()) > 1
     for task in tasks.values():
         if task.name not in table.columns:
@@ -193,9 +190,7 @@ def parse(
             columns[task.name] = _numbers(raw, task, entry, several, problems, notices)
         elif task.is_labelled:
             remedies[task.name] = own_task.remedy(task, table, entry, tasks)
-            columns[task.name], columns[UNKNOWN + task.name] = _classes(
-                raw, task, remedies[task.name], left_out
-            )
+            columns[task.name], columns[UNKNOWN + task.name] = _classes(raw, task, left_out)
             # What is no class of the task may still be a name of an emotion that a family asks for.
             if task.name == "emotion" and "category" not in table.columns:
                 columns["category"] = table[task.name].where(table[task.name] != "", None).astype(object)
@@ -367,14 +362,13 @@ def _numbers(
     return scaled(values, low, high)
 
 
-def _classes(raw: RawTable, task: Task, remedy: str, left_out: list[Excluded]) -> tuple[pd.Series, pd.Series]:
+def _classes(raw: RawTable, task: Task, left_out: list[Excluded]) -> tuple[pd.Series, pd.Series]:
     """Keep the classes of the task; list the others, and give them beside."""
     column = raw.table[task.name]
     counts = column.value_counts()
     for text, count in sorted(counts.drop(["", *task.classes], errors="ignore").items()):
         reason = f"not a class of {task.name}, {count} segments count as unlabelled. "
-        advice = f"{did_you_mean(text, task.classes)}. {remedy}"
-        left_out.append(Excluded(f"label {quoted(text)}", reason + advice, LABEL))
+        left_out.append(Excluded(f"label {quoted(text)}", reason + did_you_mean(text, task.classes), LABEL))
     known = column.isin(task.classes)
     return (column.where(known, None).astype(object), _others(column, known))
 
@@ -415,17 +409,14 @@ def single_classes(
         if not task.classes or task.name not in table.columns:
             continue
         known, strange = table[task.name].dropna(), table[UNKNOWN + task.name].dropna()
-        elsewhere = any(
-            {*strange} <= {*other.classes} for other in tasks
-        )  # such as a task of the suite's own
+        elsewhere = any({*strange} <= {*other.classes} for other in tasks)  # as in a task of one's own
         if known.nunique() > 1 or (known.empty and elsewhere):
             continue
         total, only = len(known) + len(strange), "".join(map(quoted, known.unique()))
         what = f"all {total} labels of {task.name} are {only}"
         if len(strange):
-            count = f"{len(strange)} of" if only else "all"
-            what = f"{count} {total} labels are not classes of {task.name}"
-            what += f", and all others are {only}" if only else ""
+            what = f"{total} labels are not classes of {task.name}"
+            what = f"{len(strange)} of {what}, and all others are {only}" if only else f"all {what}"
         remedy = remedies[task.name] if len(strange) else ""
         if len(strange) > len(known):
             problems.add(f"{shown}, column {task.name}", what, remedy)
@@ -447,9 +438,8 @@ def _sex(column: pd.Series, left_out: list[Excluded], notices: list[str]) -> tup
     words = {text: SEX.get(word) if word != unclear else None for text, word in plain.items()}
     mapped = column.map(words).astype(object)
     mapped = mapped.where(mapped.notna(), None)
-    if read := [text for text, known in sorted(words.items()) if known not in (None, text)]:
-        told = ", ".join(f"{quoted(text, 20)} counts as {words[text]}" for text in read[:NAMED])
-        notices.append(f"column sex: {told}{', ...' if len(read) > NAMED else ''}")
+    if read := [f"{quoted(text)} counts as {sex}" for text, sex in words.items() if sex not in (None, text)]:
+        notices.append(f"column sex: {', '.join(sorted(read))}")
     counts = column[mapped.isna()].value_counts()
     for text, count in sorted(counts.items()):
         reason = f"neither female nor male, {count} segments take no part in comparisons of sexes"

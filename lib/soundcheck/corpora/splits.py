@@ -21,10 +21,7 @@ from soundcheck.suite.entries import CorpusEntry
 
 ALL = "all"
 TRAIN, DEV, TEST, EVAL = "train", "dev", "test", "eval"
-COLUMNS = (  # that may hold splits
-    *("split", "splits", "split_set", "split_name", "split_type", "data_split", "dataset_split"),
-    *("set", "set_name", "set_type", "data_set", "subset", "partition"),
-)
+COLUMNS = ("split", "splits", "split_set", "set", "subset", "partition", "data_split")  # that may hold splits
 FEW = 20  # different splits
 _WORDS = {
     TRAIN: "train[a-z]*|trn|pretrain[a-z]*|finetun[a-z]*|entra[iî]nement|entrenamiento|treino|训练集?",
@@ -32,9 +29,8 @@ _WORDS = {
     TEST: "test|tests|testing|tst|evltest|evaltest|testdaten|prueba|teste|测试集?",
     EVAL: "eval|evl|evaluation|devtest|testdev|heldout|holdout",
 }
-_LETTERS = r"[^\W\d_]+"
 _CLASSES = {name: re.compile(f"(?:{words})(?:set|data|split|list)?") for name, words in _WORDS.items()}
-_SHORT = {"tr": TRAIN, "cv": DEV, "dt": DEV, "va": DEV}  # as in WSJ; of folders these are languages
+_SHORT = {"tr": TRAIN, "cv": DEV, "dt": DEV, "va": DEV}  # of WSJ; of folders these are languages
 _SHORT |= dict.fromkeys(("et", "tt", "te", "ts"), TEST)
 
 
@@ -46,12 +42,8 @@ def split_class(name: str) -> str:
     >>> [split_class(name) for name in ("TRAIN", "Development", "Test2", "test-clean", "eval92", "latest")]
     ['train', 'dev', 'test', 'test', 'eval', '']
     """
-    low = name.lower()
-    words = [
-        *re.findall(_LETTERS, low),
-        *re.findall(r"[A-Z]?[a-z]+", name),
-        "".join(re.findall(_LETTERS, low)),
-    ]
+    words = re.findall(r"[^\W\d_]+", name.lower())
+    words += [*re.findall(r"[A-Z]?[a-z]+", name), "".join(words)]
     found = {kind for kind, known in _CLASSES.items() for word in words if known.fullmatch(word.lower())}
     if TRAIN in found:
         return TRAIN

@@ -67,9 +67,8 @@ class CommonVoiceFormat(TableFormat):
                 tables.append(read_tab_table(path, shown))
             except InputError as error:
                 raise with_hint(error, path, shown, cls.keyword) from error
-        table, places = join(tables, entry.shown_path) if len(tables) > 1 else (tables[0], None)
+        table, places = join(tables, ", ".join(names.values()))
         raw = take_columns(table, entry, tasks, NAMES)
-        raw = dataclasses.replace(raw, places=places or raw.places)
         clips = path.parent / CLIPS
         notices += raw.notices
         if "accent" in raw.table.columns:
@@ -78,7 +77,8 @@ class CommonVoiceFormat(TableFormat):
             if len(several):
                 told = f"{several.sum()} rows name several accents, such as {quoted(several.index[0], 60)}"
                 notices.append(f"{told}: each such cell is a group of its own; `values:` maps them")
-        return dataclasses.replace(raw, root=clips if clips.is_dir() else path.parent, notices=tuple(notices))
+        root = clips if clips.is_dir() else path.parent
+        return dataclasses.replace(raw, places=places, root=root, notices=tuple(notices))
 
 
 def _tables(entry: CorpusEntry) -> tuple[dict[Path, str], list[str]]:
@@ -101,8 +101,7 @@ def _tables(entry: CorpusEntry) -> tuple[dict[Path, str], list[str]]:
             raise input_error(shown, what, f"`split:` names one of the tables. {remedy}")
         found += meant
     others = ", ".join(f"{other}.tsv" for other in names if kinds[other] and other not in found)
-    which = ", ".join(f"{name}.tsv" for name in found)
-    told = f"evaluated {'is the table' if len(found) == 1 else 'are the tables'} {which}"
-    told = f"{told}; not used: {others or 'none'}"
+    which = "are the tables" if len(found) > 1 else "is the table"
+    told = f"evaluated {which} {', '.join(f'{name}.tsv' for name in found)}; not used: {others or 'none'}"
     tables = {entry.path / f"{name}.tsv": f"{shown.rstrip('/')}/{name}.tsv" for name in found}
     return tables, [told] if others or len(found) > 1 else []
