@@ -152,7 +152,7 @@ def unused(there: Iterable[str], used: Collection[str], noun: str = "columns") -
 
 def split_column(table: TextTable, entry: CorpusEntry) -> str:
     """Find a column that tells training from testing by its name or all its values; empty = there is none."""
-    used = {*RESERVED_COLUMNS, *entry.columns.values(), *entry.further_columns, *table.nested}
+    used = {*RESERVED_COLUMNS, *entry.columns.values(), *table.nested}
     columns = {name: cells for name, cells in table.columns.items() if name not in used}
     usual = [name for name in columns if re.sub(r"[\W_]+", "_", name.strip().lower()) in splits.COLUMNS]
     found = [name for name in usual if any(splits.kinds_of({*columns[name]}, {}).values())]
