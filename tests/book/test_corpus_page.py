@@ -205,5 +205,5 @@ def test_an_audit_is_made_once_for_the_same_segments(there, tmp_path, monkeypatc
 def test_what_voids_numbers_stands_before_them(page):
     text = page(caveats=(Caveat(f"2 of 3 test speakers also train {HOSTILE}", corpus="c"),))
     told = "c: 2 of 3 test speakers also train &lt;script&gt;"
-    assert HOSTILE not in text and text.index(told) < text.index("segments")
+    assert HOSTILE not in text and text.index(told) < text.index("sc-facts")
     assert "Read this before the numbers" not in page()
