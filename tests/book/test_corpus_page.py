@@ -11,6 +11,7 @@ import soundfile
 
 from soundcheck.book import assembly, corpus_page
 from soundcheck.book.kept_cells import KeptCells
+from soundcheck.common.caveats import Caveat
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
@@ -36,6 +37,7 @@ def page(tmp_path, blank_figures):
         formats: tuple[SoundFormat, ...] = (),
         left_out: tuple[Excluded, ...] = (),
         audited: bool = False,
+        caveats: tuple[Caveat, ...] = (),
         **columns: object,
     ) -> str:
         soundfile.write(tmp_path / "a.wav", 0.1 * np.sin(np.arange(16000) / 10), 16000)
@@ -44,7 +46,7 @@ def page(tmp_path, blank_figures):
         table = table.assign(speaker=who, audio=[f"digest {n}" for n in range(segments)])
         table = table.assign(**columns)
         entry = CorpusEntry("c", "csv", audio=audio)
-        made = {"groups": groups, "formats": formats}
+        made = {"groups": groups, "formats": formats, "caveats": caveats}
         corpus = Corpus("c", entry, tmp_path, table, left_out, (), False, "", **made)
         about = CorpusRecord(
             **dict.fromkeys(("name", "slug", "format", "title", "digest"), "c"),
@@ -198,3 +200,10 @@ def test_an_audit_is_made_once_for_the_same_segments(there, tmp_path, monkeypatc
     assert plain[0] == plain[1]
     audited(dataclasses.replace(corpus, segments=table.assign(level=0.0)))
     assert len(asked) == (2 if there else 5)
+
+
+def test_what_voids_numbers_stands_before_them(page):
+    text = page(caveats=(Caveat(f"2 of 3 test speakers also train {HOSTILE}", corpus="c"),))
+    told = "c: 2 of 3 test speakers also train &lt;script&gt;"
+    assert HOSTILE not in text and text.index(told) < text.index("sc-facts")
+    assert "Read this before the numbers" not in page()

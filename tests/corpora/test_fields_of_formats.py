@@ -162,7 +162,10 @@ def test_a_field_becomes_what_the_page_says(load, tmp_path, form, field, becomes
         name = field.removeprefix("custom.")
         shown = {name, re.sub("^(utt|spk)2", "", name)}
         assert any(shown & {*one.partition("s ")[2].split(", ")} for one in told), corpus.notices
-    elif column in ("the length with `audio: false", "the length with `audio: false`, otherwise not used"):
+    elif column in (
+        "the length with `audio: false",
+        "the length with `audio: false`, otherwise compared with the file",
+    ):
         corpus = load(WRITE[form](tmp_path, {field: 0.25}) + ", audio: false")
         assert corpus.segments["duration"].tolist() == [0.25]
     elif field in ("task", "type"):

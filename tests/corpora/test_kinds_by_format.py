@@ -379,13 +379,37 @@ def test_splits_not_called_test(read, form, train, test):
 
 
 @pytest.mark.parametrize("form", SPLIT)
+@pytest.mark.parametrize("column", ["Partition", "dataset_split", "mode"])  # the last one by its values alone
+def test_columns_of_splits_not_called_split(read, form, column):
+    corpus = read(form, people(4, **{column: ["train", "train", "test", "test"]}))
+    assert corpus.segments["speaker"].tolist() == ["s2", "s3"]
+    assert f"split is the column {column}; `columns:` takes another" in corpus.notices
+    assert not any("not used: columns" in one for one in corpus.notices)
+
+
+@pytest.mark.parametrize("form", SPLIT)
+def test_several_splits_by_name(read, form):
+    corpus = read(form, people(4, split=["Train", "Test1", "Test2", "Test3"]), keys="split: [Test1, Test3]")
+    assert corpus.segments["speaker"].tolist() == ["s1", "s3"]
+    assert any("not used: 'Test2' (1 row), 'Train' (1 row)" in one for one in corpus.notices)
+
+
+@pytest.mark.parametrize("form", SPLIT)
+def test_speakers_that_also_train_void_numbers(read, form):
+    these = people(4, split=["Train", "Train", "Test", "Test"])
+    these[0]["speaker"] = "s3"
+    (caveat,) = read(form, these).caveats
+    assert str(caveat).startswith("c: 1 of 2 Test speakers also train, so results tell little about")
+
+
+@pytest.mark.parametrize("form", SPLIT)
 def test_splits_without_a_test(read, form):
     with pytest.raises(InputError, match=r"Train.*split:"):
         read(form, people(4, split=["Train", "Train", "Dev", "Dev"]))
 
 
 @pytest.mark.parametrize("form", WRITE)
-@pytest.mark.parametrize("word", ["Unknown", "n/a", "none", "?"])
+@pytest.mark.parametrize("word", ["Unknown", "n/a", "none", "?", "unk", "N.A.", "Not specified", "null"])
 def test_words_that_mean_nobody(read, form, word):
     these = people(4, sex=["f", "m", word, "f"])
     these[3]["speaker"] = word

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import soundfile
 
 from soundcheck.common.errors import InputError
 from soundcheck.corpora.load import load_corpus
+from soundcheck.corpora.nobody import without_nobody
 from soundcheck.suite.suite_file import read_suite
 
 HEADER = "file,start,end,speaker,sex,split,arousal,emotion"
@@ -258,7 +260,9 @@ def test_segments_are_counted_whose_labels_are_no_classes(world):
     corpus = world.load()
     assert len(corpus.segments) == 10
     sex, emotion = sorted(corpus.unlabelled)
-    assert sex == "1 of 10 segments have a sex that is neither female nor male: 'alien' (1)"
+    assert sex == "1 of 10 segments have a sex that is neither female nor male: 'alien' (1). " + (
+        "If it means either, say so under corpora.c: `values: {sex: {WORD: female}}`"
+    )
     told = "3 of 10 segments have labels that are not classes of emotion: 'joy' (2), 'fear' (1)."
     assert emotion.startswith(told)
     assert "1 of 11 segments have no label for emotion" in corpus.notices  # empty, not unknown
@@ -303,7 +307,7 @@ def test_splits(world):
     world.rows[2][3] = "s4"
     corpus = world.load()
     assert len(corpus.segments) == 8
-    assert any("1 of 4 test speakers also train" in notice for notice in corpus.notices)
+    assert any("1 of 4 test speakers also train" in str(caveat) for caveat in corpus.caveats)
     assert corpus.elsewhere["split"].eq("train").all() and len(corpus.elsewhere) == 4
     everything = world.load(entry=", split: all")
     assert len(everything.segments) == 12 and everything.elsewhere.empty
@@ -327,7 +331,7 @@ def test_unknown_sex_is_listed(world):
     world.rows[0][4], world.rows[1][4] = "F", "unknown"
     corpus = world.load()
     assert any("sex 'unknown'" in item.item for item in corpus.left_out)
-    assert any("f, F" in notice for notice in corpus.notices)
+    assert "column sex: 'F' counts as female" in corpus.notices
 
 
 def test_what_nobody_knows_is_as_a_missing_cell(world):
@@ -346,7 +350,7 @@ def test_words_for_nobody_count_in_what_is_evaluated(world):
     world.rows[6][3] = "unknown"
     corpus = world.load()
     told = "column speaker: unknown are 'unknown' (1 segment); `unknown:` names other words"
-    assert told in corpus.notices and not any("also train" in notice for notice in corpus.notices)
+    assert told in corpus.notices and not corpus.caveats
     assert sum("no speaker" in item.reason for item in corpus.left_out) == 1
     assert corpus.elsewhere["speaker"].isna().all()
 
@@ -380,3 +384,48 @@ def test_the_base_condition_must_be_there(world):
     for row in world.rows:
         del row[-2:]
     world.refused("The corpus needs a column condition", entry=", base_condition: near")
+
+
+SEXES = [  # words, what they count as
+    ("W M D", "female male None"),
+    ("weiblich männlich", "female male"),
+    ("Femme Homme", "female male"),
+    ("F H", "female None"),
+    ("femenino masculino", "female male"),
+    ("M H", "None None"),  # mujer and hombre
+    ("Women Men", "female male"),
+    ("F. M.", "female male"),
+    ("女 男", "female male"),
+    ("0 1", "None None"),
+]
+
+
+@pytest.mark.parametrize(("words", "meant"), SEXES)
+def test_words_for_sexes(world, words, meant):
+    for number, word in enumerate(words.split()):
+        world.rows[number][4] = word
+    corpus = world.load()
+    found = corpus.segments.set_index("file")["sex"]
+    assert [str(found[f"a{number}.wav"]) for number in range(len(words.split()))] == meant.split()
+    told = [one for one in corpus.unlabelled if "neither female nor male" in one]
+    assert len(told) == ("None" in meant) and all("`values: {sex: {WORD: female}}`" in one for one in told)
+
+
+@pytest.mark.parametrize(
+    ("column", "word", "somebody"),
+    [
+        ("speaker", "NA", True),
+        ("speaker", "nan", False),
+        ("speaker", "-", False),
+        ("speaker", "Nana", True),
+        ("language", "nan", True),  # Min Nan
+        ("language", "Undefined", False),
+        ("accent", "NaN", False),
+        ("accent", "other", True),
+        ("accent", "prefer not to say", False),
+    ],
+)
+def test_words_for_nobody(column, word, somebody):
+    known, words = without_nobody(pd.Series([word, "x"], name=column, dtype=object))
+    assert known.tolist() == [word if somebody else None, "x"]
+    assert words.tolist() == [None if somebody else word, None]

@@ -262,6 +262,41 @@ def test_a_single_class_beside_more_unknown_labels_is_refused(data, labels, word
 @pytest.mark.parametrize(
     ("labels", "words"),
     [
+        (["ANG", "HAP", "NEU", "SAD"] * 5, "{ANG: anger, HAP: happiness, NEU: neutral, SAD: sadness}"),
+        (["01", "03", "04", "05"] * 5, 'classes: ["01", "03", "04", "05"]'),
+        (["NA", "", ""] * 5, 'values: {emotion: {NA: ""}}'),
+    ],
+)
+def test_labels_of_which_none_is_a_class_are_refused(data, labels, words):
+    text = data.message(labels, task="emotion")
+    assert f"all {sum(map(bool, labels))} labels are not classes of emotion. " in text
+    assert words in text and len(text.splitlines()) == 1
+
+
+def test_labels_that_another_task_has_are_no_fault(data):
+    tasks = "tasks: {feeling: {type: classification, classes: [ANG, HAP]}}\n"
+    data.suite(["ANG", "HAP"] * 4, task="emotion", keys=", columns: {feeling: emotion}", tasks=tasks)
+    path = data.folder / "suite.yml"
+    path.write_text(path.read_text().replace("tasks: [emotion]", "tasks: [emotion, feeling]"))
+    suite = read_suite(path)
+    assert load_corpus(suite.corpora["c"], suite, data.folder / "cache").caveats == ()
+
+
+@pytest.mark.parametrize(
+    ("cells", "remedy"),
+    [
+        (["0.5", "NA", "0.2", "nan"], '`values: {arousal: {NA: "", nan: ""}}` under corpora.c'),
+        (["0.5", "?", "0.2"], '`values: {arousal: {"?": ""}}` under corpora.c'),
+        (["0.5", "x12"], "Give a number with a point"),
+    ],
+)
+def test_cells_that_are_no_numbers(data, cells, remedy):
+    assert remedy in data.message(cells)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
         (["angry", "neutral", "neutral"] * 5, "5 of 15 labels are not classes of emotion"),
         (["neutral"] * 15, "all 15 labels of emotion are 'neutral'"),
         (["neutral", "anger", "sad"] * 5, ""),

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.splits import choose, kinds_of, pick
+from soundcheck.corpora.splits import choose, kinds_of, pick, tell_splits
 from soundcheck.suite.entries import CorpusEntry
 
 PICKED = [  # names of splits, what the suite says, what is evaluated; nothing: the suite has to say it
@@ -28,6 +28,15 @@ PICKED = [  # names of splits, what the suite says, what is evaluated; nothing: 
     ("train hold-out", None, "hold-out"),
     ("tr05_real dt05_real et05_real", None, "et05_real"),
     ("tr cv tt", None, "tt"),
+    ("tr va te", None, "te"),
+    ("TR TS", None, "TS"),
+    ("训练 验证 测试", None, "测试"),
+    ("训练集 测试集", None, "测试集"),
+    ("entrenamiento validacion prueba", None, "prueba"),
+    ("treino teste", None, "teste"),
+    ("entraînement test", None, "test"),
+    ("Training Validierung Testdaten", None, "Testdaten"),
+    ("train test集", None, "test集"),
     ("train", None, ""),
     ("train validation", None, ""),
     ("train_nodev train_dev", None, ""),
@@ -61,13 +70,19 @@ def test_what_the_data_say_counts_more_than_the_name():
     [
         ({"Test": 3}, None, None),
         ({"": 3}, None, None),
-        ({"Test": 3, "Train": 1}, "all", None),
+        ({"Test": 3, "Train": 1}, ("all",), None),
         ({"Test": 3, "Train": 1}, None, "evaluated is the split 'Test' (3 rows); not used: 'Train' (1 row)"),
         ({"Test": 3, "": 2}, None, "evaluated is the split 'Test' (3 rows); not used: 'no split' (2 rows)"),
         (
             {"Train": 3, "Test": 2},
-            "Train",
+            ("Train",),
             "evaluated is the split 'Train' (3 rows); not used: 'Test' (2 rows)",
+        ),
+        (
+            {"Train": 3, "Test1": 2, "Test2": 4, "dev": 1},
+            ("Test1", "Development"),
+            "evaluated are the splits 'Test1' (2 rows), 'dev' (1 row); "
+            "not used: 'Test2' (4 rows), 'Train' (3 rows)",
         ),
         ({"full": 3}, None, "evaluated is the split 'full' (3 rows); not used: none"),
         (
@@ -94,11 +109,17 @@ def test_what_is_said(counts, split, told):
         ),
         ({"train": 9, "": 1}, None, "such as `split: train`, if no model learned from it"),
         ({"train": 9, "noisy": 1}, None, "such as `split: noisy`."),
-        ({"Train": 9, "Test": 3}, "val", "no row belongs to the split 'val'. Allowed: Test, Train"),
+        ({"Train": 9, "Test": 3}, ("val",), "no row belongs to the split 'val'. Allowed: Test, Train"),
         (
             {"Test1": 9, "Test2": 3},
-            "test",
-            "several may be meant: 'Test1' (9 rows), 'Test2' (3 rows). Name one of them",
+            ("test",),
+            "several may be meant: 'Test1' (9 rows), 'Test2' (3 rows). Name one of them, or all: "
+            "`split: [Test1, Test2]`",
+        ),
+        (
+            {"Train": 9, "Test": 3},
+            ("Test", "Blind"),
+            "no row belongs to the split 'Blind'. Allowed: Test, Train",
         ),
     ],
 )
@@ -106,6 +127,22 @@ def test_what_is_refused(counts, split, message):
     with pytest.raises(InputError) as caught:
         choose(counts, CorpusEntry("c", "csv", split=split), "t.csv", "row", {})
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "tells"),
+    [
+        (["train", "test", ""], True),
+        (["Train"] * 3 + ["Development"], True),
+        (["train"] * 3, False),  # a means of transport?
+        (["dev", "test"], False),
+        (["train", "test", "other"], False),
+        (["tr", "te"], False),  # languages
+        ([f"train {n}" for n in range(30)] + ["test"], False),
+    ],
+)
+def test_which_columns_tell_splits_by_all_their_values(values, tells):
+    assert tell_splits(values) == tells
 
 
 def suite_of(folder, splits):

@@ -459,6 +459,17 @@ def test_splits_are_chosen_as_in_a_run(tmp_path, splits, line, evaluated):
     assert set(load_corpus(entry, suite, tmp_path / "cache").segments["split"]) == evaluated
 
 
+@pytest.mark.parametrize(("name", "separator"), [("t.csv", ";"), ("t.csv", "\t"), ("t.tsv", "\t")])
+def test_tables_with_other_separators_are_recognised(tmp_path, name, separator):
+    (tmp_path / name).write_text(
+        f"file{separator}mode{separator}transcript\n"
+        + "".join(separator.join((f"{n}.wav", ("train", "test")[n % 2], "a b")) + "\n" for n in range(8))
+    )
+    suites.write_suite(tmp_path / "new", None, tmp_path / name)
+    text = (tmp_path / "new" / "suite.yml").read_text()
+    assert "split: test # there are test (4), train (4)" in text and "groups: [mode]" not in text
+
+
 @pytest.mark.parametrize(("speakers", "is_task"), [(["Unknown", "s1"], False), (["NA", "s1"], True)])
 def test_words_for_nobody_are_no_speakers_to_verify(tmp_path, speakers, is_task):
     names = sounds(tmp_path / "data")
@@ -484,6 +495,11 @@ MADE = [f"{number}.wav" for number in range(40)]
         ("intent", ["on" if n % 2 else "off" for n in range(40)], "columns: {own_intent: intent}"),
         ("mos", [1 + n % 9 / 2 for n in range(40)], "range: [1, 5]"),
         ("arousal", [1.86 + n / 10 for n in range(40)], "range: {arousal: [1, 7]}"),
+        ("EmoAct", [1.86 + n / 10 for n in range(40)], "columns: {arousal: EmoAct}"),
+        ("act", [1 + n % 5 for n in range(40)], "range: {arousal: [1, 5]}"),
+        ("EmoClass", [("ANG", "HAP", "NEU", "SAD")[n % 4] for n in range(40)], "{emotion: EmoClass}"),
+        ("Speaker", [f"spk{n % 5:02d}" for n in range(40)], "columns: {speaker: Speaker}"),
+        ("SpkrID", [f"{n % 5}" for n in range(40)], "columns: {speaker: SpkrID}"),
     ],
 )
 def test_what_a_column_is_taken_for(tmp_path, column, values, found):

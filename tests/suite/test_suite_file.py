@@ -194,8 +194,9 @@ balance: {samples: 50}
     assert calls.path == tmp_path / "data/segments.csv" and calls.shown_path == "data/segments.csv"
     assert calls.root == tmp_path / "data/wav"
     assert calls.columns == {"arousal": "act", "stress": "s", "conversation": "call"}
-    assert (calls.blocks, calls.split, calls.synthetic) == (("conversation",), "all", True)
+    assert (calls.blocks, calls.split, calls.synthetic) == (("conversation",), ("all",), True)
     assert read.describe()["corpora"]["calls"]["blocks"] == "conversation"
+    assert read.describe()["corpora"]["calls"]["split"] == "all"
     assert calls.ranges == {"arousal": (1, 7)}
     assert db.ranges == dict.fromkeys(("arousal", "dominance", "valence", "stress"), (-1, 1))
     assert db.blocks == ("m", "speaker")

@@ -69,6 +69,7 @@ def cells(
     return [
         pages.markdown(f"# Corpus {heading(about.name)}"),
         pages.output(tables.synthetic_notice(about.synthetic)),
+        *([pages.output(tables.caveats_notice(corpus.caveats))] if corpus.caveats else []),
         pages.output(join([definitions(facts), _description(corpus)])),
         *_section("What to know", tables.notes(notices) if notices else Html()),
         *_pictures(corpus, sounds, media),

@@ -42,7 +42,12 @@ from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
 TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", "start", "end"))
-SEX = {"female": "female", "f": "female", "woman": "female", "male": "male", "m": "male", "man": "male"}
+SEX = dict.fromkeys(
+    "female f woman women w girl weiblich frau femme femenino feminino mujer 女".split(), "female"
+)
+SEX |= dict.fromkeys(
+    "male m man men boy männlich mann homme masculino hombre 男".split(), "male"
+)  # lower case
 TIMES = ("start", "end")
 NAMED = 5  # examples that a notice names
 EXAMPLES = 3  # cells that a message names
@@ -175,6 +180,8 @@ def parse(
         notices += _nothings(columns[name], name, entry)
     if "sex" in columns:
         columns["sex"], columns[f"{UNKNOWN}sex"] = _sex(columns["sex"], left_out, notices)
+        either = "`values: {sex: {WORD: female}}`"
+        remedies["sex"] = f"If it means either, say so under corpora.{entry.name}: {either}"
     several = sum(task.is_regression and task.name in table.columns for task in tasks.values()) > 1
     for task in tasks.values():
         if task.name not in table.columns:
@@ -183,9 +190,7 @@ def parse(
             columns[task.name] = _numbers(raw, task, entry, several, problems, notices)
         elif task.is_labelled:
             remedies[task.name] = own_task.remedy(task, table, entry, tasks)
-            columns[task.name], columns[UNKNOWN + task.name] = _classes(
-                raw, task, remedies[task.name], left_out
-            )
+            columns[task.name], columns[UNKNOWN + task.name] = _classes(raw, task, left_out)
             # What is no class of the task may still be a name of an emotion that a family asks for.
             if task.name == "emotion" and "category" not in table.columns:
                 columns["category"] = table[task.name].where(table[task.name] != "", None).astype(object)
@@ -196,7 +201,7 @@ def parse(
     _check_duplicates(parsed, list(labels), raw.places, problems)
     problems.raise_if_any()
     parsed = parsed[parsed["file"].notna()]
-    every, parsed = parsed, _split(parsed, entry, raw, notices)
+    every, parsed = parsed, _split(parsed, entry, raw, notices, caveats)
     unused = ~every["place"].isin(parsed["place"])
     elsewhere = every[unused].drop(columns="place").reset_index(drop=True)
     for name, words in unknown.items():
@@ -327,6 +332,8 @@ def _numbers(
     low, high = bounds = entry.ranges.get(task.name, (task.low, task.high))
     name, key = task.name, f"under corpora.{entry.name}"
     remedy = f'Give a number with a point; what is no label: `values: {{{name}: {{TEXT: ""}}}}` {key}'
+    if none := sorted(text for text in raw.table[name].unique() if text and text.strip().lower() in NOTHING):
+        remedy = f"If it means that there is no label: `{as_values(name, dict.fromkeys(none, ''))}` {key}"
     values = _read(raw, name, parse_number, remedy, problems)
     given = values[~np.isnan(values)]
     beyond = np.flatnonzero(outside(values, bounds))
@@ -355,14 +362,13 @@ def _numbers(
     return scaled(values, low, high)
 
 
-def _classes(raw: RawTable, task: Task, remedy: str, left_out: list[Excluded]) -> tuple[pd.Series, pd.Series]:
+def _classes(raw: RawTable, task: Task, left_out: list[Excluded]) -> tuple[pd.Series, pd.Series]:
     """Keep the classes of the task; list the others, and give them beside."""
     column = raw.table[task.name]
     counts = column.value_counts()
     for text, count in sorted(counts.drop(["", *task.classes], errors="ignore").items()):
         reason = f"not a class of {task.name}, {count} segments count as unlabelled. "
-        advice = f"{did_you_mean(text, task.classes)}. {remedy}"
-        left_out.append(Excluded(f"label {quoted(text)}", reason + advice, LABEL))
+        left_out.append(Excluded(f"label {quoted(text)}", reason + did_you_mean(text, task.classes), LABEL))
     known = column.isin(task.classes)
     return (column.where(known, None).astype(object), _others(column, known))
 
@@ -396,20 +402,23 @@ def single_classes(
     Raises
     ------
     InputError
-        If more than half of the labels are no classes besides.
+        If more than half of the labels are no classes, and no other task has them.
     """
-    caveats, problems = [], Problems()
+    caveats, problems, tasks = [], Problems(), list(tasks)
     for task in tasks:
-        known = table[task.name].dropna() if task.classes and task.name in table.columns else pd.Series()
-        if known.nunique() != 1:
+        if not task.classes or task.name not in table.columns:
             continue
-        others = int(table[UNKNOWN + task.name].notna().sum())
-        total, only = len(known) + others, quoted(known.iloc[0])
+        known, strange = table[task.name].dropna(), table[UNKNOWN + task.name].dropna()
+        elsewhere = any({*strange} <= {*other.classes} for other in tasks)  # as in a task of one's own
+        if known.nunique() > 1 or (known.empty and elsewhere):
+            continue
+        total, only = len(known) + len(strange), "".join(map(quoted, known.unique()))
         what = f"all {total} labels of {task.name} are {only}"
-        if others:
-            what = f"{others} of {total} labels are not classes of {task.name}, and all others are {only}"
-        remedy = remedies[task.name] if others else ""
-        if others > len(known):
+        if len(strange):
+            what = f"{total} labels are not classes of {task.name}"
+            what = f"{len(strange)} of {what}, and all others are {only}" if only else f"all {what}"
+        remedy = remedies[task.name] if len(strange) else ""
+        if len(strange) > len(known):
             problems.add(f"{shown}, column {task.name}", what, remedy)
         text = ". ".join(filter(None, [f"{what}, so no average over classes can be judged", remedy]))
         caveats.append(Caveat(text, corpus=corpus, task=task.name))
@@ -424,11 +433,13 @@ def _others(column: pd.Series, known: pd.Series) -> pd.Series:
 
 def _sex(column: pd.Series, left_out: list[Excluded], notices: list[str]) -> tuple[pd.Series, pd.Series]:
     """Map the usual words to female and male; list the others, which belong to neither group."""
-    words = {text: SEX.get(text.strip().lower()) for text in column.dropna().unique()}
+    plain = {text: text.strip().lower().rstrip(".") for text in column.dropna().unique()}
+    unclear = "m" if "h" in plain.values() else ""  # mujer beside hombre, unless h is homme
+    words = {text: SEX.get(word) if word != unclear else None for text, word in plain.items()}
     mapped = column.map(words).astype(object)
     mapped = mapped.where(mapped.notna(), None)
-    if any(known and known != text for text, known in words.items()):
-        notices.append("column sex: f, F, Female, woman count as female, and m, M, Male, man as male")
+    if read := [f"{quoted(text)} counts as {sex}" for text, sex in words.items() if sex not in (None, text)]:
+        notices.append(f"column sex: {', '.join(sorted(read))}")
     counts = column[mapped.isna()].value_counts()
     for text, count in sorted(counts.items()):
         reason = f"neither female nor male, {count} segments take no part in comparisons of sexes"
@@ -518,7 +529,9 @@ def _blocks(
     return table[~missing]
 
 
-def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, notices: list[str]) -> pd.DataFrame:
+def _split(
+    table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, notices: list[str], caveats: list[Caveat]
+) -> pd.DataFrame:
     """Keep the rows of the splits that are evaluated."""
     if "split" not in table.columns:
         return table
@@ -532,7 +545,9 @@ def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, notices: list
         speakers = set(kept["speaker"].dropna())
         if learned & speakers:
             which = chosen[0] if len(chosen) == 1 else "evaluated"
-            notices.append(f"{len(learned & speakers)} of {len(speakers)} {which} speakers also train")
+            both = f"{len(learned & speakers)} of {len(speakers)} {which} speakers also train"
+            text = f"{both}, so results tell little about speakers that are new to a model trained on them"
+            caveats.append(Caveat(text, corpus=entry.name))
     notices += told
     return kept
 

@@ -16,19 +16,22 @@ from collections.abc import Iterable, Mapping
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
+from soundcheck.common.yaml_text import flow
 from soundcheck.suite.entries import CorpusEntry
 
 ALL = "all"
 TRAIN, DEV, TEST, EVAL = "train", "dev", "test", "eval"
 COLUMNS = ("split", "splits", "split_set", "set", "subset", "partition", "data_split")  # that may hold splits
+FEW = 20  # different splits
 _WORDS = {
-    TRAIN: "train[a-z]*|trn|pretrain[a-z]*|finetun[a-z]*",
-    DEV: "dev|devel|develop|development|val|valid|validation|validate|vld",
-    TEST: "test|tests|testing|tst|evltest|evaltest",
+    TRAIN: "train[a-z]*|trn|pretrain[a-z]*|finetun[a-z]*|entra[iî]nement|entrenamiento|treino|训练集?",
+    DEV: "dev|devel|develop|development|val|valid|validation|validate|vld|validierung|验证集?|开发集?",
+    TEST: "test|tests|testing|tst|evltest|evaltest|testdaten|prueba|teste|测试集?",
     EVAL: "eval|evl|evaluation|devtest|testdev|heldout|holdout",
 }
 _CLASSES = {name: re.compile(f"(?:{words})(?:set|data|split|list)?") for name, words in _WORDS.items()}
-_SHORT = {"tr": TRAIN, "cv": DEV, "dt": DEV, "et": TEST, "tt": TEST}  # of WSJ; of folders these are languages
+_SHORT = {"tr": TRAIN, "cv": DEV, "dt": DEV, "va": DEV}  # of WSJ; of folders these are languages
+_SHORT |= dict.fromkeys(("et", "tt", "te", "ts"), TEST)
 
 
 def split_class(name: str) -> str:
@@ -39,14 +42,21 @@ def split_class(name: str) -> str:
     >>> [split_class(name) for name in ("TRAIN", "Development", "Test2", "test-clean", "eval92", "latest")]
     ['train', 'dev', 'test', 'test', 'eval', '']
     """
-    low = name.lower()
-    words = [*re.findall(r"[a-z]+", low), *re.findall(r"[A-Z]?[a-z]+", name), re.sub(r"[^a-z]", "", low)]
+    words = re.findall(r"[^\W\d_]+", name.lower())
+    words += [*re.findall(r"[A-Z]?[a-z]+", name), "".join(words)]
     found = {kind for kind, known in _CLASSES.items() for word in words if known.fullmatch(word.lower())}
     if TRAIN in found:
         return TRAIN
     if TEST in found and DEV not in found:
         return TEST
     return EVAL if found - {DEV} else DEV if found else ""
+
+
+def tell_splits(values: Iterable[str]) -> bool:
+    """Say whether all that a column has are splits, among them training data."""
+    names = {*values} - {""}
+    kinds = {split_class(name) for name in names} if len(names) <= FEW else {""}
+    return "" not in kinds and TRAIN in kinds and len(kinds) > 1
 
 
 def kinds_of(names: Iterable[str], kinds: Mapping[str, str]) -> dict[str, str]:
@@ -111,18 +121,22 @@ def choose(
         If no split is the one that the suite names, several may be, or it has to name one.
     """
     names = sorted(counts)
-    if names == [""] or entry.split == ALL:
+    if names == [""] or entry.split == (ALL,):
         return names, []
     kinds = kinds_of(names, said)
-    found = pick(kinds, entry.split)
+    found = pick(kinds, None) if entry.split is None else []
 
     def named(some: Iterable[str]) -> str:
         return ", ".join(f"{quoted(one or 'no split', 40)} ({counted(counts[one], unit)})" for one in some)
 
-    if entry.split is not None and len(found) != 1:
-        several = f"; several may be meant: {named(found)}" if found else ""
-        remedy = "Name one of them" if found else did_you_mean(entry.split, filter(None, names))
-        raise input_error(where, f"no {unit} belongs to the split {quoted(entry.split)}{several}", remedy)
+    for wanted in entry.split or ():
+        meant = pick(kinds, wanted)
+        if len(meant) != 1:
+            several = f"; several may be meant: {named(meant)}" if meant else ""
+            remedy = f"Name one of them, or all: `split: {flow(meant)}`"
+            remedy = remedy if meant else did_you_mean(wanted, filter(None, names))
+            raise input_error(where, f"no {unit} belongs to the split {quoted(wanted)}{several}", remedy)
+        found += meant
     if not found:
         one = likely(kinds)
         reserve = ", if no model learned from it" if kinds[one] == TRAIN else ""
@@ -134,4 +148,4 @@ def choose(
         return found, []
     which = "is the split" if len(found) == 1 else "are the splits"
     told = f"evaluated {which} {named(found)}; not used: {named(others) or 'none'}"
-    return found, [f"{told}. `split:` chooses one" if len(found) > 1 else told]
+    return found, [told if entry.split or len(found) == 1 else f"{told}. `split:` chooses one"]

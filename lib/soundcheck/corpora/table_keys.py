@@ -98,7 +98,7 @@ def take_columns(
         If a column is missing that the suite maps, or the one of the files; if one that is used holds lists.
     """
     problems, columns, notices, used = Problems(), {}, [], {*known}
-    if "split" not in (*table.columns, *entry.columns) and (theirs := _splits(table, entry)):
+    if "split" not in (*table.columns, *entry.columns) and (theirs := split_column(table, entry)):
         usual = {**(usual or {}), "split": (theirs,)}
         notices.append(f"split is the column {theirs}; `columns:` takes another")
     for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, "duration"]):
@@ -150,12 +150,15 @@ def unused(there: Iterable[str], used: Collection[str], noun: str = "columns") -
     return [f"not used: {noun} {', '.join(left[:MOST_UNUSED])}{more}"] if left else []
 
 
-def _splits(table: TextTable, entry: CorpusEntry) -> str:
-    """Find a column that tells training from testing under one of its usual names; empty if there is none."""
-    used = {*entry.columns.values(), *entry.further_columns, *table.nested}
-    usual = [name for name in table.columns if name.strip().lower().replace("-", "_") in splits.COLUMNS]
-    found = (name for name in usual if any(splits.kinds_of({*table.columns[name]}, {}).values()))
-    return next((name for name in found if name not in used), "")
+def split_column(table: TextTable, entry: CorpusEntry) -> str:
+    """Find a column that tells training from testing by its name or all its values; empty = there is none."""
+    used = {*RESERVED_COLUMNS, *entry.columns.values(), *table.nested}
+    columns = {name: cells for name, cells in table.columns.items() if name not in used}
+    usual = [name for name in columns if re.sub(r"[\W_]+", "_", name.strip().lower()) in splits.COLUMNS]
+    found = [name for name in usual if any(splits.kinds_of({*columns[name]}, {}).values())]
+    return next(
+        (name for name in (*found, *columns) if name in found or splits.tell_splits(columns[name])), ""
+    )
 
 
 def _suggest(table: TextTable, wanted: str) -> str:

@@ -219,7 +219,7 @@ def _of_database(entry: SoundEntry) -> list[_Place]:
         entry.path,
         entry.shown_path,
         columns=columns,
-        split="all",
+        split=("all",),
         blocks=("file",),
     )
     where = f"sounds.{entry.kind}.where"

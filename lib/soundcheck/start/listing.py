@@ -114,9 +114,10 @@ class Listing:
             whole.pop()  # perhaps cut in the middle
         return [line for line in whole if line.strip()][:most]
 
-    def header(self, path: Path, separator: str = ",") -> list[str]:
+    def header(self, path: Path) -> list[str]:
         """Read the names of the columns of a table in text."""
-        return next(csv.reader(self.lines(path, 1), delimiter=separator), [])
+        first = self.lines(path, 1)
+        return next(csv.reader(first, delimiter=max(",;\t", key="".join(first).count)), [])
 
     def keys(self, path: Path) -> set[str]:
         """Read the keys of the object on the first line of a file."""

@@ -103,7 +103,7 @@ def _kaldi(listing: Listing) -> Found | None:
 
 def _commonvoice(listing: Listing) -> Found | None:
     wanted = {"client_id", "path", "sentence"}
-    tables = [path for path in listing.named(".tsv") if wanted <= {*listing.header(path, "\t")}]
+    tables = [path for path in listing.named(".tsv") if wanted <= {*listing.header(path)}]
     return _first(listing, tables, "columns client_id, path and sentence")
 
 
@@ -168,7 +168,7 @@ def _metadata(listing: Listing) -> Found | None:
 
 
 def _table(listing: Listing) -> Found | None:
-    tables = [path for path in listing.named(".csv") if _file_column(listing.header(path))]
+    tables = [path for path in listing.named(".csv", ".tsv") if _file_column(listing.header(path))]
     tables += [path for path in listing.named(".parquet") if _file_column(_parquet_columns(listing, path))]
     return _first(listing, tables, "a column of files")
 

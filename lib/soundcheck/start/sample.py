@@ -102,7 +102,7 @@ def _read(found: Found, path: Path, columns: dict[str, str]) -> tuple[pd.DataFra
     options = {name: field.default for name, field in form.keys.model_fields.items() if name not in fields}
     options |= found.keys
     audio = found.format != "parquet"  # whose sounds would have to be written to files before
-    split = None if audio else ALL  # of shards only the first file is read
+    split = None if audio else (ALL,)  # of shards only the first file is read
     entry = CorpusEntry(
         "data", found.format, path, found.path.name, columns, split=split, options=options, audio=audio
     )

@@ -25,26 +25,20 @@ SYNONYMS = {  # our column -> what else it may be called, in lower case
     "start": ("start_time", "begin", "offset"),
     "end": ("end_time", "stop"),
     "speaker": (
-        "speaker_id",
-        "spk_id",
-        "spk",
-        "client_id",
-        "actor",
-        "subject",
-        "participant",
-        "speaker_name",
+        *("speaker_id", "speakerid", "spk_id", "spkid", "spkrid", "spk", "client_id", "actor", "actor_id"),
+        *("actorid", "subject", "participant", "speaker_name"),
     ),
     "sex": ("gender",),
     "language": ("lang", "locale"),
     "accent": ("accents", "native_language", "dialect", "l1"),
     "transcript": ("transcription", "text", "sentence", "normalized_text", "words", "wrd"),
     "split": splits.COLUMNS,
-    "arousal": ("activation",),
-    "dominance": ("dom",),
-    "valence": ("val",),
+    "arousal": ("activation", "act", "emoact"),
+    "dominance": ("dom", "emodom"),
+    "valence": ("val", "emoval"),
 }
 RATINGS = ("mos", "quality", "score", "rating", "intensity", "severity", "naturalness")
-CLASSES = ("emotion", "emo", "emotion_label", "label", "class", "category", "intent", "style")
+CLASSES = ("emotion", "emo", "emotion_label", "emoclass", "label", "class", "category", "intent", "style")
 SPEAKER = re.compile(r"(spk|spkr|speaker|actor|subj|subject|participant|user|id|sp|[spfm])[ _-]?\d+", re.I)
 FEW_ROWS = 3  # rows a value, below which a column of many values names somebody or something
 GROUP_VALUES = (2, 20)
@@ -110,7 +104,7 @@ def understand(sample: Sample, data: Path, *, sounds_inside: bool = False) -> Un
     frame = sample.frame.copy()
     about = Understanding(columns=dict(sample.columns))
     for ours, others in SYNONYMS.items():
-        theirs = None if ours in frame and _filled(frame[ours]) else _named(frame, others)
+        theirs = None if ours in frame and _filled(frame[ours]) else _named(frame, (ours, *others))
         if theirs is not None:
             about.columns[ours] = theirs
             frame[ours] = frame[theirs]

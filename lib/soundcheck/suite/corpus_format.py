@@ -68,7 +68,7 @@ class TableKeys(CorpusKeys):
     columns: dict[str, schema.Text] = {}
     values: dict[str, dict[str, schema.TextOrNothing]] = {}
     unknown: schema.Texts | None = None
-    split: schema.Text | None = None
+    split: schema.Names | None = None
     blocks: schema.Names = ["speaker"]
     range: Any = None  # the tasks of the suite tell what is allowed
     synthetic: schema.Boolean = False

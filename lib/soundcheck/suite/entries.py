@@ -51,7 +51,7 @@ class CorpusEntry:
     tables
         audformat: tables to read; empty = all that fit.
     split
-        Value of the column ``split`` to keep; ``"all"`` = every row; ``None`` = the format's default.
+        Values of the column ``split`` to keep; ``("all",)`` = every row; ``None`` = the format's default.
     blocks
         Columns whose values are resampled together: each combination that occurs is a block.
     ranges
@@ -105,7 +105,7 @@ class CorpusEntry:
     values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
     unknown: tuple[str, ...] | None = None
     tables: tuple[str, ...] = ()
-    split: str | None = None
+    split: tuple[str, ...] | None = None
     blocks: tuple[str, ...] = ("speaker",)
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
     title: str = ""
@@ -433,8 +433,9 @@ class Suite:
         for entry in described["corpora"].values():
             entry["path"] = public_path(entry.pop("shown_path"))
             entry["cut"] = public_path(entry["cut"])
-            if len(entry["blocks"]) == 1:
-                (entry["blocks"],) = entry["blocks"]
+            for key in ("blocks", "split"):
+                if len(entry[key] or ()) == 1:
+                    (entry[key],) = entry[key]
             for key in ("root", "trials", "enrolments"):
                 entry[key] = public_path(entry.pop(f"shown_{key}"))
         for entry in described["sounds"].values():

@@ -76,7 +76,7 @@ def test_a_fold_with_speakers(load):
         ("emovo-neu-f1-b2", "f1", "test"),
         ("emovo-tri-f2-b1", "f2", "test"),
     ]
-    assert "1 of 3 test speakers also train" in corpus.notices
+    assert corpus.caveats[0].text.startswith("1 of 3 test speakers also train")
     assert "the names of utterances tell 3 speakers, as `speaker_pattern:` finds them" in corpus.notices
     assert len(load(", fold: 1, split: all").segments) == 4
 

@@ -221,11 +221,26 @@ def test_labels_that_look_like_no_split_stay_labels(load, tmp_path, write_sound)
 @pytest.mark.parametrize(
     ("names", "split", "expected"),
     [
-        (("train", "dev", "test", "validated", "other"), "", "test.tsv; not used: dev.tsv, train.tsv"),
-        (("train", "my-test"), "", "my-test.tsv; not used: train.tsv"),
-        (("train", "Dev"), ", split: dev", "Dev.tsv; not used: train.tsv"),
+        (
+            ("train", "dev", "test", "validated", "other"),
+            "",
+            "evaluated is the table test.tsv; not used: dev.tsv, train.tsv",
+        ),
+        (("train", "my-test"), "", "evaluated is the table my-test.tsv; not used: train.tsv"),
+        (("train", "Dev"), ", split: dev", "evaluated is the table Dev.tsv; not used: train.tsv"),
         (("train", "validated"), "", "there is no table 'test.tsv'"),
-        (("test1", "test2"), "", "there is no table 'test.tsv'.*test1, test2"),
+        (
+            ("train", "test1", "test2"),
+            "",
+            "evaluated are the tables test1.tsv, test2.tsv; not used: train.tsv",
+        ),
+        (
+            ("dev", "test", "train"),
+            ", split: [dev, test]",
+            "evaluated are the tables dev.tsv, test.tsv; not used: train.tsv",
+        ),
+        (("test1", "test2"), ", split: test", "there is no table 'test.tsv'.*test1, test2"),
+        (("dev", "test"), ", split: [dev, tset]", "there is no table 'tset.tsv'.*Did you mean 'test'"),
     ],
 )
 def test_tables_of_a_release(load, tmp_path, names, split, expected):
@@ -237,7 +252,7 @@ def test_tables_of_a_release(load, tmp_path, names, split, expected):
         with pytest.raises(InputError, match=expected):
             load(entry)
     else:
-        assert f"evaluated is the table {expected}" in load(entry).notices
+        assert expected in load(entry).notices
 
 
 def split_tables(folder, tables):

@@ -57,13 +57,18 @@ class CommonVoiceFormat(TableFormat):
         """
         from soundcheck.common.text_table import read_tab_table
         from soundcheck.corpora.format_hints import with_hint
+        from soundcheck.corpora.joined_tables import join
         from soundcheck.corpora.table_keys import take_columns
 
-        path, shown, notices = _table(entry)
-        try:
-            raw = take_columns(read_tab_table(path, shown), entry, tasks, NAMES)
-        except InputError as error:
-            raise with_hint(error, path, shown, cls.keyword) from error
+        names, notices = _tables(entry)
+        tables = []
+        for path, shown in names.items():
+            try:
+                tables.append(read_tab_table(path, shown))
+            except InputError as error:
+                raise with_hint(error, path, shown, cls.keyword) from error
+        table, places = join(tables, ", ".join(names.values()))
+        raw = take_columns(table, entry, tasks, NAMES)
         clips = path.parent / CLIPS
         notices += raw.notices
         if "accent" in raw.table.columns:
@@ -72,27 +77,31 @@ class CommonVoiceFormat(TableFormat):
             if len(several):
                 told = f"{several.sum()} rows name several accents, such as {quoted(several.index[0], 60)}"
                 notices.append(f"{told}: each such cell is a group of its own; `values:` maps them")
-        return dataclasses.replace(raw, root=clips if clips.is_dir() else path.parent, notices=tuple(notices))
+        root = clips if clips.is_dir() else path.parent
+        return dataclasses.replace(raw, places=places, root=root, notices=tuple(notices))
 
 
-def _table(entry: CorpusEntry) -> tuple[Path, str, list[str]]:
-    """Find the table that an entry means, how messages call it, and which others are not read."""
+def _tables(entry: CorpusEntry) -> tuple[dict[Path, str], list[str]]:
+    """Find the tables that an entry means, with what messages call them; say which are not read."""
     from soundcheck.corpora.splits import kinds_of, pick
 
     shown = entry.shown_path or entry.path.name
     if not entry.path.is_dir():
         if entry.split is not None:
-            what = f"path names a table already, so the split {quoted(entry.split)} says nothing"
+            what = f"path names a table already, so the split {quoted(entry.split[0])} says nothing"
             raise input_error(f"corpora.{entry.name}.split", what, "Remove it, or name the folder under path")
-        return entry.path, shown, []
+        return {entry.path: shown}, []
     names = sorted(path.stem for path in entry.path.glob("*.tsv") if path.is_file())
-    kinds, wanted = kinds_of(names, {}), entry.split or TEST
-    found = [name for name in pick(kinds, entry.split) if entry.split or kinds[name]]
-    if len(found) != 1:
-        what = f"there is no table {quoted(f'{wanted}.tsv')}"
-        remedy = did_you_mean(wanted, names) or "Name the folder that holds test.tsv and clips"
-        raise input_error(shown, what, f"`split:` names one of the tables. {remedy}")
-    (name,) = found
-    others = ", ".join(f"{other}.tsv" for other in names if kinds[other] and other != name)
-    told = [f"evaluated is the table {name}.tsv; not used: {others}"] if others else []
-    return entry.path / f"{name}.tsv", f"{shown.rstrip('/')}/{name}.tsv", told
+    kinds, found = kinds_of(names, {}), []
+    for wanted in entry.split or (None,):
+        meant = [name for name in pick(kinds, wanted) if wanted or kinds[name]]
+        if not meant or (wanted and len(meant) > 1):
+            what = f"there is no table {quoted(f'{wanted or TEST}.tsv')}"
+            remedy = did_you_mean(wanted or TEST, names) or "Name the folder that holds test.tsv and clips"
+            raise input_error(shown, what, f"`split:` names one of the tables. {remedy}")
+        found += meant
+    others = ", ".join(f"{other}.tsv" for other in names if kinds[other] and other not in found)
+    which = "are the tables" if len(found) > 1 else "is the table"
+    told = f"evaluated {which} {', '.join(f'{name}.tsv' for name in found)}; not used: {others or 'none'}"
+    tables = {entry.path / f"{name}.tsv": f"{shown.rstrip('/')}/{name}.tsv" for name in found}
+    return tables, [told] if others or len(found) > 1 else []

@@ -45,7 +45,7 @@ from soundcheck.corpora.layouts import audb_cache
 from soundcheck.corpora.layouts.audb_cache import HEADER
 from soundcheck.corpora.segments import LABEL, SEX, Excluded, RawTable
 from soundcheck.corpora.splits import ALL, DEV, TEST, TRAIN, split_class
-from soundcheck.corpora.table_keys import unused
+from soundcheck.corpora.table_keys import split_column, unused
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
@@ -129,7 +129,11 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     problems.raise_if_any()
     texts, parts, used, declared = [], [], set(), {}
     for name in known:
+        texts.append(database.read(name))
         found = {ours: database.source(entry.columns.get(ours, ""), ours, name) for ours in wanted}
+        if found["split"] is None and (theirs := split_column(texts[-1], entry)):
+            found["split"] = database.source(theirs, "split", name)
+            notices.append(f"split is the column {theirs}; `columns:` takes another")
         sources = {
             ours: database.meant(ours, source, entry, tasks.get(ours), notices)
             for ours, source in found.items()
@@ -140,9 +144,8 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
             scale = database.scale(sources[task.name])
             if scale not in (None, (task.low, task.high)):
                 declared.setdefault(task.name, {})[scale] = name
-        texts.append(database.read(name))
         parts.append(database.rows(name, texts[-1], sources))
-        if entry.split != ALL and not entry.tables and "split" not in parts[-1] and split_class(name):
+        if entry.split != (ALL,) and not entry.tables and "split" not in parts[-1] and split_class(name):
             parts[-1]["split"] = split_class(name)
     scales = _declared(declared, entry, f"{shown}/{HEADER}", notices)
     places = [table.where(row) for table in texts[: len(tables)] for row in range(len(table))]

@@ -11,7 +11,7 @@ Conventions
 - ``text``, ``utt2spk``, ``spk2gender`` and ``utt2lang`` become transcript, speaker, sex and language; a name
   alone in ``text`` says that nobody speaks. Other files ``utt2x`` and ``spk2x`` are columns ``x`` for whoever
   asks for them.
-- ``reco2dur`` and ``utt2dur`` count where there is nothing to hear.
+- ``reco2dur`` and ``utt2dur`` count where there is nothing to hear, and are compared with files elsewhere.
 - The name of an utterance becomes its ``item``. Where there is nothing to hear, the name of its recording
   stands for the file.
 """
@@ -72,10 +72,9 @@ def read_folder(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         CHANNEL: {name: own[3] or channels.get(own[0], "") for name, own in utterances.items()},
     }
     columns |= folder.about_utterances(utterances, left_out)
-    if not entry.audio:
-        whole = folder.read("reco2dur")  # of utterances without times
-        known = {name: whole.get(own[0], "") for name, own in utterances.items() if not own[1]}
-        columns["duration"] = known | folder.read("utt2dur")
+    whole = folder.read("reco2dur")  # of utterances without times
+    known = {name: whole.get(own[0], "") for name, own in utterances.items() if not own[1]}
+    columns["duration"] = known | folder.read("utt2dur")
     folder.problems.raise_if_any()
     given = {column: own for column, own in columns.items() if column == "file" or any(own.values())}
     cells = {column: [own.get(name, "") for name in utterances] for column, own in given.items()}
