@@ -28,7 +28,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import NUMBER, parse_number
-from soundcheck.corpora.trials.layouts import LABELS, Listing, read_listing
+from soundcheck.corpora.trials.layouts import Listing, label_of, read_listing
 
 PAIR = ["enrol", "test"]
 _SPACE = re.compile(r"\s")
@@ -94,7 +94,7 @@ def parse_trials(content: bytes, shown: str, layout: str = "") -> Listing:
 
 def _targets(labels: pd.Series) -> pd.Series:
     """Say which labels are those of target trials; missing for words that are no label."""
-    return labels.map({label: LABELS.get(label.strip().lower()) for label in labels.unique()})
+    return labels.map({label: label_of(label) for label in labels.unique()})
 
 
 def _told(listing: Listing, otherwise: str) -> str:
@@ -249,7 +249,7 @@ def score_text(
     if decided:
         frame["decision"] = np.where(frame["score"] > threshold, "accept", "reject")
         frame["threshold"] = float(threshold)
-    if not any(name.lower() in LABELS or _SPACE.search(name) for name in names):
+    if not any(label_of(name) is not None or _SPACE.search(name) for name in names):
         text = frame.to_csv(sep=" ", header=decided, index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
         return text.encode("utf-8", "backslashreplace"), ".txt"
     frame = frame[[*PAIR, *frame.columns.difference(PAIR, sort=False)]]
