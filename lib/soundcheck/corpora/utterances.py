@@ -23,7 +23,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from soundcheck.common.errors import Problems
-from soundcheck.common.escaping import quoted
+from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.wording import counted
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class UtteranceNames:
                 elif ranks[0] == ranks[1]:
                     rival[row] = number
         for row, number in rival.items():
-            both = f"{quoted(names[owner[row]])} and {quoted(names[number])}"
+            both = " and ".join(told_apart(names[owner[row]], names[number]))
             what = f"the {noun}s {both} mean the same segment {quoted(self._files[row])}"
             remedy = (
                 "Write the one that is meant as in the corpus; are these answers of two sets of recordings?"
@@ -251,11 +251,11 @@ def matched_by_less(pairs: Collection[tuple[str, str]], shown: str, ids: bool = 
             found.setdefault(why, []).append((name, file))
     told = []
     for why, own in found.items():
-        name, file = own[0]
+        here, there = told_apart(*own[0])
         names = (
             f"{counted(len(own), 'name')} in {shown} {'fits' if len(own) == 1 else 'fit'} {why} of the file"
         )
-        told.append(f"{names} ({quoted(name)} is taken for {quoted(file)})")
+        told.append(f"{names} ({here} is taken for {there})")
     return told
 
 
