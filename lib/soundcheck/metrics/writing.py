@@ -30,9 +30,7 @@ _SCRIPTS = (
     *("CJK", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "BOPOMOFO", "THAI", "LAO", "KHMER", "MYANMAR"),
     *("TIBETAN", "TAI ", "NEW TAI"),
 )
-_MAJORITY = 0.5  # more than this share decides
 _SWITCHED = 0.05  # share of such characters from which on speech switches between two kinds of scripts
-_OTHER_WORD = re.compile("s+")
 
 
 class _Kinds(dict[int, str]):
@@ -79,7 +77,7 @@ def unit_of(references: Sequence[str | None]) -> str:
     ('mixed', 'character', 'word')
     """
     counts = [_counts(text) for text in references if isinstance(text, str)]
-    kinds = {_mostly(*own) for own in counts if any(own)}
+    kinds = {signs > words for signs, words in counts if signs or words}
     if kinds == {False} and sum(signs for signs, _ in counts) > _SWITCHED * sum(map(sum, counts)):
         return MIXED
     return MIXED if len(kinds) > 1 else CHARACTER if True in kinds else WORD
@@ -120,7 +118,8 @@ def closed_up(text: str) -> str:
 
 
 def _without(text: str | None) -> bool:
-    return isinstance(text, str) and _mostly(*_counts(text))
+    signs, words = _counts(text) if isinstance(text, str) else (0, 0)
+    return signs > words
 
 
 def _counts(text: str) -> tuple[int, int]:
@@ -128,8 +127,4 @@ def _counts(text: str) -> tuple[int, int]:
     if text.isascii():
         return 0, sum(any(map(str.isalpha, word)) for word in text.split())
     kinds = text.translate(_KINDS)
-    return kinds.count("u"), len(_OTHER_WORD.findall(kinds))
-
-
-def _mostly(signs: int, words: int) -> bool:
-    return signs > _MAJORITY * (signs + words)
+    return kinds.count("u"), len(re.findall("s+", kinds))

@@ -552,7 +552,7 @@ def test_scores_of_other_projects(text):
     "text",
     [
         "modelid\tsegmentid\tside\ttargettype\na\tx.sph\ta\ttarget\na\tx.sph\tb\tnontarget\n",
-        "a x.sph A target\na x.sph B nontarget\n",
+        "modelid,segmentid,side,key\na,x.sph,A,tgt\na,x.sph,B,imp\n",
     ],
 )
 def test_both_sides_of_a_call_are_two_utterances(text):

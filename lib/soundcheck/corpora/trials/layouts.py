@@ -4,13 +4,13 @@ Conventions
 -----------
 - UTF-8, a byte order mark is fine. Lines count from 1 and end with LF, CR LF or CR; blank lines are skipped.
   Blanks and tabs separate words; commas and semicolons do if no cell of the first line has a blank inside.
-- NIST's sides ``a`` and ``b`` are two speakers of a call: where a list has both of one utterance, they belong
-  to its name, ``call_a``.
+- NIST's sides ``a`` and ``b`` are two speakers of a call: where columns under a header have both of one
+  utterance, they belong to its name, ``call_a``.
 - A first line that names all columns that are needed is a header: of a CSV table if commas or semicolons
   separate the names, else of columns separated by tabs or blanks, as NIST writes them. Parquet is a table.
 - Otherwise all lines have as many words as the first one. The label is the column with most words that are
   labels, the score the first or last one with most numbers, and two others are the names. Further columns of
-  numbers, labels, sexes or sides of calls say nothing, but for labels beside scores. If the caller
+  numbers, labels, sexes or sides say nothing, but for labels beside scores. If the caller
   gives a layout, the label or score stands at the first or last place. A single word is a score.
 - A header may stand above such lines: it names the label or score alone, and describes the names as it likes,
   ``label speaker/video/utterance speaker/video/utterance``; or it consists of plain words.
@@ -34,22 +34,18 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import decode_text, parse_text_table
 from soundcheck.corpora.utterances import bare_name
 
-LABELS = {  # in lower case, without - and _ -> whether it is a target trial; numbers see label_of
-    **dict.fromkeys(
-        "target tgt tar true genuine client same samespeaker match yes positive pos".split(), True
-    ),
-    **dict.fromkeys("nontarget non imp impostor imposter false different differentspeaker".split(), False),
-    **dict.fromkeys("diff diffspeaker nonmatch no negative neg".split(), False),
-}
+# In lower case, without - and _; numbers see label_of
+_SAME = "target tgt tar true genuine client same samespeaker match yes positive pos".split()
+_DIFFERENT = (
+    "nontarget non imp impostor imposter false different differentspeaker diff nonmatch no neg".split()
+)
+LABELS = dict.fromkeys(_SAME, True) | dict.fromkeys([*_DIFFERENT, "negative"], False)
 HEADINGS = {  # what a column holds -> what it may be called; case, blanks, - and _ do not count
     "enrol": (
         *("enrol", "enroll", "enrolment", "enrollment", "enrolid", "enrollid", "model", "modelid"),
-        *("path1", "file1", "utt1", "wav1", "audio1", "filepath1", "audiopath1", "utterance1"),
+        *("path1", "file1", "utt1", "wav1", "audio1"),
     ),
-    "test": (
-        *("test", "testid", "segment", "segmentid", "path2", "file2", "utt2", "wav2", "audio2"),
-        *("filepath2", "audiopath2", "utterance2"),
-    ),
+    "test": ("test", "testid", "segment", "segmentid", "path2", "file2", "utt2", "wav2", "audio2"),
     "label": ("label", "target", "targettype", "istarget", "key", "same", "samespeaker", "issame", "match"),
     "score": ("score", "llr", "similarity", "cosine", "cosinescore", "cosinesimilarity", "sim"),
     "side": ("side",),
@@ -57,14 +53,14 @@ HEADINGS = {  # what a column holds -> what it may be called; case, blanks, - an
     "utterance": ("utterance", "segment", "segmentid", "file", "path"),
 }
 _PLACES = {"voxceleb": "first", "kaldi": "last"}  # layout of lines -> where the label or score stands
-_EXAMPLES = {"enrol": "enrol", "test": "test", "score": "0.107", "label": "target", "side": "a", "": "..."}
+_EXAMPLES = {"enrol": "enrol", "test": "test", "score": "0.107", "label": "target", "": "..."}
 _SCORE_WORDS = (*HEADINGS["score"], "prediction")  # what may be above scores of lines
 _SIDES = ("a", "b", "A", "B")  # of NIST's calls
-_SEXES = ("f", "m", "F", "M", "female", "male")
 _SAMPLE = 1000  # lines that tell which columns are numbers
 _CORRECT = "Correct the line; names with blanks need a CSV table"
 _HEADER_WORD = re.compile(r"[A-Za-z_][\w-]*")
 _SEPARATORS = re.compile("[,;|]")  # of cells; a table with bars is refused when it is read
+_SEPARATED = re.compile(r"[ \t]*[,;][ \t]*")  # cells without header
 _LABEL_NUMBER = re.compile(r"[+-]?[01](\.0*)?")
 _IGNORED = re.compile(r'[\s"_-]')  # in names of columns
 
@@ -168,7 +164,7 @@ def read_listing(content: bytes, shown: str, needed: Sequence[str], remedy: str,
     listing = _read(content, shown, needed, remedy, layout)
     frame, side = listing.frame, listing.frame.get("side")
     if side is not None and (side.groupby(frame[needed[1]]).nunique() > 1).any() and side.isin(_SIDES).all():
-        frame = frame.assign(**{needed[1]: _mapped(frame[needed[1]], bare_name) + "_" + side.str.lower()})
+        frame = frame.assign(**{needed[1]: mapped(frame[needed[1]], bare_name) + "_" + side.str.lower()})
     return dataclasses.replace(listing, frame=frame.drop(columns="side", errors="ignore"))
 
 
@@ -225,7 +221,7 @@ def label_of(text: str) -> bool | None:
     return LABELS.get(_plain(text))
 
 
-def _mapped(column: pd.Series, change: Callable[[str], object]) -> pd.Series:
+def mapped(column: pd.Series, change: Callable[[str], object]) -> pd.Series:
     """Apply a function to each different text of a column once."""
     return column.map({text: change(text) for text in column.unique()})
 
@@ -275,11 +271,10 @@ def _read_lines(
 ) -> Listing | None:
     """Read lines of words; ``None`` if no column of them can be the label or score."""
     head, top = _words(first[0]), _line(source, first[0])
-    cells = re.split(r"[ \t]*[,;][ \t]*", first[0].replace('"', "").strip())
+    cells = _SEPARATED.split(first[0].replace('"', "").strip())
     commas = len(cells) > 1 and not any(map(re.compile(r"\s").search, cells))
     if commas:
-        head = cells
-        source = io.StringIO(re.sub(r"[ \t]*[,;][ \t]*", ",", source.getvalue().replace('"', "")))
+        head, source = cells, io.StringIO(_SEPARATED.sub(",", source.getvalue().replace('"', "")))
     elif len(head) < 4 and head[0].count("*") == 1:  # ESPnet joins the names so
         head, source = _words(first[0].replace("*", " ")), io.StringIO(source.getvalue().replace("*", " "))
     problems = Problems()
@@ -306,7 +301,7 @@ def _read_lines(
 def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
     """Tell what the columns of lines hold, empty text = nothing; no columns if they are no such lines."""
     width = frame.shape[1]
-    labels = [_mapped(frame[column], label_of).notna() for column in frame]
+    labels = [mapped(frame[column], label_of).notna() for column in frame]
     numbers = [frame[column].iloc[:_SAMPLE].map(_is_float) for column in frame]
     fits = labels if value == "label" else numbers
     ends = (0, width - 1)
@@ -336,14 +331,14 @@ def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
     others = [column for column in range(width) if column != chosen]
     labelled = [column for column in others if labels[column].iloc[1:].all()]
     numbered = [column for column in others if column not in labelled and numbers[column].iloc[1:].all()]
-    sides = [column for column in others if width > 3 and frame[column].isin((*_SIDES, *_SEXES)).all()]
+    sides = [
+        column for column in others if width > 3 and frame[column].isin((*_SIDES, "f", "m", "F", "M")).all()
+    ]
     spare = len(others) - (2 if width > 2 else 0)
     for column in list(dict.fromkeys([*labelled[::-1], *numbered[::-1], *sides[::-1]]))[:spare]:
         others.remove(column)
         if value == "score" and column in labelled:
             roles[column] = "label"
-        elif column in sides and frame[column].isin(_SIDES).all():
-            roles[column] = "side"
     roles |= dict(zip(others, ("enrol", "test"), strict=False))
     return [roles.get(column, "") for column in range(width)] if len(others) in (0, 2) else []
 

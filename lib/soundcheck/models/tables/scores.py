@@ -20,7 +20,6 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
-from soundcheck.common.wording import counted
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import Asked, LookUpModel
 from soundcheck.models.tables.index import compared
@@ -172,8 +171,8 @@ class ScoreModel(LookUpModel):
             return []
         used, frame = pd.concat(uses), self._scores.frame
         extra = len(frame) - used["number"].nunique()
-        belong = f"{counted(extra, 'score')} {'belongs' if extra == 1 else 'belong'}"
-        told = [f"{belong} to no trial that is evaluated"] if extra else []
+        belong = "score belongs" if extra == 1 else "scores belong"
+        told = [f"{extra} {belong} to no trial that is evaluated"] * bool(extra)
         if "..." in self._scores.form:
             told.append(f"{self._entry.target} is read as {self._scores.form}; other columns are not used")
         for side in PAIR if "enrol" in frame else ():

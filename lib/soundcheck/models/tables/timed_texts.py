@@ -284,7 +284,7 @@ def _check(rows: _Rows, place: str, item: dict, name: str, kind: str) -> None:
         remedy = did_you_mean(name, item).replace("Allowed: ", "There are: ")
         what = "the field is missing" if name not in item else "the field is null"
         if "audio_filepath" in item:
-            remedy = "These are results as NeMo writes them: give one object a line, not a list"
+            raise input_error(rows.shown, "these are results of NeMo", "Give one object a line, not a list")
         rows.problems.add(f"{rows.shown} {place}, field {name}", what, remedy)
     elif what := field_problem(value, kind):
         rows.problems.add(f"{rows.shown} {place}, field {name}", what, f"Expected is {_line(SEGLST)}")
