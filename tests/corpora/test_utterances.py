@@ -122,3 +122,8 @@ def test_a_file_finds_itself_behind_any_folder(files, folder):
         (rows,) = found.find([f"/{folder}/{file}"])
         assert len(rows) == 1  # itself, or a file that is written with more of the folder
         assert files[rows[0]].endswith(file)
+
+
+def test_names_that_look_alike_are_told_apart():
+    (told,) = utterances.matched_by_less({("a\u0308.wav", "\u00e4.wav")}, "t.csv")
+    assert "('a\\u0308.wav' is taken for '\\u00e4.wav')" in told

@@ -329,11 +329,27 @@ def test_signs_between_words_still_split_them(text, expected):
 
 @pytest.mark.parametrize(
     "language",
-    ["tr", "tur", "Turkish", "tr-TR", "tr_TR", "az", "aze", "azj", "Azeri", "Azerbaijani", "az-Latn"],
+    [
+        "tr",
+        "tur",
+        "Turkish",
+        "tr-TR",
+        "tr_TR",
+        "az",
+        "aze",
+        "azj",
+        "Azeri",
+        "Azerbaijani",
+        "az-Latn",
+        "TÜRKÇE",
+        "türkisch",
+        "crh",
+    ],
 )
 def test_turkish_and_azeri_have_capitals_of_their_own(language):
     assert is_turkic(language)
     assert basic("İstanbul'da IŞIK, DIŞI", turkic=True) == "istanbul'da ışık dışı"
+    assert basic("I\u0307ZMI\u0307R", turkic=True) == "izmir"
     assert none("IŞIK", turkic=True) == "IŞIK"
 
 
@@ -349,6 +365,8 @@ MARKS = (
     "[rires] /unintelligible/ ~SIL (unclear) (Lachen) [музыка] <overlap> [crosstalk] <v-noise>".replace(
         "<v-noise>", "<vocal-noise>"
     )
+    + " <|en|> <|0.00|> <|NEUTRAL|> [PAD] [SPEAKER_00] {disfmarker} &=laughs (%HESITATION) [fil] "
+    "<B_ASIDE> <lang:Foreign>"
 )
 ORDINARY = [
     ("(two) [2] {three}", "two 2 three"),
@@ -360,19 +378,41 @@ ORDINARY = [
     ("50% noise, wow! Music", "50 noise wow music"),
     ("<b>bold</b>", "b bold b"),
     ("[no thanks]", "no thanks"),
+    ("(speech) (speaking) [Spanish] [two words] (at home)", "speech speaking spanish two words at home"),
+    ("(the man in the car) [b] AT&T &c", "the man in the car b at t c"),
     ("{ um / uh }", "um uh"),
     ("2 * noise * 3", "2 noise 3"),
     ("noise/music/speech and/or km/h", "noise music speech and or km h"),
 ]
 
 
-@pytest.mark.parametrize("mark", [*MARKS.split(), "[upbeat music]", "[inaudible 00:12:33]", "(phone rings)"])
+MARKS_OF_SEVERAL_WORDS = [
+    *(
+        "[upbeat music]",
+        "[inaudible 00:12:33]",
+        "[inaudible- 3 secs.]",
+        "(inaudible at 10:03)",
+        "(phone rings)",
+    ),
+    *("(speaking in foreign language)", "[speaking Spanish]", "[clears throat]", "(clears throat)"),
+    *("[2 words unclear]", "(wind blowing)", "(foreign language)", "[birds chirping]", "[speaker 2]"),
+    *('<foreign lang="Spanish">', "[multiple speakers]"),
+]
+
+
+@pytest.mark.parametrize("mark", [*MARKS.split(), *MARKS_OF_SEVERAL_WORDS])
 def test_marks_of_noises_are_no_words(mark):
     assert noise_marks(f"go {mark} left") == [mark]
     assert basic(f"go {mark} left") == "go left" and basic(mark) == ""
-    assert basic(f"go{mark}left") in ("go left", "gohesitation left") or mark[0] in "%!+*~/"
+    assert basic(f"go{mark}left") in ("go left", "gohesitation left") or mark[0] in "%!+*~/&"
     if mark != "%HESITATION":  # dropped as before
         assert NORMALISERS["basic-with-marks"](f"go {mark} left") != "go left"
+
+
+def test_a_word_that_is_said_with_laughter_stays():
+    text = "[laughter-yes] oh [LAUGHTER-I'm] [laughter]"
+    assert noise_marks(text) == text.replace(" oh", "").split()
+    assert basic(text) == "yes oh i'm"
 
 
 @pytest.mark.parametrize(("text", "expected"), ORDINARY)

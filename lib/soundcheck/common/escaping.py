@@ -112,6 +112,7 @@ def told_apart(one: str, other: str) -> tuple[str, str]:
     same = os.path.commonprefix([one, other])
     cut = max(0, len(same) - 20) if max(len(one), len(other)) > VALUE_LIMIT else 0
     alike = difflib.SequenceMatcher(None, one[-200:], other[-200:], autojunk=False).ratio() > 0.75
+    alike |= unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other)
     shown = []
     for name, against in ((one, other), (other, one)):
         scripts = {_script(sign) for sign in {*against} - {*name}}

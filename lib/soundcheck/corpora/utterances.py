@@ -23,7 +23,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from soundcheck.common.errors import Problems
-from soundcheck.common.escaping import quoted
+from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.wording import counted
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def plain_path(name: str) -> str:
     return "/".join(part for part in name.replace("\\", "/").split("/") if part not in ("", "."))
 
 
-def _bare(name: str) -> str:
+def bare_name(name: str) -> str:
+    """Leave out the extension of a sound."""
     return _EXTENSION.sub("", name)
 
 
@@ -79,7 +80,7 @@ class UtteranceNames:
         self._forms: list[Callable[[], list[str]]] = [
             lambda: self._files,
             lambda: list(map(plain_path, self._files)),
-            lambda: list(map(_bare, self._names(1))),
+            lambda: list(map(bare_name, self._names(1))),
             lambda: [name.replace("/", "-") for name in self._names(2)],
             lambda: [name.replace("/", "_") for name in self._names(2)],
         ]
@@ -145,7 +146,7 @@ class UtteranceNames:
                 elif ranks[0] == ranks[1]:
                     rival[row] = number
         for row, number in rival.items():
-            both = f"{quoted(names[owner[row]])} and {quoted(names[number])}"
+            both = " and ".join(told_apart(names[owner[row]], names[number]))
             what = f"the {noun}s {both} mean the same segment {quoted(self._files[row])}"
             remedy = (
                 "Write the one that is meant as in the corpus; are these answers of two sets of recordings?"
@@ -178,14 +179,14 @@ class UtteranceNames:
 
     def _look_ups(self, folded: bool) -> Iterator[Callable[[str], Sequence[int]]]:
         """Give what names are looked for in, one after the other; made when it is asked for."""
-        for form, change in ((1, str), (2, _bare)):
+        for form, change in ((1, str), (2, bare_name)):
             whole = self._rows(form, folded)
             yield lambda name, whole=whole, change=change: _longest_end(change(name), whole)
             ends = self._rows(form, folded, True)
             yield lambda name, ends=ends, change=change: ends.get(change(name), [])
         for form in range(3, len(self._forms)):
             table = self._rows(form, folded)
-            yield lambda name, table=table: table.get(_bare(name)) or table.get(name, [])
+            yield lambda name, table=table: table.get(bare_name(name)) or table.get(name, [])
 
     def _names(self, form: int) -> list[str]:
         if form not in self._known:
@@ -250,17 +251,17 @@ def matched_by_less(pairs: Collection[tuple[str, str]], shown: str, ids: bool = 
             found.setdefault(why, []).append((name, file))
     told = []
     for why, own in found.items():
-        name, file = own[0]
+        here, there = told_apart(*own[0])
         names = (
             f"{counted(len(own), 'name')} in {shown} {'fits' if len(own) == 1 else 'fit'} {why} of the file"
         )
-        told.append(f"{names} ({quoted(name)} is taken for {quoted(file)})")
+        told.append(f"{names} ({here} is taken for {there})")
     return told
 
 
 def _less(name: str, file: str, ids: bool) -> str:
     """Say how a name is less than the path of its file; empty if it is not."""
-    stem, base = _bare(name), _bare(file)
+    stem, base = bare_name(name), bare_name(file)
     if not (_ends_with(stem, base) or _ends_with(base, stem)):
         stem, base = _folded(stem), _folded(base)
         alike = _ends_with(stem, base) or _ends_with(base, stem)

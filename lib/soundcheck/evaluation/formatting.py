@@ -70,7 +70,7 @@ class Formatted(Evaluation):
         said_elsewhere = reference_predictions(subset.task, self.seed, keys, "", truth)
         subset = dataclasses.replace(subset, truth=truth, reference=Predictions(said_elsewhere, random=True))
         without = without_blanks(truth)
-        if unit_of(truth) == MIXED:
+        if without.any() and unit_of(truth) == MIXED:
             told = f"{without.sum()} of {len(truth)} references are written without blanks between words"
             self.note(f"{subset.corpus}: {told}; they are left out")
             return subset.take(np.flatnonzero(~without))

@@ -11,8 +11,9 @@ Conventions
 - ``basic`` keeps a word whole at the signs that UAX 29 allows inside of words: apostrophes, the colon of
   Swedish and Finnish (EU:n), the middle dot of Catalan (l·l), the gershayim of Hebrew.
 - A mark of a noise or an unknown word is a bracket with nothing but words of ``noise_marks.csv``, at least
-  one of which names a noise (*sound*), is a label that people do not put into round brackets (*label*), or
-  one that only stands between < and > (*tag*).
+  one of which names a noise (*sound*), is a label that people do not put into round brackets (*label*) or
+  only beside other words (*together*), or one that only stands between < and > (*tag*). So are all tokens of
+  Whisper, ``<|en|>``, and events of CHAT, ``&=laughs``. Of ``[laughter-yes]`` the word stays.
 - ``open-asr`` is the one of the Open ASR Leaderboard (Srivastav et al. 2025), whose rules are Whisper's and
   some of its own. They change with time, so its version names the commit whose rules these are.
 - **No text takes long.** More than 30 combining marks in a row are cut to 30, as in the Stream-Safe Text
@@ -69,8 +70,9 @@ class Normaliser:
         >>> NORMALISERS["basic"]("Don’t  stop — it's 5 o'clock!")
         "don't stop it's 5 o'clock"
         """
-        # Whisper's have the rules of others
-        return self.function(text.translate(_TURKIC_SMALL) if turkic and self.name[:5] == "basic" else text)
+        if turkic and self.name[:5] == "basic":  # Whisper's have the rules of others
+            text = text.replace("I\u0307", "i").translate(_TURKIC_SMALL)
+        return self.function(text)
 
     @property
     def keeps_marks(self) -> bool:
@@ -189,25 +191,26 @@ def fold_case(text: str) -> str:
     return _DOTTED.sub("", text.casefold())
 
 
-_TURKIC = re.compile(r"(tr|tur|turkish|türkçe|aze?|azj|azeri|azerbaijani)(?![^\W_])")
+_TURKIC = re.compile(r"(tr|tur|turkish|t[uü]rk[cç]e|türkisch|aze?|azj|azeri|azerbaijani|gag|crh)(?![^\W_])")
 _TURKIC_SMALL = str.maketrans({"İ": "i", "I": "ı"})
 
 
 @functools.cache
 def is_turkic(language: object) -> bool:
-    """Say whether a language, by its code or name, has I without a dot beside İ: Turkish, Azeri."""
-    return isinstance(language, str) and bool(_TURKIC.match(language.strip().casefold()))
+    """Say whether a language, by its code or name, has I without a dot beside İ, as Turkish and Azeri."""
+    return isinstance(language, str) and bool(_TURKIC.match(fold_case(language.strip())))
 
 
-# Brackets, of full width too; %NOISE !SIL ~SIL ++NOISE++ /noise/ *coughs*. With limits: no text takes long
+# Brackets, of full width too; %NOISE !SIL ++NOISE++ &=noise /noise/ *coughs*. With limits: no text takes long
 _BRACKETS = [(r"\[［【", r"\]］】", ""), ("<＜", ">＞", ""), ("{｛", "}｝", "/"), ("(（", ")）", "")]
 _MARK = re.compile(
-    r"\*[^\s*][^*]{0,60}\*|(?<![\w/])/{1,2}[^\s/]{1,60}/{1,2}(?![\w/])|(?<!\w)(?:[%％!~]|\+\+)\w{1,60}(?:\+\+)?(?!\w)"
+    r"\*[^\s*][^*]{0,60}\*|&=[\w:]{1,60}|(?<![\w/])/{1,2}[^\s/]{1,60}/{1,2}(?![\w/])|(?<!\w)(?:[%％!~]|\+\+)\w{1,60}(?:\+\+)?(?!\w)"
     + "".join(
         f"|[{first}]{{1,3}}[^{first}{last}{no}]{{1,60}}[{last}]{{1,3}}" for first, last, no in _BRACKETS
     )
 )
-_MARK_START = re.compile(r"[\[［【<＜{｛(（*%％!~+/]")
+_MARK_START = re.compile(r"[\[［【<＜{｛(（*%％!~+/&]")
+_LAUGHED = re.compile(r"\[(?:laughter|laugh|noise)-([^\s\]]+)\]", re.IGNORECASE)  # a word said with laughter
 
 
 @functools.cache
@@ -218,10 +221,14 @@ def _mark_words() -> dict[str, str]:
 
 
 def _is_mark(written: str) -> bool:
-    kinds = {_mark_words().get(word) for word in re.findall(r"[^\W\d_]+", fold_case(written))}
-    named = {"sound"} if written[0] in "(（*/" else {"sound", "label"}  # people put words into round brackets
-    named |= {"tag"} if written[0] == "<" else set()
-    return bool(kinds & named) and kinds <= {*named, "beside"}
+    if written.startswith(("<|", "&=")):
+        return True
+    words = re.findall(r"[^\W\d_]+", fold_case(written))
+    kinds = {_mark_words().get(word) for word in words}
+    named = {"sound", "together"} if len(words) > 1 else {"sound"}
+    if written[0] not in "(（*/" or "%" in written:  # people put words into round brackets
+        named |= {"together", "label"} | ({"tag"} if written[0] == "<" else set())
+    return bool(kinds & named) and kinds <= {*named, "together", "label", "beside"}
 
 
 def noise_marks(text: str) -> list[str]:
@@ -232,11 +239,13 @@ def noise_marks(text: str) -> list[str]:
     >>> noise_marks("[noise] turn (two) <unk> left ((laughs)) [laughs at me]")
     ['[noise]', '<unk>', '((laughs))']
     """
-    return list(filter(_is_mark, _MARK.findall(text))) if _MARK_START.search(text) else []
+    found = _MARK.findall(text) if _MARK_START.search(text) else []
+    return [written for written in found if _is_mark(written) or _LAUGHED.fullmatch(written)]
 
 
 def without_marks(text: str, instead: str = " ") -> str:
     """Put something in the place of marks of noises and unknown words."""
+    text = _LAUGHED.sub(lambda found: found[0] if _is_mark(found[0]) else found[1], text)
     return _MARK.sub(lambda found: instead if _is_mark(found[0]) else found[0], text)
 
 

@@ -10,8 +10,9 @@ Conventions
   nobody knows how, and recognisers do it in another way.
 - Korean and Vietnamese are written with blanks.
 - Only letters are looked at; digits, marks and punctuation are shared by scripts.
-- Each reference has a unit of its own. Where a corpus has both, its unit is *mixed*: characters of such
-  scripts and words of the others, as in the mixed error rate of speech that switches between two languages.
+- Each reference has a unit of its own, that of which it has more: characters of such scripts, or words of the
+  others. Where a corpus has both, or references of words with more than 5 % of such characters, its unit is
+  *mixed*, as in the mixed error rate of speech that switches between two languages.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _SCRIPTS = (
     *("CJK", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "BOPOMOFO", "THAI", "LAO", "KHMER", "MYANMAR"),
     *("TIBETAN", "TAI ", "NEW TAI"),
 )
-_MAJORITY = 0.5  # more than this share decides
+_SWITCHED = 0.05  # share of such characters from which on speech switches between two kinds of scripts
 
 
 class _Kinds(dict[int, str]):
@@ -47,7 +48,7 @@ _KINDS = _Kinds()
 
 
 def without_blanks(texts: Iterable[str | None]) -> np.ndarray:
-    """Say of each text whether most of its letters are of scripts without blanks between words.
+    """Say of each text whether it has more characters of scripts without blanks than words of others.
 
     Parameters
     ----------
@@ -75,8 +76,10 @@ def unit_of(references: Sequence[str | None]) -> str:
     >>> unit_of(["左转", "ok", None]), unit_of(["左转", "123"]), unit_of([])
     ('mixed', 'character', 'word')
     """
-    lettered = (text for text in references if isinstance(text, str) and any(map(str.isalpha, text)))
-    kinds = {_without(text) for text in lettered}
+    counts = [_counts(text) for text in references if isinstance(text, str)]
+    kinds = {signs > words for signs, words in counts if signs or words}
+    if kinds == {False} and sum(signs for signs, _ in counts) > _SWITCHED * sum(map(sum, counts)):
+        return MIXED
     return MIXED if len(kinds) > 1 else CHARACTER if True in kinds else WORD
 
 
@@ -115,8 +118,13 @@ def closed_up(text: str) -> str:
 
 
 def _without(text: str | None) -> bool:
-    if not isinstance(text, str) or text.isascii():
-        return False
+    signs, words = _counts(text) if isinstance(text, str) else (0, 0)
+    return signs > words
+
+
+def _counts(text: str) -> tuple[int, int]:
+    """Count letters of such scripts, and words of others."""
+    if text.isascii():
+        return 0, sum(any(map(str.isalpha, word)) for word in text.split())
     kinds = text.translate(_KINDS)
-    without = kinds.count("u")
-    return without > _MAJORITY * (without + kinds.count("s"))
+    return kinds.count("u"), len(re.findall("s+", kinds))

@@ -500,6 +500,17 @@ OTHERS = {  # what a list looks like, both trials on two lines
     "sides and label first": "1 a b b\n0 a c b\n",
     "commas without header": "a,b,1\na,c,0\n",
     "tabs": "a\tb\t1\na\tc\t0\n",
+    "commas and blanks": "a, b, 1\na, c, 0\n",
+    "semicolons without header": "a;b;1\na;c;0\n",
+    "quotes without header": '"1","a","b"\n"0","a","c"\n',
+    "positive and negative": "a b positive\na c negative\n",
+    "signs": "+1 a b\n-1 a c\n",
+    "same-speaker": "a b same-speaker\na c different-speaker\n",
+    "decimals": "a b 1.000\na c 0.000\n",
+    "sexes": "a b target f\na c nontarget m\n",
+    "joined names, as ESPnet": "a*b 1\na*c 0\n",
+    "a header of a label": "left,right,same\na,b,1\na,c,0\n",
+    "table with same_speaker": "file_1,file_2,same_speaker\na,b,1\na,c,0\n",
     "a header of plain words": "first second same_speaker\na b 1\na c 0\n",
     "table of pandas": "enrol,test,label\na,b,1.0\na,c,0.0\n",
     "table with an index": ",enrol,test,label\n0,a,b,1\n1,a,c,0\n",
@@ -521,6 +532,9 @@ OTHER_SCORES = {
     "label first": "target a b 0.7\nimp a c 0.2\n",
     "score first, label last": "0.7 a b 1\n0.2 a c 0\n",
     "commas without header": "a,b,0.7\na,c,0.2\n",
+    "decimal label third": "a b 1.000000 0.700000\na c 0.000000 0.200000\n",
+    "joined names, as ESPnet": "a*b 0.7\na*c 0.2\n",
+    "cosine": "file1,file2,cosine\na,b,0.7\na,c,0.2\n",
     "table with semicolons": "enrol;test;score\na;b;0.7\na;c;0.2\n",
     "table with a label": "enrol,test,score,label\na,b,0.7,1.0\na,c,0.2,0.0\n",
 }
@@ -532,6 +546,17 @@ def test_scores_of_other_projects(text):
     assert scored(found) == [("a", "b", 0.7), ("a", "c", 0.2)]
     if len(text.split("\n")[-2].replace(",", " ").split()) == 4:
         assert found.frame["target"].tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "modelid\tsegmentid\tside\ttargettype\na\tx.sph\ta\ttarget\na\tx.sph\tb\tnontarget\n",
+        "modelid,segmentid,side,key\na,x.sph,A,tgt\na,x.sph,B,imp\n",
+    ],
+)
+def test_both_sides_of_a_call_are_two_utterances(text):
+    assert pairs(trials(text)) == [("a", "x_a", True), ("a", "x_b", False)]
 
 
 def test_scores_and_labels_without_names():

@@ -63,12 +63,18 @@ def test_one_score_a_line_counts_trials_that_are_left_out(load):
         load("1\n2\n").notices([left])
 
 
+def test_columns_that_are_not_used_are_named(load):
+    assert load("a b 7 0.7\na c 2 0.2\n", corpora=("voices",)).notices([VOICES]) == [
+        "scores.txt is read as lines `enrol test 0.107 ...`; other columns are not used"
+    ]
+
+
 def test_scores_of_no_trial_are_counted(load):
     other = corpus((0, "d", "e"), name="others")
     model = load("1 a b\n2 a c\n3 d e\n4 x y\n")
-    assert model.notices([VOICES, other]) == ["1 scores belong to no trial that is evaluated"]
+    assert model.notices([VOICES, other]) == ["1 score belongs to no trial that is evaluated"]
     assert load("1 a b\n2 a c\n3 d e\n", corpora=("voices",)).notices([VOICES, other]) == [
-        "1 scores belong to no trial that is evaluated"
+        "1 score belongs to no trial that is evaluated"
     ]
 
 

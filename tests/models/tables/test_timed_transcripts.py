@@ -296,7 +296,7 @@ REFUSED = [
     ("x.json", entry(start_time=True), "entry 2, field start_time: .* is true or false"),
     ("x.json", entry(end_time=-1), "entry 2: -1 s is negative"),
     ("x.json", entry(start_time=3), "entry 2: the end, 1.5 s, is before the start, 3 s"),
-    ("x.json", [{"audio_filepath": "a.wav", "pred_text": "x"}], "results as NeMo writes them: give one"),
+    ("x.json", [{"audio_filepath": "a.wav", "pred_text": "x"}], "these are results of NeMo. Give one"),
     ("x.json", [3], "entry 1: this is a number, not an object"),
     ("x.json", json.dumps(SEGLST).replace('"words"', '"speaker"'), "the key 'speaker' stands twice"),
     ("x.json", json.dumps(SEGLST)[:-1], "is no JSON"),
@@ -307,6 +307,15 @@ REFUSED = [
 def test_refused(load, name, content, words):
     with pytest.raises(InputError, match=rf"^{name}[\s\S]*{words}"):
         load(content, name)
+
+
+def test_times_may_be_clocks_as_in_chime(load):
+    entry = {"session_id": "m1", "start_time": "0:00:00.00", "end_time": "0:00:01.50", "words": "turn left"}
+    assert answers(load([entry], "hyp.json"), MEETINGS)[0] == "turn left"
+
+
+def test_a_label_may_have_blanks_behind_commas(load):
+    assert answers(load("m1 1 A 0 1.5 <o, f0, male> turn left\n"), MEETINGS)[0] == "turn left"
 
 
 def test_labels_and_ignored_lines(load):

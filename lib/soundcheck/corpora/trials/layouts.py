@@ -3,12 +3,14 @@
 Conventions
 -----------
 - UTF-8, a byte order mark is fine. Lines count from 1 and end with LF, CR LF or CR; blank lines are skipped.
-  Blanks and tabs separate words; commas do if the first line has neither.
+  Blanks and tabs separate words; commas and semicolons do if no cell of the first line has a blank inside.
+- NIST's sides ``a`` and ``b`` are two speakers of a call: where columns under a header have both of one
+  utterance, they belong to its name, ``call_a``.
 - A first line that names all columns that are needed is a header: of a CSV table if commas or semicolons
   separate the names, else of columns separated by tabs or blanks, as NIST writes them. Parquet is a table.
 - Otherwise all lines have as many words as the first one. The label is the column with most words that are
   labels, the score the first or last one with most numbers, and two others are the names. Further columns of
-  numbers, labels or NIST's sides ``a`` and ``b`` say nothing, but for labels beside scores. If the caller
+  numbers, labels, sexes or sides say nothing, but for labels beside scores. If the caller
   gives a layout, the label or score stands at the first or last place. A single word is a score.
 - A header may stand above such lines: it names the label or score alone, and describes the names as it likes,
   ``label speaker/video/utterance speaker/video/utterance``; or it consists of plain words.
@@ -23,39 +25,43 @@ import dataclasses
 import io
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import decode_text, parse_text_table
+from soundcheck.corpora.utterances import bare_name
 
-LABELS = {  # in lower case -> whether it is a target trial
-    **dict.fromkeys("1 1.0 target tgt tar true genuine client same match yes".split(), True),
-    **dict.fromkeys("0 0.0 nontarget non-target non imp impostor imposter false".split(), False),
-    **dict.fromkeys("different diff nonmatch no -1 -1.0".split(), False),
-}
+# In lower case, without - and _; numbers see label_of
+_SAME = "target tgt tar true genuine client same samespeaker match yes positive pos".split()
+_DIFFERENT = (
+    "nontarget non imp impostor imposter false different differentspeaker diff nonmatch no neg".split()
+)
+LABELS = dict.fromkeys(_SAME, True) | dict.fromkeys([*_DIFFERENT, "negative"], False)
 HEADINGS = {  # what a column holds -> what it may be called; case, blanks, - and _ do not count
     "enrol": (
         *("enrol", "enroll", "enrolment", "enrollment", "enrolid", "enrollid", "model", "modelid"),
         *("path1", "file1", "utt1", "wav1", "audio1"),
     ),
     "test": ("test", "testid", "segment", "segmentid", "path2", "file2", "utt2", "wav2", "audio2"),
-    "label": ("label", "target", "targettype", "istarget", "key"),
-    "score": ("score", "llr"),
+    "label": ("label", "target", "targettype", "istarget", "key", "same", "samespeaker", "issame", "match"),
+    "score": ("score", "llr", "similarity", "cosine", "cosinescore", "cosinesimilarity", "sim"),
+    "side": ("side",),
     "model": ("model", "modelid", "enrol", "enroll", "enrolment", "enrollment"),
     "utterance": ("utterance", "segment", "segmentid", "file", "path"),
 }
 _PLACES = {"voxceleb": "first", "kaldi": "last"}  # layout of lines -> where the label or score stands
 _EXAMPLES = {"enrol": "enrol", "test": "test", "score": "0.107", "label": "target", "": "..."}
 _SCORE_WORDS = (*HEADINGS["score"], "prediction")  # what may be above scores of lines
-_SPELLINGS = {spelt for word in LABELS for spelt in (word, word.upper(), word.capitalize())}
 _SIDES = ("a", "b", "A", "B")  # of NIST's calls
 _SAMPLE = 1000  # lines that tell which columns are numbers
 _CORRECT = "Correct the line; names with blanks need a CSV table"
 _HEADER_WORD = re.compile(r"[A-Za-z_][\w-]*")
 _SEPARATORS = re.compile("[,;|]")  # of cells; a table with bars is refused when it is read
+_SEPARATED = re.compile(r"[ \t]*[,;][ \t]*")  # cells without header
+_LABEL_NUMBER = re.compile(r"[+-]?[01](\.0*)?")
 _IGNORED = re.compile(r'[\s"_-]')  # in names of columns
 
 
@@ -99,7 +105,7 @@ class Listing:
 
     def check_names(self) -> None:
         """Note names that are empty as problems."""
-        for column in self.frame.columns.difference(["label", "score"], sort=False):
+        for column in self.frame.columns.difference(["label", "score", "side"], sort=False):
             for line in self.frame.index[self.frame[column] == ""]:
                 what = "the name is empty"
                 self.problems.add(self.where(line, column), what, "Fill it in or remove the line")
@@ -132,7 +138,7 @@ class Listing:
 
 
 def read_listing(content: bytes, shown: str, needed: Sequence[str], remedy: str, layout: str = "") -> Listing:
-    """Read a file as text.
+    """Read a file as text; utterances of both sides of a call get the names ``call_a`` and ``call_b``.
 
     Parameters
     ----------
@@ -155,6 +161,14 @@ def read_listing(content: bytes, shown: str, needed: Sequence[str], remedy: str,
         first line tells no layout, or columns are missing. Lines with too few or too many words are noted as
         problems.
     """
+    listing = _read(content, shown, needed, remedy, layout)
+    frame, side = listing.frame, listing.frame.get("side")
+    if side is not None and (side.groupby(frame[needed[1]]).nunique() > 1).any() and side.isin(_SIDES).all():
+        frame = frame.assign(**{needed[1]: mapped(frame[needed[1]], bare_name) + "_" + side.str.lower()})
+    return dataclasses.replace(listing, frame=frame.drop(columns="side", errors="ignore"))
+
+
+def _read(content: bytes, shown: str, needed: Sequence[str], remedy: str, layout: str) -> Listing:
     if content.startswith(b"PAR1"):
         if layout not in ("", "table"):
             raise input_error(shown, "this is a Parquet table", "Write layout: table, or remove the key")
@@ -192,6 +206,24 @@ def _tell_layout(first: Sequence[str], needed: Sequence[str]) -> str:
     if any(len(_roles(split(first[0]), needed)) == len(needed) for split in (_tabbed, _words)):
         return "nist"
     return "spk2utt" if "utterance" in needed else "lines"
+
+
+def label_of(text: str) -> bool | None:
+    """Say whether a label is that of a target trial; ``None`` if it is no label.
+
+    Examples
+    --------
+    >>> label_of("1.000"), label_of("-1"), label_of("non-target"), label_of("0.5")
+    (True, False, False, None)
+    """
+    if _LABEL_NUMBER.fullmatch(text.strip()):
+        return float(text) > 0
+    return LABELS.get(_plain(text))
+
+
+def mapped(column: pd.Series, change: Callable[[str], object]) -> pd.Series:
+    """Apply a function to each different text of a column once."""
+    return column.map({text: change(text) for text in column.unique()})
 
 
 def _is_float(text: str) -> bool:
@@ -238,9 +270,13 @@ def _read_lines(
     source: io.StringIO, first: Sequence[str], shown: str, value: str, place: str
 ) -> Listing | None:
     """Read lines of words; ``None`` if no column of them can be the label or score."""
-    head = _words(first[0])
-    commas = len(head) == 1 and "," in head[0]
-    head = head[0].split(",") if commas else head
+    head, top = _words(first[0]), _line(source, first[0])
+    cells = _SEPARATED.split(first[0].replace('"', "").strip())
+    commas = len(cells) > 1 and not any(map(re.compile(r"\s").search, cells))
+    if commas:
+        head, source = cells, io.StringIO(_SEPARATED.sub(",", source.getvalue().replace('"', "")))
+    elif len(head) < 4 and head[0].count("*") == 1:  # ESPnet joins the names so
+        head, source = _words(first[0].replace("*", " ")), io.StringIO(source.getvalue().replace("*", " "))
     problems = Problems()
     frame = _read_words(source, shown, len(head), "," if commas else r"\s+", problems)
     columns = _columns(frame, value, place)
@@ -257,7 +293,7 @@ def _read_lines(
     )
     if len(frame) > 1 and _is_header(head, columns, value, own.iloc[1]):
         form += f" under the header {quoted(' '.join(head))}"
-        frame = frame.drop(index=_line(source, first[0]))
+        frame = frame.drop(index=top)
     layout = "lines" if "enrol" in frame else "numbers"
     return Listing(shown, layout, form, frame, problems=problems)
 
@@ -265,7 +301,7 @@ def _read_lines(
 def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
     """Tell what the columns of lines hold, empty text = nothing; no columns if they are no such lines."""
     width = frame.shape[1]
-    labels = [frame[column].isin(_SPELLINGS) for column in frame]
+    labels = [mapped(frame[column], label_of).notna() for column in frame]
     numbers = [frame[column].iloc[:_SAMPLE].map(_is_float) for column in frame]
     fits = labels if value == "label" else numbers
     ends = (0, width - 1)
@@ -295,7 +331,9 @@ def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
     others = [column for column in range(width) if column != chosen]
     labelled = [column for column in others if labels[column].iloc[1:].all()]
     numbered = [column for column in others if column not in labelled and numbers[column].iloc[1:].all()]
-    sides = [column for column in others if width > 3 and frame[column].isin(_SIDES).all()]
+    sides = [
+        column for column in others if width > 3 and frame[column].isin((*_SIDES, "f", "m", "F", "M")).all()
+    ]
     spare = len(others) - (2 if width > 2 else 0)
     for column in list(dict.fromkeys([*labelled[::-1], *numbered[::-1], *sides[::-1]]))[:spare]:
         others.remove(column)
@@ -308,12 +346,13 @@ def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
 def _is_header(words: Sequence[str], columns: Sequence[str], value: str, below: str) -> bool:
     """Tell whether words above lines are their header; ``below``: the label or score of the second line."""
     own = words[columns.index(value)]
-    if own in _SPELLINGS if value == "label" else _is_float(own):
+    alike = own[-1].isalpha() == below[-1:].isalpha()  # above 1 and 0, same is a heading
+    if (label_of(own) is not None and alike) if value == "label" else _is_float(own):
         return False
     if _plain(own) in (HEADINGS["label"] if value == "label" else _SCORE_WORDS):
         return True
     # A word may be a label with a slip of the pen.
-    plain = (_HEADER_WORD.fullmatch(word) and word not in _SPELLINGS for word in words)
+    plain = (_HEADER_WORD.fullmatch(word) and label_of(word) is None for word in words)
     return not below.isalpha() and all(plain)
 
 
@@ -405,8 +444,9 @@ def _chosen(header: Sequence[str], needed: Sequence[str], where: str) -> dict[st
         if len(columns) > 1:
             names = " and ".join(quoted(header[column]) for column in columns)
             problems.add(where, f"the columns {names} could all be meant as {role}", "Rename all but one")
-    if "score" in needed and len(also := _roles(header, ["label"]).get("label", [])) == 1:
-        roles["label"] = also
+    for other in {"label", "side"}.difference(needed):
+        if len(also := _roles(header, [other]).get(other, [])) == 1:
+            roles[other] = also
     for role in needed:
         if role not in roles:
             there = ", ".join(quoted(name) for name in header[:10])

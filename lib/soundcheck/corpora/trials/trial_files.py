@@ -28,7 +28,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import NUMBER, parse_number
-from soundcheck.corpora.trials.layouts import LABELS, Listing, read_listing
+from soundcheck.corpora.trials.layouts import Listing, label_of, mapped, read_listing
 
 PAIR = ["enrol", "test"]
 _SPACE = re.compile(r"\s")
@@ -78,7 +78,7 @@ def parse_trials(content: bytes, shown: str, layout: str = "") -> Listing:
     """Read the bytes of a list of trials; see :func:`read_trials`."""
     trials = read_listing(content, shown, (*PAIR, "label"), _TRIALS, layout)
     labels = trials.frame["label"]
-    target = _targets(labels)
+    target = mapped(labels, label_of)
     for line, label in labels[target.isna()].items():
         remedy = did_you_mean(label, _WORDS) + _told(trials, "; if not, set `layout:` of the corpus")
         what = f"{quoted(label)} is not a valid label of a trial"
@@ -90,11 +90,6 @@ def parse_trials(content: bytes, shown: str, layout: str = "") -> Listing:
     trials.check_duplicates(PAIR, "target", "the trial {enrol} {test} has both labels", remedy)
     trials.problems.raise_if_any()
     return trials
-
-
-def _targets(labels: pd.Series) -> pd.Series:
-    """Say which labels are those of target trials; missing for words that are no label."""
-    return labels.map({label: LABELS.get(label.strip().lower()) for label in labels.unique()})
 
 
 def _told(listing: Listing, otherwise: str) -> str:
@@ -145,7 +140,7 @@ def parse_scores(content: bytes, shown: str) -> Listing:
     problems.raise_if_any()
     frame = frame.assign(score=numbers)
     if "label" in frame:
-        target = _targets(frame.pop("label"))
+        target = mapped(frame.pop("label"), label_of)
         frame = frame if target.isna().any() else frame.assign(target=target.astype(bool))
     scores = dataclasses.replace(scores, frame=frame)
     if "enrol" not in frame:
@@ -249,7 +244,7 @@ def score_text(
     if decided:
         frame["decision"] = np.where(frame["score"] > threshold, "accept", "reject")
         frame["threshold"] = float(threshold)
-    if not any(name.lower() in LABELS or _SPACE.search(name) for name in names):
+    if not any(label_of(name) is not None or _SPACE.search(name) for name in names):
         text = frame.to_csv(sep=" ", header=decided, index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
         return text.encode("utf-8", "backslashreplace"), ".txt"
     frame = frame[[*PAIR, *frame.columns.difference(PAIR, sort=False)]]

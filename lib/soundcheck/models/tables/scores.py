@@ -171,7 +171,10 @@ class ScoreModel(LookUpModel):
             return []
         used, frame = pd.concat(uses), self._scores.frame
         extra = len(frame) - used["number"].nunique()
-        told = [f"{extra} scores belong to no trial that is evaluated"] if extra else []
+        belong = "score belongs" if extra == 1 else "scores belong"
+        told = [f"{extra} {belong} to no trial that is evaluated"] * bool(extra)
+        if "..." in self._scores.form:
+            told.append(f"{self._entry.target} is read as {self._scores.form}; other columns are not used")
         for side in PAIR if "enrol" in frame else ():
             told += compared(
                 used.assign(file=used[side]),

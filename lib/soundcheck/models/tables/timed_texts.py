@@ -14,7 +14,7 @@ Conventions
   Confidences count if all that are given are numbers from 0 to 1, and not all of them 1, which is what
   recognisers write that know none; a remark says so. ``NA`` is none.
 - SegLST: a JSON list of objects with ``session_id``, ``start_time``, ``end_time``, ``words`` and perhaps
-  ``speaker`` and ``channel``; times may be texts.
+  ``speaker`` and ``channel``; times may be texts, also ``H:MM:SS`` as in CHiME.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ import numpy as np
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_list
-from soundcheck.common.text_table import decode_text, parse_column, parse_number
+from soundcheck.common.text_table import decode_text, parse_column, parse_number, parse_seconds
 from soundcheck.models.tables.transcript_formats import CTM, SEGLST, STM
 from soundcheck.models.tables.transcripts import chosen_words, text_lines
 
-_LABEL = re.compile(r"<\S*>(?!\S)")
+_LABEL = re.compile(r"<[^\s<>]*(?:,\s[^\s<>]+)*>(?!\S)")  # <o,f0,male>, perhaps with blanks behind commas
 _WITHOUT_CHANNEL = re.compile(r"\S+ [\d.]+ [\d.]+ (?![\d.]+( |$))\S+( ([\d.]+|NA))?")  # a line of a CTM
 _NO_WORDS = ("non-lex", "misc", "noscore")  # types of a CTM: noises, and what is not to be scored
 IGNORED = "ignore_time_segment_in_scoring"
@@ -170,10 +170,14 @@ class _Rows:
 
     def numbers(self, cells: Sequence[str]) -> np.ndarray:
         """Convert times, float64 ``(items,)``; what is no number is noted."""
-        values, wrong = parse_column(cells, parse_number)
+        values, wrong = parse_column(
+            cells, lambda cell: (parse_seconds if ":" in cell else parse_number)(cell)
+        )
         wrong += [(row, "the text is empty") for row, cell in enumerate(cells) if not cell.strip()]
         for row, what in wrong:
-            self.problems.add(f"{self.shown} {self.items[row][0]}", f"a time: {what}", "Give seconds")
+            self.problems.add(
+                f"{self.shown} {self.items[row][0]}", f"a time: {what}", "Give seconds, or H:MM:SS"
+            )
         return values
 
     def refuse(self, place: str, what: str, form: str) -> None:
@@ -280,7 +284,7 @@ def _check(rows: _Rows, place: str, item: dict, name: str, kind: str) -> None:
         remedy = did_you_mean(name, item).replace("Allowed: ", "There are: ")
         what = "the field is missing" if name not in item else "the field is null"
         if "audio_filepath" in item:
-            remedy = "These are results as NeMo writes them: give one object a line, not a list"
+            raise input_error(rows.shown, "these are results of NeMo", "Give one object a line, not a list")
         rows.problems.add(f"{rows.shown} {place}, field {name}", what, remedy)
     elif what := field_problem(value, kind):
         rows.problems.add(f"{rows.shown} {place}, field {name}", what, f"Expected is {_line(SEGLST)}")
