@@ -12,6 +12,7 @@ import pytest
 import soundfile
 
 from soundcheck.corpora import audio
+from soundcheck.corpora.audio import CONVERT
 
 RATE = 16000
 LIMIT = 3600.0
@@ -395,7 +396,7 @@ def test_channels_that_cancel(inspect):
 )
 def test_encodings_are_refused_before_reading(inspect, monkeypatch, form, subtype):
     monkeypatch.setattr(audio, "_pieces", lambda *_: pytest.fail("samples were read"))
-    assert inspect(encode(form, subtype)).problem == f"the encoding {form} {subtype} is not read here"
+    assert inspect(encode(form, subtype)).problem == f"the encoding {form} {subtype} is not read here; {CONVERT}"
 
 
 @pytest.mark.parametrize("tag", [2, 0x11, 0x31, 0x161])
