@@ -396,7 +396,9 @@ def test_channels_that_cancel(inspect):
 )
 def test_encodings_are_refused_before_reading(inspect, monkeypatch, form, subtype):
     monkeypatch.setattr(audio, "_pieces", lambda *_: pytest.fail("samples were read"))
-    assert inspect(encode(form, subtype)).problem == f"the encoding {form} {subtype} is not read here; {CONVERT}"
+    assert (
+        inspect(encode(form, subtype)).problem == f"the encoding {form} {subtype} is not read here; {CONVERT}"
+    )
 
 
 @pytest.mark.parametrize("tag", [2, 0x11, 0x31, 0x161])

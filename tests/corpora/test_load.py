@@ -174,7 +174,7 @@ def test_a_duration_that_contradicts_the_file_is_named(world):
     for row, duration in zip(world.rows, ["0.502", "3500", "0.3", "long", "", *7 * ["0.5"]], strict=True):
         row.append(duration)
     corpus = world.load(header=f"{HEADER},duration")
-    what = "2 of 12 segments have a duration that is not that of the file, the whole file counts"
+    what = "2 of 12 segments have a duration that is not that of the file, the file counts to its end"
     assert f"{what}: 'a1.wav', 'a2.wav'" in corpus.notices
     assert corpus.segments["duration"].eq(0.5).all()
 

@@ -215,7 +215,8 @@ def spectral_tilt(
 
     The signal without its mean is convolved with :func:`tilt_filter`, freed from the delay of 512 samples,
     brought to the level it had and, only if its largest magnitude then exceeds 1, scaled down as a whole. The
-    ramp spans 0 Hz to half the sampling rate: at 16 kHz the response is 1 - f / 8000 downward and 2 f / 8000 upward.
+    ramp spans 0 Hz to half the sampling rate: at 16 kHz the response is 1 - f / 8000 downward and 2 f / 8000
+    upward.
 
     Parameters
     ----------
