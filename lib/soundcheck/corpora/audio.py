@@ -49,6 +49,7 @@ _PLAIN = struct.Struct("<4sI8sIHHIIHH4sI")  # header of a WAV file that has noth
 _BEGINS = re.compile(  # first page of a stream, or first frame where that tells the length
     rb"OggS\0[\2\6]|\xff[\xe2-\xff]..\0{9,32}(?:Xing|Info)\0\0\0[\1-\x0f]", re.DOTALL
 )
+_TOGETHER = 1000  # bytes within which pages of streams begin that are heard at the same time
 _STEP = np.float32(2**-15)  # between two samples of 16 bits
 # From here on a length that no file keeps is a placeholder; those of 32 bits begin with that of SoX for AIFF
 _PLACEHOLDERS = {4: 0x7EFF0000, 8: 1 << 62}
@@ -255,7 +256,7 @@ def _chained(file: io.FileIO) -> bool:
     """Say whether an Ogg or MP3 stream begins behind another one, as in files that were put together."""
     content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     places = [found.start() for found in _BEGINS.finditer(content)]
-    return bool(places) and places[-1] - places[0] > _HEAD
+    return bool(places) and places[-1] - places[0] > _TOGETHER
 
 
 def _plain(error: Exception) -> str:
