@@ -131,3 +131,29 @@ def test_clip_counts_samples_of_equal_magnitude_once(rng):
 def test_clip_out_of_range(rng, ratio):
     with pytest.raises(ValueError, match=f"ratio is {ratio}. It must be at least 0 and less than 1"):
         level.clip(np.ones(3, dtype=np.float32), RATE, rng, ratio=ratio)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("clipped_at", {"limit": 0.2}),
+        ("clipped_at", {"limit": 0.8}),
+        ("far_field", {"metres": 2}),
+        ("reverberation", {"responses": "rooms", "role": "other"}),
+        ("spectral_tilt", {"direction": "upward"}),
+        ("spectral_tilt", {"direction": "downward"}),
+    ],
+)
+@pytest.mark.parametrize("offset", [0.05, -0.3])
+def test_an_offset_changes_nothing_but_itself(noise, rng, name, options, offset):
+    """An inaudible constant makes speech neither quieter nor does it set in with a thud."""
+    from soundcheck.augment.registry import _TRIAL_SOUNDS, TRANSFORMS
+
+    plain = (0.1 * (noise - noise.mean())).astype(np.float32)
+    found = TRANSFORMS[name]
+    sounds = {"sounds": _TRIAL_SOUNDS} if found.sounds else {}
+    one, other = (
+        found.function(signal, 16000, np.random.default_rng(1), **sounds, **options).astype(np.float64)
+        for signal in (plain, plain + np.float32(offset))
+    )
+    np.testing.assert_allclose(other - other.mean(), one - one.mean(), atol=1e-5)

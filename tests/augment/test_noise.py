@@ -6,6 +6,8 @@ import scipy.stats
 
 from soundcheck.augment import noise
 from soundcheck.augment.level import decibel, peak, rms
+from soundcheck.augment.registry import TRANSFORMS
+from soundcheck.sounds.sound import Sound, Sounds, SoundSet
 
 RATE = 16000
 
@@ -102,3 +104,23 @@ def test_full_scale_is_not_clipped(rng):
     signal = np.tile(np.float32([1, -1]), 500)
     assert peak(noise.white_noise(signal, RATE, rng, snr_db=20)) > 1
     assert peak(noise.additive_tone(signal, RATE, rng, frequency=100, snr_db=20)) == pytest.approx(1.1)
+
+
+@pytest.mark.parametrize(("sound", "kind"), [("coughing", "coughing"), ("music", "music")])
+def test_the_offset_of_a_recorded_noise_is_no_noise(signal, sound, kind):
+    """Else a cough would begin with a step, and music of a given level would be that of the step."""
+    recorded = 0.05 * signal[: RATE // 2]
+    recorded -= recorded.mean()
+
+    def heard(offset: float, change: str, **options: object) -> np.ndarray:
+        sounds = Sounds({kind: SoundSet(kind, (Sound.of("a", recorded + np.float32(offset)),))})
+        function = TRANSFORMS[change].function
+        return function(signal, RATE, np.random.default_rng(1), sounds=sounds, **options)
+
+    mixed = {"event": sound} if sound == "coughing" else {"noise": sound}
+    for change, options in (
+        ("sound_event" if sound == "coughing" else "background_noise", {**mixed, "snr_db": 10}),
+        ("sound_alone", {"sound": sound, "level_db": -20}),
+    ):
+        found = [heard(offset, change, **options) for offset in (0, 0.2)]
+        np.testing.assert_allclose(found[1], found[0], atol=1e-4)

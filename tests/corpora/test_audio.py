@@ -12,6 +12,7 @@ import pytest
 import soundfile
 
 from soundcheck.corpora import audio
+from soundcheck.corpora.audio import CONVERT
 
 RATE = 16000
 LIMIT = 3600.0
@@ -340,6 +341,35 @@ def test_other_cut_files(inspect, form):
     assert "cut" in problem or "decoded" in problem
 
 
+def test_a_cut_by_a_byte_names_two_numbers(inspect):
+    assert "the header promises 1.000000 s, 0.99993" in inspect(wav()[:-2]).problem
+
+
+@pytest.mark.parametrize("subtype", ["VORBIS", "OPUS", "MPEG_LAYER_III"])
+def test_streams_that_follow_one_another_are_refused(inspect, subtype):
+    """Only the first of them would be heard."""
+    one = encode("MP3" if subtype == "MPEG_LAYER_III" else "OGG", subtype)
+    assert inspect(one).problem == ""
+    assert inspect(one + one).problem.startswith("several streams one after the other")
+
+
+def test_a_tag_behind_flac(inspect, tmp_path):
+    assert inspect(encode("FLAC") + b"TAG" + bytes(125)).frames == RATE
+    assert len(audio.read(tmp_path / "sound.wav")) == RATE
+
+
+def test_mp3_in_wav_lacks_its_padding(inspect):
+    buffer = io.BytesIO()
+    with av.open(buffer, "w", format="wav") as file:
+        stream = file.add_stream("libmp3lame", rate=RATE)
+        frame = av.AudioFrame.from_ndarray(tone()[np.newaxis], format="fltp", layout="mono")
+        frame.sample_rate = RATE
+        file.mux(stream.encode(frame))
+        file.mux(stream.encode(None))
+    facts = inspect(buffer.getvalue())
+    assert (facts.problem, facts.encoding) == ("", "MPEG_LAYER_III")
+
+
 def test_tags_before_an_mp3(inspect):
     assert inspect(2 * TAG + encode("MP3", "MPEG_LAYER_III")).problem == ""
 
@@ -395,7 +425,9 @@ def test_channels_that_cancel(inspect):
 )
 def test_encodings_are_refused_before_reading(inspect, monkeypatch, form, subtype):
     monkeypatch.setattr(audio, "_pieces", lambda *_: pytest.fail("samples were read"))
-    assert inspect(encode(form, subtype)).problem == f"the encoding {form} {subtype} is not read here"
+    assert (
+        inspect(encode(form, subtype)).problem == f"the encoding {form} {subtype} is not read here; {CONVERT}"
+    )
 
 
 @pytest.mark.parametrize("tag", [2, 0x11, 0x31, 0x161])

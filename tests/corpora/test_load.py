@@ -87,6 +87,10 @@ def test_row_order_does_not_matter(world):
         (6, '"0,5"', "write a point"),
         (6, "1.2", r"labels not in 0 to 1: 1 of 12 \('1.2' in data/segments.csv line 3\)"),
         (6, "inf", "is not a number"),
+        (0, r"C:\x\a1.wav", "Declare `cut: C:/x` and as `root:` the folder that has them here"),
+        (0, "/x/a1.wav", "Declare `cut: /x` and as `root:` the folder that has them here"),
+        (2, "500", "Are these milliseconds or samples"),
+        (2, "8000", "Are these milliseconds or samples"),
         (2, "9", "line 3, column end: .*past the end of the file, which is 0.500 s"),
         (1, "-1", "line 3, column start"),
         (2, "soon", "'soon' is not a time"),
@@ -176,9 +180,24 @@ def test_a_duration_that_contradicts_the_file_is_named(world):
     for row, duration in zip(world.rows, ["0.502", "3500", "0.3", "long", "", *7 * ["0.5"]], strict=True):
         row.append(duration)
     corpus = world.load(header=f"{HEADER},duration")
-    what = "2 of 12 segments have a duration that is not that of the file, the whole file counts"
+    what = "2 of 12 segments have a duration that is not that of the file, the file counts to its end"
     assert f"{what}: 'a1.wav', 'a2.wav'" in corpus.notices
     assert corpus.segments["duration"].eq(0.5).all()
+
+
+def test_a_duration_beside_a_start_is_that_of_the_segment(world):
+    times = {1: ("0.1", "", "0.2"), 2: ("0.1", "", "0.4"), 3: ("0.1", "", "0.5"), 4: ("0.1", "0.4", "0.2")}
+    for number, row in enumerate(world.rows):
+        start, end, duration = times.get(number, ("", "", ""))
+        row[1:3] = [start, end]
+        row.append(duration)
+    corpus = world.load(header=f"{HEADER},duration")
+    found = corpus.segments.set_index("file")["duration"].round(6)
+    files = [world.rows[number][0] for number in times]
+    assert found[files].tolist() == [0.2, 0.4, 0.4, 0.3]
+    what = "1 of 12 segments have a duration that is not that of the file"
+    assert f"{what}, only these seconds count: '{files[0]} 0.1 to 0.3'" in corpus.notices
+    assert f"{what}, the file counts to its end: '{files[2]} 0.1'" in corpus.notices
 
 
 def test_start_after_end(world):

@@ -51,6 +51,17 @@ def reads(monkeypatch):
 PLAIN = [name for name, one in measured.MEASURES.items() if not one.package]
 
 
+def test_a_constant_offset_is_not_measured(corpus, tmp_path):
+    names = [name for name in PLAIN if name != "duration"]
+    found = measured.measure(corpus, names, tmp_path / "cache").segments[names]
+    for n in range(3):
+        signal, rate = soundfile.read(tmp_path / f"{n}.wav")
+        soundfile.write(tmp_path / f"{n}.wav", signal + 0.25, rate)
+    other = measured.measure(corpus, names, tmp_path / "other").segments[names]
+    assert found["speaking_rate"].notna().any()
+    pd.testing.assert_frame_equal(found, other, atol=0.02)
+
+
 def test_suites_can_name_every_measure():
     assert set(MEASURED_COLUMNS) == set(measured.MEASURES)
 

@@ -1,12 +1,14 @@
 """Which segments are changed: all of them, a random part of many, and a spread for sweeps."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.evaluation import changed_segments
 from soundcheck.suite.thresholds import read_family
 
@@ -238,3 +240,24 @@ def test_places_within_groups_are_the_ranks_of_pandas(dense):
         order[rng.random(count) < 0.1] = np.inf
         ranks = pd.Series(order).groupby(groups).rank(method="dense" if dense else "first")
         assert changed_segments._places(order, groups, dense=dense).tolist() == ranks.tolist()
+
+
+def test_segments_that_no_step_changes():
+    """Silence under gains stays as it is at all steps; nothing is known of old answers, and of no steps."""
+    same = '{"unchanged": true}'
+    rows = [
+        ("a", "", ""),
+        ("b", "", ""),
+        ("a", "x", same),
+        ("b", "x", same),
+        ("a", "y", same),
+        ("b", "y", ""),
+    ]
+    predictions = pd.DataFrame(rows, columns=["key", "change", "drawn"])
+    segments = pd.DataFrame({"key": ["b", "a"]})
+    view = CorpusView("c", "c", False, Path(), (), "", "", segments, predictions)
+    assert view.unchanged("x").tolist() == [True, True]
+    assert view.unchanged("x", "y").tolist() == [False, True]
+    assert view.unchanged().tolist() == [False, False]
+    old = dataclasses.replace(view, predictions=predictions.drop(columns="drawn"))
+    assert old.unchanged("x").tolist() == [False, False]

@@ -16,7 +16,7 @@ import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import require, transform
-from soundcheck.augment.level import RELEASED, TEXT, peak
+from soundcheck.augment.level import RELEASED, TEXT, centred, peak
 
 AEQUEVOX = "Rajan, Udeshi and Chattopadhyay (2022), AequeVox, arXiv:2110.09843, transformations"
 RELEASED_DIVISOR = 1.414  # of all signals that the released generator wrote
@@ -69,7 +69,8 @@ def clipped_at(
 ) -> np.ndarray:
     r"""Clip the signal at a share of its peak and scale it back to that peak.
 
-    With the peak :math:`p`: :math:`y_n = \frac{p}{\theta} \min(\max(x_n / p, -\theta), \theta)`
+    With the peak :math:`p`: :math:`y_n = \frac{p}{\theta} \min(\max(x_n / p, -\theta), \theta)`, both of the
+    signal without its mean, which is added again.
 
     By the released definition full scale takes the place of the peak, and nothing is scaled back:
     :math:`y_n = \min(\max(x_n / 1.414, -\theta), \theta)`. So more of loud speech is clipped, and the
@@ -101,10 +102,11 @@ def clipped_at(
     require(0 < limit <= 1, f"limit is {limit}. It must be above 0 and at most 1")
     if definition == RELEASED:
         return np.clip(signal.astype(np.float64) / RELEASED_DIVISOR, -limit, limit)
-    highest = peak(signal)
+    sound = centred(signal)
+    highest = peak(sound)
     if highest == 0:
         return signal
-    return np.clip(signal.astype(np.float64) / highest, -limit, limit) / limit * highest
+    return np.clip(sound / highest, -limit, limit) / limit * highest + (signal[0] - sound[0])
 
 
 @transform(source=AEQUEVOX, level="The samples that are left stay as they are.")

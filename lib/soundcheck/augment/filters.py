@@ -21,7 +21,7 @@ import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import require, transform
-from soundcheck.augment.level import RELEASED, SMALL_CHANGES, TEXT, level_match, limit
+from soundcheck.augment.level import RELEASED, SMALL_CHANGES, TEXT, centred, level_match, limit
 
 HIGHEST_ORDER = 12
 TAPS = 1024  # length of the tilt filters
@@ -213,9 +213,10 @@ def spectral_tilt(
 ) -> np.ndarray:
     """Emphasise low or high frequencies by a spectrum that falls or rises evenly.
 
-    The signal is convolved with :func:`tilt_filter`, freed from the delay of 512 samples, brought to the
-    level it had and, only if its largest magnitude then exceeds 1, scaled down as a whole. The ramp spans
-    0 Hz to half the sampling rate: at 16 kHz the response is 1 - f / 8000 downward and 2 f / 8000 upward.
+    The signal without its mean is convolved with :func:`tilt_filter`, freed from the delay of 512 samples,
+    brought to the level it had and, only if its largest magnitude then exceeds 1, scaled down as a whole. The
+    ramp spans 0 Hz to half the sampling rate: at 16 kHz the response is 1 - f / 8000 downward and 2 f / 8000
+    upward.
 
     Parameters
     ----------
@@ -236,5 +237,5 @@ def spectral_tilt(
     ValueError
         If the direction is unknown.
     """
-    full = scipy.signal.fftconvolve(signal.astype(np.float64), tilt_filter(direction))
+    full = scipy.signal.fftconvolve(centred(signal), tilt_filter(direction))
     return limit(level_match(signal, full[CENTRE : CENTRE + signal.size]))

@@ -16,20 +16,11 @@ from fractions import Fraction
 import numpy as np
 
 from soundcheck.augment.base import require, transform
+from soundcheck.corpora.audio import centred
 
-NEGLIGIBLE = 1e-3  # share of the power, 0.004 dB, up to which a mean is part of the sound
 FLOOR = 1e-6  # amplitude below which a level in decibel is not told apart: -120 dB
 TEXT, RELEASED = "text", "released"  # definitions: what a paper says, what its released code does
 SMALL_CHANGES = "Derington et al. (2023), arXiv:2312.06270, robustness against small changes"
-
-
-def centred(signal: np.ndarray) -> np.ndarray:
-    """Take away the mean unless it is negligible; gives float64, a new array."""
-    signal = np.array(signal, dtype=np.float64)
-    mean = signal.mean()
-    if mean**2 * signal.size > NEGLIGIBLE * np.dot(signal, signal):
-        signal -= mean
-    return signal
 
 
 def rms(signal: np.ndarray) -> float:

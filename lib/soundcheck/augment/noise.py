@@ -335,7 +335,7 @@ def _excerpt(sounds: Sequence[Sound], count: int, sampling_rate: int, rng: np.ra
 
 
 def _event(sounds: Sequence[Sound], count: int, sampling_rate: int, rng: np.random.Generator) -> np.ndarray:
-    sound = sounds[int(rng.integers(len(sounds)))].read(sampling_rate)
+    sound = centred(sounds[int(rng.integers(len(sounds)))].read(sampling_rate)).astype(np.float32)
     place = rng.random()
     loud = np.flatnonzero(sound)
     if not loud.size:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import require, transform
-from soundcheck.augment.level import peak
+from soundcheck.augment.level import centred, peak
 from soundcheck.sounds.sound import Sounds
 
 
@@ -36,8 +36,8 @@ def reverberation(
 ) -> np.ndarray:
     """Let the speech sound as in a room, at a position of the microphone.
 
-    The signal is convolved with a random impulse response of the wanted role; the first samples, as many as
-    the signal has, are kept and scaled to a peak of 1.
+    The signal without its mean is convolved with a random impulse response of the wanted role; the first
+    samples, as many as the signal has, are kept and scaled to a peak of 1.
 
     Parameters
     ----------
@@ -75,11 +75,11 @@ def reverberation(
     require(0 < times <= 1000, f"times is {times}. It must be above 0 and at most 1000")
     known = sounds.responses(responses, role, ratio, times)
     response = known[int(rng.integers(len(known)))]
-    convolved = scipy.signal.oaconvolve(signal, response.read(sampling_rate).astype(np.float64))[
-        : signal.size
-    ]
+    speech = centred(signal)
+    convolved = scipy.signal.oaconvolve(speech, response.read(sampling_rate).astype(np.float64))
+    convolved = convolved[: signal.size]
     highest = peak(convolved)
-    if peak(signal) == 0:
+    if peak(speech) == 0:
         return signal
     if highest == 0:
         raise ValueError(f"nothing is heard through the impulse response {response.name}")

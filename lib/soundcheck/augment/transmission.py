@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import require, transform
-from soundcheck.augment.level import amplitude, level_match, limit, rms
+from soundcheck.augment.level import amplitude, centred, level_match, limit, rms
 
 FADING = 0.5  # of each further packet in a row that is concealed
 
@@ -137,6 +137,5 @@ def far_field(
     tail *= 10 ** (-3 * np.arange(tail.size) / tail.size)
     tail *= metres / critical_distance / np.sqrt(np.sum(tail**2))
     noise = rng.standard_normal(signal.size) * rms(signal) * amplitude(20 * np.log10(metres) - snr_db)
-    speech = signal.astype(np.float64)
-    heard = speech + scipy.signal.oaconvolve(speech, tail)[: signal.size] + noise
+    heard = signal + scipy.signal.oaconvolve(centred(signal), tail)[: signal.size] + noise
     return limit(level_match(signal, heard))

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from soundcheck.augment.base import require, transform
-from soundcheck.augment.level import amplitude, limit, rms
+from soundcheck.augment.level import amplitude, centred, limit, rms
 from soundcheck.augment.noise import background, single_event
 from soundcheck.sounds.sound import Sounds
 
@@ -112,7 +112,7 @@ def sound_alone(
     require(-120 <= level_db <= 0, f"level_db is {level_db}. It must lie between -120 and 0")
     count = _samples(signal, sampling_rate, seconds)
     made = single_event if sound in EVENTS else background
-    added = made(sound, sounds, count, sampling_rate, rng)
+    added = centred(made(sound, sounds, count, sampling_rate, rng))
     return limit(added * (amplitude(level_db) / rms(added[added != 0])))
 
 

@@ -18,6 +18,7 @@ import io
 import math
 import mmap
 import os
+import re
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -31,6 +32,7 @@ from soundcheck.common import files
 SAMPLING_RATE = 16000
 RATES = (1000, 768000)  # Hz
 LOUDEST = 1000.0  # largest sample of a float file that can be meant
+NEGLIGIBLE = 1e-3  # share of the power, 0.004 dB, up to which a mean is part of the sound
 CANCELLED = 20.0  # dB that the mix of channels may lie below the loudest of them
 SHORTEST = 0.01  # seconds
 FORMATS = {"WAV", "WAVEX", "RF64", "FLAC", "OGG", "MP3", "AIFF"}
@@ -39,10 +41,15 @@ SUBTYPES = {
     *("VORBIS", "OPUS", "MPEG_LAYER_III"),
 }
 
+CONVERT = "convert it to WAV, FLAC, Ogg, MP3 or AIFF"
 _SAMPLES = 1 << 20  # decoded at a time, all channels together
 _UNKNOWN = 1 << 60  # as many frames are "promised" by streams that do not know their length
 _HEAD = 4096  # bytes by which a container is told
 _PLAIN = struct.Struct("<4sI8sIHHIIHH4sI")  # header of a WAV file that has nothing else
+_BEGINS = re.compile(  # first page of a stream, or first frame where that tells the length
+    rb"OggS\0[\2\6]|\xff[\xe2-\xff]..\0{9,32}(?:Xing|Info)\0\0\0[\1-\x0f]", re.DOTALL
+)
+_TOGETHER = 1000  # bytes within which pages of streams begin that are heard at the same time
 _STEP = np.float32(2**-15)  # between two samples of 16 bits
 # From here on a length that no file keeps is a placeholder; those of 32 bits begin with that of SoX for AIFF
 _PLACEHOLDERS = {4: 0x7EFF0000, 8: 1 << 62}
@@ -120,7 +127,10 @@ def _look(file: io.FileIO, limit_seconds: float) -> AudioInfo:
         return AudioInfo(problem="this is a git-lfs pointer, not the sound; run git lfs pull")
     start = _after_tag(file, head)
     if not container or (start and _container(start) not in ("MP3", "FLAC") and any(start)):
-        return AudioInfo(problem="no audio format that is read here (WAV, FLAC, Ogg, MP3, AIFF)")
+        return AudioInfo(problem=f"no audio format that is read here; {CONVERT}")
+    if container in ("OGG", "MP3") and _chained(file):
+        problem = f"several streams one after the other, of which only the first could be read; {CONVERT}"
+        return AudioInfo(problem=problem)
     try:
         *extent, corrections = _extent(file, head)
         with _open(file, head, corrections) as sound:
@@ -242,6 +252,13 @@ def _extent(file: io.FileIO, head: bytes) -> tuple[int, int, dict[int, bytes]]:
     return promised, there, corrections
 
 
+def _chained(file: io.FileIO) -> bool:
+    """Say whether an Ogg or MP3 stream begins behind another one, as in files that were put together."""
+    content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    places = [found.start() for found in _BEGINS.finditer(content)]
+    return bool(places) and places[-1] - places[0] > _TOGETHER
+
+
 def _plain(error: Exception) -> str:
     """Give the decoder's reason without the file object that it names."""
     return str(error).rsplit(": ", 1)[-1].strip().rstrip(".")[:120]
@@ -288,7 +305,7 @@ def _listen(
     about = {"container": sound.format, "encoding": sound.subtype}
     known = AudioInfo(sampling_rate=rate, channels=channels, **about)
     if sound.format not in FORMATS or sound.subtype not in SUBTYPES:
-        problem = f"the encoding {sound.format} {sound.subtype} is not read here"
+        problem = f"the encoding {sound.format} {sound.subtype} is not read here; {CONVERT}"
         return dataclasses.replace(known, problem=problem)
     if not RATES[0] <= rate <= RATES[1]:
         problem = f"a sampling rate of {rate} Hz, allowed are {RATES[0]} to {RATES[1]} Hz"
@@ -298,7 +315,7 @@ def _listen(
         return dataclasses.replace(known, problem=problem)
     frames, largest, finite = 0, 0.0, True
     power, mixed, total = np.zeros(channels), 0.0, 0.0
-    for piece in _pieces(sound):
+    for piece in _pieces(sound, promised):
         frames += len(piece)
         finite = finite and bool(np.isfinite(piece).all())
         if not finite or frames / rate > limit_seconds:
@@ -345,13 +362,14 @@ def _cut(sound: soundfile.SoundFile, promised_bytes: int, bytes_there: int, fram
             return f"the file is cut (truncated): {bytes_there} of {promised_bytes} bytes are there"
         unit = frames / max(1, min(bytes_there, promised_bytes))
         wanted, there = promised_bytes * unit, bytes_there * unit
-    elif wanted >= _UNKNOWN or there + (_PADDING if sound.format == "MP3" else 0) >= wanted:
+    elif wanted >= _UNKNOWN or there + (_PADDING if sound.subtype == "MPEG_LAYER_III" else 0) >= wanted:
         return ""
     start = (
         "the file is cut (truncated)" if there < wanted else "the lengths in the file contradict each other"
     )
-    rate = sound.samplerate
-    return f"{start}: the header promises {wanted / rate:.3f} s, {there / rate:.3f} s are there"
+    wanted, there = wanted / sound.samplerate, there / sound.samplerate
+    digits = 3 if abs(wanted - there) > 0.001 else 6  # two numbers that differ
+    return f"{start}: the header promises {wanted:.{digits}f} s, {there:.{digits}f} s are there"
 
 
 def read(
@@ -464,6 +482,15 @@ def resampled(mono: np.ndarray, rate: int, sampling_rate: int = SAMPLING_RATE) -
     if rate != sampling_rate and len(mono):
         mono = audresample.resample(mono, rate, sampling_rate)[0]
     return np.array(mono, dtype=np.float32, order="C")
+
+
+def centred(signal: np.ndarray) -> np.ndarray:
+    """Take away the mean unless it is negligible; gives float64, a new array."""
+    signal = np.array(signal, dtype=np.float64)
+    mean = signal.mean()
+    if mean**2 * signal.size > NEGLIGIBLE * np.dot(signal, signal):
+        signal -= mean
+    return signal
 
 
 def write(path: str | os.PathLike, signal: np.ndarray, sampling_rate: int) -> None:

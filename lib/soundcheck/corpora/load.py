@@ -201,12 +201,12 @@ def _join(
 
 
 def _durations(table: pd.DataFrame, length: np.ndarray, begins: bool) -> list[str]:
-    """Compare durations of rows without times with the files; say where they differ, and what counts."""
-    given = table["duration"].where(table["start"].isna() & table["end"].isna())
-    differs = np.abs(given - length) > audio.SHORTEST  # not by rounding
-    part = differs & (given < length) & begins
-    table["end"] = table["end"].where(~part, given)  # so that the names of these have it
-    ways = ((part, "the first seconds count"), (differs & ~part, "the whole file counts"))
+    """Compare durations of rows without an end with the files; say where they differ, and what counts."""
+    end = table["start"].fillna(0.0) + table["duration"].where(table["end"].isna())
+    differs = np.abs(end - length) > audio.SHORTEST  # not by rounding
+    part = differs & (end < length) & (table["start"].notna() | begins)
+    table["end"] = table["end"].where(~part, end)  # so that the names of these have it
+    ways = ((part, "only these seconds count"), (differs & ~part, "the file counts to its end"))
     what = "have a duration that is not that of the file"
     return [_counted(table, rows, f"{what}, {counts}") for rows, counts in ways if rows.any()]
 
@@ -258,8 +258,8 @@ def _check_ends(table: pd.DataFrame, length: np.ndarray, raw: RawTable) -> None:
         name, time = ("start", start[row]) if late[row] else ("end", end[row])
         given = " to ".join(_text(table[side].iloc[row]) or "the end" for side in segments.TIMES)
         what = f"the segment {given} s goes past the end of the file, which is {length[row]:.3f} s long"
-        milliseconds = time / 1000 <= length[row] and time > 10 * length[row]
-        remedy = "Are these milliseconds? Give seconds" if milliseconds else "Correct the times"
+        other = time > 10 * length[row]
+        remedy = "Are these milliseconds or samples? Give seconds" if other else "Correct the times"
         problems.add(f"{raw.places[table['place'].iloc[row]]}, column {name}", what, remedy)
     problems.raise_if_any()
 

@@ -174,7 +174,7 @@ def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> 
         own, rate = audio.read_as_is(path, start, end)
     except (OSError, soundfile.LibsndfileError):
         return None
-    heard = audio.resampled(own, rate)
+    heard = audio.centred(audio.resampled(own, rate)).astype(np.float32)
     values = {}
     for name in names:
         found = KEPT[name]

@@ -243,11 +243,13 @@ def _files(
 
 def _outside(raw: RawTable, entry: CorpusEntry, names: Iterable[str]) -> str:
     """Say by which keys names that lead out of the folder of a corpus are found."""
-    folders = [os.path.dirname(name) for name in names if name.startswith("/")]
-    if folders:
-        common = os.path.commonpath(folders)
-        root = f"`root: {common}`" if os.path.isdir(common) else "as `root:` the folder that has them here"
-        return f"Declare `cut: {common}` and {root}"
+    absolute = [name for name in names if name.startswith("/")] or [*filter(_DRIVE.match, names)]
+    if absolute:
+        common = os.path.commonpath([os.path.dirname(name) for name in absolute])
+        here = (
+            f"`root: {common}`" if os.path.exists(absolute[0]) else "as `root:` the folder that has them here"
+        )
+        return f"Declare `cut: {common}` and {here}"
     up = max((os.path.normpath(name).split("/").count("..") for name in names), default=0)
     base, shown = (entry.root, entry.shown_root) if entry.root else (entry.path, entry.shown_path)
     wider = os.path.normpath(os.path.join(shown, os.path.relpath(raw.root, base), *up * [".."]))

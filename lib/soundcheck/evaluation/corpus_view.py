@@ -87,13 +87,14 @@ class CorpusView:
         found = _array(rows[task.name].reindex(self.segments["key"]), task)
         return task.scale(found) if task.is_regression else found
 
-    def unchanged(self, change: str) -> np.ndarray:
-        """Say which signals a change (by its identity) has left as they are, bool ``(segments,)``."""
-        if "drawn" not in self.predictions:
-            return np.zeros(len(self.segments), dtype=bool)
-        rows = self.predictions[self.predictions["change"] == change]
-        same = rows["key"][rows["drawn"].str.contains('"unchanged": true', regex=False)]
-        return self.segments["key"].isin(same).to_numpy()
+    def unchanged(self, *changes: str) -> np.ndarray:
+        """Say which signals all of some changes (by their identities) have left as they are."""
+        same = np.full(len(self.segments), bool(changes) and "drawn" in self.predictions)
+        for change in changes if same.any() else ():
+            rows = self.predictions[self.predictions["change"] == change]
+            found = rows["key"][rows["drawn"].str.contains('"unchanged": true', regex=False)]
+            same &= self.segments["key"].isin(found).to_numpy()
+        return same
 
     def said(self, names: Sequence[str], change: str = "") -> np.ndarray:
         """Give what the model says of its answers, float64 ``(segments, names)``; NaN where it says nothing.

@@ -28,7 +28,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -218,6 +218,7 @@ class Evaluation(Judging):
             rows = changed_segments.swept_rows(
                 self.family, self.tasks, corpus.segments, corpus.blocks, self.seed
             )
+            rows = self.changed(corpus, rows, sweep.name, possible.values())
             if not rows.any():
                 continue
             steps = {
@@ -229,6 +230,16 @@ class Evaluation(Judging):
             )
             if len(first):
                 yield {base or CLEAN: clean} | steps
+
+    def changed(
+        self, corpus: corpus_view.CorpusView, rows: np.ndarray, series: str, steps: Iterable[Perturbation]
+    ) -> np.ndarray:
+        """Leave out the segments that no step of a series changes, as silence under a gain; say so."""
+        same = rows & corpus.unchanged(*(step.identity for step in steps))
+        if same.any():
+            told = f"{corpus.name}, {series}: {same.sum()} of {rows.sum()} segments are the same at all steps"
+            self.note(f"{told}, sample by sample, and do not count")
+        return rows & ~same
 
     def pairs(self) -> Iterator[Subset]:
         """Give for each corpus, task and pair of conditions the recordings of the same words.
@@ -314,9 +325,7 @@ class Evaluation(Judging):
         if rows is not None:
             chosen = chosen & rows
         elif change is not None:
-            same = chosen & corpus.unchanged(change.identity)
-            if base is not None:
-                same &= corpus.unchanged(base.identity)
+            same = chosen & corpus.unchanged(*(one.identity for one in (change, base) if one is not None))
             if same.any():
                 what = "are the same after it, sample by sample, and do not count"
                 self.note(f"{corpus.name}, {change.name}: {same.sum()} of {chosen.sum()} segments {what}")

@@ -227,6 +227,8 @@ class Recognition(Evaluation):
             rows = changed_segments.swept_rows(
                 self.family, self.tasks, corpus.segments, corpus.blocks, self.seed
             )
+            steps = [change for change in self.settings.values() if change is not None]
+            rows = self.changed(corpus, rows, ", ".join(self.family.transformations), steps)
             if rows.sum() < len(rows):
                 self._note(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
             subset = self._subset(corpus, task, rows=rows)

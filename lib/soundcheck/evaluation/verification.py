@@ -150,6 +150,9 @@ class Verification(Evaluation):
             rows = changed_segments.swept_rows(
                 self.family, self.tasks, corpus.segments, corpus.blocks, self.seed, corpus.trials
             )
+            series = self.family.transformations
+            steps = [step for found in series.values() for step in found.steps.values()]
+            rows = self.changed(corpus, rows, ", ".join(series), steps)
             tested = rows[corpus.trials.frame["segment"].to_numpy()]
             if not tested.all():
                 told = f"{corpus.name}: {int(rows.sum())} tested recordings were changed"
@@ -157,8 +160,8 @@ class Verification(Evaluation):
             subset, place = self._subset(corpus, task, rows=tested), np.flatnonzero(tested)
             settings, guesses = {CLEAN: subset.predictions.clean}, {CLEAN: subset.reference.clean}
             keys = [f"{corpus.name}|trial {key}" for key in subset.segments["key"]]
-            for name, series in self.family.transformations.items():
-                for step, change in series.steps.items():
+            for name, found in series.items():
+                for step, change in found.steps.items():
                     settings[name, step] = corpus.scores(change.identity, place)
                     guesses[name, step] = reference_scores(self.seed, keys, change.identity)
             yield dataclasses.replace(
@@ -198,6 +201,7 @@ class Verification(Evaluation):
         chosen = np.ones(len(frame), dtype=bool)
         if change is not None:
             changed = changed_segments.changed_rows(self.family, self.tasks, corpus.segments, self.seed)
+            changed = self.changed(corpus, changed, change.name, [change])
             chosen = changed[frame["segment"].to_numpy()]
             if not chosen.all():
                 self._note(f"{corpus.name}: of {len(chosen)} trials {int(chosen.sum())} were changed")

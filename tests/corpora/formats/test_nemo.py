@@ -48,13 +48,13 @@ def test_the_table(load, manifest, write_sound, tmp_path):
 @pytest.mark.parametrize(
     ("row", "end", "seconds", "words"),
     [
-        ({"duration": 0.2}, 0.2, 0.2, "not that of the file, the first seconds count: '0.wav 0.2'"),
-        ({"duration": 0.2, "offset": None}, 0.2, 0.2, "the first seconds count"),
+        ({"duration": 0.2}, 0.2, 0.2, "not that of the file, only these seconds count: '0.wav 0.2'"),
+        ({"duration": 0.2, "offset": None}, 0.2, 0.2, "only these seconds count"),
         ({"duration": 0.2, "offset": 0}, 0.2, 0.2, ""),
         ({"duration": 0.496}, None, 0.5, ""),  # rounded
         ({"duration": 0.504}, None, 0.5, ""),
-        ({"duration": 0.7}, None, 0.5, "not that of the file, the whole file counts: '0.wav'"),
-        ({"duration": 7}, None, 0.5, "the whole file counts"),
+        ({"duration": 0.7}, None, 0.5, "not that of the file, the file counts to its end: '0.wav'"),
+        ({"duration": 7}, None, 0.5, "the file counts to its end"),
         ({"duration": None}, None, 0.5, ""),
     ],
 )
