@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from soundcheck import __version__
 from soundcheck.common import files
+from soundcheck.common.caveats import Caveat
 from soundcheck.common.day import day_of
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
@@ -227,7 +228,10 @@ def keep_answers(
             if sounds.sets[kind].digest != material[kind]:
                 _out_of_date(problems, entry.name, f"the sounds of kind {kind} changed")
         if not len(problems):
-            reports[entry.name] = _report(about[entry.name], tables)
+            caveats = tuple(
+                caveat for caveat in plan.record.caveats if caveat.model == entry.name and not caveat.corpus
+            )
+            reports[entry.name] = _report(about[entry.name], tables, caveats)
     problems.raise_if_any()
     return reports
 
@@ -259,8 +263,8 @@ def _misfit(
     return ""
 
 
-def _report(about: ModelRecord, tables: Mapping[str, Path]) -> PredictionReport:
-    """Give the report of a model as it stands in the record."""
+def _report(about: ModelRecord, tables: Mapping[str, Path], caveats: tuple[Caveat, ...]) -> PredictionReport:
+    """Give the report of a model as it stands in the record; caveats of its key figures are found anew."""
     written = max((path.stat().st_mtime for path in tables.values()), default=0.0)
     day = about.answers_of or day_of(written).isoformat()
     counted = ("inputs", "failed", "unusable", "repeated", "repeated_different", "out_of_range")
@@ -272,6 +276,7 @@ def _report(about: ModelRecord, tables: Mapping[str, Path]) -> PredictionReport:
         failures=[(item.corpus, item.item, item.change, item.reason) for item in about.failures],
         unknown_classes=dict(about.unknown_classes),
         answers_of=day,
+        kept_caveats=caveats,
         **{name: getattr(about, name) for name in counted},
     )
     told = report.notes()
