@@ -215,10 +215,9 @@ def keep_answers(
             _out_of_date(problems, entry.name, "its files or its code changed since it was asked")
         tables = {}
         for corpus in planning.predicted_corpora(plan.suite, entry, families, corpora):
-            place = output.predictions / files.slug(entry.name) / f"{files.slug(corpus.name)}.parquet"
-            tables[corpus.name] = place
+            place = tables[corpus.name] = _table(output, entry, corpus)
             written = about[entry.name].digests.get(corpus.name)
-            reason = _misfit(plan, entry, own, corpus, sounds, place)
+            reason = _misfit(plan, entry, own, corpus, sounds, output)
             if not reason and written and files.digest(place) != written:
                 reason = f"those for the corpus {quoted(corpus.name)} were replaced after the book was built"
             if reason:
@@ -236,10 +235,24 @@ def keep_answers(
     return reports
 
 
+def _table(output: Output, entry: ModelEntry, corpus: Corpus) -> Path:
+    return output.predictions / files.slug(entry.name) / f"{files.slug(corpus.name)}.parquet"
+
+
+def _other_trials(families: Iterable[Family], corpus: Corpus, output: Output) -> str:
+    """Say that scores, which are kept by the number of their trial, belong to another list of trials."""
+    named, paths = ["key", "enrol", "test"], (output.trials(corpus.name, one.name) for one in families)
+    written = next((pd.read_parquet(path, columns=named) for path in paths if path.is_file()), None)
+    if written is not None and np.array_equal(written.to_numpy(), corpus.trials.frame[named].to_numpy()):
+        return ""
+    return f"the list of trials of the corpus {quoted(corpus.name)} changed"
+
+
 def _misfit(
-    plan: Plan, entry: ModelEntry, families: Sequence[Family], corpus: Corpus, sounds: Sounds, place: Path
+    plan: Plan, entry: ModelEntry, families: Sequence[Family], corpus: Corpus, sounds: Sounds, output: Output
 ) -> str:
     """Say why a prediction table does not belong to a corpus as it is now; empty if it does."""
+    place = _table(output, entry, corpus)
     before = next((known for known in plan.record.corpora if known.name == corpus.name), None)
     if before is None or not place.is_file():
         return f"it was not asked about the corpus {quoted(corpus.name)}"
@@ -248,7 +261,7 @@ def _misfit(
         counts = f"{before.segments} segments then, {len(segments)} now"
         return f"the corpus {quoted(corpus.name)} changed ({counts})"
     if entry.about.for_trials:
-        return ""
+        return _other_trials(families, corpus, output)
     asked = pq.read_table(place, columns=["key", "change"]).to_pandas()
     tasks = planning.tasks_of(plan.suite, entry)
     answered = [family for family in families if planning.answers_changes(entry, family, sounds)]
