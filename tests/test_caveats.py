@@ -134,3 +134,26 @@ studies: false
     assert said == [lines, recorded] * 3
     card = command("card", "out", "--model", "before", "--out", "card", cwd=tmp_path)
     assert card.returncode == 0 and "are not classes" in (tmp_path / "card" / "README.md").read_text()
+
+
+def test_scores_of_another_list_of_trials_are_not_kept(tmp_path, command):
+    write(tmp_path)
+    suite = """
+corpora: {voices: {format: trials, path: trials.txt, audio: false}}
+models: {one: {scores: distances.txt}, two: {scores: distances.txt, distances: true}}
+families: [speaker_verification]
+studies: false
+"""
+    (tmp_path / "suite.yml").write_text(suite)
+    trials = (tmp_path / "trials.txt").read_text().splitlines()
+    run = ("run", "suite.yml", "--out", "out", "--no-book")
+    for words, lines, code in (
+        ([], trials[:-20], 0),
+        (["--model", "two"], trials[:-20], 0),
+        (["--model", "two"], trials, 2),  # more of them between the same segments
+        (["--model", "two"], sorted(trials[:-20]), 2),  # the same in another order
+    ):
+        (tmp_path / "trials.txt").write_text("\n".join([*lines, ""]))
+        done = command(*run, *words, cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+        assert ("the list of trials of the corpus 'voices' changed" in done.stderr) == bool(code)
