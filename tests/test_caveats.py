@@ -103,3 +103,57 @@ def test_pages_say_it_above_their_numbers(folder, command):
     for page in ("models/similar", "results/similar/speaker_verification"):
         assert told not in (html / f"{page}.html").read_text()
     assert TWICE in (html / "results" / "moody" / "correctness_regression.html").read_text()
+
+
+def test_models_that_are_not_asked_again_keep_theirs(tmp_path, command):
+    words = [("anger", "angry") if number % 3 else ("sadness", "sadness") for number in range(60)]
+    rows = [f"{n}.wav,s{n % 6},{n / 60:.3f},{emotion}" for n, (emotion, _) in enumerate(words)]
+    (tmp_path / "calls.csv").write_text("\n".join(["file,speaker,arousal,emotion", *rows, ""]))
+    for name, word in (("before", 1), ("after", 0)):
+        said = [f"{n}.wav,{7 if n < 2 else n / 60:.3f},{pair[word]}" for n, pair in enumerate(words)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["file,arousal,emotion", *said, ""]))
+    (tmp_path / "suite.yml").write_text("""
+corpora: {calls: {format: csv, path: calls.csv, audio: false}}
+models:
+  before: {predictions: before.csv, tasks: [arousal, emotion]}
+  after: {predictions: after.csv, tasks: [emotion]}
+families: [correctness_regression, correctness_classification]
+studies: false
+""")
+    said = []
+    for words in ([], ["--model", "after"], ["--model", "after"]):
+        done = command("run", "suite.yml", "--out", "out", "--no-book", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        said.append([line for line in done.stdout.splitlines() if line.startswith("Caveat: ")])
+        said.append(json.loads((tmp_path / "out" / "run.json").read_text())["caveats"])
+    lines, recorded = said[:2]
+    assert [re.findall("far outside|are not classes", line)[0] for line in lines] == [
+        "far outside",
+        "are not classes",
+    ]
+    assert said == [lines, recorded] * 3
+    card = command("card", "out", "--model", "before", "--out", "card", cwd=tmp_path)
+    assert card.returncode == 0 and "are not classes" in (tmp_path / "card" / "README.md").read_text()
+
+
+def test_scores_of_another_list_of_trials_are_not_kept(tmp_path, command):
+    write(tmp_path)
+    suite = """
+corpora: {voices: {format: trials, path: trials.txt, audio: false}}
+models: {one: {scores: distances.txt}, two: {scores: distances.txt, distances: true}}
+families: [speaker_verification]
+studies: false
+"""
+    (tmp_path / "suite.yml").write_text(suite)
+    trials = (tmp_path / "trials.txt").read_text().splitlines()
+    run = ("run", "suite.yml", "--out", "out", "--no-book")
+    for words, lines, code in (
+        ([], trials[:-20], 0),
+        (["--model", "two"], trials[:-20], 0),
+        (["--model", "two"], trials, 2),  # more of them between the same segments
+        (["--model", "two"], sorted(trials[:-20]), 2),  # the same in another order
+    ):
+        (tmp_path / "trials.txt").write_text("\n".join([*lines, ""]))
+        done = command(*run, *words, cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+        assert ("the list of trials of the corpus 'voices' changed" in done.stderr) == bool(code)

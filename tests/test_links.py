@@ -54,6 +54,35 @@ def test_a_link_at_any_place_is_refused(made, place):
     assert seen(behind) == before
 
 
+def dangling(place: str):
+    return lambda out: (out / place).symlink_to(out / "nowhere" / "x")
+
+
+SPECIAL = {  # what lies there, how it is made -> message
+    "no folder behind the folder": (
+        lambda out: (out.rmdir(), out.symlink_to(out.parent / "gone")),
+        "the link '.*out' leads to no folder. Remove the link, or make the folder",
+    ),
+    "a loop": (lambda out: (out.rmdir(), out.symlink_to(out)), "the link '.*out' leads to no folder"),
+    "no cache": (dangling("cache"), "the link '.*cache' leads to no folder"),
+    "nowhere": (dangling("media"), "'media' in it is a symbolic link"),
+    "parent": (lambda out: (out / "up").symlink_to(".."), "'up' in it is a symbolic link"),
+    "pipe": (lambda out: os.mkfifo(out / "log.txt"), "'log.txt' in it is neither a file nor a folder"),
+    "lock": (lambda out: os.mkfifo(out / ".lock"), "'.lock' in it is neither a file nor a folder"),
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_what_leads_nowhere_and_what_blocks_is_refused(tmp_path, name):
+    out, (make, told) = tmp_path / "out", SPECIAL[name]
+    out.mkdir()
+    if name not in ("no folder behind the folder", "a loop"):
+        (out / files.MARKER).write_text("{}")
+    make(out)
+    with pytest.raises(InputError, match=f"--out .*{told}"):
+        Output(out).check({})
+
+
 def test_the_first_of_many_is_named(tmp_path):
     (tmp_path / "a" / "b").mkdir(parents=True)
     for place in (".soundcheck", "a/b/c", "media", "z"):

@@ -73,3 +73,26 @@ def test_notebooks_that_are_not_run_and_links_to_ours_do_no_harm(project, comman
     (folder / "notebooks" / shipped.name).symlink_to(shipped)
     ended = command("run", "suite.yml", "--no-code", "--plan", cwd=folder)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_a_page_beside_the_suite_can_hold_scripts(project, command):
+    folder = project("mine")
+    shutil.copy(resources.root() / "book" / "methods" / f"{SHIPPED}.md", folder / "book" / "methods")
+    ended = command(*RUN, "--no-code", "--out", "out", cwd=folder)
+    assert ended.returncode == 2 and not (folder / "out").exists()
+    told = f"book/methods/{SHIPPED}.md: a page beside the suite can include scripts and files, and --no-code"
+    assert told in ended.stderr
+
+
+def test_models_that_are_not_asked_run_no_code_either(project, command):
+    folder = project("mine")
+    suite = (folder / "suite.yml").read_text()
+    python = 'b: {python: "my_model:loud", tasks: [arousal]}'
+    suite = suite.replace("b: {predictions: answers.csv, tasks: [arousal]}", python)
+    (folder / "suite.yml").write_text(suite)
+    calls = str(folder / "calls")
+    assert command(*RUN, "--out", "out", cwd=folder, CALLS=calls).returncode == 0
+    (folder / "my_model.py").write_text("open('imported', 'w')")
+    ended = command(*RUN, "--model", "a", "--no-code", "--out", "out", cwd=folder)
+    assert ended.returncode == 2 and not (folder / "imported").exists()
+    assert "models.b: the model runs code (python), and --no-code was given" in ended.stderr

@@ -131,7 +131,10 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
         kept_replicates.save_replicates(judged, part / kept_replicates.NAME)
         KeptFiles(files.digest(part / kept_replicates.NAME), tables).write(part / ABOUT)
         part.chmod(0o755)
-        stamp = now.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H%M%SZ")
+        stamp = _stamp(now)
+        while any(folder.glob(f"{stamp}-*")):  # names that sort by time need a second of their own
+            now += datetime.timedelta(seconds=1)
+            stamp = _stamp(now)
         place = part.rename(folder / f"{stamp}-{digest}")
         part = None
     except (OSError, files.OutputError) as error:
@@ -144,6 +147,10 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
     for other in others:  # another run kept the same at the same time
         shutil.rmtree(other, ignore_errors=True)
     return first
+
+
+def _stamp(time: datetime.datetime) -> str:
+    return time.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H%M%SZ")
 
 
 def folders_in(folder: Path) -> list[Path]:

@@ -76,6 +76,8 @@ class PredictionReport:
         Why the file with the answers of all models could not be used.
     sources
         What the kept answers rest on.
+    kept_caveats
+        Those of the run that asked the model, if this run did not.
     """
 
     model: str
@@ -112,6 +114,7 @@ class PredictionReport:
     sources: Sources = dataclasses.field(default_factory=Sources)
     meant: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
     far_outside: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    kept_caveats: tuple[Caveat, ...] = ()
 
     @property
     def seen_files(self) -> tuple[str, ...]:
@@ -154,6 +157,8 @@ class PredictionReport:
 
     def caveats(self) -> list[Caveat]:
         """Say what makes numbers of the model doubtful."""
+        if self.answers_of:
+            return list(self.kept_caveats)
         found = [
             Caveat(
                 f"{count} of {total} answers lie far outside of their scale, all from {low:.4g} to "

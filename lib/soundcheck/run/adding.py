@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from soundcheck import __version__
 from soundcheck.common import files
+from soundcheck.common.caveats import Caveat
 from soundcheck.common.day import day_of
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
@@ -214,10 +215,9 @@ def keep_answers(
             _out_of_date(problems, entry.name, "its files or its code changed since it was asked")
         tables = {}
         for corpus in planning.predicted_corpora(plan.suite, entry, families, corpora):
-            place = output.predictions / files.slug(entry.name) / f"{files.slug(corpus.name)}.parquet"
-            tables[corpus.name] = place
+            place = tables[corpus.name] = _table(output, entry, corpus)
             written = about[entry.name].digests.get(corpus.name)
-            reason = _misfit(plan, entry, own, corpus, sounds, place)
+            reason = _misfit(plan, entry, own, corpus, sounds, output)
             if not reason and written and files.digest(place) != written:
                 reason = f"those for the corpus {quoted(corpus.name)} were replaced after the book was built"
             if reason:
@@ -227,15 +227,32 @@ def keep_answers(
             if sounds.sets[kind].digest != material[kind]:
                 _out_of_date(problems, entry.name, f"the sounds of kind {kind} changed")
         if not len(problems):
-            reports[entry.name] = _report(about[entry.name], tables)
+            caveats = tuple(
+                caveat for caveat in plan.record.caveats if caveat.model == entry.name and not caveat.corpus
+            )
+            reports[entry.name] = _report(about[entry.name], tables, caveats)
     problems.raise_if_any()
     return reports
 
 
+def _table(output: Output, entry: ModelEntry, corpus: Corpus) -> Path:
+    return output.predictions / files.slug(entry.name) / f"{files.slug(corpus.name)}.parquet"
+
+
+def _other_trials(families: Iterable[Family], corpus: Corpus, output: Output) -> str:
+    """Say that scores, which are kept by the number of their trial, belong to another list of trials."""
+    named, paths = ["key", "enrol", "test"], (output.trials(corpus.name, one.name) for one in families)
+    written = next((pd.read_parquet(path, columns=named) for path in paths if path.is_file()), None)
+    if written is not None and np.array_equal(written.to_numpy(), corpus.trials.frame[named].to_numpy()):
+        return ""
+    return f"the list of trials of the corpus {quoted(corpus.name)} changed"
+
+
 def _misfit(
-    plan: Plan, entry: ModelEntry, families: Sequence[Family], corpus: Corpus, sounds: Sounds, place: Path
+    plan: Plan, entry: ModelEntry, families: Sequence[Family], corpus: Corpus, sounds: Sounds, output: Output
 ) -> str:
     """Say why a prediction table does not belong to a corpus as it is now; empty if it does."""
+    place = _table(output, entry, corpus)
     before = next((known for known in plan.record.corpora if known.name == corpus.name), None)
     if before is None or not place.is_file():
         return f"it was not asked about the corpus {quoted(corpus.name)}"
@@ -244,7 +261,7 @@ def _misfit(
         counts = f"{before.segments} segments then, {len(segments)} now"
         return f"the corpus {quoted(corpus.name)} changed ({counts})"
     if entry.about.for_trials:
-        return ""
+        return _other_trials(families, corpus, output)
     asked = pq.read_table(place, columns=["key", "change"]).to_pandas()
     tasks = planning.tasks_of(plan.suite, entry)
     answered = [family for family in families if planning.answers_changes(entry, family, sounds)]
@@ -259,8 +276,8 @@ def _misfit(
     return ""
 
 
-def _report(about: ModelRecord, tables: Mapping[str, Path]) -> PredictionReport:
-    """Give the report of a model as it stands in the record."""
+def _report(about: ModelRecord, tables: Mapping[str, Path], caveats: tuple[Caveat, ...]) -> PredictionReport:
+    """Give the report of a model as it stands in the record; caveats of its key figures are found anew."""
     written = max((path.stat().st_mtime for path in tables.values()), default=0.0)
     day = about.answers_of or day_of(written).isoformat()
     counted = ("inputs", "failed", "unusable", "repeated", "repeated_different", "out_of_range")
@@ -272,6 +289,7 @@ def _report(about: ModelRecord, tables: Mapping[str, Path]) -> PredictionReport:
         failures=[(item.corpus, item.item, item.change, item.reason) for item in about.failures],
         unknown_classes=dict(about.unknown_classes),
         answers_of=day,
+        kept_caveats=caveats,
         **{name: getattr(about, name) for name in counted},
     )
     told = report.notes()

@@ -47,7 +47,7 @@ class Opened:
         suite = self.plan.suite
         families = read_families(suite, self.before)
         if no_code:
-            refuse_code(suite, [entry for name, entry in suite.models.items() if name in self.plan.asked])
+            refuse_code(suite)  # models that are not asked are loaded, too, to compare what they are now
         self.lock.take()
         self.output.prepare()
         self.before.save()

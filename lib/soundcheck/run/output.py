@@ -100,8 +100,12 @@ class Output:
         if self.folder.exists() and not self.folder.is_dir():
             raise input_error(f"--out {self.display_name}", "this is a file, not a folder", remedy)
         existing = self.folder
-        while not existing.exists():
+        while not os.path.lexists(existing):
             existing = existing.parent
+        for link in (existing, self.folder / "cache"):
+            if link.is_symlink() and not os.path.isdir(link):
+                what = f"the link {quoted(link, 80)} leads to no folder"
+                raise input_error(f"--out {self.display_name}", what, "Remove the link, or make the folder")
         if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
             raise input_error(f"--out {self.display_name}", "the folder cannot be written", remedy)
         resolved = self.folder.resolve()
@@ -127,15 +131,21 @@ class Output:
         self.refuse_links()
 
     def refuse_links(self) -> None:
-        """Refuse links, behind which files of somebody could be removed or overwritten."""
-        found = [Path(entry.path) for entry in self._entries() if entry.is_symlink()]
+        """Refuse links, behind which files of somebody could be lost, and pipes and devices, which block."""
+        special = (
+            Path(entry.path)
+            for entry in self._entries()
+            if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False))
+        )
         cache = self.folder / "cache"
-        links = [str(path.relative_to(self.folder)) for path in found if not _may_be_link(path, cache)]
-        if links:
-            first = min(links, key=lambda name: (name.count(os.sep), name))
-            more = f" (as are {len(links) - 1} more)" if len(links) > 1 else ""
+        found = [str(path.relative_to(self.folder)) for path in special if not _may_be_link(path, cache)]
+        if found:
+            first = min(found, key=lambda name: (name.count(os.sep), name))
+            more = f" (as are {len(found) - 1} more)" if len(found) > 1 else ""
             what = f"{quoted(first, 80)} in it is a symbolic link{more}, and files behind it could be lost"
             remedy = "Remove the link; only the folder as a whole and its cache may be links"
+            if not (self.folder / first).is_symlink():
+                what, remedy = f"{quoted(first, 80)} in it is neither a file nor a folder", "Remove it"
             raise input_error(f"--out {self.display_name}", what, remedy)
 
     def _entries(self) -> Iterator[os.DirEntry]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from soundcheck.augment.registry import TRANSFORMS, check_change
@@ -18,7 +18,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.remembered import Remembered, made_here
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.run import notebook_jobs, runner
-from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
+from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
 from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
@@ -216,8 +216,8 @@ def _problem(change: Perturbation, tried: Remembered) -> str:
     return problem
 
 
-def refuse_code(suite: Suite, asked: Iterable[ModelEntry]) -> None:
-    """Refuse models that run code, or do what is as dangerous, and notebooks that the suite brings.
+def refuse_code(suite: Suite) -> None:
+    """Refuse models that run code, or do what is as dangerous, and notebooks and pages that the suite brings.
 
     Raises
     ------
@@ -225,13 +225,16 @@ def refuse_code(suite: Suite, asked: Iterable[ModelEntry]) -> None:
         Naming each of them.
     """
     problems = Problems()
-    for entry in asked:
+    for entry in suite.models.values():
         if what := entry.about.refused_without_code(entry):
             problems.add(f"{suite.file.name}, models.{entry.name}", f"{what}, and --no-code was given")
-    shipped = (resources.root() / "notebooks").resolve()
-    for name in (*suite.families, *([notebook_jobs.COMPARISON] if suite.comparisons else [])):
-        if notebook_jobs.notebook_of(name, suite.root).resolve().parent != shipped:
-            what = "a notebook beside the suite is code, and --no-code was given"
+    executed = (*suite.families, *([notebook_jobs.COMPARISON] if suite.comparisons else []))
+    own = {f"notebooks/{name}.ipynb": "a notebook beside the suite is code" for name in executed}
+    page = "a page beside the suite can include scripts and files"
+    own |= {f"book/methods/{name}.md": page for name in suite.families}
+    for path, what in own.items():
+        found = resources.find(path, suite.root)
+        if found is not None and found.resolve() != (resources.root() / path).resolve():
             remedy = "Leave out --no-code if you trust it, else remove it"
-            problems.add(f"notebooks/{name}.ipynb", what, remedy)
+            problems.add(path, f"{what}, and --no-code was given", remedy)
     problems.raise_if_any()

@@ -108,7 +108,7 @@ def test_whisper_is_given_one_signal_at_a_time(project):
 
 def test_it_is_no_code_and_answers_transcripts(project):
     entry, suite = project.read(TEXT)
-    refuse_code(suite, [entry])
+    refuse_code(suite)
     assert entry.tasks == ("transcript",)
     names = [path.name for path in entry.about.named_files(entry, suite)]
     assert names == ["config.json", "model.onnx", "vocab.txt"]

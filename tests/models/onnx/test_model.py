@@ -412,7 +412,7 @@ def test_what_the_page_shows_can_be_used(project, number):
 def test_it_is_no_code(project):
     onnx_model(project.folder / "m.onnx")
     entry, suite = project.read(PLAIN)
-    refuse_code(suite, [entry])
+    refuse_code(suite)
 
 
 def test_one_thread(project):

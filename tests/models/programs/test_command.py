@@ -126,7 +126,7 @@ def test_a_suite_names_a_command(world, tasks):
 def test_no_code_refuses_commands(world):
     _, suite = world.suite("my-asr {audio}")
     with pytest.raises(InputError, match=r"the model runs code \(command\), and --no-code was given"):
-        refuse_code(suite, suite.models.values())
+        refuse_code(suite)
 
 
 # Calling ----------------------------------------------------------------------------------------------------

@@ -501,7 +501,7 @@ def test_the_fingerprint_follows_what_is_asked_but_not_the_key(tmp_path, monkeyp
 def test_no_code_says_what_goes_out(tmp_path):
     _, found = suite(tmp_path, "http://a/v1/x", "key: ASR_KEY")
     with pytest.raises(InputError) as caught:
-        refuse_code(found, found.models.values())
+        refuse_code(found)
     assert str(caught.value) == (
         "suite.yml, models.mine: the model sends recordings to an address that the suite names "
         "(http://a/v1/x), with the secret in the environment variable ASR_KEY, which the suite names, too, "

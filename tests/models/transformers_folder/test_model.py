@@ -507,12 +507,12 @@ def test_code_of_the_folder_runs_only_if_it_is_trusted(world, monkeypatch, tmp_p
     edit(network / "config.json", lambda content: content.update(own))
     keys = "values, tasks: [arousal]"
     assert "auto_map" in refused(world, keys)
-    refuse_code(read_suite(world / "suite.yml"), read_suite(world / "suite.yml").models.values())
+    refuse_code(read_suite(world / "suite.yml"))
     model = load(world, f"{keys}, trust_remote_code: true")
     assert model.predict(SIGNALS[:1], 16000) == [{"arousal": 0.25}]
     read = read_suite(world / "suite.yml")
     with pytest.raises(InputError, match="the model runs code"):
-        refuse_code(read, read.models.values())
+        refuse_code(read)
 
 
 # Through the command ----------------------------------------------------------------------------------------
