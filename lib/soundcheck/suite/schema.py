@@ -57,9 +57,9 @@ def name_problem(name: str) -> str:
 
 
 def look(name: str) -> str:
-    """Give what readers see of a name: neither signs without a shape nor how accents and blanks are coded."""
+    """Give what readers see of a name: no signs without a shape, no blanks at its ends, accents as one sign."""
     seen = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
-    return " ".join(unicodedata.normalize("NFC", seen).split())
+    return unicodedata.normalize("NFC", seen).strip()
 
 
 def plain_value(value: object) -> object:
