@@ -57,7 +57,7 @@ def name_problem(name: str) -> str:
 
 
 def look(name: str) -> str:
-    """Give what readers see of a name: no signs without a shape, no blanks at its ends, accents as one sign."""
+    """Give what readers see of a name: no signs without a shape, no blanks at its ends, one code an accent."""
     seen = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
     return unicodedata.normalize("NFC", seen).strip()
 
