@@ -57,7 +57,7 @@ def name_problem(name: str) -> str:
 
 
 def look(name: str) -> str:
-    """Give what readers see of a name: no signs without a shape, no blanks at its ends, one code an accent."""
+    """Give what readers see of a name: no signs without a shape, no blanks at its ends, accents composed."""
     seen = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
     return unicodedata.normalize("NFC", seen).strip()
 
