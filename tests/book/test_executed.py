@@ -113,7 +113,13 @@ def test_many_and_large_outputs_stay_below_the_limit_of_a_page(clean):
     assert "440 outputs left out" in many
     large = text_of(clean(*[code(outputs=[html("<p>" + "x" * 100_000 + "</p>")]) for _ in range(20)]))
     assert len(large) < 800_000
-    assert "too large" in large
+    assert large.count("an output of 100 kB, which would make the page too large") == 15
+
+
+def test_what_follows_an_output_that_is_too_large_stays(clean):
+    outputs = [html("<p>" + "x" * 700_000 + "</p>"), html("<p>table</p>")]
+    shown = text_of(clean(code(outputs=outputs), code(outputs=[html("<p>verdicts</p>")])))
+    assert "an output of 700 kB" in shown and "table" in shown and "verdicts" in shown
 
 
 def test_text_that_no_file_can_hold(clean):

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from soundcheck.common.caveats import Caveat
 from soundcheck.report import tables
 from soundcheck.results import Verdict
 from soundcheck.suite.thresholds import read_family
@@ -176,3 +177,13 @@ def test_headers_stand_above_their_numbers():
     html = str(tables.table([["a", 1, 2.5, 1], ["b", "", None, "x"]], ["name", "count", "value", "both"]))
     heads = re.findall("<th([^>]*)>([a-z]+)<", html)
     assert [name for about, name in heads if "sc-number" in about] == ["count", "value"]
+
+
+def test_many_caveats_are_folded_and_code_between_backticks_is_code():
+    texts = [f"model {number}: write `range: [1, {number}]`, not <b>" for number in range(20)]
+    shown = str(tables.caveats_notice([Caveat(text) for text in texts]))
+    seen, _, folded = shown.partition("<details")
+    assert (seen.count("<li>"), folded.count("<li>")) == (5, 15) and "15 more" in folded
+    assert "<code>range: [1, 3]</code>, not &lt;b&gt;.</li>" in seen
+    assert "<details" not in str(tables.caveats_notice([Caveat(text) for text in texts[:5]]))
+    assert str(tables.notes(["one ` alone", "`a` b"])).count("<code>") == 1

@@ -332,15 +332,35 @@ def test_there_is_no_outcome_on_other_segments(data):
     assert contrasts([old], [new], apart={"c"}) == contrasts([old], [new])  # a test on the same ones
 
 
-def test_without_any_common_segment_the_reason_is_said(data):
+@pytest.mark.parametrize(
+    ("count", "reason", "told"),
+    [
+        (0, "no segments", "on 0 segments that both answered: old has 400, new 400; old: no segments"),
+        (
+            100,
+            "no prediction for 300 of 400 segments",
+            "on 100 segments that both answered: old has 400, new 400; "
+            "not answered by both: 300 of 400 segments",
+        ),
+    ],
+)
+def test_without_an_outcome_on_common_segments_the_reason_is_said(data, count, reason, told):
     old, new = pair(mean_absolute_error, data, "<", 0.5)
     none = [
         dataclasses.replace(
-            changed(entry, value=None, low=None, high=None, segments=0, passed=None, skipped="no segments"),
+            changed(entry, value=None, low=None, high=None, segments=count, passed=None, skipped=reason),
             segments="none",
         )
         for entry in (old, new)
     ]
     (found,) = contrasts([old], [new], common=(none[:1], none[1:]), apart={"c"})
     assert (found.outcome, found.p_value) == ("", None)
-    assert found.skipped == "on 0 segments that both answered: old has 400, new 400; old: no segments"
+    assert found.skipped == told
+
+
+def test_how_often_each_predicts_a_class_is_no_number_of_common_segments(data):
+    old, new = pair(mean_absolute_error, data, "<", 0.5)
+    shared = [counted_on(old, "few", 90), counted_on(new, "few", 100)]
+    (found,) = contrasts([old], [new], common=(shared[:1], shared[1:]), apart={"c"})
+    assert found.outcome and found.skipped.startswith("on the segments that both answered")
+    assert "has 400" not in found.skipped

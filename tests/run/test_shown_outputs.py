@@ -32,6 +32,17 @@ SHOWN = {  # code -> kinds of its outputs as a page shows them
     "table": ("import pandas as pd\npd.DataFrame({'a': [1]})", [HTML]),
     "number": ("1 + 1", [TEXT]),
     "script": ("from IPython.display import HTML\nHTML('<script>1</script>')", [""]),
+    "picture from elsewhere": ("from IPython.display import Image\nImage(url='https://a.org/b.png')", [""]),
+    "picture of a folder": ("from IPython.display import HTML\nHTML('<img alt=\"a\" src = plot.png>')", [""]),
+    "film": ("from IPython.display import Video\nVideo(url='https://a.org/b.mp4')", [""]),
+    "frame": ("from IPython.display import IFrame\nIFrame('https://a.org', 100, 100)", [""]),
+    "link to a file": (
+        "from pathlib import Path\nfrom IPython.display import FileLink\n"
+        "Path('table.csv').touch()\nFileLink('table.csv')",
+        [""],
+    ),
+    "link": ("from IPython.display import HTML\nHTML('<a href=\"https://a.org\">a</a>')", [HTML]),
+    "sound": ("from IPython.display import Audio\nAudio([0.0, 0.1], rate=8000)", [HTML]),
     "javascript": ("from IPython.display import Javascript\nJavascript('1')", [""]),
     "plotly": (
         "from IPython.display import display\n"
@@ -76,7 +87,7 @@ def test_what_was_left_out_is_said_again_of_a_notebook_that_is_kept(executed, tm
     assert again.unshown == outcomes["javascript"].unshown == ("application/javascript",)
     assert runner.without_outputs(again) == (
         f"The page of {place} of m leaves out 1 output that no page can show (application/javascript). "
-        "Show a picture, a table or a text: pages run no scripts"
+        "Show a picture, a table or a text: pages run no scripts and load no files of others"
     )
 
 

@@ -256,6 +256,27 @@ def test_names_that_differ_in_case_are_two_models(suite):
     assert list(read.models) == ["guess", "Guess"]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "shown"),
+    [
+        ("\u00e9", "e\u0301", ("'\u00e9'", "'e\\u0301'")),
+        ("ab", "a\u200cb", ("'ab'", "'a\\u200cb'")),
+        ("a  b", "'a  b '", ("'a\\u0020\\u0020b'", "'a\\u0020\\u0020b\\u0020'")),
+        ("ab", "'ab '", ("'ab'", "'ab\\u0020'")),
+        ("\u6a21", "'\u6a21\u2060'", ("'\u6a21'", "'\u6a21\\u2060'")),
+    ],
+)
+def test_names_that_look_the_same_are_refused(suite, one, other, shown):
+    words = " and ".join(map(re.escape, shown)) + " look the same. Give them names"
+    refused(
+        suite,
+        words,
+        GOOD,
+        "families",
+        f"  {one}: {{random: gaussian}}\n  {other}: {{random: gaussian}}\nfamilies",
+    )
+
+
 @pytest.mark.parametrize("name", ['""', '"  "', '"a\\nb"', "x" * 81, "'\u200b'"])
 def test_names_refused(suite, name):
     refused(suite, r"models.*the name (is blank|has)", GOOD, "guess", name)

@@ -19,7 +19,7 @@ from soundcheck.results.summary import ASPECTS, aspects
 from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS
 
 MOST_NOTES = 20  # tasks at which models are not better than guessing
-MOST_MODELS = 6  # that are named with how many of their failures hold
+MOST_MODELS = 6  # that are named at once
 MOST_OPEN = 3  # models and families that are named with how many of their tests are open
 HOLLOW_WORDS = "That a model is robust and fair means little where it is not better than guessing: "
 HOLDING = "These stand although it is accounted for how many tests were made; others may be chance."
@@ -57,7 +57,9 @@ def conclusions(record: RunRecord, rows: pd.DataFrame, found: pd.Series) -> Html
     if notes:
         listed = element("ul", *(element("li", note, limit=None) for note in notes[:MOST_NOTES]))
         more = element("p", f"… and {len(notes) - MOST_NOTES} more.") if len(notes) > MOST_NOTES else Html()
-        head = element("summary", f"{HOLLOW_WORDS}{'; '.join(short)}", limit=400)
+        if left := len(short[MOST_MODELS:]):
+            short[MOST_MODELS:] = [counted(left, "more model")]
+        head = element("summary", f"{HOLLOW_WORDS}{'; '.join(short)}", limit=None)
         lines.append(element("details", head, listed, more))
     parts = [
         element("div", join(lines), class_="sc-conclusions"),

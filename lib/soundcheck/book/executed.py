@@ -137,8 +137,8 @@ def _outputs(outputs: list[dict], room: int, out: Path, fill: Callable[[str], st
             html = _shown(output.get("data", {}), out, fill)
         size = len(str(html).encode("utf-8", "replace"))
         if size > room:
-            kept += pages.output(element("p", "… output left out: the page would be too large"))["outputs"]
-            return kept, 0
+            told = f"Left out: an output of {size // 1000} kB, which would make the page too large."
+            html, size = element("p", told, class_="sc-notice"), 0
         room -= size
         kept += pages.output(html)["outputs"]
         if isinstance(html, _Formula):
@@ -166,7 +166,7 @@ def _shown(data: Mapping[str, str | list[str]], out: Path, fill: Callable[[str],
         return Html(fill(text))
     if kind == "text/markdown":
         return _markdown(text)
-    if kind == "text/latex" and not _ACTIVE.search(text):
+    if kind == "text/latex" and not _ACTIVE.search(text) and "$" not in text.strip("$ \n"):
         return _Formula(text)
     return element("pre", _bounded(text), limit=None)
 

@@ -117,7 +117,7 @@ def told_apart(one: str, other: str) -> tuple[str, str]:
     for name, against in ((one, other), (other, one)):
         scripts = {_script(sign) for sign in {*against} - {*name}}
         codes = {sign for sign in {*name} - {*against} if not sign.isascii() and _script(sign) not in scripts}
-        codes = codes if alike else set()
+        codes = {sign for sign in codes if alike or _script(sign) == sign}
         codes |= {" "} if name != name.strip() or "  " in name else set()
         text = "".join(f"\\u{ord(sign):04x}" if sign in codes else sign for sign in name[cut:])
         shown.append(quoted("…" * bool(cut) + text))

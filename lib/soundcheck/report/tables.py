@@ -19,7 +19,7 @@ import pandas as pd
 
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.report.html import Html, element, join
+from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import hinted, label, measure
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.suite.families import Family, TestDefinition
@@ -335,22 +335,32 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
 
 
 _SOURCES = ("published", "simulated")
+MOST_CAVEATS = 5  # that a reader sees without asking for more
 
 
 def notes(texts: Sequence[str]) -> Html:
     """List what a reader must know."""
     if not texts:
         return Html()
-    return element("ul", *(element("li", text, limit=None) for text in texts), class_="sc-note")
+    return element("ul", *map(_item, texts), class_="sc-note")
+
+
+def _item(text: str) -> Html:
+    """Write a sentence of a list; what stands between backticks is code."""
+    parts = text.split("`") if text.count("`") % 2 == 0 else [text]
+    shown = (element("code", part, limit=None) if n % 2 else part for n, part in enumerate(parts))
+    return element("li", *shown, limit=None)
 
 
 def caveats_notice(caveats: Sequence[Caveat]) -> Html:
     """Say what makes the numbers of a page doubtful, above them."""
     if not caveats:
         return Html()
-    told = element("ul", *(element("li", str(caveat), limit=None) for caveat in caveats))
-    head = element("strong", "Read this before the numbers:")
-    return element("div", head, told, class_="sc-notice", role="note", limit=None)
+    items = [_item(f"{caveat}.") for caveat in caveats]
+    told = [element("strong", "Read this before the numbers:"), element("ul", *items[:MOST_CAVEATS])]
+    if more := items[MOST_CAVEATS:]:
+        told.append(folded(f"{len(more)} more", [element("ul", *more)]))
+    return element("div", *told, class_="sc-notice", role="note", limit=None)
 
 
 def synthetic_notice(synthetic: bool) -> Html:

@@ -322,10 +322,14 @@ def _on_common(
     if [entry.segments for entry in reduced] == [one.segments, other.segments]:
         return unsettled(one, other, same_draws, same_segments=apart and not any(shared))
     row = unsettled(*reduced, same_draws)
-    answered = f"{before.model} has {before.segments}, {after.model} {after.segments}"
-    note = f"on {counted(row.segments, 'segment')} that both answered: {answered}"
+    note = "on the segments that both answered"
+    if len({entry.verdict.segments for entry in reduced}) == 1:  # not how often each predicts a class
+        answered = f"{before.model} has {before.segments}, {after.model} {after.segments}"
+        note = f"on {counted(row.segments, 'segment')} that both answered: {answered}"
+    _, _, lacking = row.skipped.partition(": no prediction for ")
+    why = f"not answered by both: {lacking}" if lacking else row.skipped
     passed = {"baseline_passed": before.passed, "candidate_passed": after.passed}  # as in the results
-    return dataclasses.replace(row, **passed, skipped="; ".join(filter(None, (note, row.skipped))))
+    return dataclasses.replace(row, **passed, skipped="; ".join(filter(None, (note, why))))
 
 
 def _by_key(entries: Iterable[Judged]) -> dict[tuple[str, ...], Judged]:

@@ -8,8 +8,13 @@ from collections.abc import Iterable, Mapping
 PLAIN = "text/plain"
 IMAGES = ("image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp")
 _KINDS = ("text/html", *IMAGES, "text/markdown", "text/latex")  # the first of these is shown
-_SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
-SHOWABLE = "Show a picture, a table or a text: pages run no scripts"
+_BEYOND = re.compile(  # what needs more than the page and the files of the book
+    r"""<(?:script|iframe|object|embed|link|base)\b
+    |<[a-z][^>]*?\s(?:src|srcset|poster)\s*=(?!\s*["']?(?:data:|\#|(?:\.\./)*media/))
+    |<a\b[^>]*?\shref\s*=(?!\s*["']?(?:https?:|mailto:|\#|\.\./|media/))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+SHOWABLE = "Show a picture, a table or a text: pages run no scripts and load no files of others"
 
 
 def text_of(value: str | list[str]) -> str:
@@ -23,7 +28,7 @@ def kind_of(data: Mapping[str, object]) -> str:
     What comes as data for a script and as a name of its object is not shown by that name.
     """
     for kind in _KINDS:
-        if kind in data and not (kind == "text/html" and _SCRIPT.search(text_of(data[kind]))):
+        if kind in data and not (kind == "text/html" and _BEYOND.search(text_of(data[kind]))):
             return kind
     return PLAIN if PLAIN in data and len(data) == 1 else ""
 

@@ -9,7 +9,7 @@ from typing import Any
 import pydantic
 
 from soundcheck.common.errors import Problems, did_you_mean, nearest
-from soundcheck.common.escaping import quoted
+from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.suite import schema
 from soundcheck.suite.yaml_reader import Document, Plain
 
@@ -101,11 +101,16 @@ class DocumentReader:
         return self.check(path, value, kind, meant)
 
     def check_names(self, path: tuple, names: Sequence[object]) -> None:
-        """Note names that cannot be names."""
+        """Note names that cannot be names, and those that look like one before them."""
+        seen: dict[str, str] = {}
         for name in names:
+            alike = seen.setdefault(schema.look(str(name)), name)
             reason = schema.name_problem(name)
             if reason:
                 self.note((*path, name), reason, "Use 1 to 80 characters on one line")
+            elif alike != name:
+                what = f"{' and '.join(told_apart(alike, name))} look the same"
+                self.note((*path, name), what, "Give them names that readers can tell apart")
 
     def known_names(self, path: tuple, value: list, known: list[str], what: str) -> tuple[str, ...]:
         """Take a list of different known names."""
