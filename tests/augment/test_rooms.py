@@ -121,4 +121,5 @@ def test_silence_stays_and_a_late_response_is_told(rng):
         np.zeros(9, np.float32), RATE, rng, sounds=late, responses="rooms", role="base"
     ).any()
     with pytest.raises(ValueError, match="nothing is heard through the impulse response response 0"):
-        reverberation(np.ones(99, np.float32), RATE, rng, sounds=late, responses="rooms", role="base")
+        tone = np.tile([1, -1], 50).astype(np.float32)
+        reverberation(tone, RATE, rng, sounds=late, responses="rooms", role="base")

@@ -104,7 +104,7 @@ class Output:
             existing = existing.parent
         for link in (existing, self.folder / "cache"):
             if link.is_symlink() and not os.path.isdir(link):
-                what = f"the link {quoted(link, 80)} leads to no folder"
+                what = f"the link {quoted(link.name, 80)} leads to no folder"
                 raise input_error(f"--out {self.display_name}", what, "Remove the link, or make the folder")
         if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
             raise input_error(f"--out {self.display_name}", "the folder cannot be written", remedy)

@@ -272,7 +272,7 @@ def _read_lines(
     """Read lines of words; ``None`` if no column of them can be the label or score."""
     head, top = _words(first[0]), _line(source, first[0])
     cells = _SEPARATED.split(first[0].replace('"', "").strip())
-    commas = len(cells) > 1 and not any(map(re.compile(r"\s").search, cells))
+    commas = len(cells) > 2 and all(cells) and not any(map(re.compile(r"\s").search, cells))
     if commas:
         head, source = cells, io.StringIO(_SEPARATED.sub(",", source.getvalue().replace('"', "")))
     elif len(head) < 4 and head[0].count("*") == 1:  # ESPnet joins the names so
