@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from soundcheck.predict.canaries import Confirmation
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.sources import Sources
@@ -64,3 +66,11 @@ def test_rounds_are_joined_with_where_their_answers_come_from():
 def test_what_answers_rest_on_is_read_as_it_was_written():
     sources = Sources({"\udcff": "1"}, ("a",), ("b", "c"), 4)
     assert Sources.decode(sources.encode()) == sources
+
+
+@pytest.mark.parametrize(("unusable", "doubtful"), [(100, True), (10, False)])
+def test_many_missing_answers_are_a_caveat(unusable, doubtful):
+    found = [str(one) for one in PredictionReport("quits", inputs=200, unusable=unusable).caveats()]
+    told = "quits: 100 of 200 inputs have no answer, so rates and averages are about the others"
+    assert (found == [f"{told}. left_out.csv lists them"]) is doubtful
+    assert doubtful or not found

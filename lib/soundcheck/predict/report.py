@@ -18,6 +18,7 @@ from soundcheck.suite.model_kind import public_path
 
 REASONS = 5  # different reasons that a summary names
 FILES = 5  # files that a note names
+MISSING = 0.05  # share of inputs without an answer that makes numbers doubtful
 NOTABLE = 0.01  # share of answers far outside of their scale that makes numbers doubtful
 
 
@@ -179,6 +180,11 @@ class PredictionReport:
             what = f"{count} inputs that were asked twice got another answer"
             advice = "the numbers are those of the first answers, another run may give others"
             found.append(Caveat(f"{what}: {advice}. Fix the model's seed", self.model))
+        without = self.failed + self.unusable
+        if without > MISSING * self.inputs:
+            what = f"{without} of {self.inputs} inputs have no answer"
+            why = "so rates and averages are about the others. left_out.csv lists them"
+            found.append(Caveat(f"{what}, {why}", self.model))
         return found
 
     def reasons(self) -> list[tuple[str, int]]:
