@@ -33,7 +33,7 @@ def test_the_book_gets_a_page_of_kept_runs(tmp_path, undrawn):
     error = rng.normal(0, 0.1, 120)
 
     def run(size, *options):
-        answers = table[["file"]].assign(arousal=table["arousal"] + size * error)
+        answers = table[["file"]].assign(arousal=(table["arousal"] + size * error).clip(-0.1, 1.1))
         answers.to_csv(tmp_path / "answers.csv", index=False)
         done = undrawn("run", "suite.yml", *options, cwd=tmp_path, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -98,3 +98,10 @@ def test_a_notebook_out_of_time_names_the_key_and_a_value(executed):
         "a cell took longer than 3 s, or all cells longer than 4 s. "
         "Set limits: {notebook_seconds: 60} in the suite"
     )
+
+
+def test_what_stands_in_quotes_loads_nothing():
+    shown = '<td data-sort="&lt;img src=x onerror=lost()&gt;" title="a < b src=x">text</td>'
+    assert kind_of({"text/html": shown, "text/plain": ""}) == "text/html"
+    assert kind_of({"text/html": '<b><img title="a" src=x>', "text/plain": ""}) == ""
+    assert kind_of({"text/html": "<b><img src=x ", "text/plain": ""}) == ""  # what follows would end the tag

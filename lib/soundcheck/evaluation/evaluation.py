@@ -136,7 +136,7 @@ class Evaluation(Judging):
         """Give an option of the family that may be one value, or one for each model with a ``default``."""
         return self.family.option(name, self.model)
 
-    def subsets(self, change: str = "", base: str = "") -> Iterator[Subset]:
+    def subsets(self, change: str = "", base: str = "", *, unchanged: bool = False) -> Iterator[Subset]:
         """Give the evaluable rows of each corpus and task, clean or with the answers under a change.
 
         Corpora and tasks that the family cannot be applied to are passed over; their tests become skipped
@@ -148,6 +148,8 @@ class Evaluation(Judging):
             Name of the change; empty for clean signals only.
         base
             Name of the change that takes the place of the clean signals.
+        unchanged
+            Whether signals count that the change leaves as they are: not where it is to make a difference.
         """
         changed = self.family.changes[change] if change else None
         before = self.family.changes[base] if base else None
@@ -156,7 +158,7 @@ class Evaluation(Judging):
             if missing:
                 self._reasons[corpus.name, task.name, ""] = missing
             else:
-                yield self._subset(corpus, task, changed, before)
+                yield self._subset(corpus, task, changed, before, unchanged=unchanged)
 
     def samples(self, change: str = "", base: str = "") -> Iterator[Subset]:
         """Give :meth:`subsets` under the name that earlier notebooks know."""
@@ -304,6 +306,8 @@ class Evaluation(Judging):
         change: Perturbation | None = None,
         base: Perturbation | None = None,
         rows: np.ndarray | None = None,
+        *,
+        unchanged: bool = False,
     ) -> Subset:
         segments = corpus.segments
         truth, chosen = None, np.ones(len(segments), dtype=bool)
@@ -324,7 +328,7 @@ class Evaluation(Judging):
             chosen = chosen & evaluated_corpora
         if rows is not None:
             chosen = chosen & rows
-        elif change is not None:
+        elif change is not None and not unchanged:
             same = chosen & corpus.unchanged(*(one.identity for one in (change, base) if one is not None))
             if same.any():
                 what = "are the same after it, sample by sample, and do not count"

@@ -116,7 +116,7 @@ def kinds(evaluation: Recognition) -> list[Kind]:
         if why:
             evaluation.note(f"{change.name} is not judged: {why}")
             continue
-        for subset in evaluation.subsets(change.name):
+        for subset in evaluation.subsets(change.name, unchanged=True):
             lengths = [
                 seconds_heard(change.transform, _options(evaluation, subset, n), float(seconds))
                 for n, seconds in enumerate(subset.segments["duration"])

@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from html.parser import HTMLParser
 
 PLAIN = "text/plain"
 IMAGES = ("image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp")
 _KINDS = ("text/html", *IMAGES, "text/markdown", "text/latex")  # the first of these is shown
-_BEYOND = re.compile(  # what needs more than the page and the files of the book
-    r"""<(?:script|iframe|object|embed|link|base)\b
-    |<[a-z][^>]*?\s(?:src|srcset|poster)\s*=(?!\s*["']?(?:data:|\#|(?:\.\./)*media/))
-    |<a\b[^>]*?\shref\s*=(?!\s*["']?(?:https?:|mailto:|\#|\.\./|media/))""",
-    re.IGNORECASE | re.VERBOSE,
+_TAGS = frozenset(("script", "iframe", "object", "embed", "link", "base"))  # need more than the page
+_LOADED = frozenset(("src", "srcset", "poster"))  # attributes that load a file
+_NEAR = re.compile(r"\s*(data:|#|(?:\.\./)*media/)", re.IGNORECASE)
+_LED = re.compile(r"\s*(https?:|mailto:|#|\.\./|media/)", re.IGNORECASE)
+_CANDIDATE = re.compile(
+    r"<(?:script|iframe|object|embed|link|base)\b|\b(?:src|srcset|poster|href)\s*=", re.IGNORECASE
 )
 SHOWABLE = "Show a picture, a table or a text: pages run no scripts and load no files of others"
+
+
+class _Beyond(HTMLParser):
+    """Finds out whether HTML needs more than the page and the files of the book."""
+
+    found = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Look at a tag and its attributes."""
+        loaded = any(name in _LOADED and not _NEAR.match(value or "") for name, value in attrs)
+        led = tag == "a" and any(name == "href" and not _LED.match(value or "") for name, value in attrs)
+        self.found = self.found or tag in _TAGS or loaded or led
+
+
+def _is_beyond(html: str) -> bool:
+    if not _CANDIDATE.search(html):
+        return False
+    parser = _Beyond()
+    parser.feed(html)
+    return parser.found or "<" in parser.rawdata  # a tag that does not end
 
 
 def text_of(value: str | list[str]) -> str:
@@ -28,7 +50,7 @@ def kind_of(data: Mapping[str, object]) -> str:
     What comes as data for a script and as a name of its object is not shown by that name.
     """
     for kind in _KINDS:
-        if kind in data and not (kind == "text/html" and _BEYOND.search(text_of(data[kind]))):
+        if kind in data and not (kind == "text/html" and _is_beyond(text_of(data[kind]))):
             return kind
     return PLAIN if PLAIN in data and len(data) == 1 else ""
 
