@@ -188,6 +188,8 @@ class Verification(Evaluation):
         change: Perturbation | None = None,
         base: Perturbation | None = None,
         rows: np.ndarray | None = None,
+        *,
+        unchanged: bool = False,
     ) -> Subset:
         """Give the trials of a corpus with their scores.
 
@@ -201,7 +203,8 @@ class Verification(Evaluation):
         chosen = np.ones(len(frame), dtype=bool)
         if change is not None:
             changed = changed_segments.changed_rows(self.family, self.tasks, corpus.segments, self.seed)
-            changed = self.changed(corpus, changed, change.name, [change])
+            if not unchanged:
+                changed = self.changed(corpus, changed, change.name, [change])
             chosen = changed[frame["segment"].to_numpy()]
             if not chosen.all():
                 self._note(f"{corpus.name}: of {len(chosen)} trials {int(chosen.sum())} were changed")
