@@ -17,6 +17,7 @@ from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.suite.groups import number_of
+from soundcheck.suite.margins import Margin
 from soundcheck.suite.thresholds import read_family
 
 AROUSAL = BUILTIN["arousal"]
@@ -30,7 +31,7 @@ def judging(adjust=("noise",), **settings) -> Judging:
     found.corpora = [types.SimpleNamespace(name="c", adjust=tuple(adjust))]
     found.seed, found.replicates, found.interval, found.thresholds = 0, 400, "t", "gap"
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
-    found._seconds_left, found.matters = 10.0, 0.0
+    found._seconds_left, found.margin = 10.0, Margin()
     for name, value in settings.items():
         setattr(found, name, value)
     return found

@@ -17,6 +17,7 @@ from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.distribution import class_proportions
 from soundcheck.metrics.regression import concordance_cc, mean_value
+from soundcheck.suite.margins import Margin
 from soundcheck.suite.thresholds import read_family
 
 EMOTION = BUILTIN["emotion"]
@@ -32,7 +33,7 @@ def judging(family: str = "fairness_sex", task=EMOTION, **settings) -> Judging:
     found.corpora = [types.SimpleNamespace(name="c", adjust=())]
     found.seed, found.replicates, found.interval, found.thresholds = 0, 200, "t", "gap"
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
-    found._seconds_left, found.matters = 10.0, 0.0
+    found._seconds_left, found.margin = 10.0, Margin()
     for name, value in settings.items():
         setattr(found, name, value)
     return found
@@ -94,13 +95,13 @@ def test_the_gap_is_that_of_the_group_to_the_others_and_not_to_all():
 
 
 def test_thresholds_of_gaps_compare_the_gap_with_what_matters():
-    frame = frame_of(voices(right_for_women), matters=0.2)
+    frame = frame_of(voices(right_for_women), margin=Margin(0.2))
     assert (
         frame["rule"].eq("|gap| <").all()
         and frame["threshold"].eq(0.2).all()
         and frame["matters"].eq(0.2).all()
     )
-    assert frame_of(voices(right_for_women), matters=1.5)["passed"].all()
+    assert frame_of(voices(right_for_women), margin=Margin(1.5))["passed"].all()
 
 
 def test_everything_right_is_no_proof_with_few_speakers():
@@ -196,7 +197,7 @@ def test_without_threshold_a_group_is_shown_and_counts_among_no_tests(thresholds
 
 @pytest.mark.parametrize("thresholds", ["gap", "published", "simulated"])
 def test_a_gap_that_matters_judges_what_has_no_threshold(thresholds):
-    frame = shares(thresholds=thresholds, matters=0.1)
+    frame = shares(thresholds=thresholds, margin=Margin(0.1))
     assert frame["rule"].eq("|gap| <").all() and frame["threshold"].eq(0.1).all()
     assert frame["passed"].notna().all() and frame["p_value"].notna().all()
     assert frame["skipped"].str.startswith("no threshold: judged by the gap that matters").all()

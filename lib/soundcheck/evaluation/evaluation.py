@@ -81,7 +81,7 @@ class Evaluation(Judging):
         self.replicates = description.replicates
         self.interval = description.interval
         self.thresholds = description.thresholds
-        self.matters = description.matters
+        self.margin = description.margin
         self.balance_samples = description.balance_samples
         self.predicts_changes = description.predicts_changes
         self.guesses = description.guesses

@@ -37,6 +37,7 @@ from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family, TestDefinition
+from soundcheck.suite.margins import Margin
 
 
 class Judging:
@@ -50,7 +51,7 @@ class Judging:
     replicates: int
     interval: str
     thresholds: str
-    matters: float
+    margin: Margin
     notes: list[str]
     _seconds_left: float
     _simulated: dict[tuple, dict]
@@ -214,8 +215,8 @@ class Judging:
         settings = conclusions.Settings(self.interval, self.seed, self.thresholds == "gap")
         gaps = conclusions.gaps_of(gap, subset, definition, self.resample, settings)
         threshold = definition.threshold_for(subset.task)
-        usual = threshold if definition.is_own(subset.task) else self.matters or threshold
-        matters = definition.matters or usual
+        usual = threshold if definition.is_own(subset.task) else self.margin.absolute or threshold
+        matters = (definition.margin and definition.margin.absolute) or usual
         found = [conclusions.concluded_group(v, n, gaps, matters, settings) for n, v in enumerate(judged)]
         names = next((corpus.adjust for corpus in self.corpora if corpus.name == subset.corpus), ())
         if names and isinstance(gap, GroupGap):

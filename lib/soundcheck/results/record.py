@@ -21,7 +21,7 @@ from soundcheck.common.json_file import JsonFile
 from soundcheck.common.tasks import KINDS
 from soundcheck.corpora.segments import LABEL, Excluded
 from soundcheck.suite.card import Benchmark, Card
-from soundcheck.suite.own_rules import AcceptedFailure
+from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -370,6 +370,8 @@ class RunRecord(JsonFile):
         records that older versions wrote.
     caveats
         What makes numbers doubtful: it stands wherever they do.
+    own_tests
+        Family -> test -> what the suite changes about it, hard bars among them.
     """
 
     version: str
@@ -400,6 +402,7 @@ class RunRecord(JsonFile):
     library: str = ""
     verdicts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     caveats: tuple[Caveat, ...] = ()
+    own_tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)
 
     def caveats_of(
         self, models: Collection[str], corpora: Collection[str], tasks: Collection[str]
