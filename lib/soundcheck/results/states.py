@@ -7,7 +7,13 @@ import pandas as pd
 from soundcheck.results.holding import settle
 from soundcheck.results.verdict import CLEAR_PASS, SHOWN
 
-PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED = "pass", "fail", "inconclusive", "not evaluated", "reported"
+PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED = (
+    "pass",
+    "fail",
+    "inconclusive",
+    "not evaluated",
+    "reported",
+)
 STATES = (PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED)
 
 
