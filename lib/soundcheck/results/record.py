@@ -21,7 +21,7 @@ from soundcheck.common.json_file import JsonFile
 from soundcheck.common.tasks import KINDS
 from soundcheck.corpora.segments import LABEL, Excluded
 from soundcheck.suite.card import Benchmark, Card
-from soundcheck.suite.own_rules import AcceptedFailure
+from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -400,12 +400,20 @@ class RunRecord(JsonFile):
     library: str = ""
     verdicts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     caveats: tuple[Caveat, ...] = ()
+    own_tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)
 
     def caveats_of(
         self, models: Collection[str], corpora: Collection[str], tasks: Collection[str]
     ) -> list[Caveat]:
         """Give the caveats of numbers of these models, corpora and tasks."""
         return [caveat for caveat in self.caveats if caveat.concerns(models, corpora, tasks)]
+
+    def block_of(self, corpus: str) -> str:
+        """Name what is resampled of a corpus, in the singular: ``speaker``, ``file`` or ``block``."""
+        if self.suite.get("corpora", {}).get(corpus, {}).get("blocks", "speaker") != "speaker":
+            return "block"
+        without = any(each.name == corpus and not each.speakers for each in self.corpora)
+        return "file" if without else "speaker"
 
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:

@@ -39,6 +39,8 @@ class OwnTest:
     matters: float | None = None
     why: str = ""
     run: bool = True
+    hard: bool = False
+    labels: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
