@@ -51,11 +51,11 @@ def recount(results: Path, made_of: Provenance) -> list[str]:
         for model, state in sorted(there.keys() | said.keys())
         if there.get((model, state), 0) != said.get((model, state), 0)
     ]
-    again = decide(frame)
+    there, again = (table.assign(holds=table["holds"].eq(True)) for table in (frame, decide(frame)))
     for column in ("holds", "state", "state_sample", "mirrors"):
-        if differ := int(frame[column].astype(str).ne(again[column].astype(str)).sum()):
+        if differ := int(there[column].ne(again[column]).sum()):
             problems.append(
-                f"{results.name}: {counted(differ, 'cell')} of {column} do not follow from the row"
+                f"{results.name}: {counted(differ, 'cell')} of {column} not as its numbers give it"
             )
     return [*problems, *_compared(results.parent / "comparisons.csv", made_of)]
 
