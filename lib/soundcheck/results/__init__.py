@@ -31,9 +31,10 @@ from soundcheck.results.contrast import (
     load_contrasts,
     save_contrasts,
 )
-from soundcheck.results.holding import settle, states
+from soundcheck.results.holding import states
 from soundcheck.results.judged import REPLICATES, Judged, load, load_judged, save
 from soundcheck.results.reading import read_results
+from soundcheck.results.states import decide as settle
 from soundcheck.results.summary import Score, Tally, aspects, informative, scores, tally
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import (

@@ -54,9 +54,8 @@ def recount(results: Path, made_of: Provenance) -> list[str]:
     there, again = (table.assign(holds=table["holds"].eq(True)) for table in (frame, decide(frame)))
     for column in ("holds", "state", "state_sample", "mirrors"):
         if differ := int(there[column].ne(again[column]).sum()):
-            problems.append(
-                f"{results.name}: {counted(differ, 'cell')} of {column} not as its numbers give it"
-            )
+            count = counted(differ, "cell")
+            problems.append(f"{results.name}: {count} of {column} not as its numbers give it")
     return [*problems, *_compared(results.parent / "comparisons.csv", made_of)]
 
 
