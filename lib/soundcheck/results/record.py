@@ -200,7 +200,9 @@ class KeyFigure:
         ``"character error rate"`` (of scripts without blanks between words), ``"mixed error rate"`` (of
         both), ``"equal error rate"``, ``"false acceptance rate"`` or ``"false rejection rate"``.
     value, low, high
-        The value with its 95 % t interval; ``None`` where there is none.
+        The value with its 95 % interval for new speakers; ``None`` where there is none.
+    low_sample, high_sample
+        Its 95 % interval for these speakers.
     segments, blocks
         What it rests on; trials in the place of segments if the task is verification.
     guessing
@@ -230,6 +232,8 @@ class KeyFigure:
     threshold: float | None = None
     reason: str = ""
     block: str = "speaker"
+    low_sample: float | None = None
+    high_sample: float | None = None
 
 
 class Executed:
@@ -370,6 +374,8 @@ class RunRecord(JsonFile):
         records that older versions wrote.
     caveats
         What makes numbers doubtful: it stands wherever they do.
+    own_tests
+        Family -> test -> what the suite changes about it, hard bars among them.
     """
 
     version: str
