@@ -165,3 +165,10 @@ def share_on_limit(count: int, value: float, level: float = 0.95) -> tuple[float
         return np.nan, np.nan
     found = scipy.stats.binomtest(count if value == 1 else 0, count).proportion_ci(level)
     return float(found.low), float(found.high)
+
+
+def share_p_value(count: int, value: float, threshold: float, side: str) -> float:
+    """Give the p-value of a share of 0 or 1 among ``count`` recordings, see :func:`sample_p_value`."""
+    if side == "two-sided" or (value == 1) != (side == "greater"):
+        return 1.0
+    return float(np.clip(threshold if value == 1 else 1 - threshold, 0, 1) ** count)
