@@ -18,13 +18,14 @@ from soundcheck.common.day import today
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.report import failures
-from soundcheck.results import Tally, states, tally
+from soundcheck.report.sentences import both_rules
 from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.counts import few_speakers
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.page_names import model_page, result_page
 from soundcheck.results.record import CorpusRecord, FamilyRecord, KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, standings
-from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, counted
 from soundcheck.suite.card import Card
 
 _RANDOM = "random"  # kind of the reference models
@@ -47,9 +48,8 @@ class ModelFacts:
     model
         What the suite says of the model, and what became of its inputs.
     rows
-        Its rows of the results table, with the columns ``state``, one of
-        :data:`soundcheck.results.verdict.STATES`, ``standing``, see :mod:`soundcheck.results.standing`, and
-        ``accepted``, why the suite accepts the failure, or ``""``.
+        Its rows of the results table, with the columns ``standing``, see
+        :mod:`soundcheck.results.standing`, and ``accepted``, why the suite accepts the failure, or ``""``.
     """
 
     def __init__(self, run: FinishedRun, model: str) -> None:
@@ -59,7 +59,6 @@ class ModelFacts:
         self.model: ModelRecord = next(one for one in run.record.models if one.name == model)
         own = run.frame[run.frame["model"].eq(model)]
         self.rows: pd.DataFrame = own.assign(
-            state=states(own),
             standing=standings(own, run.record.figures),
             accepted=accepted_reasons(own, run.record.accepted, today()),
         )
@@ -78,33 +77,35 @@ class ModelFacts:
 
     @functools.cached_property
     def counted(self) -> pd.DataFrame:
-        """The rows that count: robustness and fairness only where the model is better than guessing."""
-        return self.rows[self.rows["standing"].ne(HOLLOW)]
+        """The rows that count: robustness and fairness only where the model is better than chance."""
+        return counted(self.rows[self.rows["standing"].ne(HOLLOW)])
 
     @functools.cached_property
-    def hollow(self) -> pd.DataFrame:
-        """The rows that do not count although they were not skipped."""
-        return self.rows[self.rows["standing"].eq(HOLLOW) & self.rows["state"].ne(SKIPPED)]
+    def uncounted(self) -> pd.DataFrame:
+        """The rows that were evaluated and do not count: the model is no better than chance there."""
+        own = counted(self.rows)
+        return own[own["standing"].eq(HOLLOW) & own["state"].ne(NOT_EVALUATED)]
 
     @functools.cached_property
-    def holding(self) -> pd.DataFrame:
-        """Failures that hold among all tests of the model, the gravest first."""
-        return failures.by_excess(self.counted[self.counted["state"].eq(HOLDS)])
+    def failing(self) -> pd.DataFrame:
+        """Tests that fail, the largest failure first."""
+        return failures.by_excess(self.counted[self.counted["state"].eq(FAIL)])
 
     @functools.cached_property
-    def undecided(self) -> pd.DataFrame:
-        """Tests that the data do not settle: an open test is no pass."""
-        return self.counted[self.counted["state"].isin([OPEN_PASS, OPEN_FAIL])]
+    def inconclusive(self) -> pd.DataFrame:
+        """Tests that the data do not decide: they are no passes."""
+        return self.counted[self.counted["state"].eq(INCONCLUSIVE)]
 
     @functools.cached_property
-    def skipped(self) -> pd.DataFrame:
-        """Tests without verdict, whose reasons are in the column ``skipped``."""
-        return self.rows[self.rows["state"].eq(SKIPPED)]
+    def few(self) -> pd.DataFrame:
+        """Differences with too few speakers to generalise, the largest first."""
+        return few_speakers(self.counted)
 
     @functools.cached_property
-    def tally(self) -> Tally:
-        """How many of its tests are in which state, all of them counted."""
-        return tally(self.rows)
+    def not_evaluated(self) -> pd.DataFrame:
+        """Tests that were not evaluated, with reasons in the column ``skipped``."""
+        own = counted(self.rows)
+        return own[own["state"].eq(NOT_EVALUATED)]
 
     @functools.cached_property
     def families(self) -> list[tuple[FamilyRecord, pd.DataFrame]]:
@@ -140,8 +141,9 @@ class ModelFacts:
         return any(corpus.synthetic for corpus in self.corpora)
 
     def sentence(self, row: object) -> str:
-        """Write what a failure says, with its interval; rows are those of ``itertuples``."""
-        return failures.sentence(row, failures.blocks_of(self.record, row.corpus))
+        """Write what a row says, with its interval; rows are those of ``itertuples``."""
+        said = failures.sentence(row, failures.blocks_of(self.record, row.corpus))
+        return "; ".join(filter(None, (said, both_rules(row).partition(";")[0])))
 
     def page(self, family: str = "") -> str:
         """Name the page of the book about the model, or about it and a family, relative to the book."""

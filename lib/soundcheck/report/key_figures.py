@@ -30,9 +30,9 @@ _REVERSED = {  # measure -> what turns it around, and the key that mends it
 }
 _PER_CENT = "\xa0%"
 EXPLAINED = {
-    PROVEN: "better than guessing",
-    HOLLOW: "hollow: not better than guessing",
-    UNPROVEN: "unproven: cannot be told from guessing",
+    PROVEN: "better than chance",
+    HOLLOW: "no better than chance",
+    UNPROVEN: "not known to be better than chance",
 }
 
 
@@ -162,7 +162,7 @@ def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Seque
         if found.name != PROVEN:
             why = sentence(found.figure) if found.figure else "no corpus has labels for it"
             worse = found.figure is not None and worse_than_chance(found.figure)
-            notes.append(f"{WORSE_THAN_CHANCE if worse else found.name} at {task}: {why}")
+            notes.append(f"{WORSE_THAN_CHANCE if worse else EXPLAINED[found.name]} at {task}: {why}")
     return notes
 
 

@@ -42,7 +42,9 @@ def settle(frame: pd.DataFrame) -> pd.DataFrame:
     for rows in judged.groupby(["model", "category"]).groups.values():
         found = adjusted_p_values(counted[rows].to_numpy(np.float64)) <= FALSE_DISCOVERY_RATE
         holds[rows] = pd.Series(found.tolist(), index=rows, dtype=object)
-    return frame.assign(holds=holds)
+    from soundcheck.results.states import decide
+
+    return decide(frame.assign(holds=holds))
 
 
 def candidates(frame: pd.DataFrame) -> pd.Series:

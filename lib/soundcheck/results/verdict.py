@@ -22,11 +22,14 @@ NOT_ADJUSTED = "none: "  # before the reason why there is no adjusted gap
 TEXTS = (
     *("model", "corpus", "family", "category", "task", "test", "label", "rule", "skipped", "group"),
     *("evidence", "adjusted_by"),
+    *("against", "state", "state_sample", "mirrors"),
 )
 NUMBERS = (
     *("value", "low", "high", "threshold", "certainty", "reference"),
     *("gap", "gap_low", "gap_high", "bound", "p_value", "matters", "least_p"),
     *("adjusted", "adjusted_low", "adjusted_high", "counterpart"),
+    *("group_value", "others_value", "ratio", "ratio_low", "ratio_high"),
+    *("gap_low_sample", "gap_high_sample", "p_sample"),
 )
 COUNTS = ("segments", "blocks")
 TRUTHS = ("passed", "reference_passed", "holds")
@@ -129,6 +132,18 @@ class Verdict:
     adjusted_high: float | None = None
     counterpart: float | None = None
     adjusted_by: str = ""
+    group_value: float | None = None
+    others_value: float | None = None
+    against: str = ""
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    state: str = ""
+    state_sample: str = ""
+    gap_low_sample: float | None = None
+    gap_high_sample: float | None = None
+    p_sample: float | None = None
+    mirrors: str = ""
 
     def __post_init__(self) -> None:
         for name in NUMBERS:
@@ -139,11 +154,6 @@ class Verdict:
             raise ValueError(f"{self.test} has neither a verdict nor a reason.")
         if self.passed is not None and (self.value is None or self.threshold is None):
             raise ValueError(f"{self.test} has a verdict without value or threshold.")
-
-    @property
-    def state(self) -> str:
-        """What a reader may conclude, one of :data:`STATES`."""
-        return state_of(self.passed, self.holds, self.evidence)
 
 
 def state_of(passed: bool | None, holds: bool | None, evidence: str) -> str:
