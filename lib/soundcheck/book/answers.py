@@ -15,9 +15,10 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.sentences import both_rules
 from soundcheck.report.tables import number, row_name
 from soundcheck.report.verdict_tables import MOST_OPEN, anchor_of, key_of, verdict_table
-from soundcheck.results.counts import EVALUATED, counts, headline, in_words
+from soundcheck.results.headline import headline
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED
 from soundcheck.results.states import counted as counted_rows
+from soundcheck.results.summary import tally
 from soundcheck.statistics.rules import ABOVE, one_sided
 
 NAMED = 3  # reasons, or sentences, that the answer has room for
@@ -50,13 +51,12 @@ def answer(
     if rows.empty:
         return element("p", asked, " There are no tests.", class_="sc-answer")
     rows = counted_rows(rows)
-    found = counts(rows)
-    evaluated = sum(found[state] for state in EVALUATED)
-    if not evaluated:
+    found = tally(rows)
+    if not found.judged:
         reasons = list(dict.fromkeys(rows.loc[rows["state"].eq(NOT_EVALUATED), "skipped"]))
         why = "; ".join(reasons[:NAMED]) + ("; …" if len(reasons) > NAMED else "")
         why = f" Not evaluated: {why}." if why else " No threshold is set, so nothing judges the values."
-        return element("p", asked, f" {in_words(rows)}.{why}", class_="sc-answer", limit=None)
+        return element("p", asked, f" {tally(rows)}.{why}", class_="sc-answer", limit=None)
     failed = failures.by_excess(rows[rows["state"].eq(FAIL)])
     parts = [element("p", asked, *_said(rows, failed, blocks), class_="sc-answer", limit=None)]
     if found[INCONCLUSIVE]:
@@ -64,7 +64,7 @@ def answer(
         parts.append(element("p", told, class_="sc-note", limit=None))
     parts += [element("p", f"{note[:1].upper()}{note[1:]}.", class_="sc-note", limit=None) for note in notes]
     parts += _of_two_rules(rows)
-    if len(failed) and evaluated > MOST_OPEN:
+    if len(failed) and found.judged > MOST_OPEN:
         parts.append(verdict_table(failed, caption="What fails, the largest first", among=among))
     return join(parts)
 
@@ -72,7 +72,7 @@ def answer(
 def _said(rows: pd.DataFrame, failed: pd.DataFrame, blocks: Callable[[str], str]) -> tuple[Html | str, ...]:
     """Say how many tests fail, what the largest failure says, with the way to its row, and all counts."""
     if failed.empty:
-        return (f" {headline(rows)}. {in_words(rows)}.",)
+        return (f" {headline(rows)}. {tally(rows)}.",)
     worst = next(failed.itertuples())
     found = failures.finding(worst, blocks(worst.corpus))
     about = f" of {found.who}" if found.who else ""
@@ -80,7 +80,7 @@ def _said(rows: pd.DataFrame, failed: pd.DataFrame, blocks: Callable[[str], str]
     link = element("a", says, href=f"#{anchor_of(key_of(worst))}")
     first = ": " if len(failed) == 1 else ", the largest: "
     rests = f" ({found.rests})" if found.rests else ""
-    return f" {headline(rows)}{first}", link, f"{rests}. {in_words(rows)}."
+    return f" {headline(rows)}{first}", link, f"{rests}. {tally(rows)}."
 
 
 def _of_two_rules(rows: pd.DataFrame) -> list[Html]:

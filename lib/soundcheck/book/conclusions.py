@@ -8,9 +8,10 @@ from soundcheck.common.wording import counted
 from soundcheck.report import key_figures
 from soundcheck.report.html import Html, element, join
 from soundcheck.results.accepted import accepted_reasons
-from soundcheck.results.counts import headline, in_words
+from soundcheck.results.headline import headline
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL
+from soundcheck.results.summary import tally
 
 MOST_NOTES = 20  # tasks at which models are not better than chance
 MOST_MODELS = 6  # that are named at once
@@ -27,7 +28,7 @@ def conclusions(record: RunRecord, rows: pd.DataFrame) -> Html:
     rows
         Rows that count, see :mod:`soundcheck.results.standing`.
     """
-    then = f" {in_words(rows)}."
+    then = f" {tally(rows)}."
     excused = int(accepted_reasons(rows[rows["state"].eq(FAIL)], record.accepted).ne("").sum())
     if excused:
         then += f" {excused:,} of the failures {'is' if excused == 1 else 'are'} accepted."

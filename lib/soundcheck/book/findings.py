@@ -15,7 +15,7 @@ from soundcheck.report.key_figures import significant
 from soundcheck.report.sentences import both_rules
 from soundcheck.report.verdict_tables import anchor_of, key_of
 from soundcheck.results.accepted import accepted_reasons
-from soundcheck.results.counts import few_speakers, headline
+from soundcheck.results.headline import few_speakers, headline
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE
 from soundcheck.results.states import counted as counted_rows

@@ -19,12 +19,13 @@ from soundcheck.report import figures as drawn
 from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
-from soundcheck.results.counts import counts, headline, in_words
+from soundcheck.results.headline import headline
 from soundcheck.results.page_names import model_sheet, result_page
 from soundcheck.results.provenance import PROVENANCE
 from soundcheck.results.record import ModelRecord, RunRecord, SoundsRecord
 from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.states import NOT_EVALUATED
+from soundcheck.results.summary import tally
 
 LISTED = 200  # items that a page lists before it only counts
 FILES = 20  # names of files that a page lists
@@ -83,7 +84,7 @@ def model_cells(
             page = f"../results/{model.slug}/{files.slug(family.name)}.html"
             name = element("a", family.title, href=page)
             bars = family_bars(rows, standing[rows.index])
-            families.append([name, family.question, bars, counts(rows)[NOT_EVALUATED]])
+            families.append([name, family.question, bars, tally(rows)[NOT_EVALUATED]])
     cells = [
         pages.markdown(f"# Model {heading(model.name)}"),
         *([sheets.link(model_sheet(model.slug))] if sheets.has_sheet(model) else []),
@@ -125,7 +126,7 @@ def _how_good(
         yield pages.output(tables.notes(notes))
     kept = own[standing.ne(HOLLOW)]
     said = element("strong", f"{headline(kept)}.", limit=None)
-    yield pages.output(element("p", said, f" {in_words(kept)}.", limit=None))
+    yield pages.output(element("p", said, f" {tally(kept)}.", limit=None))
     if few := findings.of_few_speakers(record, kept, _page_of):
         yield pages.markdown(f"## {findings.FEW}")
         yield pages.output(few)

@@ -12,12 +12,11 @@ from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSI
 from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import state_bar
 from soundcheck.report.html import Html, element, join
-from soundcheck.results.counts import counts
 from soundcheck.results.page_names import model_page
 from soundcheck.results.record import KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW
 from soundcheck.results.states import FAIL, NOT_EVALUATED, PASS
-from soundcheck.results.summary import ASPECTS, CORRECTNESS, aspects
+from soundcheck.results.summary import ASPECTS, CORRECTNESS, aspects, tally
 
 MOST_COLUMNS = 6  # models beside each other
 
@@ -58,7 +57,7 @@ def _ordered(record: RunRecord, results: pd.DataFrame, kind: Kind) -> tuple[list
 
     def order(model: ModelRecord) -> tuple[int, str]:
         rows = results[results["model"].eq(model.name) & results["task"].isin(kind.tasks)]
-        found = counts(rows[aspects(rows).eq(CORRECTNESS)])
+        found = tally(rows[aspects(rows).eq(CORRECTNESS)])
         return (found[FAIL] - found[PASS], model.name)
 
     tested = sorted((model for model in own if model.kind != "random"), key=order)
@@ -99,7 +98,7 @@ def _model_row(
     cells: list[object] = []
     for aspect in ASPECTS:
         rows = own[about.eq(aspect)]
-        found = counts(rows)
+        found = tally(rows)
         shown = family_bars(rows, None if model.kind == "random" else standing[rows.index])
         cells.append(tables.Cell(shown, found[PASS] - found[FAIL], "sc-score"))
     figures = figures_of(record, model.name, kind.tasks)
@@ -204,13 +203,13 @@ def family_bars(rows: pd.DataFrame, standing: pd.Series | None) -> Html:
         How the model stands at the task of each row; ``None`` if that makes no difference.
     """
     if standing is None:
-        return state_bar(counts(rows))
+        return state_bar(tally(rows))
     left = rows[standing.eq(HOLLOW)]
     counted = rows.drop(left.index)
-    parts = [state_bar(counts(counted))] if _any(counted) or not _any(left) else []
+    parts = [state_bar(tally(counted))] if _any(counted) or not _any(left) else []
     if _any(left):
         words = element("small", f"{key_figures.EXPLAINED[HOLLOW]}, not counted:", class_="sc-line")
-        parts.append(element("span", words, state_bar(counts(left)), class_="sc-hollow"))
+        parts.append(element("span", words, state_bar(tally(left)), class_="sc-hollow"))
     return join(parts)
 
 

@@ -13,11 +13,11 @@ from soundcheck.common.escaping import heading
 from soundcheck.report import failures, tables
 from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
-from soundcheck.results.counts import counts
 from soundcheck.results.page_names import comparison_page, corpus_page, model_page, result_page
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.states import NOT_EVALUATED, REPORTED
+from soundcheck.results.summary import tally
 
 NEEDED = [  # columns that the tables of models and families rest on
     *(
@@ -160,7 +160,7 @@ def missing(record: RunRecord, results: pd.DataFrame) -> Html:
         element("li", "notebook failed: ", link(entry.display_name, page_of(entry)))
         for entry in record.failed
     ]
-    every, found = link("all results", "all_results"), counts(results)
+    every, found = link("all results", "all_results"), tally(results)
     if found[REPORTED]:
         why = "values reported without threshold: "
         items.append(element("li", f"{found[REPORTED]:,} {why}", every))

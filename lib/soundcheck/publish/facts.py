@@ -20,8 +20,8 @@ from soundcheck.common.escaping import quoted
 from soundcheck.report import failures
 from soundcheck.report.sentences import both_rules
 from soundcheck.results.accepted import accepted_reasons
-from soundcheck.results.counts import few_speakers
 from soundcheck.results.finished_run import FinishedRun, read_run
+from soundcheck.results.headline import few_speakers
 from soundcheck.results.page_names import model_page, result_page
 from soundcheck.results.record import CorpusRecord, FamilyRecord, KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, standings

@@ -18,8 +18,9 @@ from soundcheck.publish.markdown import inline
 from soundcheck.report import key_figures
 from soundcheck.report.inconclusive import inconclusive
 from soundcheck.results import aspects, conclusion
-from soundcheck.results.counts import headline, in_words
+from soundcheck.results.headline import headline
 from soundcheck.results.record import KeyFigure
+from soundcheck.results.summary import tally
 
 INCONCLUSIVE = "What could not be concluded:"
 MOST_FIGURES = 4  # numbers that the first line names
@@ -146,7 +147,7 @@ def _fails(facts: ModelFacts) -> str:
         which = f"of {len(own)} about {aspect}, " if about.nunique() > 1 else ""
         largest = plain(facts.sentence(next(own.itertuples())), 320)
         said += f"; {which}the largest: {largest}"
-    return f"{said}. {in_words(rows)}.{_uncounted(facts)}"
+    return f"{said}. {tally(rows)}.{_uncounted(facts)}"
 
 
 def _uncounted(facts: ModelFacts) -> str:

@@ -10,10 +10,11 @@ from soundcheck.common.wording import counted
 from soundcheck.report.failures import blocks_of, sentence
 from soundcheck.report.key_figures import sentence as figure_in_words
 from soundcheck.report.key_figures import standing_notes
-from soundcheck.results.counts import few_speakers, headline, in_words
+from soundcheck.results.headline import few_speakers, headline
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW
-from soundcheck.results.states import PASS
+from soundcheck.results.states import FAIL, PASS
+from soundcheck.results.summary import tally
 
 MOST_FEW = 3  # differences with too few speakers that are named
 
@@ -35,8 +36,9 @@ def summary_lines(
     random = model.kind == "random"
     own = standing[rows.index]
     kept = rows if random else rows[own.ne(HOLLOW)]
+    found = tally(kept)
     name = f"{model.name} (random reference)" if random else model.name
-    yield f"{name}: {in_words(kept)}"
+    yield f"{name}: {found}"
     figures = [figure for figure in record.figures or () if figure.model == model.name]
     several = len({figure.corpus for figure in figures}) > 1
     for figure in figures:
@@ -47,9 +49,9 @@ def summary_lines(
         what = note.partition(":")[0]
         task = what.partition(" at ")[2]
         left = rows[own.eq(HOLLOW) & rows["task"].eq(task)]
-        uncounted = f": its tests of fairness and robustness are not counted ({in_words(left)})"
+        uncounted = f": its tests of fairness and robustness are not counted ({tally(left)})"
         yield f"  {what}" + (uncounted if len(left) else "")
-    if not (kept["state"].isin([PASS]).any() or kept["holds"].eq(True).any()):
+    if not found[PASS] + found[FAIL]:
         yield f"  {headline(kept)}"
     shown = few_speakers(kept)
     if len(shown):

@@ -19,12 +19,11 @@ from soundcheck.publish.cards.measures import measure_of_test
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, link, table
 from soundcheck.report import failures, key_figures
-from soundcheck.results.counts import counts as by_state
 from soundcheck.results.record import FamilyRecord
 from soundcheck.results.standing import HOLLOW
 from soundcheck.results.states import STATES
 from soundcheck.results.states import counted as counted_rows
-from soundcheck.results.summary import aspects
+from soundcheck.results.summary import aspects, tally
 
 _OUTCOMES = ["tests", *STATES]
 _SENTENCE = 600  # characters
@@ -171,7 +170,7 @@ def family_table(facts: ModelFacts, context: CardContext, aspect: str) -> str:
 
 
 def _outcomes(rows: pd.DataFrame) -> list[int]:
-    return [len(counted_rows(rows)), *by_state(rows).values()]
+    return [len(counted_rows(rows)), *tally(rows).values()]
 
 
 def failure_list(facts: ModelFacts, context: CardContext, aspect: str) -> str:

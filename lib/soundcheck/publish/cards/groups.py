@@ -8,8 +8,8 @@ from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import inline, link, table
 from soundcheck.report import failures
-from soundcheck.results.counts import counts
 from soundcheck.results.states import FAIL, PASS, STATES
+from soundcheck.results.summary import tally
 
 MOST = 40
 
@@ -24,7 +24,7 @@ def groups(facts: ModelFacts, context: CardContext) -> str:
         where = " at a task at which the model is better than chance" if len(facts.uncounted) else ""
         return f"No group was compared{where}."
     found = [
-        (counts(own), [inline(group), inline(corpus)], _largest(facts, context, own))
+        (tally(own), [inline(group), inline(corpus)], _largest(facts, context, own))
         for (corpus, group), own in rows.groupby(["corpus", "group"], sort=False)
     ]
     found.sort(key=lambda one: (-one[0][FAIL], -one[0][PASS]))

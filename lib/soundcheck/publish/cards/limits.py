@@ -12,10 +12,9 @@ import pandas as pd
 
 from soundcheck.common.wording import counted
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.results.counts import in_words
 from soundcheck.results.standing import HOLLOW
 from soundcheck.results.states import counted as counted_rows
-from soundcheck.results.summary import ASPECTS, aspects
+from soundcheck.results.summary import ASPECTS, aspects, tally
 
 MOST = 20
 
@@ -43,7 +42,7 @@ def counts(rows: pd.DataFrame, what: str) -> str:
     what
         What they are about, such as ``"fairness"``.
     """
-    return f"{counted(len(counted_rows(rows)), f'{what} test')}: {in_words(rows)}"
+    return f"{counted(len(counted_rows(rows)), f'{what} test')}: {tally(rows)}"
 
 
 def sentences(facts: ModelFacts, rows: pd.DataFrame) -> list[str]:

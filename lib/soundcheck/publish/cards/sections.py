@@ -17,9 +17,10 @@ from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, link, paragraphs, table
 from soundcheck.report.inconclusive import inconclusive, noun
 from soundcheck.report.key_figures import EXPLAINED, interval, significant, standing_notes, value
-from soundcheck.results.counts import counts, headline, in_words
+from soundcheck.results.headline import headline
 from soundcheck.results.page_names import corpus_page
 from soundcheck.results.states import STATES
+from soundcheck.results.summary import tally
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.card import FIELDS
 
@@ -65,7 +66,7 @@ def tested(facts: ModelFacts, context: CardContext) -> str:
     about = (
         f"Tested with Soundcheck {inline(facts.record.version)} by whoever ran the suite "
         f"“{inline(facts.record.title)}”; no one else has verified these results. "
-        f"Families of tests: {len(facts.families)}. Their tests: {in_words(facts.counted)}"
+        f"Families of tests: {len(facts.families)}. Their tests: {tally(facts.counted)}"
         + (f"; {left:,} not counted, because the model is no better than chance there." if left else ".")
     )
     rows = []
@@ -93,7 +94,7 @@ def tested(facts: ModelFacts, context: CardContext) -> str:
 def _families(facts: ModelFacts, context: CardContext) -> str:
     rows = []
     for family, _ in facts.families:
-        found = counts(facts.counted[facts.counted["family"].eq(family.name)]).values()
+        found = tally(facts.counted[facts.counted["family"].eq(family.name)]).values()
         left = int(facts.uncounted["family"].eq(family.name).sum())
         title = link(inline(family.title), context.link(facts.page(family.name)))
         rows.append([title, inline(family.question), *(f"{count:,}" for count in (*found, left))])

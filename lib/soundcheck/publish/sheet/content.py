@@ -25,10 +25,10 @@ from soundcheck.report import failures
 from soundcheck.report.inconclusive import inconclusive, noun
 from soundcheck.report.key_figures import significant
 from soundcheck.report.sentences import both_rules
-from soundcheck.results.counts import headline, in_words
+from soundcheck.results.headline import headline
 from soundcheck.results.page_names import comparison_page
 from soundcheck.results.record import ComparisonRecord
-from soundcheck.results.summary import aspects
+from soundcheck.results.summary import aspects, tally
 from soundcheck.statistics.rules import WITHIN
 
 MOST_FAILURES = 8  # rows of a table
@@ -171,7 +171,7 @@ def _about(facts: ModelFacts, day: datetime.date) -> tuple[tuple[str, str], ...]
     return (
         ("answers", f"{model.given(day) or 'day not known'}{without}"),
         ("data", "; ".join(data) or "none"),
-        ("tests", f"{in_words(facts.rows)}; in {len(facts.families)} of the suite's families"),
+        ("tests", f"{tally(facts.rows)}; in {len(facts.families)} of the suite's families"),
         ("suite", f"{plain(record.title) or 'without title'}, run {record.run}"),
     )
 

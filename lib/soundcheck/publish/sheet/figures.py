@@ -14,9 +14,8 @@ from soundcheck.report import comparison_figures, failures, key_figures
 from soundcheck.report.states import JUDGED, STATE
 from soundcheck.report.style import BLUE, GREEN, GREY, label, look, new, svg
 from soundcheck.results import BETTER, WORSE, aspects
-from soundcheck.results.counts import counts
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.summary import ASPECTS
+from soundcheck.results.summary import ASPECTS, tally
 
 MOST_FIGURES = 8  # numbers in a figure
 MOST_GROUPS = 8
@@ -59,17 +58,16 @@ def comparison_pictures(frame: pd.DataFrame, facts: ModelFacts) -> list[Picture]
 def _strengths(facts: ModelFacts) -> Picture | None:
     """Draw how many tests of each aspect are in which state."""
     about = aspects(facts.counted)
-    found_of = {aspect: counts(facts.counted[about.eq(aspect)]) for aspect in ASPECTS}
-    evaluated = {aspect: sum(found[name] for name in JUDGED) for aspect, found in found_of.items()}
-    found_of = {aspect: found for aspect, found in found_of.items() if evaluated[aspect]}
+    found_of = {aspect: tally(facts.counted[about.eq(aspect)]) for aspect in ASPECTS}
+    found_of = {aspect: found for aspect, found in found_of.items() if found.judged}
     if not found_of:
         return None
     with look():
         figure, (axes,) = new(_WIDTH, 0.55 + 1.2 * _LINE * len(found_of))
-        for place, (aspect, found) in enumerate(found_of.items()):
+        for place, found in enumerate(found_of.values()):
             left = 0.0
             for name in JUDGED:
-                share = found[name] / evaluated[aspect]
+                share = found[name] / found.judged
                 state = STATE[name]
                 look_of = {"color": state.colour, "hatch": state.hatch, "edgecolor": "white"}
                 axes.barh(place, share, left=left, height=0.66, linewidth=0.5, **look_of)
@@ -78,7 +76,7 @@ def _strengths(facts: ModelFacts) -> Picture | None:
                     back = {"facecolor": "white", "edgecolor": "none", "pad": 1.2, "alpha": 0.85}
                     axes.text(left + share / 2, place, f"{found[name]}", bbox=back, **words)
                 left += share
-        _named(axes, [f"{aspect} ({evaluated[aspect]})" for aspect in found_of])
+        _named(axes, [f"{aspect} ({found.judged})" for aspect, found in found_of.items()])
         axes.set_xlim(0, 1)
         axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"], fontsize=8)
         axes.grid(False)

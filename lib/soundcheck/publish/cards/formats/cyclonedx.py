@@ -22,9 +22,9 @@ from soundcheck.publish.cards.json_text import json_text
 from soundcheck.publish.cards.limits import limits_found, worse_off
 from soundcheck.publish.cards.measurements import Measurement, interval_methods, measurements
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.results.counts import counts
 from soundcheck.results.record import CorpusRecord
 from soundcheck.results.standing import HOLLOW
+from soundcheck.results.summary import tally
 
 _SPDX = ("Apache-2.0", "BSD-3-Clause", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0")
 _SPDX += ("CC0-1.0", "MIT", "MPL-2.0")
@@ -146,7 +146,7 @@ def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
         ("model:answers unusable", str(model.unusable)),
         *[(f"card:{name}", text) for name, text in written.items() if text],
         *[("card:missing", name) for name in context.missing],
-        *[(f"tests:{state}", str(count)) for state, count in counts(facts.rows).items()],
+        *[(f"tests:{state}", str(count)) for state, count in tally(facts.rows).items()],
         *[("families:failed", name) for name in facts.failed],
         *[(f"version:{name}", version) for name, version in record.versions.items()],
     ]

@@ -20,8 +20,8 @@ from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.json_text import json_text
 from soundcheck.publish.cards.measurements import LEVEL, Measurement, interval_method, measurements
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.results.counts import counts
 from soundcheck.results.record import CorpusRecord
+from soundcheck.results.summary import tally
 
 _LOCAL = ("command", "onnx", "onnx-asr", "python", "random", "transformers")  # kinds that run here
 
@@ -73,7 +73,7 @@ class EveryEvalEver(CardFormat):
 
 
 def _about_run(facts: ModelFacts, context: CardContext) -> dict[str, str]:
-    found = counts(facts.rows).items()
+    found = tally(facts.rows).items()
     tests = {f"tests_{state.replace(' ', '_')}": str(count) for state, count in found}
     synthetic = [corpus.name for corpus in facts.corpora if corpus.synthetic]
     return {
