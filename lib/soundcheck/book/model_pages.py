@@ -16,7 +16,7 @@ from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.media import MediaStore
 from soundcheck.common.wording import some
 from soundcheck.report import figures as drawn
-from soundcheck.report import findings_of_rows, key_figures, tables
+from soundcheck.report import key_figures, sentences, tables
 from soundcheck.report.bars import legend, score_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.results import aspects, scores, states, tally
@@ -38,7 +38,7 @@ def value_cells(own: pd.DataFrame, blocks: Mapping[str, str], media: MediaStore)
     figure, alt = drawn.intervals(own), "Values with 95 % intervals and thresholds"
     return [
         pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."),
-        pages.output(drawn.show(media, figure, alt, finding=findings_of_rows.tests(own, blocks))),
+        pages.output(drawn.show(media, figure, alt, finding=sentences.values(own, blocks))),
     ]
 
 
