@@ -189,11 +189,12 @@ def _values(
 
     These are kept apart from their page, which changes with any family.
     """
+    blocks = {corpus.name: failures.blocks_of(record, corpus.name) for corpus in record.corpora}
     for model in record.models:
         own = results[results["model"].eq(model.name)]
         rows = own.to_json(orient="split", double_precision=15)
-        draw = functools.partial(model_pages.value_cells, own, near)
-        yield own, rows, kept.cells(f"{model_page(model.slug)}/values", draw, rows)
+        draw = functools.partial(model_pages.value_cells, own, blocks, near)
+        yield own, rows, kept.cells(f"{model_page(model.slug)}/values", draw, rows, blocks)
 
 
 def _corpus_pages(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.media import MediaStore
 from soundcheck.common.wording import some
 from soundcheck.report import figures as drawn
-from soundcheck.report import key_figures, tables
+from soundcheck.report import key_figures, sentences, tables
 from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
 from soundcheck.results.headline import headline
@@ -31,14 +31,14 @@ LISTED = 200  # items that a page lists before it only counts
 FILES = 20  # names of files that a page lists
 
 
-def value_cells(own: pd.DataFrame, media: MediaStore) -> list[dict]:
+def value_cells(own: pd.DataFrame, blocks: Mapping[str, str], media: MediaStore) -> list[dict]:
     """Make the figure of the values of one model: it takes longer than all else on the model's page."""
     if not own["value"].notna().any():
         return []
     figure, alt = drawn.intervals(own), "Values with 95 % intervals and thresholds"
     return [
         pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."),
-        pages.output(drawn.show(media, figure, alt)),
+        pages.output(drawn.show(media, figure, alt, finding=sentences.values(own, blocks))),
     ]
 
 

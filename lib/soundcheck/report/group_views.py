@@ -16,7 +16,7 @@ from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import least_per_bin, least_predictions
 from soundcheck.evaluation.subset import Subset
-from soundcheck.report import figures, findings_of_rows, findings_of_values, tables
+from soundcheck.report import figures, sentences, tables
 from soundcheck.report.html import Html, folded, join
 from soundcheck.report.style import label
 
@@ -52,7 +52,7 @@ def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:
             evaluation.media,
             figures.group_difference(rows),
             f"{alts[test]}; {figures.described(rows)}",
-            finding=findings_of_rows.gaps(rows, evaluation.block_names),
+            finding=sentences.differences(rows, evaluation.block_names),
         )
         for test, rows in found.items()
         if len(rows)
@@ -67,9 +67,8 @@ def agreements(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str
         for group in groups:
             title = f"{subset.corpus}, {subset.task.name}: {group}"
             own = subset.take(np.flatnonzero(subset.mask(column, group)))
-            figure, finding = figures.agreement(own, title), findings_of_values.of_subset(own)
             alt = f"Predictions against labels: {title}"
-            shown.append(figures.show(evaluation.media, figure, alt, finding=finding))
+            shown.append(figures.show(evaluation.media, figures.agreement(own, title), alt))
         named = ", ".join(label(group) for group in groups)
         inside = f"{subset.corpus}, {subset.task.name}: {counted(len(shown), 'figure')}, {named}"
         folds.append(folded(inside, shown))
@@ -102,7 +101,9 @@ def predictions(evaluation: Evaluation, subset: Subset, column: str, groups: Seq
         title,
         compared=groups,
     )
-    finding = findings_of_values.of_groups(subset.predictions.clean, names, groups, subset.blocks)
+    frame = evaluation.frame()
+    here = frame["corpus"].eq(subset.corpus) & frame["task"].eq(subset.task.name)
+    finding = sentences.differences(frame[here], evaluation.block_names)
     return figures.show(evaluation.media, figure, f"{alt}: {title}", finding=finding)
 
 

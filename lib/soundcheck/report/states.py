@@ -31,6 +31,7 @@ class State:
     light: tuple[str, str]
     dark: tuple[str, str]
     explained: str
+    interval: str  # what an interval that looks like this does
 
 
 def _read() -> Iterator[State]:
