@@ -11,7 +11,7 @@ from soundcheck.report.adjusted_gaps import in_short
 from soundcheck.report.key_figures import significant
 from soundcheck.report.names import in_words, label
 from soundcheck.results.record import RunRecord
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
 
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
@@ -129,7 +129,7 @@ def _margin(row: object, low: float, high: float) -> str:
         return ""
     size, margin = row.gap if one_sided(row.rule) else abs(row.gap), significant(row.matters)
     if size < row.matters:
-        return f"within the margin of {margin}"
+        return f"within the margin of {margin}" if row.state == PASS else f"margin {margin}"
     nearest = 0.0 if pd.isna(low) or low * high <= 0 else min(abs(low), abs(high))
     if nearest > row.matters:
         return f"surely beyond the margin of {margin}"

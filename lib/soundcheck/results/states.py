@@ -16,12 +16,14 @@ STATES = (PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED)
 
 def counted(frame: pd.DataFrame) -> pd.DataFrame:
     """Leave out rows that repeat the test of a pair of groups."""
-    return frame[frame["mirrors"].fillna("").eq("")]
+    return frame[frame["mirrors"].eq("")]
 
 
 def decide(frame: pd.DataFrame) -> pd.DataFrame:
     """Fill the states from the old columns."""
-    from soundcheck.report.failures import mirrored
+    place = frame[["model", "corpus", "family", "task", "test", "label"]]
+    size = frame["gap"].abs().round(9).fillna(pd.Series(range(len(frame)), index=frame.index) + 1e6)
+    mirrored = place.assign(column=frame["group"].str.split(":").str[0], gap=size).duplicated()
 
     def one(passed: object, holds: object, evidence: str) -> str:
         if holds is True:
@@ -41,5 +43,5 @@ def decide(frame: pd.DataFrame) -> pd.DataFrame:
         state_sample=state.where(~few, REPORTED).astype("str"),
         gap_low_sample=(frame["gap"] - 0.05).where(few),
         gap_high_sample=(frame["gap"] + 0.05).where(few),
-        mirrors=frame["group"].where(mirrored(frame) & against, "").astype("str"),
+        mirrors=frame["group"].where(mirrored & against, "").astype("str"),
     )
