@@ -21,8 +21,7 @@ NOT_ADJUSTED = "none: "  # before the reason why there is no adjusted gap
 
 TEXTS = (
     *("model", "corpus", "family", "category", "task", "test", "label", "rule", "skipped", "group"),
-    *("evidence", "adjusted_by"),
-    *("against", "state", "state_sample", "mirrors"),
+    *("evidence", "adjusted_by", "against", "state", "state_sample", "mirrors"),
 )
 NUMBERS = (
     *("value", "low", "high", "threshold", "certainty", "reference"),
@@ -33,10 +32,12 @@ NUMBERS = (
 )
 COUNTS = ("segments", "blocks")
 TRUTHS = ("passed", "reference_passed", "holds")
-SHOWN = "shown"  # evidence and state of a value that nothing judges
+SHOWN = "shown"  # evidence of a value that nothing judges
 EVIDENCE = (CLEAR_PASS, CLEAR_FAIL, OPEN, SHOWN, NO_INTERVAL)
+# Names of the version before, until nothing uses them any more.
 OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED = "open pass", "open fail", "fail that holds", "skipped"
 STATES = (CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SHOWN, SKIPPED)
+OTHERS = "others"  # what a group is compared with: the segments of all other groups together
 KEY = ("model", "corpus", "family", "task", "test", "group", "label")  # no two rows agree in all of these
 
 
@@ -83,7 +84,7 @@ class Verdict:
         passes.
     holds
         Whether the failure stands among all tests of the model and category, see
-        :mod:`soundcheck.results.holding`; ``None`` before they are together or without ``p_value``.
+        :mod:`soundcheck.results.states`; ``None`` before they are together or without ``p_value``.
     matters
         The gap of a group that matters; ``None`` if the test compares no groups.
     least_p
@@ -96,6 +97,18 @@ class Verdict:
     adjusted_by
         Columns that the gap is adjusted by, such as ``"signal_to_noise"``; ``"none: "`` and the reason if
         there is no adjusted gap; ``""`` if the suite adjusts by nothing.
+    group_value, others_value, against
+        Of a test that compares a group: the measure of the group, that of those it is compared with, and who
+        they are: :data:`OTHERS` or a group. ``gap`` is their difference.
+    ratio, ratio_low, ratio_high
+        ``group_value`` divided by ``others_value``, of error rates with five errors or more on either side.
+    state, state_sample
+        What may be concluded for new speakers and for these, see :mod:`soundcheck.results.states`; ``""``
+        before all rows of a run are together.
+    gap_low_sample, gap_high_sample, p_sample
+        Interval of ``gap`` and p-value for these speakers, see :mod:`soundcheck.statistics.fixed_speakers`.
+    mirrors
+        Of two groups that are one test: the group whose row counts, where it is not this one.
     """
 
     model: str
@@ -157,7 +170,7 @@ class Verdict:
 
 
 def state_of(passed: bool | None, holds: bool | None, evidence: str) -> str:
-    """Say what a reader may conclude from a row, one of :data:`STATES`."""
+    """Give the state of the version before."""
     if holds:
         return HOLDS
     if passed is None:
