@@ -31,8 +31,8 @@ def one(**given):
 
 def test_the_sentence_has_both_gaps_and_the_share():
     assert adjusted_words(one()) == (
-        "most of the difference goes with the signal-to-noise ratio: 0.21 plain, 0.030 (−0.040 to 0.10) if both "
-        "had the same; 93 % of the group had a counterpart"
+        "most of the difference goes with the signal-to-noise ratio: 0.21 plain, 0.030 (−0.040 to 0.10) "
+        "if both had the same; 93 % of the group had a counterpart"
     )
     bare = adjusted_words(one(adjusted_low=None, adjusted_high=None))
     assert "0.030 (no interval) if both had the same" in bare

@@ -94,7 +94,7 @@ def test_comparison_table_has_the_chosen_interval_standard_error_and_words(kind)
 def test_conclusion_without_an_interval():
     one = compared(np.array([1.0, 2.0]), np.array([2.0, 2.0]), [0, 0], HOSTILE)
     text = str(recognition_tables.conclusion(one))
-    assert "Whether that is chance cannot be told" in text and HOSTILE not in text
+    assert "Whether that is chance is inconclusive" in text and HOSTILE not in text
     none = compared(np.array([np.nan]), np.array([1.0]), [0])
     assert "nothing can be said" in str(recognition_tables.conclusion(none))
 

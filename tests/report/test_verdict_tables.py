@@ -234,7 +234,7 @@ def test_few_blocks_are_marked_with_the_measured_coverage(blocks, marked):
     html = shown(row(blocks=blocks))
     assert (f"{blocks} speakers †" in html) == marked
     assert "19 files †" in str(verdict_table(results.to_frame([row(blocks=19)]), blocks={"c": "file"}))
-    assert ("hold the true value in 78 to 83 %" in html) == marked
+    assert ("contain the true value in 78 to 83 %" in html) == marked
 
 
 def test_no_interval_no_mark():

@@ -20,7 +20,7 @@ from soundcheck.common.wording import counted
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import table
 from soundcheck.report.verdict_tables import FILLED_LATER, Among, anchor_of, key_of, p_value, state_cell
-from soundcheck.results import holding
+from soundcheck.results import states
 from soundcheck.results.states import INCONCLUSIVE
 from soundcheck.statistics.permutation import least_p_value
 
@@ -88,8 +88,8 @@ def among(results: pd.DataFrame, accepted: pd.Series | None = None) -> pd.Series
     pandas.Series
         :class:`~soundcheck.report.verdict_tables.Among` of each row.
     """
-    tests, known = holding.tests(results), results["p_value"].notna()
-    cannot = holding.cannot_hold(results) & known
+    tests, known = states.tests(results), results["p_value"].notna()
+    cannot = states.cannot_be_significant(results) & known
     reasons = pd.Series("", index=results.index) if accepted is None else accepted
     found = [Among(int(tests[n]), bool(cannot[n]), reasons[n]) for n in results.index]
     return pd.Series(found, index=results.index, dtype=object)

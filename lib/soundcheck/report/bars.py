@@ -1,16 +1,16 @@
-"""One bar of three parts: how many tests pass, are inconclusive, and fail."""
+"""One bar of three parts: how many tests pass, are inconclusive and fail."""
 
 from __future__ import annotations
 
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import JUDGED, STATE
-from soundcheck.results.states import FAIL, PASS, REPORTED
-from soundcheck.results.summary import Tally
+from soundcheck.results import Tally
+from soundcheck.results.states import REPORTED
 
 
 def state_bar(tally: Tally) -> Html:
-    """Show how many tests are in which state: the bar, and the passes and failures in words below it."""
-    reported = f"{STATE[REPORTED].sign} {tally[REPORTED]} reported" if tally[REPORTED] else ""
+    """Show how many tests are in which state: the bar, and the counts below it."""
+    reported = f"{STATE[REPORTED].sign} {tally[REPORTED]} {REPORTED}" if tally[REPORTED] else ""
     if not tally.judged:
         return element("span", reported or "none evaluated", class_="sc-states sc-none")
     parts = [
@@ -20,10 +20,11 @@ def state_bar(tally: Tally) -> Html:
     ]
     said = ", ".join(f"{tally[name]} {name}" for name in JUDGED)
     bar = element("span", *parts, class_="sc-states-bar", role="img", aria_label=said, title=said)
-    words = [element("span", f"{STATE[n].sign} {tally[n]} {n}", class_="sc-count") for n in (PASS, FAIL)]
-    words.append(element("span", f"of {tally.judged}", class_="sc-count"))
-    title = STATE[REPORTED].explained
-    words += [element("span", reported, class_="sc-count", title=title)] if reported else []
+    words = [
+        element("span", f"{STATE[name].sign} {tally[name]} {name}", class_="sc-count") for name in JUDGED
+    ]
+    if reported:
+        words.append(element("span", reported, class_="sc-count", title=STATE[REPORTED].explained))
     return element("span", bar, element("small", *words), class_="sc-states")
 
 

@@ -1,4 +1,4 @@
-"""Writes the numbers that say how good models are, and how a model stands, for pages and for the terminal."""
+"""Writes the numbers that say how good models are, beside those of chance, for pages and the terminal."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
 
 
 def worse_than_chance(figure: KeyFigure) -> bool:
-    """Say whether the whole interval of a figure is on the wrong side of what guessing scores."""
+    """Say whether the whole interval of a figure is on the wrong side of chance."""
     if figure.measure not in _REVERSED or None in (figure.low, figure.high, figure.guessing):
         return False
     return figure.low > figure.guessing if figure.measure in RATES else figure.high < figure.guessing
@@ -118,13 +118,13 @@ def reversed_caveats(figures: Sequence[KeyFigure], models: Sequence[ModelRecord]
 
 
 def figure_table(figures: Sequence[KeyFigure]) -> Html:
-    """Show figures with their company, and what they say about guessing."""
+    """Show figures with their company, and whether they are better than chance."""
     rows = []
     for figure in figures:
         shown = two_lines(value(figure) or "–", interval(figure) or figure.reason)
-        told = WORSE_THAN_CHANCE if worse_than_chance(figure) else EXPLAINED.get(figure.standing, "")
+        means = WORSE_THAN_CHANCE if worse_than_chance(figure) else EXPLAINED.get(figure.standing, "")
         if figure.threshold is not None:
-            told = f"at the threshold in use, {significant(figure.threshold, 3)}"
+            means = f"at the threshold in use, {significant(figure.threshold, 3)}"
         rows.append(
             [
                 figure.task,
@@ -134,15 +134,15 @@ def figure_table(figures: Sequence[KeyFigure]) -> Html:
                 Cell("" if figure.guessing is None else value(figure, figure.guessing), None, "sc-number"),
                 figure.segments,
                 f"{counted(figure.blocks, figure.block)}",
-                told,
+                means,
             ]
         )
-    columns = ["task", "corpus", "measure", "value and 95 % t interval", "guessing"]
+    columns = ["task", "corpus", "measure", "value and 95 % t interval", "chance"]
     return table(rows, [*columns, "segments or trials", "rests on", "that is"], sortable=False)
 
 
 def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Sequence[str]) -> list[str]:
-    """Say at which tasks a model is hollow or unproven, and by which number.
+    """Say at which tasks a model is not better than chance, or not known to be, and by which number.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Seque
     Returns
     -------
     list of str
-        One text a task: ``"hollow at valence: concordance of valence 0.02 (95 % …)"``.
+        One text a task: ``"no better than chance at valence: concordance of valence 0.02 (95 % …)"``.
     """
     notes = []
     for task in tasks if figures is not None else ():

@@ -151,7 +151,7 @@ def violation_bars(counts: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
     Parameters
     ----------
     counts
-        Title and table, rows as told there and one column a group; beyond 40 those with the most violations.
+        Title and table, rows as described and one column a group; beyond 40 those with the most violations.
     """
     with look():
         figure, panels = new(9, 0.3 + 2.5 * len(counts), len(counts), 1)
@@ -160,8 +160,8 @@ def violation_bars(counts: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
             if len(groups) > MOST_GROUPS:
                 most = table.sum().sort_values(ascending=False, kind="stable").index[:MOST_GROUPS]
                 table = table[[name for name in groups if name in set(most)]]
-                told = f"the {MOST_GROUPS} of {len(groups)} groups with the most violations"
-                axes.set_title(told, loc="right", fontsize=9)
+                most = f"the {MOST_GROUPS} of {len(groups)} groups with the most violations"
+                axes.set_title(most, loc="right", fontsize=9)
             places, width = np.arange(len(table.columns)), 0.8 / max(1, len(table))
             for n, name in enumerate(table.index):
                 shift = (n - (len(table) - 1) / 2) * width
