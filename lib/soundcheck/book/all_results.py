@@ -25,7 +25,7 @@ from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import (
     Among,
     anchor_of,
-    gap_lines,
+    difference_lines,
     key_of,
     state_lines,
     state_order,
@@ -115,7 +115,7 @@ def _values(row: object, among: Among, titles: Mapping[str, str]) -> Iterator[Va
     digits = tables.digits_for(row.value, row.low, row.high)
     bounds = filter(None, [tables.interval(row, digits)])
     yield Value(tables.number(row.value, digits, row.threshold), tuple(bounds))
-    gap, *more = gap_lines(row)
+    gap, *more = difference_lines(row)
     yield Value(gap, tuple(more))
     yield Value(tables.rule(row))
 

@@ -89,7 +89,7 @@ def cells(record: RunRecord, results: pd.DataFrame) -> list[dict]:
 
 
 SCORES = (
-    "The number that says how good a model is at its task, with its 95 % t interval; then its tests by "
+    "The number that says how good a model is at its task, with its 95 % interval; then its tests by "
     "state. Models that pass more tests of correctness than they fail stand first."
 )
 FEW = (

@@ -20,6 +20,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.report import failures
 from soundcheck.report.sentences import both_rules
 from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.estimates import ALL, read_estimates
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.headline import few_speakers
 from soundcheck.results.page_names import model_page, result_page
@@ -27,6 +28,7 @@ from soundcheck.results.record import CorpusRecord, FamilyRecord, KeyFigure, Mod
 from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, counted
 from soundcheck.suite.card import Card
+from soundcheck.suite.measures import LOWER, info_of
 
 _RANDOM = "random"  # kind of the reference models
 
@@ -74,6 +76,29 @@ class ModelFacts:
         """The SHA-256 of ``results.csv``, 64 hexadecimal digits, as ``sha256sum`` prints it."""
         with open(self.run.path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+
+    @functools.cached_property
+    def estimates(self) -> pd.DataFrame:
+        """Its rows of the table of estimates."""
+        found = read_estimates(self.run.path.parent)
+        return found[found["model"].eq(self.model.name)]
+
+    @functools.cached_property
+    def group_values(self) -> pd.DataFrame:
+        """How good it is for each group: estimates of the measures that its figures have, the worst first."""
+        found = self.estimates[
+            self.estimates["part"].ne(ALL)
+            & self.estimates["condition"].eq("")
+            & self.estimates["label"].eq("")
+            & self.estimates["value"].notna()
+        ]
+        infos = found["measure"].map(info_of)
+        wanted = {(figure.task, figure.measure) for figure in self.figures}
+        found = found.assign(title=[info.title for info in infos], better=[info.better for info in infos])
+        found = found[[(row.task, row.title) in wanted for row in found.itertuples()]]
+        order = found["value"].where(found["better"].ne(LOWER), -found["value"])
+        found = found.assign(order=order).sort_values(["corpus", "task", "title", "order"], kind="stable")
+        return found.drop_duplicates(["corpus", "task", "title", "part"])
 
     @functools.cached_property
     def counted(self) -> pd.DataFrame:

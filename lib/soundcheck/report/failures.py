@@ -128,7 +128,7 @@ def _margin(row: object, low: float, high: float) -> str:
     if pd.isna(row.matters):
         return ""
     size, margin = row.gap if one_sided(row.rule) else abs(row.gap), significant(row.matters)
-    if size < row.matters:
+    if size < row.matters or few(row):
         return f"within the margin of {margin}" if row.state == PASS else f"margin {margin}"
     nearest = 0.0 if pd.isna(low) or low * high <= 0 else min(abs(low), abs(high))
     if nearest > row.matters:

@@ -7,6 +7,7 @@ import pandas as pd
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, counted
 from soundcheck.results.summary import tally
+from soundcheck.statistics.rules import one_sided
 
 
 def headline(rows: pd.DataFrame) -> str:
@@ -31,5 +32,7 @@ def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
         & found["gap"].notna()
         & found["against"].ne("")
     ]
-    size = found["gap"].abs() / found["matters"].fillna(1)
+    # Where only being worse off counts, groups that are better off come last.
+    size = found["gap"].where(found["rule"].map(one_sided).astype(bool), found["gap"].abs())
+    size = size / found["matters"].fillna(1)
     return found.loc[size.sort_values(ascending=False, kind="stable").index]

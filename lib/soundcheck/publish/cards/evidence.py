@@ -126,6 +126,7 @@ def figure_table(facts: ModelFacts, context: CardContext) -> str:
                 to_page(inline(figure.measure), facts.page(), context),
                 key_figures.value(figure) or f"none: {inline(figure.reason)}",
                 key_figures.interval(figure) or inline(figure.reason or "none"),
+                key_figures.sample_interval(figure),
                 guessing,
                 figure.segments,
                 inline(counted(figure.blocks, figure.block)),
@@ -138,11 +139,12 @@ def figure_table(facts: ModelFacts, context: CardContext) -> str:
         "measure",
         "value",
         "95 % interval",
+        "for these speakers",
         "chance",
         "segments or trials",
         "rests on",
     ]
-    return table([*head, "remark"], rows, [3, 4, 5, 6])
+    return table([*head, "remark"], rows, [3, 4, 5, 6, 7])
 
 
 def outcome(facts: ModelFacts, aspect: str) -> str:

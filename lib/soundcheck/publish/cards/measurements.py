@@ -99,7 +99,7 @@ def measurements(facts: ModelFacts) -> list[Measurement]:
     """List all numbers of a model."""
     tasks = described_tasks(facts.record)
     units = {name: "trial" if task.is_embedding else "segment" for name, task in tasks.items()}
-    figures = [_of_figure(figure, units) for figure in facts.figures if figure.value is not None]
+    figures = [_of_figure(figure, units, facts) for figure in facts.figures if figure.value is not None]
     families = {family.name: family for family in facts.record.families}
     found = []
     for row in facts.rows[facts.rows["value"].notna()].itertuples():
@@ -108,8 +108,9 @@ def measurements(facts: ModelFacts) -> list[Measurement]:
     return figures + found
 
 
-def _of_figure(figure: KeyFigure, units: dict[str, str]) -> Measurement:
-    further = {"decision threshold": figure.threshold, "guessing": figure.guessing}
+def _of_figure(figure: KeyFigure, units: dict[str, str], facts: ModelFacts) -> Measurement:
+    further = {"decision threshold": figure.threshold, "chance": figure.guessing}
+    further |= {"low for these speakers": figure.low_sample, "high for these speakers": figure.high_sample}
     return Measurement(
         measure=measure_of_figure(figure),
         family="",
@@ -123,7 +124,7 @@ def _of_figure(figure: KeyFigure, units: dict[str, str]) -> Measurement:
         blocks=figure.blocks,
         unit=units.get(figure.task, "segment"),
         block=figure.block,
-        interval="t",
+        interval=facts.record.interval,
         standing=figure.standing,
         remark=figure.reason,
         further={name: number for name, number in further.items() if number is not None},

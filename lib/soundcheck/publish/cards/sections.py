@@ -16,7 +16,14 @@ from soundcheck.publish.cards.groups import groups
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, link, paragraphs, table
 from soundcheck.report.inconclusive import inconclusive, noun
-from soundcheck.report.key_figures import EXPLAINED, interval, significant, standing_notes, value
+from soundcheck.report.key_figures import (
+    EXPLAINED,
+    interval,
+    sample_interval,
+    significant,
+    standing_notes,
+    value,
+)
 from soundcheck.results.headline import headline
 from soundcheck.results.page_names import corpus_page
 from soundcheck.results.states import STATES
@@ -118,14 +125,16 @@ def figures(facts: ModelFacts, context: CardContext) -> str:
                 inline(figure.measure),
                 link(value(figure), page) if figure.value is not None else "none",
                 interval(figure) or f"none: {inline(figure.reason)}",
+                sample_interval(figure),
                 "" if figure.guessing is None else value(figure, figure.guessing),
                 f"{figure.segments:,}",
                 counted(figure.blocks, figure.block),
                 told,
             ]
         )
-    head = ["task", "corpus", "measure", "value", "95 % interval", "chance", "segments or trials"]
-    return table([*head, "rests on", "that is"], rows, (3, 5, 6))
+    head = ["task", "corpus", "measure", "value", "95 % interval", "for these speakers"]
+    head += ["chance", "segments or trials"]
+    return table([*head, "rests on", "that is"], rows, (3, 6, 7))
 
 
 def failing(facts: ModelFacts, context: CardContext) -> str:

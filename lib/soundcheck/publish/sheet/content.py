@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from soundcheck.common.wording import counted, duration
+from soundcheck.publish.cards.groups import number_cells
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet import figures, sounds
 from soundcheck.publish.sheet.earlier import Against, Change, changes_of
@@ -34,6 +35,7 @@ from soundcheck.statistics.rules import WITHIN
 MOST_FAILURES = 8  # rows of a table
 MOST_INCONCLUSIVE = 5
 MOST_CHANGES = 6
+MOST_GROUPS = 8
 MOST_CORPORA = 3
 
 
@@ -109,7 +111,7 @@ def model_sheet(
         purpose=_purpose(facts),
         synthetic=facts.synthetic,
         verdict=tuple(verdict_lines(facts)),
-        grids=(*_findings(facts), _inconclusive(facts), since),
+        grids=(*_findings(facts), *_groups(facts), _inconclusive(facts), since),
         pictures=tuple(drawn),
         scenes=tuple(sounds.model_scenes(facts)),
         origin=_origin(facts),
@@ -241,6 +243,18 @@ def _finding(row: object) -> tuple[str, ...]:
 
 def _interval(low: float, high: float) -> str:
     return "none" if pd.isna(low) else f"{significant(low)} to {significant(high)}"
+
+
+def _groups(facts: ModelFacts) -> Iterator[Grid]:
+    """List how good the model is for each group, the worst first; none if no figure has groups."""
+    rows = facts.group_values
+    if len(rows):
+        lines = [
+            (plain(row.part, 60), plain(f"{row.title} of {row.task}", 60), *number_cells(row))
+            for row in rows.head(MOST_GROUPS).itertuples()
+        ]
+        columns = ("group", "measure", "value", "95 % interval", "for these speakers", "rests on")
+        yield Grid("Values of groups", columns, tuple(lines), _more(len(rows), len(lines)))
 
 
 def _inconclusive(facts: ModelFacts) -> Grid:

@@ -113,8 +113,8 @@ def _procedures(facts: ModelFacts, context: CardContext) -> list[str]:
     return [
         "### Procedure",
         f"{len(facts.families)} families of tests, {len(facts.rows)} tests, seed {record.seed}. "
-        f"Intervals are of 95 %: {', '.join(interval_methods(facts))}, {record.replicates} replicates; key "
-        "figures have t intervals. A test *fails* if its value is on the wrong side, or a difference is "
+        f"Intervals are of 95 %: {', '.join(interval_methods(facts))}, {record.replicates} replicates. "
+        "A test *fails* if its value is on the wrong side, or a difference is "
         "beyond its margin, and this is significant after correction: false discovery rate 5 % over all "
         "tests of the model in a category (Benjamini and Hochberg, 1995). A test that is neither a pass nor "
         "a failure is *inconclusive*, which is no pass.",
