@@ -1,4 +1,4 @@
-"""Findings that pages about a model are made of: a number, a difference that fails, one that is inconclusive."""
+"""Findings that pages about a model are made of: a number, a difference that fails, inconclusive ones."""
 
 from tests.support.finished import FAILED, verdict
 

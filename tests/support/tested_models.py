@@ -44,7 +44,8 @@ def _unlabelled() -> dict:
 def _skipped(reason: str) -> dict[str, object]:
     names = ("value", "low", "high", "gap", "gap_low", "gap_high", "matters", "p_value", "passed", "holds")
     names += ("group_value", "others_value")
-    return {**dict.fromkeys(names), "evidence": "", "state": "not evaluated", "skipped": reason, "certainty": None, "reference": None,
+    return {**dict.fromkeys(names), "evidence": "", "state": "not evaluated", "skipped": reason,
+            "certainty": None, "reference": None,
             "reference_passed": None, "segments": 0, "blocks": 0}  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from soundcheck.common.caveats import Caveat
@@ -95,7 +96,8 @@ class ModelFacts:
         infos = found["measure"].map(info_of)
         wanted = {(figure.task, figure.measure) for figure in self.figures}
         found = found.assign(title=[info.title for info in infos], better=[info.better for info in infos])
-        found = found[[(row.task, row.title) in wanted for row in found.itertuples()]]
+        known = [(row.task, row.title) in wanted for row in found.itertuples()]
+        found = found[np.array(known, dtype=bool)]
         order = found["value"].where(found["better"].ne(LOWER), -found["value"])
         found = found.assign(order=order).sort_values(["corpus", "task", "title", "order"], kind="stable")
         return found.drop_duplicates(["corpus", "task", "title", "part"])

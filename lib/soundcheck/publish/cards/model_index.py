@@ -107,9 +107,7 @@ def _metric(facts: ModelFacts, figure: KeyFigure) -> dict[str, Any]:
     told = {
         "low": low,
         "high": high,
-        "interval": f"95 % {facts.record.interval} interval"
-        if low is not None
-        else f"none: {plain(figure.reason)}",
+        "interval": kind if low is not None else f"none: {plain(figure.reason)}",
         "blocks": figure.blocks,
         "block": figure.block,
         "segments": figure.segments,
