@@ -99,7 +99,7 @@ def test_both_rules_stand_in_the_sentence(written):
         )
     )
     (row,) = facts.failing.itertuples()
-    assert facts.sentence(row).endswith("10 speakers); passes the published rule (|value| < 0.5)")
+    assert facts.sentence(row).endswith("margin of 0.075); passes the published rule (|value| < 0.5)")
 
 
 def test_values_of_groups_are_estimates(written):

@@ -27,7 +27,6 @@ from soundcheck.report.verdict_tables import anchor_of, key_of, state_order
 from soundcheck.results.page_names import corpus_page, model_page, result_page
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL
-from soundcheck.results.states import counted as counted_rows
 
 NAME = "search_entries.js"
 MOST_SEGMENTS = 2000  # that the index names
@@ -116,15 +115,16 @@ def _named(kind: str, named: Sequence[tuple[str, str]], number: dict[str, int]) 
 
 def _groups(results: pd.DataFrame, number: dict[str, int]) -> Iterator[list]:
     """List groups with the pages that test them, each with its worst row and how many tests fail."""
-    own = counted_rows(results[results["group"].fillna("").ne("")])
+    own = results[results["group"].ne("")]
     worst: dict[tuple[str, str, str], tuple[float, int]] = {}  # group, model and family -> its row
     failed: Counter[tuple[str, str, str]] = Counter()
     keys = zip(own["group"], own["model"], own["family"], strict=True)
-    for place, (key, state, p) in enumerate(zip(keys, own["state"], own["p_value"], strict=True)):
+    rows = zip(keys, own["state"], own["p_value"], own["mirrors"], strict=True)
+    for place, (key, state, p, mirrors) in enumerate(rows):
         order = state_order(state, p)
         if key not in worst or order < worst[key][0]:
             worst[key] = order, place
-        failed[key] += state == FAIL
+        failed[key] += state == FAIL and not mirrors
     found: dict[str, list[list]] = {}
     rows = own.iloc[[place for _, place in worst.values()]].itertuples()
     for (group, model, family), first in zip(worst, rows, strict=True):

@@ -97,7 +97,7 @@ def finding(row: object, blocks: str = "speaker") -> Finding:
     if row.group and not pd.isna(row.gap):
         bounds = (row.gap_low_sample, row.gap_high_sample) if few(row) else (row.gap_low, row.gap_high)
         span = _span(*bounds) + (" for these speakers" if few(row) and not pd.isna(bounds[0]) else "")
-        parts = [f"difference {significant(row.gap)}", span, _margin(row, *bounds), count]
+        parts = [f"difference {significant(row.gap)}", span, count, _margin(row, *bounds)]
         others = "the others" if row.against in ("", "others") else _people(_other(row))
         says = f"{significant(row.group_value)} against {significant(row.others_value)} of {others}"
         rests = ", ".join(filter(None, parts))
