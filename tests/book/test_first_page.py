@@ -55,8 +55,8 @@ def itertuple(verdict):
         (
             {"gap": -0.18, "gap_low": -0.32, "gap_high": -0.02, "label": "anger", "test": "Recall Per Class"},
             "recall per class of arousal, anger, of spanish speakers is 0.62 against 0.44 of the others "
-            "(difference −0.18, 95 % −0.32 to −0.020, 10 speakers, more than the margin of 0.075; that there is "
-            "a difference is significant)",
+            "(difference −0.18, 95 % −0.32 to −0.020, 10 speakers, more than the margin of 0.075; that there "
+            "is a difference is significant)",
         ),
         (
             FEW | {"group": "language: fr, sentiment: negative", "against": "es", "blocks": 1},
@@ -259,10 +259,8 @@ def test_models_that_know_nothing_win_nothing(run):
     assert order == ["good", "constant", "worse", "random"]  # correct first, then by name; random apart
     assert shown.index("Random references") > shown.index("worse")
     constant = shown[shown.index("models/constant") : shown.index("models/worse")]
-    assert (
-        "no better than chance at arousal" in constant
+    assert "no better than chance at arousal" in constant
     assert "no better than chance, not counted:" in constant
-    )
     assert "none evaluated" in constant
     assert "writer" not in shown
     assert "writer" in str(model_table(record, frame, standing, words))
