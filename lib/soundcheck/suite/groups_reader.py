@@ -140,6 +140,11 @@ class GroupsReader:
 
     def _ranges(self, path: tuple, value: object) -> tuple[NumberRange, ...]:
         """Read the ranges of a column of numbers."""
+        for word in value.values() if isinstance(value, dict) else [value]:
+            if isinstance(schema.plain_value(word), str):
+                remedy = f"Write {AGAINST}: {word} if it is the reference group, else name: [low, high]"
+                self._reader.note(path, f"{quoted(word)} is no range of numbers", remedy)
+                return ()
         known = self._reader.check(path, value, _RANGES)
         if known is None:
             return ()
