@@ -23,9 +23,11 @@ def evaluation(family: str, **options) -> Judging:
     found = Judging()
     found.model, found.family, found.tasks = "m", read_family(family), [TASK]
     found.family.options.update(options)
-    found.corpora = [types.SimpleNamespace(name="c", adjust=())]
+    found.corpora = [types.SimpleNamespace(name="c", adjust=(), against={})]
     found.seed, found.replicates, found.interval, found.thresholds = 0, 20, "percentile", "published"
-    found.margin = Margin()
+    found.margin = Margin(relative=None)
+    found._estimates, found._drawn = [], {}
+    found.block_names = {"c": "speaker"}
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
     found._seconds_left = 10.0
     return found

@@ -208,7 +208,8 @@ class Judging:
 
         Nobody, without rows, if the group is the reference itself or the reference is not among the groups.
         """
-        named = self.view(subset).against.get(column, OTHERS)
+        references = next(corpus.against for corpus in self.corpora if corpus.name == subset.corpus)
+        named = references.get(column, OTHERS)
         if named == OTHERS:
             everybody = np.logical_or.reduce(list(masks.values()))
             return everybody & ~masks[group], OTHERS
