@@ -132,7 +132,7 @@ def _groups_of(corpus: Corpus, column: str) -> list[str]:
     for name in column.split(BOTH):
         if name in ranges:
             sides.append([one.name for one in ranges[name]])
-        elif name in MEASURED_COLUMNS:
+        elif name == "pitch":
             sides.append(list(PITCHES))
         else:
             known = corpus.segments[name].dropna() if name in corpus.segments else []

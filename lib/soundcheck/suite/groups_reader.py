@@ -67,8 +67,8 @@ class GroupsReader:
                         against[BOTH.join(columns)] = reference
                         cut = {key: item for key, item in cut.items() if key != AGAINST}
                         given = bool(cut)
-                        if not given and name in MEASURED_COLUMNS and name not in ranges:
-                            continue  # groups that a family makes: low, medium and high voices
+                        if not given and name == "pitch" and name not in ranges:
+                            continue  # a family makes low, medium and high voices
                     named.append((where, columns))
                     if given and len(columns) == 1:
                         ranges[str(name)] = self._ranges(where, cut)

@@ -184,7 +184,7 @@ class OwnRulesReader(DocumentReader):
         thresholds = self._read_thresholds((*path, "threshold"), value, family, test)
         if given is None:
             return None
-        if given.threshold is None and given.matters is None:
+        if given.threshold is None and given.matters is None and not given.hard:
             self.note(path, "nothing is changed", _EXAMPLE)
         margin = None
         if given.matters is not None:
