@@ -364,10 +364,8 @@ class Judging:
     ) -> tuple[list[results.Verdict], np.ndarray]:
         """Add what may be concluded from the difference of a group; also gives the smaller side's size."""
         margin = definition.margin or self.margin
-        if definition.is_own(subset.task) and not definition.margin:
-            margin = dataclasses.replace(
-                margin, absolute=None
-            )  # the suite's threshold of the test comes first
+        if definition.is_own(subset.task) and not definition.margin:  # its own threshold comes first
+            margin = dataclasses.replace(margin, absolute=None)
         settings = conclusions.Settings(
             self.interval,
             self.seed,
