@@ -257,7 +257,7 @@ EXCUSED = {"accepted": [{"test": "U", "why": "x"}]}
         # Labels narrow it.
         ([verdict(label="a"), verdict(label="b", **OPEN)], bar(0.65, labels=["b"]), 1, "T / b: agreed"),
         ([verdict(label="a"), verdict(label="b", value=0.7)], bar(0.65, labels=["b"]), 0, "2 pass, 0 fail"),
-        ([verdict(label="a")], bar(0.5, labels=["b"]), 1, "f / T has no value of b for m."),
+        ([verdict(label="a")], bar(0.5, labels=["b"]), 1, "hard bar: agreed: f / T / b did not run."),
         # Nothing excuses it.
         ([verdict(), verdict("U", passed=False)], bar(0.5, "U") | EXCUSED, 1, "hard bar: "),
         ([verdict(), verdict("U", passed=False)], EXCUSED, 0, "accepted: m / c / f: arousal / U: x"),

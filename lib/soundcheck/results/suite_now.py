@@ -60,13 +60,10 @@ def with_suite(run: FinishedRun, path: Path) -> tuple[FinishedRun, list[str]]:
     if record is None:
         what = "no run.json beside the results says by which suite they were made"
         raise input_error(f"--suite {path}", what, "Name the output folder of the run")
-    for what, names, known in (
-        ("model", record.order, suite.models),
-        ("corpus", [one.name for one in record.corpora], suite.corpora),
-    ):
-        if missing := [name for name in names if name not in known]:
-            told = f"this is another suite: it has no {what} {quoted(missing[0])}, which the run has"
-            raise input_error(f"--suite {path}", told, "Name the suite that was run")
+    names = [*record.order, *(one.name for one in record.corpora)]
+    if missing := [name for name in names if name not in {*suite.models, *suite.corpora}]:
+        what = f"this is another suite: it has no model or corpus {quoted(missing[0])}"
+        raise input_error(f"--suite {path}", what, "Name the suite that was run")
     frame, notes = run.frame.copy(), []
     for family in sorted({*record.own_tests, *suite.tests} & set(frame["family"])):
         before, now = record.own_tests.get(family, {}), suite.tests.get(family, {})
