@@ -47,6 +47,17 @@ REPORTED = {
 }
 PUBLISHED_FAILS = of_group("sex: male", 0.25, "inconclusive")
 MARGIN_FAILS = of_group("sex: male", 0.15)
+FEW = of_group(
+    *("accent: german", 0.19, "inconclusive"),
+    **{
+        "group_value": 0.23,
+        "others_value": 0.04,
+        "state_sample": "reported",
+        "gap_low": None,
+        "gap_high": None,
+    },
+    **{"gap_low_sample": 0.17, "gap_high_sample": 0.29},
+)
 PAIR = [
     of_group("sex: female", 0.15, "pass"),
     of_group("sex: male", -0.25, "pass", mirrors="sex: female"),
@@ -118,6 +129,14 @@ BROKEN = (("m", "f", "ok"), ("m", "g", "failed"))
             1,
             "|gap| = 0.3 is not < 0.1",
         ),
+        # A few speakers are described, and are no all-clear.
+        (
+            [verdict(), FEW],
+            {"inconclusive": "fail"},
+            1,
+            "0.23 against 0.04 of others, difference 0.19 (for these speakers 95 % 0.17 to 0.29, ",
+        ),
+        ([verdict(), FEW], {}, 0, "No failure counts. 1 difference with too few speakers to generalise."),
         # Two groups are one test, which fails the published rule for either.
         (PAIR, {}, 0, "0 not evaluated, 0 reported (mirrors of pairs left out)."),
         (PAIR, {"strict": True}, 1, "arousal / T / sex: female: sex: male: difference -0.25"),

@@ -147,7 +147,9 @@ def check(
     if failures or wrong:
         lines.append(f"The gate fails: {number_of(failures, 'failure')}, {number_of(wrong, 'error')}.")
     elif not undecided:
-        lines.append("Nothing got worse." if baselines else "No failure counts.")
+        few = int((rows["against"].ne("") & rows["gap"].notna() & rows["state_sample"].eq(REPORTED)).sum())
+        least = f" {number_of(few, 'difference')} with too few speakers to generalise." if few else ""
+        lines.append("Nothing got worse." if baselines else f"No failure counts.{least}")
     lines.append(f"JUnit XML: {junit}")
     return Judgement(EXIT_TEST_FAILED if failures or wrong else EXIT_OK, "\n".join(lines))
 
@@ -331,7 +333,8 @@ def _verdict(row: object) -> str:
             values = f"{row.group_value:.4g} against {row.others_value:.4g} of {row.against}, "
         margin = "more than the margin of" if row.state == FAIL else "margin"
         interval = _interval(row, row.gap_low, row.gap_high)
-        parts.append(f"{values}difference {row.gap:.4g}{interval}, {margin} {row.matters:g}")
+        here = _interval(row, row.gap_low_sample, row.gap_high_sample, "for these speakers ")
+        parts.append(f"{values}difference {row.gap:.4g}{interval or here}, {margin} {row.matters:g}")
     if row.passed is not None:
         parts.append(_against_rule(row, row.threshold, interval=not parts))
     if row.evidence == NO_INTERVAL and row.skipped:
@@ -353,8 +356,8 @@ def _against_rule(row: object, threshold: float, *, interval: bool = True) -> st
     return f"{shown} {word} {row.rule[-1]} {threshold:g}{_interval(row, *bounds) if interval else ''}"
 
 
-def _interval(row: object, low: float, high: float) -> str:
+def _interval(row: object, low: float, high: float, whose: str = "") -> str:
     if math.isnan(low):
         return ""
     speakers = number_of(int(row.blocks), row.block)
-    return f" (95 % {low:.3g} to {high:.3g}, {number_of(int(row.segments), 'segment')}, {speakers})"
+    return f" ({whose}95 % {low:.3g} to {high:.3g}, {number_of(int(row.segments), 'segment')}, {speakers})"
