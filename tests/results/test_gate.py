@@ -291,6 +291,20 @@ def test_hard_bars(written, rows, rules, code, words):
     assert ("hard bar: " in ElementTree.tostring(root, encoding="unicode")) == bool(code)
 
 
+@pytest.mark.parametrize(
+    ("rules", "code", "words"),
+    [
+        ({}, 0, "Nothing got worse."),
+        (bar(0.5), 1, "hard bar: m / c / f: arousal / T: agreed: 0.4 is not > 0.5"),
+    ],
+)
+def test_a_baseline_excuses_old_failures_but_no_hard_bar(written, rules, code, words):
+    folder = written(verdict(passed=False), **rules)
+    outcome, root = judged(folder, baselines=[folder])
+    assert outcome.exit_code == code and words in outcome.summary
+    assert ("as before: 0.4 is not > 0.5" in ElementTree.tostring(root, encoding="unicode")) == (not code)
+
+
 # Accepted failures
 
 KNOWN = {"model": "m", "group": "sex: male", "why": "being collected", "until": "2027-03-01"}
