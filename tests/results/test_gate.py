@@ -302,7 +302,7 @@ def test_a_baseline_excuses_old_failures_but_no_hard_bar(written, rules, code, w
     folder = written(verdict(passed=False), **rules)
     outcome, root = judged(folder, baselines=[folder])
     assert outcome.exit_code == code and words in outcome.summary
-    assert ("as before: 0.4 is not > 0.5" in ElementTree.tostring(root, encoding="unicode")) == (not code)
+    assert ("as before: 0.4 is not" in ElementTree.tostring(root, encoding="unicode")) == (not code)
 
 
 # Accepted failures
