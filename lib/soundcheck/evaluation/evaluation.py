@@ -46,6 +46,7 @@ from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.obstacles import obstacle
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.models.reference import reference_predictions
+from soundcheck.results.estimates import Estimate
 from soundcheck.sounds.sound import Sounds
 from soundcheck.statistics.group_sizes import least_per_bin
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
@@ -81,7 +82,7 @@ class Evaluation(Judging):
         self.replicates = description.replicates
         self.interval = description.interval
         self.thresholds = description.thresholds
-        self.matters = description.matters
+        self.margin = description.margin
         self.balance_samples = description.balance_samples
         self.predicts_changes = description.predicts_changes
         self.guesses = description.guesses
@@ -96,6 +97,8 @@ class Evaluation(Judging):
         self.probes = {corpus.probes_of: corpus for corpus in found if corpus.probes_of}
         self._simulated: dict[tuple, dict] = {}
         self._judged: list[results.Judged] = []
+        self._estimates: list[Estimate] = []
+        self._drawn: dict[tuple[str, str, str], list[str]] = {}
         self.notes: list[str] = []
         wanted = description.transformations.get(known.name, known.series)
         if left_out := [name for name in known.series if name not in wanted]:
