@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, input_error
+from soundcheck.common.escaping import terminal
 from soundcheck.common.wording import some
 from soundcheck.results import kept_replicates
 from soundcheck.results.judged import Judged, load_judged
@@ -20,7 +22,12 @@ from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_verdicts
 from soundcheck.results.verdict import KEY, Verdict
 
+logger = logging.getLogger(__name__)
 _NAMED = 3  # files that a reason names
+_OLDER = (
+    "the results are of an earlier version. States follow its rules, and values of groups, ratios and "
+    "intervals for these speakers are missing. Run the suite again to have them"
+)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -124,7 +131,10 @@ def read_run(path: Path) -> FinishedRun:
     InputError
         If the table is missing, was cut or edited, holds no row, or the record beside it cannot be read.
     """
-    return _read(path)
+    run = _read(path)
+    if run.frame["state_sample"].eq("").all():
+        logger.warning("%s", terminal(f"{run.shown}: {_OLDER}"))
+    return run
 
 
 def read_baseline(path: Path) -> FinishedRun:

@@ -16,8 +16,10 @@ import pyarrow.parquet
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted, spreadsheet
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES
 from soundcheck.results.table import arrow_type, typed
-from soundcheck.results.verdict import COUNTS, EVIDENCE, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, TRUTHS
+from soundcheck.results.verdict import COUNTS, EVIDENCE, KEY, NUMBERS, RESULT_COLUMNS, SHOWN, TEXTS, TRUTHS
+from soundcheck.statistics.evidence import CLEAR_PASS
 from soundcheck.statistics.rules import GAP_RULES, RULES, passes
 
 # Columns that older tables lack; their cells count as empty.
@@ -61,7 +63,19 @@ def read_results(path: str | os.PathLike) -> pd.DataFrame:
             )
         first.setdefault(key, line)
     problems.raise_if_any()
-    return typed({name: [row[name] for row in rows] for name in RESULT_COLUMNS})
+    frame = typed({name: [row[name] for row in rows] for name in RESULT_COLUMNS})
+    return _with_states(frame) if frame["state"].eq("").all() else frame
+
+
+def _with_states(frame: pd.DataFrame) -> pd.DataFrame:
+    """Conclude from the rows of a version without states what that version concluded."""
+    passed, known = frame["passed"], frame["p_value"].notna().any()
+    state = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
+    state[passed.eq(True) & frame["evidence"].eq(CLEAR_PASS)] = PASS
+    state[passed.isna()] = NOT_EVALUATED
+    state[passed.isna() & frame["evidence"].eq(SHOWN)] = REPORTED
+    state[frame["holds"].eq(True) if known else passed.eq(False)] = FAIL  # the first had no p-values
+    return frame.assign(state=state)
 
 
 def _read_csv(path: Path) -> tuple[list[dict], list[str]]:
@@ -212,12 +226,16 @@ def _check_row(where: str, row: dict, problems: Problems) -> None:
         wrong("passed", f"{passed} contradicts value {judged}, rule {rule} and threshold {threshold}")
     if row["evidence"] not in (*EVIDENCE, ""):
         wrong("evidence", f"{quoted(row['evidence'])} is none of {', '.join(EVIDENCE)}")
-    bounds("gap_low", "gap_high")
-    bounds("adjusted_low", "adjusted_high")
+    for name in ("state", "state_sample"):
+        if row[name] not in (*STATES, ""):
+            wrong(name, f"{quoted(row[name])} is none of {', '.join(STATES)}")
+    for name in ("gap", "adjusted", "ratio"):
+        bounds(f"{name}_low", f"{name}_high")
+    bounds("gap_low_sample", "gap_high_sample")
     if row["adjusted"] is not None and (row["gap"] is None or not row["adjusted_by"]):
         name = "gap" if row["gap"] is None else "adjusted_by"
         wrong(name, f"adjusted is {row['adjusted']}, but the cell is empty")
-    for name in ("p_value", "least_p", "counterpart"):
+    for name in ("p_value", "p_sample", "least_p", "counterpart"):
         if row[name] is not None and not 0 <= row[name] <= 1:
             wrong(name, f"{row[name]} is not between 0 and 1")
     if row["holds"] is not None and row["p_value"] is None:
