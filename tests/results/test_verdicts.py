@@ -255,6 +255,29 @@ def test_an_adjusted_gap_is_kept_and_tables_without_are_read(tmp_path):
     pd.testing.assert_frame_equal(old.drop(columns=newer), frame.drop(columns=newer))
 
 
+@pytest.mark.parametrize(
+    ("cells", "state"),
+    [
+        ({"passed": "True", "evidence": "clear pass", "holds": "False", "p_value": "1"}, "pass"),
+        ({"passed": "True", "evidence": "open", "holds": "False", "p_value": "1"}, "inconclusive"),
+        ({"value": "0.2", "low": "0.1", "high": "0.3", "passed": "False", "evidence": "clear fail"}, "fail"),
+        ({"passed": "", "certainty": "", "skipped": "none", "evidence": "shown"}, "reported"),
+        ({"passed": "", "certainty": "", "skipped": "too few"}, "not evaluated"),
+    ],
+)
+@pytest.mark.parametrize("known", [True, False])
+def test_a_table_without_states_has_those_of_its_version(tmp_path, cells, state, known):
+    """Of the first versions, which had no p-values, every failure counts; later ones only if it holds."""
+    failing = cells["passed"] == "False"
+    if known and failing:
+        cells = cells | {"p_value": "0.2", "holds": "False"}
+        state = "inconclusive"
+    frame = read_results(edited(tmp_path, **cells))
+    assert frame["state"].tolist() == [state] and frame["mirrors"].tolist() == [""]
+    if known and failing:
+        assert read_results(edited(tmp_path, **cells | {"holds": "True"}))["state"].tolist() == ["fail"]
+
+
 def test_canonical_order_and_types():
     frame = table()
     assert frame.columns.tolist() == RESULT_COLUMNS
@@ -343,26 +366,26 @@ def edited(tmp_path, **cells):
         ({"passed": "yes"}, "column passed: 'yes' is not a valid verdict"),
         ({"passed": "False"}, "column passed: False contradicts value 0.08, rule < and threshold 0.1"),
         ({"value": "0.2"}, "column passed: True contradicts value 0.2"),
-        ({"value": ""}, "column value: passed is True, but the value is missing"),
-        ({"threshold": "", "reference_passed": ""}, "passed is True, but the threshold is missing"),
-        ({"rule": "", "reference_passed": ""}, "passed is True, but the rule is missing"),
-        ({"rule": ">="}, "column rule: '>=' is not a valid rule"),
+        ({"value": ""}, "column passed: True, but value is missing"),
+        ({"threshold": "", "reference_passed": ""}, "passed: True, but threshold is missing"),
+        ({"rule": "", "reference_passed": ""}, "passed: True, but rule is missing"),
+        ({"rule": ">="}, "column rule: '>=' is none of >, <"),
         (
             {"passed": "", "certainty": ""},
             "column passed: neither a verdict nor, in column skipped, a reason",
         ),
-        ({"passed": "", "skipped": "x"}, "column certainty: a certainty without verdict"),
         ({"certainty": "1.5"}, "column certainty: 1.5 is not between 0 and 1"),
         ({"low": "0.2"}, "column low: 0.2 is above high, 0.09"),
         ({"low": ""}, "column low: one bound of the interval is missing"),
-        ({"reference": ""}, "column reference_passed: a verdict of the reference without value"),
+        ({"reference": ""}, "column reference_passed: False, but reference is missing"),
         ({"reference": "0.05"}, "column reference_passed: False contradicts reference 0.05"),
         ({"model": ""}, "column model: the cell is empty"),
         ({"adjusted_low": "0.1"}, "column adjusted_high: one bound of the interval is missing"),
         ({"adjusted_low": "0.2", "adjusted_high": "0.1"}, "column adjusted_low: 0.2 is above adjusted_high"),
-        ({"adjusted": "0.1", "adjusted_by": "x"}, "column gap: adjusted is 0.1, but the cell is empty"),
-        ({"adjusted": "0.1", "gap": "0.2"}, "column adjusted_by: adjusted is 0.1, but the cell is empty"),
         ({"counterpart": "1.2"}, "column counterpart: 1.2 is not between 0 and 1"),
+        ({"state": "holds"}, "column state: 'holds' is none of pass, fail, inconclusive"),
+        ({"ratio_low": "2"}, "column ratio_high: one bound of the interval is missing"),
+        ({"p_sample": "-1"}, "column p_sample: -1.0 is not between 0 and 1"),
     ],
 )
 def test_rows_that_contradict_themselves(tmp_path, cells, message):
