@@ -17,7 +17,7 @@ from soundcheck.common.escaping import terminal
 from soundcheck.common.wording import some
 from soundcheck.results import kept_replicates
 from soundcheck.results.judged import Judged, load_judged
-from soundcheck.results.reading import read_results
+from soundcheck.results.reading import is_older, read_results
 from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_verdicts
 from soundcheck.results.verdict import KEY, Verdict
@@ -132,7 +132,7 @@ def read_run(path: Path) -> FinishedRun:
         If the table is missing, was cut or edited, holds no row, or the record beside it cannot be read.
     """
     run = _read(path)
-    if run.frame["state_sample"].eq("").all():
+    if is_older(run.frame):
         logger.warning("%s", terminal(f"{run.shown}: {_OLDER}"))
     return run
 

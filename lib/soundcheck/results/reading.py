@@ -73,6 +73,11 @@ def read_results(path: str | os.PathLike) -> pd.DataFrame:
     return _with_states(frame) if frame["state"].eq("").all() else frame
 
 
+def is_older(frame: pd.DataFrame) -> bool:
+    """Whether a table is of a version that said nothing of these speakers."""
+    return bool(frame["state_sample"].eq("").all())
+
+
 def _with_states(frame: pd.DataFrame) -> pd.DataFrame:
     """Conclude from the rows of a version without states what that version concluded."""
     passed, known = frame["passed"], frame["p_value"].notna().any()

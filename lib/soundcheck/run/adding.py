@@ -40,7 +40,8 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family
 
-SAID = ("name", "description", "license", "card", "families", "time_limit", "missing")  # what no answer depends on
+# What no answer depends on.
+SAID = ("name", "description", "license", "card", "families", "time_limit", "missing")
 NAMED = 3  # files that a message names
 NO_FAMILY = ("",)  # of a model that no family of the book tests
 WHOLE = "leave out --model and --family to run the whole suite, or choose another folder with --out"
