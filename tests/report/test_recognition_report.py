@@ -123,16 +123,6 @@ def test_violations_beside_those_of_a_base():
 
 
 def test_figures_are_drawn():
-    rates = pd.DataFrame(
-        {
-            "group": ["a", HOSTILE],
-            "value": [0.2, np.nan],
-            "low": [0.1, np.nan],
-            "high": [0.4, np.nan],
-            "segments": 3,
-        }
-    )
-    assert len(recognition_figures.rate_bars(rates, 0.2).axes) == 1
     levels = pd.DataFrame(
         [(t, s, g, 0.1) for t in ("Noise", "Drop", "Scale") for s in "12" for g in ("x", "y")],
         columns=["transformation", "level", "group", "value"],
