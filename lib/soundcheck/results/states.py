@@ -110,7 +110,7 @@ def mirrors(frame: pd.DataFrame) -> pd.Series:
     """Name for each row of a pair of groups that does not count the group whose row does."""
     found = pd.Series("", index=frame.index, dtype="str")
     compared = frame[frame["against"].eq(OTHERS) & frame["gap"].notna()]
-    columns = compared["group"].str.partition(": ")[0]
+    columns = compared["group"].str.split(": ").str[0]
     # Groups within a context ("language: de, sentiment: negative") are pairs within it.
     contexts = compared["group"].str.extract(r"(, [^,:]+: [^,]*)$")[0].fillna("")
     for _, rows in compared.groupby([*(compared[name] for name in _PAIR), columns, contexts], sort=False):
