@@ -16,7 +16,7 @@ from soundcheck.report.names import sentence
 from soundcheck.report.sentences import estimate, is_rate
 from soundcheck.report.style import GREY, label, look, new
 from soundcheck.results.estimates import ALL
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
 from soundcheck.suite.measures import HIGHER, LOWER, MeasureInfo, info_of, measure_of
 
 MOST_GROUPS = 24  # of a panel; beyond, those that are worst
@@ -44,8 +44,8 @@ def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Estimates of groups for signals as they are, with ``column`` and ``group``, and ``others_value, gap,
-        evidence`` of the results, empty where nothing was compared. Single bins are left out, and of classes
-        all but the share of answers that name them.
+        evidence, mirrors`` of the results, empty where nothing was compared. Single bins are left out, and of
+        classes all but the share of answers that name them.
     """
     own = estimates[estimates["part"].ne(ALL) & estimates["condition"].eq("")]
     own = own.assign(measure=own["measure"].str.removesuffix(BALANCED))
@@ -54,11 +54,13 @@ def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     own = own[own["label"].eq("") | shares]
     compared = rows[rows["against"].ne("")]
     names = [measure_of(*pair).name for pair in zip(compared["test"], compared["family"], strict=True)]
-    found = compared.assign(measure=names).rename(columns={"group": "part"})
-    found = found[[*_PLACE, "others_value", "gap", "evidence"]].drop_duplicates(_PLACE)
-    column = own["part"].str.partition(": ")
-    own = own.assign(column=column[0], group=column[2].map(written))
-    return own.merge(found, on=_PLACE, how="left").fillna({"evidence": ""})
+    measure = pd.Series(names, index=compared.index, dtype="str")
+    found = compared.assign(measure=measure, mirrors=mirrors(compared)).rename(columns={"group": "part"})
+    found["evidence"] = found["evidence"].where(found["mirrors"].eq(""), "")  # two groups are one test
+    found = found[[*_PLACE, "others_value", "gap", "evidence", "mirrors"]].drop_duplicates(_PLACE)
+    parts = own["part"].str.split(": ", n=1)
+    own = own.assign(column=parts.str[0], group=parts.str[1].map(written))
+    return own.merge(found, on=_PLACE, how="left").fillna({"evidence": "", "mirrors": ""})
 
 
 def own_values(frame: pd.DataFrame) -> Figure:
@@ -150,4 +152,5 @@ def _words(row: object, info: MeasureInfo) -> str:
         side = "higher" if row.gap > 0 else "lower"
     else:
         side = "better" if (row.gap > 0) == (info.better == HIGHER) else "worse"
-    return _WORDS[states.of_evidence(row.evidence).name].format(side=side)
+    words = "as the other one" if row.mirrors else _WORDS[states.of_evidence(row.evidence).name]
+    return words.format(side=side)

@@ -21,7 +21,7 @@ from soundcheck.report.names import in_words, label, sentence
 from soundcheck.report.style import label as shortened
 from soundcheck.report.tables import rule
 from soundcheck.results import BETTER, WORSE
-from soundcheck.results.states import FAIL, PASS
+from soundcheck.results.states import FAIL, PASS, mirrors
 from soundcheck.results.verdict import SHOWN
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS
 from soundcheck.statistics.rules import GAP_RULES
@@ -102,7 +102,7 @@ def differences(frame: pd.DataFrame, blocks: Mapping[str, str] = _SPEAKERS) -> s
     blocks
         See :func:`values`.
     """
-    rows = _judged(frame)
+    rows = _judged(frame[mirrors(frame).eq("")])
     rows = rows[rows["group"].ne("") & rows["gap"].notna() & rows["matters"].notna()]
     if rows.empty:
         return ""
