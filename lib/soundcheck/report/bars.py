@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import JUDGED, STATE
-from soundcheck.results import Score, Tally
+from soundcheck.results import Tally
 from soundcheck.results.states import REPORTED
 
 
@@ -12,7 +12,7 @@ def state_bar(tally: Tally) -> Html:
     """Show how many tests are in which state: the bar, and the counts below it."""
     reported = f"{STATE[REPORTED].sign} {tally[REPORTED]} {REPORTED}" if tally[REPORTED] else ""
     if not tally.judged:
-        return element("span", reported or "none judged", class_="sc-states sc-none")
+        return element("span", reported or "none evaluated", class_="sc-states sc-none")
     parts = [
         element("span", class_=f"sc-part {STATE[name].css}", style=f"flex-grow: {tally[name]}")
         for name in JUDGED
@@ -26,18 +26,6 @@ def state_bar(tally: Tally) -> Html:
     if reported:
         words.append(element("span", reported, class_="sc-count", title=STATE[REPORTED].explained))
     return element("span", bar, element("small", *words), class_="sc-states")
-
-
-def score_cell(score: Score, tally: Tally) -> Html:
-    """Show the share of passes among informative tests that pass or fail, and the bar of all tests."""
-    if score.share is None:
-        shown = element("strong", "–")
-        basis = "no informative test passes or fails" if tally.judged else "not tested"
-    else:
-        shown = element("strong", f"{100 * score.share:.0f} %")
-        basis = f"of what passes or fails: {score.passed} of {score.concluded}"
-    first = element("span", shown, " ", element("small", basis), class_="sc-line")
-    return first + state_bar(tally) if tally.judged else first
 
 
 def legend() -> Html:

@@ -8,10 +8,11 @@ import pandas as pd
 
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.wording import counted
-from soundcheck.report.html import Html, element
+from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import Cell, table, two_lines
 from soundcheck.results.record import KeyFigure, ModelRecord
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN, standing
+from soundcheck.statistics.bootstrap import FEW_BLOCKS
 
 MOST_DECIMALS = 4
 RATES = (
@@ -69,15 +70,25 @@ def value(figure: KeyFigure, number: float | None = None) -> str:
 
 
 def interval(figure: KeyFigure) -> str:
-    """Write the bounds of a figure, ``0.57 to 0.66``; empty if there are none."""
-    if figure.low is None or figure.high is None:
+    """Write the bounds of a figure for new speakers, ``0.57 to 0.66``; empty if there are none."""
+    return _bounds(figure, figure.low, figure.high)
+
+
+def sample_interval(figure: KeyFigure) -> str:
+    """Write the bounds of a figure for these speakers, as :func:`interval`."""
+    return _bounds(figure, figure.low_sample, figure.high_sample)
+
+
+def _bounds(figure: KeyFigure, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
         return ""
-    low, high = (value(figure, bound) for bound in (figure.low, figure.high))
-    return f"{low.partition(_PER_CENT)[0]} to {high}"
+    return f"{value(figure, low).partition(_PER_CENT)[0]} to {value(figure, high)}"
 
 
 def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
     """Write a figure in one line: ``concordance of arousal 0.61 (95 % 0.57 to 0.66, 26 speakers)``.
+
+    Where speakers are few, with its interval for these speakers.
 
     Parameters
     ----------
@@ -90,8 +101,10 @@ def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
     where = f" on {figure.corpus}" if corpus else ""
     if figure.value is None:
         return f"{figure.measure}{of}{where}: none, {figure.reason}"
-    span = interval(figure)
-    company = [f"95 % {span}" if span else "no interval", counted(figure.blocks, figure.block)]
+    span, here = interval(figure), sample_interval(figure)
+    company = [f"95 % {span}" if span else "no interval for new speakers"]
+    company += [f"for these speakers {here}"] if here and (figure.blocks < FEW_BLOCKS or not span) else []
+    company.append(counted(figure.blocks, figure.block))
     return f"{figure.measure}{of}{where} {value(figure)} ({', '.join(company)})"
 
 
@@ -121,7 +134,9 @@ def figure_table(figures: Sequence[KeyFigure]) -> Html:
     """Show figures with their company, and whether they are better than chance."""
     rows = []
     for figure in figures:
-        shown = two_lines(value(figure) or "–", interval(figure) or figure.reason)
+        lines = filter(None, (interval(figure) or figure.reason, sample_interval(figure)))
+        span = join(element("span", line, class_="sc-line") for line in lines)
+        shown = two_lines(value(figure) or "–", span)
         means = WORSE_THAN_CHANCE if worse_than_chance(figure) else EXPLAINED.get(figure.standing, "")
         if figure.threshold is not None:
             means = f"at the threshold in use, {significant(figure.threshold, 3)}"
@@ -137,7 +152,7 @@ def figure_table(figures: Sequence[KeyFigure]) -> Html:
                 means,
             ]
         )
-    columns = ["task", "corpus", "measure", "value and 95 % t interval", "chance"]
+    columns = ["task", "corpus", "measure", "value, 95 % interval, and for these speakers", "chance"]
     return table(rows, [*columns, "segments or trials", "rests on", "that is"], sortable=False)
 
 
