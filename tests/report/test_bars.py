@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from soundcheck.report.bars import legend, score_cell, state_bar
+from soundcheck.report.bars import legend, state_bar
 from soundcheck.report.key_figures import (
     figure_table,
     sentence,
@@ -12,7 +12,7 @@ from soundcheck.report.key_figures import (
     standing_notes,
     worse_than_chance,
 )
-from soundcheck.results import Score, Tally
+from soundcheck.results import Tally
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.states import STATES
 
@@ -32,15 +32,8 @@ def test_a_bar_has_a_part_for_each_state_that_occurs():
 
 
 def test_nothing_judged_is_no_bar():
-    assert "none judged" in str(state_bar(counts(missing=3)))
-    assert "not tested" in str(score_cell(Score(None, 0, 0), counts()))
-    cell = str(score_cell(Score(None, 0, 0), counts(inconclusive=3)))
-    assert "no informative test passes or fails" in cell and "? 3 inconclusive" in cell
-
-
-def test_a_score_says_what_it_rests_on():
-    cell = str(score_cell(Score(0.754, 9, 12), counts(9, 3, 1)))
-    assert "75 %" in cell and "of what passes or fails: 9 of 12" in cell
+    assert "none evaluated" in str(state_bar(counts(missing=3)))
+    assert "? 3 inconclusive" in str(state_bar(counts(inconclusive=3)))
 
 
 def test_the_legend_names_all_parts():
@@ -107,7 +100,7 @@ def test_notes_name_the_number_or_why_there_is_none():
 def test_what_is_reported_is_beside_the_bar():
     assert "○ 4 reported" in str(state_bar(counts(12, 5, reported=4)))
     alone = str(state_bar(counts(reported=4)))
-    assert "○ 4 reported" in alone and "none judged" not in alone
+    assert "○ 4 reported" in alone and "none evaluated" not in alone
 
 
 def test_an_interval_on_the_wrong_side_of_guessing_is_worse_than_chance():
