@@ -74,7 +74,7 @@ def test_a_number_in_one_line():
     told = "word error rate on talk 12.3\xa0% (95 % 10.0 to 102\xa0%, 26 speakers)"
     assert sentence(rate, corpus=True) == told
     few = figure(low=None, high=None, blocks=1, reason="interval withheld: 1 block")
-    assert sentence(few) == "concordance of arousal 0.62 (no interval, 1 speaker)"
+    assert sentence(few) == "concordance of arousal 0.62 (no interval for new speakers, 1 speaker)"
     assert sentence(figure(value=None, low=None, high=None, reason="0 segments")).endswith("none, 0 segments")
 
 

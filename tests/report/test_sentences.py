@@ -18,6 +18,8 @@ def row(**given):
         **dict(label="", group="", value=0.6, low=0.5, high=0.7, threshold=0.5, rule=">", passed=True),
         **dict(evidence="open", gap=NONE, gap_low=NONE, gap_high=NONE, matters=NONE, blocks=40, skipped=""),
         **dict(adjusted=NONE, adjusted_low=NONE, adjusted_high=NONE, adjusted_by="", holds=None, against=""),
+        **dict(group_value=0.4, others_value=0.7, state="", state_sample=""),
+        **dict(gap_low_sample=NONE, gap_high_sample=NONE),
     )
     return plain | given
 
@@ -78,11 +80,11 @@ def test_only_a_difference_whose_interval_leaves_out_0_is_beyond_its_margin():
         GROUP | dict(test="Recall Per Class", gap=0.2, gap_low=-0.1, gap_high=0.5, group="accent: us"),
     )
     told = sentences.differences(frame)
-    assert told.startswith("Recall per class of emotion of female speakers is 0.35 lower")
+    assert told.startswith("Recall per class of emotion of female speakers is 0.40 against 0.70 of the others")
     assert told.endswith("; beyond their margin with an interval without 0: 1 of 2 differences")
     told = sentences.differences(frame.iloc[1:])
     assert told.startswith("None of 1 difference is beyond its margin with an interval without 0; largest: ")
-    assert "0.20 higher" in told and "95 % −0.10 to 0.50" in told
+    assert "difference 0.20, 95 % −0.10 to 0.50, more than the margin of 0.10" in told
     assert sentences.differences(rows({})) == ""
     pair = frame.assign(group=["sex: female", "sex: male"])
     assert sentences.differences(pair).endswith(": 1 of 1 difference")  # two groups are one test

@@ -231,6 +231,9 @@ def difference_lines(row: object) -> list[str]:
     lines = [number(row.gap, digits, row.matters)]
     if not pd.isna(row.gap_low):
         lines.append(f"{number(row.gap_low, digits)} to {number(row.gap_high, digits)}")
+    if not pd.isna(row.group_value):
+        digits = digits_for(row.group_value, row.others_value)
+        lines.append(f"{number(row.group_value, digits)} against {number(row.others_value, digits)}")
     if not pd.isna(row.matters) and (row.rule not in GAP_RULES or row.matters != row.threshold):
         lines.append(f"margin {row.matters:.3g}")
     return lines
