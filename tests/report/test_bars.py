@@ -33,6 +33,7 @@ def test_a_bar_has_a_part_for_each_state_that_occurs():
 
 def test_nothing_evaluated_is_no_bar():
     assert "none evaluated" in str(state_bar(counts(missing=3)))
+    assert "? 3 inconclusive" in str(state_bar(counts(inconclusive=3)))
 
 
 def test_the_legend_names_all_parts():

@@ -1,4 +1,4 @@
-"""What rows are called."""
+"""What a row of the results is about, in words."""
 
 from types import SimpleNamespace
 

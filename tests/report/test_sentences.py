@@ -18,6 +18,8 @@ def row(**given):
         **dict(label="", group="", value=0.6, low=0.5, high=0.7, threshold=0.5, rule=">", passed=True),
         **dict(evidence="open", gap=NONE, gap_low=NONE, gap_high=NONE, matters=NONE, blocks=40, skipped=""),
         **dict(adjusted=NONE, adjusted_low=NONE, adjusted_high=NONE, adjusted_by="", holds=None, against=""),
+        **dict(group_value=0.4, others_value=0.7, state="", state_sample=""),
+        **dict(gap_low_sample=NONE, gap_high_sample=NONE),
     )
     return plain | given
 
@@ -75,15 +77,17 @@ def test_the_value_that_fails_by_most_is_named():
 def test_only_a_difference_whose_interval_leaves_out_0_is_beyond_its_margin():
     frame = rows(
         GROUP | dict(test="Recall Per Class", gap=-0.35, gap_low=-0.5, gap_high=-0.2),
-        GROUP | dict(test="Recall Per Class", gap=0.2, gap_low=-0.1, gap_high=0.5, group="sex: male"),
+        GROUP | dict(test="Recall Per Class", gap=0.2, gap_low=-0.1, gap_high=0.5, group="accent: us"),
     )
     told = sentences.differences(frame)
-    assert told.startswith("Recall per class of emotion of female speakers is 0.35 lower")
+    assert told.startswith("Recall per class of emotion of female speakers is 0.40 against 0.70 of the others")
     assert told.endswith("; beyond their margin with an interval without 0: 1 of 2 differences")
     told = sentences.differences(frame.iloc[1:])
     assert told.startswith("None of 1 difference is beyond its margin with an interval without 0; largest: ")
-    assert "0.20 higher" in told and "95 % −0.10 to 0.50" in told
+    assert "difference 0.20, 95 % −0.10 to 0.50, more than the margin of 0.10" in told
     assert sentences.differences(rows({})) == ""
+    pair = frame.assign(group=["sex: female", "sex: male"])
+    assert sentences.differences(pair).endswith(": 1 of 1 difference")  # two groups are one test
 
 
 def test_a_value_is_that_of_its_row():
@@ -150,36 +154,6 @@ def test_the_line_that_changes_most_is_named_with_both_ends():
     constant = curve([1, 0.9, 0.97]).assign(low=lambda own: own["low"].where(own["step"].ne("clean")))
     assert sentences.levels(constant, "share").endswith("do not overlap for 0 of 1 line")
     assert sentences.levels(frame.assign(value=NONE), "share") == ""
-
-
-def test_groups_are_named_with_their_own_rates():
-    frame = pd.DataFrame(
-        [("spanish", 0.3, 0.25, 0.35), ("german", 0.25, 0.15, 0.35), (HOSTILE, NONE, NONE, NONE)],
-        columns=["group", "value", "low", "high"],
-    )
-    assert sentences.groups(frame, 0.2) == (
-        "Word error rate: highest spanish, 30 % (95 % 25 to 35); lowest german, 25 % (95 % 15 to 35); "
-        "everybody 20 %"
-    )
-    assert "lowest" not in sentences.groups(frame.iloc[:1], 0.2)
-    assert sentences.groups(frame.iloc[2:], 0.2) == ""
-
-
-def test_errors_of_groups_stand_beside_those_within_any_group():
-    frame = pd.DataFrame(
-        [
-            ("", "all trials", 0.1, 0.08, 0.12, 0.1, 0.08, 0.12),
-            ("sex", "within any group", 0.2, 0.15, 0.25, 0.1, 0.05, 0.15),
-            ("sex", "female", 0.25, 0.15, 0.35, 0.1, 0.05, 0.15),
-            ("sex", "male", 0.3, 0.22, 0.38, NONE, NONE, NONE),
-        ],
-        columns=["column", "group", "far", "far_low", "far_high", "frr", "frr_low", "frr_high"],
-    )
-    assert sentences.error_rates(frame) == (
-        "Most errors: false acceptances male 30 % (95 % 22 to 38), within any group 20 %; "
-        "false rejections female 10 % (95 % 5.0 to 15), within any group 10 %"
-    )
-    assert sentences.error_rates(frame.head(1)) == ""
 
 
 def test_a_rise_is_claimed_where_its_interval_is_above_0():

@@ -25,7 +25,7 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import Verification
 
 _OWN = {TRANSCRIPTION: Recognition, EMBEDDING: Verification}
-_SHARED = ("notes", "_judged", "_reasons", "_columns", "_simulated")  # what is told and judged
+_SHARED = ("notes", "_judged", "_estimates", "_drawn", "_reasons", "_columns", "_simulated")
 
 
 class EveryKind(Evaluation):

@@ -499,6 +499,10 @@ class Judging:
         """Give all verdicts so far as rows of the results table, tests that were not judged as skipped."""
         return results.to_frame(entry.verdict for entry in self._rows())
 
+    def estimated(self) -> pd.DataFrame:
+        """Give all values so far as rows of the table of estimates."""
+        return estimate_frame(collected(self._estimates))
+
     def _rows(self) -> list[results.Judged]:
         judged = {(row.verdict.corpus, row.verdict.task, row.verdict.test) for row in self._judged}
         rows = list(self._judged)

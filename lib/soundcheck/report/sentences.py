@@ -21,13 +21,13 @@ from soundcheck.report.names import in_words, label, sentence
 from soundcheck.report.style import label as shortened
 from soundcheck.report.tables import rule
 from soundcheck.results import BETTER, WORSE
-from soundcheck.results.states import FAIL, PASS
+from soundcheck.results.states import FAIL, PASS, mirrors
 from soundcheck.results.verdict import SHOWN
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS
 from soundcheck.statistics.rules import GAP_RULES
+from soundcheck.suite.measures import LOWER, MeasureInfo
 
 MOST_NAMED = 3
-WITHIN = "within any group"  # name of the row of the trials within any of the groups
 _SPEAKERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -45,6 +45,11 @@ def estimate(value: float, low: float, high: float, *, percent: bool = False) ->
     if not pd.isna(low):
         span = f"95 % {significant(scale * low)} to {significant(scale * high)}"
     return f"{significant(scale * value)}{' %' if percent else ''} ({span})"
+
+
+def is_rate(info: MeasureInfo) -> bool:
+    """Say whether values of a measure are written in per cent: rates of errors."""
+    return info.error and info.better == LOWER
 
 
 def both_rules(row: object) -> str:
@@ -97,7 +102,7 @@ def differences(frame: pd.DataFrame, blocks: Mapping[str, str] = _SPEAKERS) -> s
     blocks
         See :func:`values`.
     """
-    rows = _judged(frame)
+    rows = _judged(frame[mirrors(frame).eq("")])
     rows = rows[rows["group"].ne("") & rows["gap"].notna() & rows["matters"].notna()]
     if rows.empty:
         return ""
@@ -185,51 +190,6 @@ def levels(frame: pd.DataFrame, what: str, axis: str = "") -> str:
     apart = sum(line[-1] for line in lines)
     ends = f"; the intervals of both ends do not overlap for {apart} of {counted(len(lines), 'line')}"
     return f"{sentence(shortened(what, 60))}, {name}: {', '.join(steps)}{ends}"
-
-
-def groups(frame: pd.DataFrame, overall: float, what: str = "word error rate") -> str:
-    """Name the groups with the highest and the lowest rate.
-
-    Parameters
-    ----------
-    frame
-        Rows with ``group, value, low, high``.
-    overall, what
-        The rate of everybody, a share, and what it is called.
-    """
-    known = frame[frame["value"].notna()].sort_values(["value", "group"], ascending=[False, True])
-    if known.empty:
-        return ""
-    ends = known.iloc[[0, -1]] if len(known) > 1 else known
-    told = [
-        f"{which} {shortened(row.group, 40)}, {estimate(row.value, row.low, row.high, percent=True)}"
-        for which, row in zip(("highest", "lowest"), ends.itertuples(), strict=False)
-    ]
-    return f"{sentence(what)}: {'; '.join(told)}; everybody {significant(100 * overall)} %"
-
-
-def error_rates(frame: pd.DataFrame) -> str:
-    """Name the groups of a verification with the most errors beside those within any group.
-
-    Non-targets within a group are harder than others, so all trials would be no fair comparison.
-
-    Parameters
-    ----------
-    frame
-        Rows as for :func:`soundcheck.report.verification_figures.error_rate_bars`; of each column one for the
-        trials within any of its groups.
-    """
-    told = []
-    everybody = frame[frame["group"].eq(WITHIN)].set_index("column")
-    own = frame[frame["column"].isin(everybody.index) & frame["group"].ne(WITHIN)]
-    for kind, what in (("far", "false acceptances"), ("frr", "false rejections")):
-        known = own[own[kind].notna()].sort_values([kind, "group"], ascending=[False, True])
-        if len(known):
-            row = known.iloc[0]
-            rate = estimate(*row[[kind, f"{kind}_low", f"{kind}_high"]], percent=True)
-            within = significant(100 * everybody[kind][row["column"]])
-            told.append(f"{what} {shortened(row['group'], 40)} {rate}, {WITHIN} {within} %")
-    return f"Most errors: {'; '.join(told)}" if told else ""
 
 
 def changes_of_error(frame: pd.DataFrame, corpus: str) -> str:

@@ -22,7 +22,7 @@ from matplotlib.patches import Patch
 from soundcheck.report import names as written
 from soundcheck.report import states
 from soundcheck.report.style import GREEN, GREY, ORANGE, label, look, new
-from soundcheck.results.states import NOT_EVALUATED
+from soundcheck.results.states import NOT_EVALUATED, mirrors
 from soundcheck.results.verdict import SHOWN
 from soundcheck.statistics.evidence import CLEAR_FAIL
 from soundcheck.statistics.rules import GAP_BELOW, GAP_RULES, GAP_WITHIN, of_gap
@@ -74,7 +74,7 @@ def intervals(frame: pd.DataFrame) -> Figure:
 
 
 def group_difference(frame: pd.DataFrame) -> Figure:
-    """Draw the difference of each group to its reference, with the band within the margin.
+    """Draw the difference of each group to its reference, with the band within the margin; of a pair one.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def group_difference(frame: pd.DataFrame) -> Figure:
         Rows of the results table that compare groups; a panel for each task. Beyond 60 rows, failed ones
         first. Without any difference, values are drawn with the band that the threshold allows.
     """
-    judged = frame[frame["value"].notna()]
+    judged = frame[frame["value"].notna() & mirrors(frame).eq("")]
     gaps = judged["gap"].notna() & (judged["matters"].notna() | judged["evidence"].eq(SHOWN))
     judged = _as_gaps(judged, gaps) if gaps.any() else judged
     others = "the others" if gaps.any() else "all"

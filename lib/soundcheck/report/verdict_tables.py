@@ -35,7 +35,7 @@ from soundcheck.report.tables import (
     test_cell,
     two_lines,
 )
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
 from soundcheck.results.verdict import KEY, SHOWN
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.evidence import CLEAR_FAIL
@@ -113,6 +113,8 @@ def verdict_table(
     blocks
         Corpus -> what was resampled, in the singular, such as ``"file"``; of others it is ``"speaker"``.
     """
+    same = mirrors(frame).ne("")
+    frame = frame[~same]
     whole, left = frame, _skipped_as_a_whole(frame)
     frame = frame[~left] if not left.all() else frame
     several = frame["corpus"].nunique() > 1
@@ -140,7 +142,8 @@ def verdict_table(
     if len(frame) < len(whole):
         parts.append(without_row(whole[left]))
     if compared:
-        parts.append(element("p", ABOUT, class_="sc-note", limit=None))
+        pairs = f" {PAIRS}: {counted(int(same.sum()), 'row')} left out." if same.any() else ""
+        parts.append(element("p", f"{ABOUT}{pairs}", class_="sc-note", limit=None))
     if adjusted:
         parts.append(notes_below(frame))
     if among is None:
@@ -157,6 +160,7 @@ ABOUT = (
 )
 
 
+PAIRS = "Two groups are one test; the row of the group that is worse off is shown"
 _DETAIL = r"\bPer (?:Bin|Class)\b"  # tests of one part of the scale, or of one class
 
 
@@ -185,13 +189,18 @@ def _skipped_as_a_whole(frame: pd.DataFrame) -> pd.Series:
     return judged.eq(0) & groups["skipped"].transform("nunique").eq(1) & frame["skipped"].notna()
 
 
+_SAME = "of the other group of a pair, which is no test of its own"
+
+
 def without_row(frame: pd.DataFrame) -> Html:
     """List tests that have no row in a table, a line a corpus and reason, each with a place for links."""
     items = []
-    reasons = frame["skipped"].fillna("")
+    same = mirrors(frame).ne("") | frame["mirrors"].ne("")
+    reasons = frame["skipped"].mask(same, _SAME)
     for (corpus, reason), rows in frame.groupby(["corpus", reasons], sort=False):
         tasks = ", ".join(dict.fromkeys(rows["task"]))
         what = f"not evaluated: {remark(reason)}" if reason else "not in a table of this page"
+        what = reason if reason == _SAME else what
         places = (element("span", data_key=key_of(row)) for row in rows.itertuples())
         text = f"{corpus}, {tasks}: {counted(len(rows), 'test')} {what}"
         items.append(element("li", *places, text, limit=None))
@@ -222,6 +231,9 @@ def difference_lines(row: object) -> list[str]:
     lines = [number(row.gap, digits, row.matters)]
     if not pd.isna(row.gap_low):
         lines.append(f"{number(row.gap_low, digits)} to {number(row.gap_high, digits)}")
+    if not pd.isna(row.group_value):
+        digits = digits_for(row.group_value, row.others_value)
+        lines.append(f"{number(row.group_value, digits)} against {number(row.others_value, digits)}")
     if not pd.isna(row.matters) and (row.rule not in GAP_RULES or row.matters != row.threshold):
         lines.append(f"margin {row.matters:.3g}")
     return lines
