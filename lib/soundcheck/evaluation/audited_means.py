@@ -26,25 +26,13 @@ SHARE = "share"
 
 @dataclasses.dataclass(frozen=True)
 class Quantity:
-    """Something that segments of groups may differ in.
+    """Something that segments of groups may differ in."""
 
-    Parameters
-    ----------
-    name
-        Of the measure, or of the task, with the class behind a colon.
-    title, unit
-        As shown.
-    noticeable
-        Smallest difference worth a word.
-    values
-        float64 ``(segments,)``, NaN where it is not known.
-    """
-
-    name: str
-    title: str
+    name: str  # of the measure, or of the task, with the class behind a colon
+    title: str  # as shown
     unit: str
-    noticeable: float
-    values: np.ndarray
+    noticeable: float  # smallest difference worth a word
+    values: np.ndarray  # float64 ``(segments,)``, NaN where it is not known
 
     def mean(self) -> Statistic:
         """Give the mean of what is known; the rest is no missing answer of a model, so it is not counted."""
@@ -53,29 +41,17 @@ class Quantity:
 
 @dataclasses.dataclass(frozen=True)
 class MeanOf:
-    """The mean of a group in one quantity.
+    """The mean of a group in one quantity."""
 
-    Parameters
-    ----------
-    column, group
-        The group; both empty for all segments.
-    name, title, unit
-        Of the quantity.
-    value, low, high
-        Mean and its 95 % interval, NaN where there are too few speakers.
-    segments, speakers
-        That it rests on.
-    """
-
-    column: str
+    column: str  # the group; both empty for all segments
     group: str
-    name: str
+    name: str  # of the quantity
     title: str
     unit: str
-    value: float
+    value: float  # mean and its 95 % interval, NaN where there are too few speakers
     low: float
     high: float
-    segments: int
+    segments: int  # that it rests on
     speakers: int
 
     @property
@@ -97,21 +73,7 @@ def means_of(
     draw: Callable[[Statistic, np.ndarray], Resampled],
     interval: str,
 ) -> Iterator[MeanOf]:
-    """Compute the means of all segments and of each group.
-
-    Parameters
-    ----------
-    quantities
-        What is averaged.
-    groups
-        Column -> group -> bool ``(2, segments)``, rows of the group and of the others.
-    blocks
-        Block of each segment, int64 ``(segments,)``.
-    draw
-        Computes a statistic with its replicates.
-    interval
-        Kind of interval, see :func:`soundcheck.statistics.intervals.interval`.
-    """
+    """Compute the means of all segments and of each group."""
     every = np.ones(len(blocks), dtype=bool)
     parts = [("", "", every), *((c, g, own[0]) for c, found in groups.items() for g, own in found.items())]
     for one in quantities:

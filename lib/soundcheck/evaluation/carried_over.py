@@ -50,61 +50,28 @@ CARRIED_ERRORS = {
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Split:
-    """Trials that a threshold is fitted on, and others that it is tested on.
+    """Trials that a threshold is fitted on, and others that it is tested on."""
 
-    Parameters
-    ----------
-    fitting, tested
-        Trials that share no speaker.
-    told
-        What was split how, and what was left out.
-    reason
-        Why nothing can be carried over; else ``""``.
-    """
-
-    fitting: Subset
+    fitting: Subset  # trials that share no speaker
     tested: Subset
-    told: str
-    reason: str = ""
+    told: str  # what was split how, and what was left out
+    reason: str = ""  # why nothing can be carried over; else ``""``
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CarriedOver:
-    """Tested trials, and what was fitted on the others.
+    """Tested trials, and what was fitted on the others."""
 
-    Parameters
-    ----------
-    trials, calibrated
-        The tested trials with their scores, and with log-likelihood ratios.
-    thresholds
-        Which threshold of the scores -> its value among the trials that fit.
-    calibration
-        The line between scores and log-likelihood ratios.
-    """
-
-    trials: Trials
+    trials: Trials  # the tested trials with their scores, and with log-likelihood ratios
     calibrated: Trials
-    thresholds: dict[str, float]
-    calibration: AffineCalibration
+    thresholds: dict[str, float]  # which threshold of the scores -> its value among the trials that fit
+    calibration: AffineCalibration  # the line between scores and log-likelihood ratios
 
 
 def split_speakers(
     evaluation: Verification, subset: Subset, subsets: Sequence[Subset], option: str = "calibration"
 ) -> Split:
-    """Choose the trials that fit and those that are tested, as an option of the family says.
-
-    Parameters
-    ----------
-    evaluation
-        For its seed and options.
-    subset
-        Trials of the corpus to test.
-    subsets
-        Those of all corpora; the option may name one of them. A corpus that is named itself has halves.
-    option
-        Name of the option: ``"half of the speakers"``, a share of them, or a corpus. Equal shares are equal
-        speakers.
-    """
+    """Choose the trials that fit and those that are tested, as an option of the family says."""
     wanted = evaluation.family.options.get(option, HALF)
     if isinstance(wanted, int | float) or wanted in (HALF, subset.corpus):
         share = wanted if isinstance(wanted, int | float) else 0.5
@@ -160,17 +127,7 @@ def _count(subset: Subset) -> str:
 
 
 def carry_over(evaluation: Verification, split: Split, predictions: Predictions) -> CarriedOver:
-    """Fit thresholds and calibration on one side of a split, and apply them to the other.
-
-    Parameters
-    ----------
-    evaluation
-        For its cost.
-    split
-        From :func:`split_speakers`, one that has no reason.
-    predictions
-        For the tested trials: those of the model, or of the random reference, which is fitted on its own.
-    """
+    """Fit thresholds and calibration on one side of a split, and apply them to the other."""
     source = split.fitting.reference if predictions.random else split.fitting.predictions
     fitting, tested = own_trials(split.fitting, source.clean), own_trials(split.tested, predictions.clean)
     thresholds = {
@@ -188,14 +145,7 @@ def own_trials(subset: Subset, scores: np.ndarray) -> Trials:
 
 
 def carried_errors(evaluation: Verification, carried: CarriedOver) -> dict[str, list[Resampled]]:
-    """Compute what decisions cost the tested trials.
-
-    Returns
-    -------
-    dict
-        How decisions are made -> false acceptance rate, false rejection rate and normalised detection cost,
-        with replicates; last what a choice on these very trials gives: equal error rate and lowest cost.
-    """
+    """Compute what decisions cost the tested trials."""
     cost = evaluation.cost.plain
     used = [(f"threshold of the {name}", carried.trials, at) for name, at in carried.thresholds.items()]
     used.append(("threshold of the cost, calibrated scores", carried.calibrated, bayes_threshold(**cost)))

@@ -58,23 +58,7 @@ def cohort_told(evaluation: Verification, split: Split) -> str:
 
 
 def normalised_trials(evaluation: Verification, split: Split, predictions: Predictions) -> dict[str, Trials]:
-    """Normalise the scores of the tested side of a split against the speakers of the other side.
-
-    Parameters
-    ----------
-    evaluation
-        For its seed, its corpora and the option ``cohort_top``.
-    split
-        One that :func:`cohort_obstacle` says nothing about.
-    predictions
-        For the tested trials: those of the model, or of the random reference.
-
-    Returns
-    -------
-    dict
-        :data:`AS_THEY_ARE` and each of :data:`~soundcheck.metrics.score_normalisation.NORMS` -> the same
-        trials: one that has no score in any way has none in all.
-    """
+    """Normalise the scores of the tested side of a split against the speakers of the other side."""
     frame = split.tested.segments
     sides = [np.unique(frame[name], return_inverse=True) for name in ("enrolment", "segment")]
     against = _drawn if predictions.random else _cosines
@@ -141,13 +125,7 @@ def _cohort(view: CorpusView, fitting: Subset) -> np.ndarray:
 
 
 def recordings_of(view: CorpusView, subset: Subset) -> tuple[np.ndarray, np.ndarray]:
-    """Name the speaker of each recording that some trials of a corpus test or enrol.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Rows of the segment table, and names of speakers, ``(N,)`` each.
-    """
+    """Name the speaker of each recording that some trials of a corpus test or enrol."""
     frame, table = subset.segments, view.trials
     speaker_of = dict(zip(frame["segment"], frame["test_speaker"], strict=True))
     enrolled = dict(zip(frame["enrolment"], frame["enrol_speaker"], strict=True))

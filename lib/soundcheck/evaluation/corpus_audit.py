@@ -54,40 +54,23 @@ FEWEST = 2  # segments of either side
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """How a group differs from all others of its column in one quantity.
+    """How a group differs from all others of its column in one quantity."""
 
-    Parameters
-    ----------
-    column, group
-        The group.
-    name, title, unit
-        Of the quantity.
-    value, others
-        Means of both sides.
-    low, high
-        Interval of their difference; NaN if there are too few speakers.
-    p_value, adjusted
-        Chance of such a difference with any speakers, alone and among all that were looked at; NaN if it
-        cannot be told.
-    segments, speakers
-        Of the group, that the value rests on.
-    noticed
-        Whether the difference is large enough to be noticed.
-    """
-
-    column: str
+    column: str  # the group
     group: str
-    name: str
+    name: str  # of the quantity
     title: str
     unit: str
-    value: float
+    value: float  # means of both sides
     others: float
-    low: float
+    low: float  # interval of their difference; NaN if there are too few speakers
     high: float
+    # chance of such a difference with any speakers, alone and among all that were looked at; NaN if it
+    # cannot be told
     p_value: float
-    segments: int
+    segments: int  # of the group, that the value rests on
     speakers: int
-    noticed: bool
+    noticed: bool  # whether the difference is large enough to be noticed
     adjusted: float = np.nan
 
     @property
@@ -103,46 +86,23 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True)
 class Audit:
-    """What was found out about a corpus.
+    """What was found out about a corpus."""
 
-    Parameters
-    ----------
-    differences
-        Of all groups and quantities.
-    means
-        Of all segments, and of each group.
-    unchanging
-        Quantities that are the same in all segments: title, value and unit.
-    repeats
-        What is there more than once.
-    splits, shared
-        Splits of the corpus, evaluated or not, and the speakers that are in more than one.
-    unused
-        Segments of splits that are not evaluated.
-    measured
-        Name of the measure -> segments that gave a number, and segments that were listened to for it.
-    block
-        What is resampled and permuted: ``"speaker"``, or other columns, or ``"file"``.
-    blocks
-        How many of them there are.
-    adjust
-        What the suite adjusts differences by.
-    unreadable
-        Sounds that could not be read when they were listened to.
-    """
-
-    differences: tuple[Difference, ...]
-    means: tuple[MeanOf, ...]
+    differences: tuple[Difference, ...]  # of all groups and quantities
+    means: tuple[MeanOf, ...]  # of all segments, and of each group
+    # quantities that are the same in all segments: title, value and unit
     unchanging: tuple[tuple[str, float, str], ...]
-    repeats: Repeats
+    repeats: Repeats  # what is there more than once
+    # splits of the corpus, evaluated or not, and the speakers that are in more than one
     splits: tuple[str, ...]
     shared: tuple[str, ...]
+    # name of the measure -> segments that gave a number, and segments that were listened to for it
     measured: Mapping[str, tuple[int, int]]
-    block: str
-    blocks: int
-    adjust: tuple[str, ...]
-    unreadable: int
-    unused: int = 0
+    block: str  # what is resampled and permuted: ``"speaker"``, or other columns, or ``"file"``
+    blocks: int  # how many of them there are
+    adjust: tuple[str, ...]  # what the suite adjusts differences by
+    unreadable: int  # sounds that could not be read when they were listened to
+    unused: int = 0  # segments of splits that are not evaluated
 
     def found(self, column: str = "") -> list[Difference]:
         """Give the differences that were found, of all columns or of one, the least likely ones first."""
@@ -160,21 +120,7 @@ def audit(
     interval: str = "t",
     jobs: int = 1,
 ) -> Audit:
-    """Audit a corpus.
-
-    Parameters
-    ----------
-    corpus
-        With the groups of the suite.
-    tasks
-        Of the suite; what is labelled is compared, too.
-    cache
-        Keeps what was measured on the sounds.
-    seed, replicates, interval
-        Of the suite.
-    jobs
-        Processes.
-    """
+    """Audit a corpus."""
     table, labelled = corpus.segments, [name for name, task in tasks.items() if task.is_labelled]
     heard: dict[str, dict[str, float | str | None]] = {}
     unreadable = 0

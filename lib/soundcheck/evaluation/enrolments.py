@@ -25,21 +25,7 @@ from soundcheck.metrics.trials import Trials
 
 
 def enrolled_with(evaluation: Verification, subset: Subset) -> tuple[dict[int, Trials], str]:
-    """Score trials again with each number of enrolled recordings that the option ``enrolled`` lists.
-
-    Parameters
-    ----------
-    evaluation
-        For its seed, its corpora and its options ``enrolled`` and ``enrolled_trials``.
-    subset
-        Trials.
-
-    Returns
-    -------
-    tuple
-        Number of recordings -> the same trials, and what was left out; or nothing and the reason. A number is
-        left out if fewer than half of the trials of a kind have a speaker with as many recordings.
-    """
+    """Score trials again with each number of enrolled recordings that the option ``enrolled`` lists."""
     view, wanted = evaluation.corpus(subset), evaluation.family.options.get("enrolled", [])
     if SCORE in view.predictions:
         return {}, f"{subset.corpus}: a table of scores has no embeddings to enrol anybody with"

@@ -58,13 +58,7 @@ PLAIN_SHARE = 0.8  # of the time limit of a notebook that all calls of plain fun
 
 
 class Evaluation(Judging):
-    """One model and one family, with everything that the notebook needs.
-
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
-    """
+    """One model and one family, with everything that the notebook needs."""
 
     def __init__(self, description: EvaluationDescription) -> None:
         self.model = description.model
@@ -141,15 +135,6 @@ class Evaluation(Judging):
 
         Corpora and tasks that the family cannot be applied to are passed over; their tests become skipped
         rows with the reason.
-
-        Parameters
-        ----------
-        change
-            Name of the change; empty for clean signals only.
-        base
-            Name of the change that takes the place of the clean signals.
-        unchanged
-            Whether signals count that the change leaves as they are: not where it is to make a difference.
         """
         changed = self.family.changes[change] if change else None
         before = self.family.changes[base] if base else None
@@ -198,13 +183,6 @@ class Evaluation(Judging):
         The first one, ``"clean"`` or the name of the base, has the answers for the clean signals, or those of
         the base, on both sides. Steps that the machine or the sound material cannot make are passed over;
         a single one that is left shows nothing.
-
-        Parameters
-        ----------
-        sweep
-            The sweep.
-        base
-            Name of the change that takes the place of the clean signals.
         """
         possible = {}
         for step, change in sweep.steps.items():

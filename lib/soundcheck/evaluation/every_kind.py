@@ -29,13 +29,7 @@ _SHARED = ("notes", "_judged", "_reasons", "_columns", "_simulated")  # what is 
 
 
 class EveryKind(Evaluation):
-    """An evaluation of all tasks of a model, whatever their kind.
-
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
-    """
+    """An evaluation of all tasks of a model, whatever their kind."""
 
     def __init__(self, description: EvaluationDescription) -> None:
         super().__init__(description)

@@ -42,13 +42,7 @@ NO_WORDS = "the references are written without blanks, so words cannot be told a
 
 
 class Formatted(Evaluation):
-    """An evaluation of a recogniser whose transcripts stay as they were written.
-
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
-    """
+    """An evaluation of a recogniser whose transcripts stay as they were written."""
 
     def __init__(self, description: EvaluationDescription) -> None:
         super().__init__(description)
@@ -88,13 +82,6 @@ class Formatted(Evaluation):
 
         Only segments that have both are counted, the others are NaN. Empty if no segment has, or if words
         cannot be told apart.
-
-        Parameters
-        ----------
-        subset
-            Its references are looked at, and what the model wrote.
-        write
-            Writes all texts in one way.
         """
         spoken = self.spoken(subset)
         if spoken is None or unit_of(subset.truth) != WORD:
@@ -241,13 +228,7 @@ def plain_writer(subset: Subset) -> Predictions:
 def fitting_tests(
     evaluation: Formatted, subsets: Sequence[Subset]
 ) -> Iterator[tuple[Subset, dict[str, Measure]]]:
-    """Choose for each corpus the tests that its references allow; the others are skipped, with the reason.
-
-    Yields
-    ------
-    tuple
-        A corpus, and its tests with their measures.
-    """
+    """Choose for each corpus the tests that its references allow; the others are skipped, with the reason."""
     of_marks = {
         "Punctuation Error Rate": evaluation.punctuation,
         "Punctuation Error Rate Per Mark": evaluation.each_mark,

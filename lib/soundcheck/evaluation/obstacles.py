@@ -12,19 +12,7 @@ from soundcheck.suite.families import Family
 def obstacle(
     family: Family, task: Task, segments: pd.DataFrame, *, audio: bool = True, predicts_changes: bool = True
 ) -> str:
-    """Say why a family cannot be applied; empty if it can.
-
-    Parameters
-    ----------
-    family, task
-        What is tested, of what.
-    segments
-        Segment table of the corpus.
-    audio
-        Whether the corpus has anything to hear.
-    predicts_changes
-        Whether the model can be asked about changed signals.
-    """
+    """Say why a family cannot be applied; empty if it can."""
     for column in family.columns:
         if column not in segments.columns or segments[column].isna().all():
             return f"the corpus has no column {'emotion' if column == 'category' else column}"

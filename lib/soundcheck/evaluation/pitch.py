@@ -17,28 +17,7 @@ def voice_groups(
     borders: tuple[float, float] = (145.0, 190.0),
     more_than: int = 25,
 ) -> tuple[np.ndarray, pd.DataFrame]:
-    """Sort speakers into groups.
-
-    Parameters
-    ----------
-    pitch
-        Mean fundamental frequency of each segment in Hz, ``(N,)``; NaN if it has none.
-    speakers
-        Speaker of each segment, ``(N,)``; missing ones take no part.
-    usable
-        Lowest and highest pitch of a segment that is used, both included.
-    borders
-        Highest mean pitch of a low and of a medium voice.
-    more_than
-        A speaker needs more usable segments than this.
-
-    Returns
-    -------
-    tuple of numpy.ndarray and pandas.DataFrame
-        Group of each segment, object ``(N,)``, ``None`` for segments and speakers that are not used; one row
-        a group and reason, with columns ``group``, ``speakers``, ``segments``, ``lowest`` and ``highest``
-        mean pitch of a speaker.
-    """
+    """Sort speakers into groups."""
     table = pd.DataFrame(
         {"pitch": np.asarray(pitch, dtype=np.float64), "speaker": np.asarray(speakers, dtype=object)}
     )

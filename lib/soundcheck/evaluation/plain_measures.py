@@ -56,28 +56,7 @@ class NoPredictionError(PlainMeasureError):
 def statistic_of(
     measure: Measure, subset: Subset, predictions: Predictions, seconds: float = SECONDS
 ) -> additive.Statistic | Weighted:
-    """Call a measure, and make a statistic of what it gives.
-
-    Parameters
-    ----------
-    measure
-        Function of a subset and predictions.
-    subset, predictions
-        What it is computed on.
-    seconds
-        How long the replicates of a plain function may take.
-
-    Returns
-    -------
-    Statistic or Weighted
-        What the measure returned if that is a statistic, else a :class:`PlainStatistic`.
-
-    Raises
-    ------
-    PlainMeasureError
-        If the measure raises an error, returns something else than a statistic, numbers or a mapping of
-        them, changes the subset, or gives other values for the same data.
-    """
+    """Call a measure, and make a statistic of what it gives."""
     arrays = [array for array in (subset.truth, predictions.clean, predictions.changed) if array is not None]
     before = [array.copy() for array in arrays]
     problem: Exception | None = None
@@ -103,25 +82,7 @@ def statistic_of(
 
 
 class PlainStatistic(Weighted):
-    """The values of a plain function, and its replicates.
-
-    Parameters
-    ----------
-    measure, subset, predictions, seconds
-        See :func:`statistic_of`.
-
-    Attributes
-    ----------
-    values
-        Value of each label on all rows with predictions, NaN where undefined.
-    rows
-        Which rows have predictions, bool ``(segments,)``.
-
-    Raises
-    ------
-    PlainMeasureError
-        See :func:`statistic_of`.
-    """
+    """The values of a plain function, and its replicates."""
 
     def __init__(
         self, measure: Measure, subset: Subset, predictions: Predictions, seconds: float = SECONDS
@@ -154,13 +115,7 @@ class PlainStatistic(Weighted):
         return np.full(len(self.labels), self.n_blocks)
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        """Call the function for each replicate.
-
-        Raises
-        ------
-        PlainMeasureError
-            If it raises an error or gives other labels in one of them, or if all of them would take too long.
-        """
+        """Call the function for each replicate."""
         if self._took / 2 * len(weights) > self._seconds:  # one call alone may be slow by chance
             raise _too_slow(len(weights), self._took)
         start, fastest = time.monotonic(), self._took
@@ -202,13 +157,7 @@ class PlainStatistic(Weighted):
 
 
 def aligned(statistic: additive.HasPoint, labels: tuple[str, ...]) -> np.ndarray:
-    """Give the values of the random reference in the order of the model's labels.
-
-    Raises
-    ------
-    PlainMeasureError
-        If a plain function gives other labels for the predictions of the random reference.
-    """
+    """Give the values of the random reference in the order of the model's labels."""
     if isinstance(statistic, PlainStatistic) and statistic.labels != labels:
         if set(statistic.labels) != set(labels):
             raise PlainMeasureError(

@@ -50,26 +50,13 @@ class RecogniserPair:
     """Two that hear the same, and the groups of speakers that they may disagree on.
 
     Pairs are told apart by identity, so that they can be keys.
-
-    Parameters
-    ----------
-    subset
-        The segments, from :meth:`Recognition.transformed`.
-    column
-        Column of the segment table that holds the group.
-    groups
-        Groups with enough segments.
-    opponent
-        Name of the other recogniser, or :data:`TRUTH`.
-    recogniser
-        Name of the recogniser; empty for the one that is tested.
     """
 
-    subset: Subset
-    column: str
-    groups: list[str]
-    opponent: str
-    recogniser: str = ""
+    subset: Subset  # the segments, from :meth:`Recognition.transformed`
+    column: str  # column of the segment table that holds the group
+    groups: list[str]  # groups with enough segments
+    opponent: str  # name of the other recogniser, or :data:`TRUTH`
+    recogniser: str = ""  # name of the recogniser; empty for the one that is tested
 
     @property
     def pair(self) -> str:
@@ -101,13 +88,7 @@ class RecogniserPair:
 
 
 class Recognition(Evaluation):
-    """An evaluation of a recogniser, with the other recognisers of the suite if the family wants them.
-
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
-    """
+    """An evaluation of a recogniser, with the other recognisers of the suite if the family wants them."""
 
     def __init__(self, description: EvaluationDescription) -> None:
         super().__init__(description)
@@ -181,17 +162,7 @@ class Recognition(Evaluation):
         return found if len(found) > 1 else []
 
     def transcripts(self, subset: Subset, model: str = "", change: Perturbation | None = None) -> np.ndarray:
-        """Give what a recogniser wrote for the rows of a subset, object ``(segments,)``.
-
-        Parameters
-        ----------
-        subset
-            The rows.
-        model
-            Name of the recogniser; empty for the one that is tested.
-        change
-            What was done to the signals.
-        """
+        """Give what a recogniser wrote for the rows of a subset, object ``(segments,)``."""
         known = self._heard(model or self.model, subset, change.identity if change else "")
         texts = np.empty(len(subset), dtype=object)  # not a Series: that would make NaN of None
         texts[:] = [known.get(key) for key in subset.segments["key"]]
@@ -241,30 +212,13 @@ class Recognition(Evaluation):
     def under_settings(
         self, series: Sequence[np.ndarray], predictions: Predictions | None = None
     ) -> TransformedPredictions:
-        """Put transcripts under all settings together.
-
-        Parameters
-        ----------
-        series
-            From :meth:`series` or :meth:`random_series`.
-        predictions
-            What else is known of who wrote them; without changed signals.
-        """
+        """Put transcripts under all settings together."""
         found = dict(zip(self.settings, series, strict=True))
         known = vars(predictions) if predictions else {}
         return TransformedPredictions(**(known | {"clean": found[CLEAN], "settings": found}))
 
     def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:
-        """Give the transcripts of a subset under all settings, in their order.
-
-        Parameters
-        ----------
-        subset
-            From :meth:`transformed`.
-        model
-            Name of a recogniser; empty for the one that is tested, :data:`TRUTH` for the transcripts of the
-            corpus, which no change of the signal changes.
-        """
+        """Give the transcripts of a subset under all settings, in their order."""
         if model == TRUTH:
             return [subset.truth] * len(self.settings)
         return [self.transcripts(subset, model, change) for change in self.settings.values()]
@@ -279,15 +233,7 @@ class Recognition(Evaluation):
         ]
 
     def opponents(self, subset: Subset, *, changed: bool = True) -> list[str]:
-        """List the other recognisers that were asked about a subset's corpus.
-
-        Parameters
-        ----------
-        subset
-            Names the corpus.
-        changed
-            Whether only those count that were asked about changed signals.
-        """
+        """List the other recognisers that were asked about a subset's corpus."""
         found = [(name, self._views[name].get(subset.corpus)) for name in self.others]
         return [
             name
@@ -296,21 +242,7 @@ class Recognition(Evaluation):
         ]
 
     def recogniser_pairs(self, subset: Subset) -> list[RecogniserPair]:
-        """List who is compared on the groups of a subset.
-
-        Parameters
-        ----------
-        subset
-            From :meth:`transformed`.
-
-        Returns
-        -------
-        list of RecogniserPair
-            For each column with at least two groups: all pairs of recognisers that hear the corpus, with and
-            without the tested one; then the tested one with the transcripts, if there are any. Pairs without
-            any segment that both have under all settings, but for excluded ones, are left out, with a
-            note.
-        """
+        """List who is compared on the groups of a subset."""
         hearing = sorted([self.model, *self.opponents(subset)])
         asked = list(itertools.combinations(hearing, 2))
         if subset.truth is not None:
@@ -350,13 +282,6 @@ class Recognition(Evaluation):
 
         The family's option ``average`` says how segments are averaged, see
         :mod:`soundcheck.metrics.disagreement`.
-
-        Parameters
-        ----------
-        contest
-            Who is compared with whom, on which groups.
-        random
-            Whether the random reference takes the place of the recogniser that is tested.
         """
         if (contest, random) not in self._distances:
             average = self.family.options.get("average", "micro")
@@ -407,19 +332,6 @@ class Recognition(Evaluation):
         """Say which settings count, and why others do not.
 
         The family's options decide: ``excluded``, ``minimum_rating`` and ``destroyed``.
-
-        Parameters
-        ----------
-        distances
-            From :meth:`distance_table`, of the pairs of recognisers on one corpus. All of them, so that the
-            same settings count on the pages of all recognisers.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a setting: ``transformation``, ``level``, ``rating`` (infinite if nobody was asked),
-            ``distance`` (mean over pairs and groups, NaN without any) and ``left_out``, the reason, empty if
-            the setting counts.
         """
         options, excluded = self.family.options, self.excluded
         means = _mean_distances(distances)
@@ -439,21 +351,7 @@ class Recognition(Evaluation):
     def violation_counts(
         self, recogniser_pairs: Sequence[RecogniserPair], left_out: Collection[Setting] = ()
     ) -> dict[str, pd.DataFrame]:
-        """Count the violations of groups over some pairs of recognisers, in the layout of the paper.
-
-        Parameters
-        ----------
-        pairs
-            Who is compared, all on the same groups; at least one.
-        left_out
-            Settings that do not count, from :func:`excluded_settings`.
-
-        Returns
-        -------
-        dict of str to pandas.DataFrame
-            ``"in all"``, ``"by τ"``, ``"by pair"`` and ``"by transformation"`` -> whole numbers, one column a
-            group; see :func:`soundcheck.metrics.differential.counts`.
-        """
+        """Count the violations of groups over some pairs of recognisers, in the layout of the paper."""
         groups, taus = recogniser_pairs[0].groups, self.family.options.get("taus", differential.TAUS)
         distances = pd.concat([self.distance_table(contest) for contest in recogniser_pairs])
         found = differential.violations(distances, taus, left_out)
@@ -472,15 +370,7 @@ class Recognition(Evaluation):
 
 
 def excluded_settings(judged: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:
-    """List the settings that do not count.
-
-    Parameters
-    ----------
-    judged
-        From :meth:`Recognition.judged_settings`.
-    least_rating
-        Settings that people found less comprehensible do not count either.
-    """
+    """List the settings that do not count."""
     rows = judged[judged["left_out"].ne("") | (judged["rating"] < least_rating)]
     return set(zip(rows["transformation"], rows["level"], strict=True))
 

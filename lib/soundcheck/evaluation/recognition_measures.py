@@ -75,28 +75,14 @@ def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | N
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Compared:
-    """A difference between two recognisers, with replicates of both bootstraps.
+    """A difference between two recognisers, with replicates of both bootstraps."""
 
-    Parameters
-    ----------
-    model, other
-        Names of both; the difference is ``model`` minus ``other``.
-    corpus
-        Where they were compared.
-    unit
-        ``"points"`` for a difference of rates, ``"%"`` for a relative one.
-    words
-        Words of the references that the difference rests on.
-    blockwise, ordinary
-        The difference, with replicates of whole blocks and of single segments.
-    """
-
-    model: str
+    model: str  # names of both; the difference is ``model`` minus ``other``
     other: str
-    corpus: str
-    unit: str
-    words: int
-    blockwise: Resampled
+    corpus: str  # where they were compared
+    unit: str  # ``"points"`` for a difference of rates, ``"%"`` for a relative one
+    words: int  # words of the references that the difference rests on
+    blockwise: Resampled  # the difference, with replicates of whole blocks and of single segments
     ordinary: Resampled
 
     def replicates(self) -> dict[str, np.ndarray]:
@@ -122,22 +108,7 @@ def compare(
 
 
 def group_rates(evaluation: Recognition, subset: Subset, columns: Sequence[str]) -> list[dict[str, object]]:
-    """Compute the rates of everybody and of each value of some columns, and what they rest on.
-
-    Parameters
-    ----------
-    evaluation
-        For its bootstrap.
-    subset
-        Segments with transcripts.
-    columns
-        Columns of the segment table; those that the corpus does not have are passed over.
-
-    Returns
-    -------
-    list of dict
-        One for each group, with the keys :data:`RATE_COLUMNS`; rates as shares.
-    """
+    """Compute the rates of everybody and of each value of some columns, and what they rest on."""
     texts = subset.truth, subset.predictions.clean
     all_words, all_characters = word_errors(*texts), characters_of(*texts)
     members = {EVERYBODY: np.arange(len(subset))}
@@ -175,15 +146,7 @@ def group_masks(evaluation: Recognition, subset: Subset) -> dict[Group, np.ndarr
 
 
 def vocabulary(evaluation: Recognition, texts: np.ndarray) -> dict[str, int]:
-    """Give the words that are tested, with the times that each is recognised in the signals as they are.
-
-    Parameters
-    ----------
-    evaluation
-        Its family's options say how often at least (``minimum_count``), and how many words (``words``).
-    texts
-        What the recogniser wrote for the signals as they are, object ``(segments,)``.
-    """
+    """Give the words that are tested, with the times that each is recognised in the signals as they are."""
     options = evaluation.family.options
     return frequent_words(word_counts(texts), options["minimum_count"], options["words"])
 
@@ -191,18 +154,7 @@ def vocabulary(evaluation: Recognition, texts: np.ndarray) -> dict[str, int]:
 def counted_words(
     predictions: TransformedPredictions, transformation: str, mask: np.ndarray
 ) -> tuple[Counter[str], list[Counter[str]]]:
-    """Count the words that a recogniser wrote for a group, for the signals as they are and for each level.
-
-    Parameters
-    ----------
-    predictions
-        Its transcripts under all settings.
-    transformation
-        Whose levels.
-    mask
-        Segments of the group, bool ``(segments,)``; those without a transcript for any of these settings are
-        left out.
-    """
+    """Count the words that a recogniser wrote for a group, for the signals as they are and for each level."""
     series = [predictions.clean, *predictions.levels(transformation)]
     known = mask & np.all([[text is not None for text in texts] for texts in series], axis=0)
     before, *changed = (word_counts(texts[known]) for texts in series)
@@ -210,22 +162,7 @@ def counted_words(
 
 
 def localised_words(evaluation: Recognition, subset: Subset) -> dict[Group, list[Localised]]:
-    """Tell the words that a recogniser keeps under noise from those that it loses, for each group.
-
-    Parameters
-    ----------
-    evaluation
-        Its family's options say by which transformation (``by``), with which ``omega``, and how often words
-        must be recognised (``minimum_count``, ``group_count`` within a group, ``words``).
-    subset
-        From :meth:`~soundcheck.evaluation.recognition.Recognition.transformed`.
-
-    Returns
-    -------
-    dict
-        Column and name of each group, and at the end :data:`EVERYBODY`, -> its words, perhaps none; see
-        :func:`soundcheck.metrics.differential.localise`.
-    """
+    """Tell the words that a recogniser keeps under noise from those that it loses, for each group."""
     options = evaluation.family.options
     omega = read_omega(options["omega"], evaluation.model)
     masks = group_masks(evaluation, subset) | {EVERYBODY: np.ones(len(subset), dtype=bool)}
@@ -240,50 +177,21 @@ def localised_words(evaluation: Recognition, subset: Subset) -> dict[Group, list
 
 @dataclasses.dataclass(frozen=True)
 class KeywordSentences:
-    """Words that are spoken in other sentences.
+    """Words that are spoken in other sentences."""
 
-    Parameters
-    ----------
-    group
-        Column and name of the group that they come from; ``None`` if there is none.
-    kinds
-        Kind of word -> words that are spoken, in the order in which they get sentences.
-    refused
-        Word of either kind that cannot be spoken -> why not.
-    surplus
-        Words for which there are not enough sentences.
-    reason
-        Why nothing at all is spoken, if so.
-    """
-
-    group: Group | None
+    group: Group | None  # column and name of the group that they come from; ``None`` if there is none
+    # kind of word -> words that are spoken, in the order in which they get sentences
     kinds: dict[str, list[str]]
+    # word of either kind that cannot be spoken -> why not
     refused: dict[str, str] = dataclasses.field(default_factory=dict)
-    surplus: int = 0
-    reason: str = ""
+    surplus: int = 0  # words for which there are not enough sentences
+    reason: str = ""  # why nothing at all is spoken, if so
 
 
 def words_to_speak(
     evaluation: Recognition, subset: Subset, found: Mapping[Group, Sequence[Localised]]
 ) -> KeywordSentences:
-    """Choose the words of one group that are spoken in other sentences.
-
-    Parameters
-    ----------
-    evaluation
-        Its family's option ``probe_group`` may name the group; else it is that with the most words that are
-        not robust, if possible one that has robust words, too: both are compared. Everybody is taken where
-        there are no groups. ``probes`` says how many sentences there are of each kind.
-    subset
-        The segments; where they have a language, that of most of the group must be English.
-    found
-        From :func:`localised_words`.
-
-    Returns
-    -------
-    KeywordSentences
-        The order of the words depends on the suite's seed and each word alone.
-    """
+    """Choose the words of one group that are spoken in other sentences."""
     kinds: dict[str, list[str]] = {ROBUST: [], NOT_ROBUST: []}
     wanted = next(iter((evaluation.family.options.get("probe_group") or {}).items()), None)
     if wanted is not None and wanted not in found:
@@ -328,23 +236,7 @@ def words_to_speak(
 def missing_words(
     evaluation: Recognition, spoken: Subset, kinds: Mapping[str, Sequence[str]]
 ) -> list[dict[str, object]]:
-    """Find in how many sentences around words of each kind the word is missing from the transcript.
-
-    Parameters
-    ----------
-    evaluation
-        For its bootstrap; whole words are resampled.
-    probe
-        Sentences with the word in the column ``item``, with clean and changed transcripts.
-    kinds
-        Kind of word -> words; kinds without a sentence are passed over.
-
-    Returns
-    -------
-    list of dict
-        One for each kind: ``kind``, its ``words``, and ``found``, the share of sentences without the word
-        for clean and for changed signals, with replicates.
-    """
+    """Find in how many sentences around words of each kind the word is missing from the transcript."""
     rows = []
     for kind, chosen in kinds.items():
         own = spoken.take(np.flatnonzero(spoken.segments["item"].isin(chosen)))
@@ -360,20 +252,7 @@ def missing_words(
 def missing_more(
     evaluation: Recognition, spoken: Subset, kinds: Mapping[str, Sequence[str]]
 ) -> dict[str, list[Resampled]]:
-    """Compare how often words that are not robust and robust ones are missing.
-
-    Parameters
-    ----------
-    evaluation, probe, kinds
-        See :func:`missing_words`.
-
-    Returns
-    -------
-    dict
-        ``"difference"`` of both shares, and ``"relative"``, that as a share of the one of robust words; each
-        for clean and for changed signals, with replicates of whole words. Empty unless both kinds have
-        sentences.
-    """
+    """Compare how often words that are not robust and robust ones are missing."""
     sought = spoken.segments["item"]
     masks = [sought.isin(kinds[kind]).to_numpy() for kind in (NOT_ROBUST, ROBUST)]
     if not all(mask.any() for mask in masks):
@@ -397,21 +276,7 @@ def _missing(sought: pd.Series, texts: np.ndarray) -> np.ndarray:
 
 
 def average_drops(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
-    """Average the drops of all words, for each recogniser, transformation and group.
-
-    Parameters
-    ----------
-    evaluation
-        For its recognisers: the one that is tested, and all others that were asked about these segments.
-    subset
-        From :meth:`~soundcheck.evaluation.recognition.Recognition.transformed`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows ``recogniser, transformation``; one column a group, ``(column, group)``. Each recogniser has
-        words of its own: the frequent ones that it writes for the signals as they are. NaN without any.
-    """
+    """Average the drops of all words, for each recogniser, transformation and group."""
     masks, rows = group_masks(evaluation, subset), {}
     for name in recognisers(evaluation, subset):
         predictions = evaluation.under_settings(evaluation.series(subset, name))
@@ -434,20 +299,7 @@ def recognisers(evaluation: Recognition, subset: Subset) -> list[str]:
 
 
 def pair_violations(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
-    """Count how often each group is violated, over all pairs of recognisers, settings and taus.
-
-    Parameters
-    ----------
-    evaluation, subset
-        See :func:`average_drops`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row, one column a group, ``(column, group)``; see
-        :meth:`soundcheck.evaluation.recognition.Recognition.violation_counts`. Empty if no two recognisers
-        can be compared.
-    """
+    """Count how often each group is violated, over all pairs of recognisers, settings and taus."""
     recogniser_pairs = [pair for pair in evaluation.recogniser_pairs(subset) if not pair.with_transcripts]
     counted = {}
     for column in dict.fromkeys(pair.column for pair in recogniser_pairs):

@@ -78,31 +78,15 @@ def curve_frame(rows: Sequence[Mapping[str, object]], measured: Sequence[str]) -
 
 @dataclasses.dataclass(frozen=True)
 class Limit:
-    """Where a rate reaches a limit under one transformation.
+    """Where a rate reaches a limit under one transformation."""
 
-    Parameters
-    ----------
-    corpus, transformation
-        Of which speech and change.
-    levels
-        Names of the levels, from mild to severe.
-    clean
-        Rate of the speech as it is.
-    doubled
-        Where twice that rate is reached, as a place of levels.
-    remark
-        What is to be known of doubling this rate.
-    half
-        Where the rate reaches one half; ``None`` if that means nothing.
-    """
-
-    corpus: str
+    corpus: str  # of which speech and change
     transformation: str
-    levels: tuple[str, ...]
-    clean: float
-    doubled: Crossing
-    remark: str = ""
-    half: Crossing | None = None
+    levels: tuple[str, ...]  # names of the levels, from mild to severe
+    clean: float  # rate of the speech as it is
+    doubled: Crossing  # where twice that rate is reached, as a place of levels
+    remark: str = ""  # what is to be known of doubling this rate
+    half: Crossing | None = None  # where the rate reaches one half; ``None`` if that means nothing
 
 
 def group_changes(
@@ -112,25 +96,7 @@ def group_changes(
     everything: Mapping[str, list[Setting]],
     mean_change: Callable[[Sequence[Setting]], Callable[[np.ndarray], Statistic | Weighted]],
 ) -> pd.DataFrame:
-    """Compute the mean change of each group over the levels of each transformation, and over all of them.
-
-    Parameters
-    ----------
-    evaluation, subset
-        What is tested.
-    groups
-        Column -> groups that are compared.
-    everything
-        From :func:`possible`.
-    mean_change
-        Mean change of the rate over some settings, of a mask of rows; called once for each transformation.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``corpus, column, group, transformation, value, low, high, segments, blocks``; an empty transformation
-        stands for all.
-    """
+    """Compute the mean change of each group over the levels of each transformation, and over all of them."""
     every = {"": [one for settings in everything.values() for one in settings]} | dict(everything)
     of = {name: mean_change(settings) for name, settings in every.items()}
     rows = [

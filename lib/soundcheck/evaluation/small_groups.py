@@ -13,17 +13,7 @@ from soundcheck.evaluation.subset import Subset
 
 
 def lacks(evaluation: Evaluation, subset: Subset, column: str) -> dict[str, str]:
-    """Say of each group of a column what it lacks to be judged, empty if nothing.
-
-    Parameters
-    ----------
-    evaluation
-        Its family's options decide: ``minimum_segments``, and perhaps ``minimum_words`` of the transcripts.
-    subset
-        The segments that are looked at.
-    column
-        Column of the segment table that holds the group; nothing is found if the corpus has none.
-    """
+    """Say of each group of a column what it lacks to be judged, empty if nothing."""
     if column not in subset.segments:
         return {}
     options = evaluation.family.options
@@ -48,22 +38,7 @@ def lacks(evaluation: Evaluation, subset: Subset, column: str) -> dict[str, str]
 def skip_small_groups(
     evaluation: Evaluation, subset: Subset, tests: Iterable[str]
 ) -> list[tuple[object, ...]]:
-    """Skip tests for all groups that are too small to be judged.
-
-    Parameters
-    ----------
-    evaluation
-        Takes the rows; its family's option ``groups`` names the columns.
-    subset
-        The segments that are looked at.
-    tests
-        Tests of groups.
-
-    Returns
-    -------
-    list of tuple
-        A row a group: corpus, column, group, segments and speakers that the corpus has, what it lacks.
-    """
+    """Skip tests for all groups that are too small to be judged."""
     possible, rows = _possible(evaluation, subset), []
     for column in evaluation.family.options["groups"]:
         for group, lack in lacks(evaluation, subset, column).items():

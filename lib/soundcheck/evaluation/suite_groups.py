@@ -46,27 +46,13 @@ VALUE_COLUMNS = (
 
 @dataclasses.dataclass(frozen=True)
 class GroupCount:
-    """How large a group is.
+    """How large a group is."""
 
-    Parameters
-    ----------
-    group
-        Its name; empty for segments that have no value.
-    segments
-        Segments, with a label if there are labels; of trials those of two speakers.
-    targets
-        Trials of one speaker; ``None`` for segments.
-    speakers
-        Speakers; ``None`` if they are not known.
-    lacks
-        Why it is not judged, empty if it is.
-    """
-
-    group: str
-    segments: int
-    targets: int | None
-    speakers: int | None
-    lacks: str
+    group: str  # its name; empty for segments that have no value
+    segments: int  # segments, with a label if there are labels; of trials those of two speakers
+    targets: int | None  # trials of one speaker; ``None`` for segments
+    speakers: int | None  # speakers; ``None`` if they are not known
+    lacks: str  # why it is not judged, empty if it is
 
     @property
     def words(self) -> str:
@@ -80,25 +66,14 @@ class GroupCount:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Compared:
-    """The groups of one column in one subset.
+    """The groups of one column in one subset."""
 
-    Parameters
-    ----------
-    subset
-        Rows of the groups that are judged; of trials all of them, because the threshold in use is taken from
-        all.
-    column
-        Column of the groups.
-    groups
-        Groups that are judged: none, or two and more.
-    counts
-        All groups, and at the end what has no value.
-    """
-
+    # rows of the groups that are judged; of trials all of them, because the threshold in use is taken
+    # from all
     subset: Subset
-    column: str
-    groups: list[str]
-    counts: list[GroupCount]
+    column: str  # column of the groups
+    groups: list[str]  # groups that are judged: none, or two and more
+    counts: list[GroupCount]  # all groups, and at the end what has no value
 
     @property
     def masks(self) -> dict[str, np.ndarray]:
@@ -118,22 +93,7 @@ def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
 
 
 def compared_groups(evaluation: EveryKind, subset: Subset, tests: Iterable[str]) -> list[Compared]:
-    """Find the groups of each column that the suite names for a corpus; skip what cannot be judged.
-
-    Parameters
-    ----------
-    evaluation
-        Takes skipped rows and notes; its family's options say how large a group must be.
-    subset
-        Segments or trials, from :func:`labelled`.
-    tests
-        Tests that are judged; those of the family that are not get a skipped row.
-
-    Returns
-    -------
-    list of Compared
-        One for each column that the corpus has, also of those whose groups are all too small.
-    """
+    """Find the groups of each column that the suite names for a corpus; skip what cannot be judged."""
     columns = evaluation.view(subset).groups
     if not columns:
         evaluation.not_applicable(subset, NO_GROUPS)
@@ -261,25 +221,7 @@ def group_values(
     measures: Mapping[str, Measure | Rate],
     scales: Mapping[str, tuple[float, float]],
 ) -> pd.DataFrame:
-    """Compute measures of each group and of everybody, without verdict.
-
-    Parameters
-    ----------
-    evaluation
-        For its bootstrap.
-    compared
-        Groups.
-    measures
-        Test -> measure of segments, or error rate of trials.
-    scales
-        Test -> where its values may lie; those of other tests may lie anywhere.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a test, label and group: ``corpus, task, column, group, test, label``; ``value, low, high`` of
-        the group, the value of ``everybody`` in all groups, and how large the group is, in words: ``size``.
-    """
+    """Compute measures of each group and of everybody, without verdict."""
     subset, rows = compared.subset, []
     part, sizes = evaluation.of(subset), {count.group: count.words for count in compared.counts}
     masks = {None: np.logical_or.reduce(list(compared.masks.values())), **compared.masks}

@@ -25,21 +25,7 @@ CUT = "central_part"
 
 
 def cut_to(evaluation: Verification, subset: Subset) -> tuple[dict[str, Trials], str]:
-    """Score trials again with tested recordings of each length that the family's sweep lists.
-
-    Parameters
-    ----------
-    evaluation
-        For its family, its corpora and its seed.
-    subset
-        All trials of a corpus.
-
-    Returns
-    -------
-    tuple
-        Length such as ``"0.5 s"``, ascending, and at the end :data:`WHOLE` -> the same trials, and what was
-        left out; or nothing and the reason.
-    """
+    """Score trials again with tested recordings of each length that the family's sweep lists."""
     view, family = evaluation.corpus(subset), evaluation.family
     steps = {
         float(change.options["seconds"]): change

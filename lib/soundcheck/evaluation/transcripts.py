@@ -25,13 +25,7 @@ SAID, HEARD, FIRST = "said", "heard", "first"  # references, hypotheses, the fir
 
 
 class TranscriptReader:
-    """Normalises transcripts; each text once.
-
-    Parameters
-    ----------
-    normaliser, alternatives, synonyms
-        Those of the suite.
-    """
+    """Normalises transcripts; each text once."""
 
     def __init__(self, normaliser: str, alternatives: bool, synonyms: Sequence[tuple[str, str]]) -> None:
         self.normaliser = NORMALISERS[normaliser]
@@ -43,19 +37,7 @@ class TranscriptReader:
     def read(
         self, texts: Sequence[str | None] | None, side: str, segments: pd.DataFrame, mixed: bool = False
     ) -> np.ndarray | None:
-        """Normalise the texts of segments, ``(segments,)``; missing ones are ``None``.
-
-        Parameters
-        ----------
-        texts
-            As written; ``None`` = there are none.
-        side
-            :data:`SAID`, :data:`HEARD` or :data:`FIRST`.
-        segments
-            Their rows of the segment table.
-        mixed
-            Whether the corpus has references of both kinds of scripts, from :meth:`mixed`.
-        """
+        """Normalise the texts of segments, ``(segments,)``; missing ones are ``None``."""
         if texts is None:
             return None
         turkic = [False] * len(texts)

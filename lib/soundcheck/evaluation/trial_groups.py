@@ -28,19 +28,6 @@ def judge_trial_groups(
     A value is the rate of the trials within the group minus that of the trials within any group, itself
     included; the gap is that rate minus the one of the trials within the other groups; all on the same
     replicates.
-
-    Parameters
-    ----------
-    evaluation
-        Judges and keeps the rows.
-    subset
-        All trials, also those that lie within no group: they belong to the threshold in use.
-    column
-        Column of the trials that holds the group of both sides.
-    groups
-        Groups to judge.
-    tests
-        Test of the family's threshold file -> error rate, a function of trials and a threshold.
     """
     measures = {test: functools.partial(_rate_in_use, evaluation, rate) for test, rate in tests.items()}
     judge_within_groups(evaluation, subset, column, groups, measures)
@@ -53,16 +40,7 @@ def judge_within_groups(
     groups: Sequence[str],
     tests: Mapping[str, WithinMeasure],
 ) -> None:
-    """Judge measures of the trials within each group of a column against those within all groups.
-
-    Parameters
-    ----------
-    evaluation, subset, column, groups
-        See :func:`judge_trial_groups`.
-    tests
-        Test of the family's threshold file -> measure, a function of a subset, predictions and a mask of the
-        trials that count.
-    """
+    """Judge measures of the trials within each group of a column against those within all groups."""
     within = subset.segments[column].isin(groups).to_numpy(dtype=bool)
     for group in groups:
         inside = subset.mask(column, group)

@@ -48,15 +48,7 @@ def scores_under(predictions: TransformedPredictions, setting: Setting) -> np.nd
 
 
 class TrialRobustness:
-    """Measures of one model; rates that several of them need are computed once.
-
-    Parameters
-    ----------
-    evaluation
-        The evaluation.
-    everything
-        Settings of each transformation, from :func:`soundcheck.evaluation.severity.possible`.
-    """
+    """Measures of one model; rates that several of them need are computed once."""
 
     def __init__(self, evaluation: Verification, everything: Mapping[str, list[Setting]]) -> None:
         self.everything = dict(everything)
@@ -122,16 +114,7 @@ class TrialRobustness:
         return weighted_sums({"": [*terms, (-1, self._rate(subset, predictions, CLEAN, mask))]})
 
     def curves(self, subset: Subset) -> pd.DataFrame:
-        """Compute error rates, their changes and lowest costs at each level.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row for the trials as they are, with an empty name and level, and one for each setting:
-            ``corpus, transformation, level``; ``rate``, ``change`` and ``cost``, each with ``_low`` and
-            ``_high``; ``reference``, the rate of the random reference; ``segments`` (trials) and ``blocks``
-            (speakers). The change of trials as they are is NaN.
-        """
+        """Compute error rates, their changes and lowest costs at each level."""
         rows = []
         for setting in [CLEAN, *self.every]:
             measured = {"cost": self._rate(subset, subset.predictions, setting, cost=True)}

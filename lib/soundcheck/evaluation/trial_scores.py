@@ -24,26 +24,7 @@ def score_trials(
     change: str = "",
     chosen: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Score trials with what a model said about the segments.
-
-    Parameters
-    ----------
-    predictions
-        Prediction table, see :mod:`soundcheck.predict.tables`.
-    keys
-        Key of each row of the segment table, which the trials point to.
-    trials
-        The trials.
-    change
-        Identity of the change of the test side; the enrolled side is always clean.
-    chosen
-        Numbers of the trials that are scored; all by default.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64 ``(trials,)``; NaN where a side has no embedding.
-    """
+    """Score trials with what a model said about the segments."""
     frame = trials.frame if chosen is None else trials.frame.iloc[chosen]
     rows = predictions[predictions["change"] == change]
     if SCORE in predictions:

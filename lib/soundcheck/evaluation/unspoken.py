@@ -36,22 +36,13 @@ from soundcheck.suite.entries import SPEECH_KINDS
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Kind:
-    """The answers to one kind of sound.
+    """The answers to one kind of sound."""
 
-    Parameters
-    ----------
-    subset
-        Its ``predictions.changed`` are the answers, ``predictions.clean`` those to the speech as it is.
-    heard, unspoken
-        Seconds, float64 ``(segments,)``.
-    looped
-        Whether a piece of the speech is repeated, so that words have to repeat as well.
-    """
-
+    # its ``predictions.changed`` are the answers, ``predictions.clean`` those to the speech as it is
     subset: Subset
-    heard: np.ndarray
+    heard: np.ndarray  # seconds, float64 ``(segments,)``
     unspoken: np.ndarray
-    looped: bool
+    looped: bool  # whether a piece of the speech is repeated, so that words have to repeat as well
 
     def of_speech(self) -> Kind:
         """Give the answers to the speech of the same segments as it is, under an empty name."""
@@ -76,21 +67,7 @@ class Kind:
         return bool((self.unspoken > 0).all()) and not self.silent
 
     def summary(self, limit: float, repeats: dict[str, int]) -> dict[str, float]:
-        """Count what the recogniser wrote.
-
-        Parameters
-        ----------
-        limit
-            Characters a minute beyond which an answer runs away.
-        repeats
-            ``words``, the longest sequence that is looked for, and the ``times`` that count.
-
-        Returns
-        -------
-        dict
-            ``answers``, ``missing``, ``empty``, ``runaway`` and ``repeating`` answers, and ``words`` and
-            ``characters`` a minute, NaN without any answer.
-        """
+        """Count what the recogniser wrote."""
         texts = self.subset.predictions.changed
         given = [text for text in texts if text is not None]
         counts = character_counts(texts)

@@ -46,18 +46,10 @@ TRIAL_COLUMNS = frozenset(
 
 @dataclasses.dataclass(frozen=True)
 class Cost:
-    """What errors cost.
+    """What errors cost."""
 
-    Parameters
-    ----------
-    p_target
-        Probability that a trial is a target, in use.
-    c_miss, c_false_alarm
-        Cost of a rejected target and of an accepted non-target.
-    """
-
-    p_target: float
-    c_miss: float = 1.0
+    p_target: float  # probability that a trial is a target, in use
+    c_miss: float = 1.0  # cost of a rejected target and of an accepted non-target
     c_false_alarm: float = 1.0
 
     @property
@@ -67,24 +59,7 @@ class Cost:
 
 
 def threshold_in_use(family: Family, model: str, scores: np.ndarray, target: np.ndarray) -> float:
-    """Give the threshold in use, above which a trial is accepted.
-
-    Parameters
-    ----------
-    family
-        Its option ``threshold`` is a number, or says which threshold is taken from the trials themselves.
-    model
-        Name of the model, which may have a threshold of its own.
-    scores
-        float64 ``(trials,)``; NaN if missing.
-    target
-        Whether one person speaks, bool ``(trials,)``.
-
-    Returns
-    -------
-    float
-        NaN if it is to be taken from trials of one kind only.
-    """
+    """Give the threshold in use, above which a trial is accepted."""
     wanted = family.option("threshold", model)
     nobody = np.zeros(len(scores), dtype=np.intp)  # who speaks makes no difference
     trials = Trials(scores, target, nobody, nobody, 1)
@@ -96,13 +71,7 @@ def threshold_in_use(family: Family, model: str, scores: np.ndarray, target: np.
 
 
 class Verification(Evaluation):
-    """An evaluation of a model of speakers.
-
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
-    """
+    """An evaluation of a model of speakers."""
 
     def __init__(self, description: EvaluationDescription) -> None:
         super().__init__(description)
@@ -224,15 +193,7 @@ class Verification(Evaluation):
         return everything.take(np.flatnonzero(chosen & (True if rows is None else rows)))
 
     def trials(self, subset: Subset, scores: np.ndarray) -> Trials:
-        """Put the trials of a subset and scores for them together, for metrics.
-
-        Parameters
-        ----------
-        subset
-            From :meth:`subsets`.
-        scores
-            float64 ``(trials,)``; NaN if missing.
-        """
+        """Put the trials of a subset and scores for them together, for metrics."""
         first, second = (subset.segments[name].to_numpy() for name in ("first", "second"))
         speakers = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
         return Trials(scores, subset.truth, first, second, speakers)
@@ -278,17 +239,7 @@ class Verification(Evaluation):
         return f"fewer than 2 groups of {column} with {self._least} trials of each kind and {fewest} speakers"
 
     def groups(self, subset: Subset, column: str, *, judged: bool = True) -> list[str]:
-        """List the groups of a column with enough trials of both kinds; empty if there are not two.
-
-        Parameters
-        ----------
-        subset
-            Trials.
-        column
-            Column of the segment table.
-        judged
-            Whether groups need enough speakers, too: of few speakers too often not even two are drawn.
-        """
+        """List the groups of a column with enough trials of both kinds; empty if there are not two."""
         trials = subset.segments
         counts = pd.crosstab(trials[column], trials["target"])
         enough = (counts.reindex(columns=[False, True], fill_value=0) >= self._least).all(axis=1)

@@ -36,13 +36,7 @@ NO_BLOCKS = np.zeros(0, dtype=np.intp)  # trials bring their own
 
 
 def overview(evaluation: Verification, subset: Subset) -> list[tuple[str, str, Resampled]]:
-    """Compute all that is said about the scores of a corpus.
-
-    Returns
-    -------
-    list of tuple
-        What it is, in which unit (``"%"`` or empty), and its value with replicates.
-    """
+    """Compute all that is said about the scores of a corpus."""
     trials = evaluation.trials(subset, subset.predictions.clean)
     threshold = evaluation.threshold(subset, subset.predictions.clean)
     rows: list[tuple[str, str, Weighted]] = []
@@ -69,14 +63,7 @@ def overview(evaluation: Verification, subset: Subset) -> list[tuple[str, str, R
 
 
 def group_errors(evaluation: Verification, subset: Subset) -> pd.DataFrame:
-    """Compute both error rates at the threshold in use, of all trials and of each group.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a group: ``corpus, column, group``, ``far, far_low, far_high, frr, frr_low, frr_high`` as
-        shares, and the number of ``targets``, ``nontargets``, ``trials`` and ``speakers``.
-    """
+    """Compute both error rates at the threshold in use, of all trials and of each group."""
     threshold = evaluation.threshold(subset, subset.predictions.clean)
     masks = {("", "all trials"): np.ones(len(subset), dtype=bool)}
     for column in evaluation.family.options["groups"]:
@@ -103,22 +90,7 @@ def group_errors(evaluation: Verification, subset: Subset) -> pd.DataFrame:
 def det_curves(
     evaluation: Verification, named: Mapping[str, Trials], *, bands: bool = True
 ) -> dict[str, dict[str, object]]:
-    """Compute curves of both errors with their bands and their points.
-
-    Parameters
-    ----------
-    evaluation
-        For its bootstrap and cost.
-    named
-        What is drawn: name -> trials. Those without any of the two kinds are passed over.
-    bands
-        Whether curves have bands; many curves with bands are hard to read.
-
-    Returns
-    -------
-    dict
-        Name -> what :func:`soundcheck.report.verification_figures.det_figure` draws.
-    """
+    """Compute curves of both errors with their bands and their points."""
     curves = {}
     for name, trials in named.items():
         equal = equal_error_rate(trials).point().value[0]

@@ -76,24 +76,7 @@ def units_of(subset: Subset) -> str:
 def fitting_tests(
     evaluation: Evaluation, subsets: Sequence[Subset], tests: Mapping[str, Measure]
 ) -> Iterator[tuple[Subset, dict[str, Measure]]]:
-    """Choose for each corpus the tests that mean something in its script.
-
-    Parameters
-    ----------
-    evaluation
-        Skips the other tests, with the reason. Tests of characters that no corpus needs are taken from its
-        family, so that they leave no row.
-    subsets
-        All corpora.
-    tests
-        Test -> its measure. Those that the family's file does not have are passed over: a suite may have a
-        copy of its own that is older than they are.
-
-    Yields
-    ------
-    tuple
-        A corpus, and the tests to judge.
-    """
+    """Choose for each corpus the tests that mean something in its script."""
     units = [units_of(subset) for subset in subsets]
     replaced = {unit: set(FITTING[unit][1]) for unit in units}
     unneeded = set.intersection(*replaced.values()) & {*OF_CHARACTERS, *OF_BOTH} if replaced else set()
@@ -112,24 +95,7 @@ def fitting_tests(
 
 
 def rates_by_speech(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.DataFrame]:
-    """Compute the error rate by length of the reference and by speaking rate.
-
-    Parameters
-    ----------
-    evaluation
-        For its bootstrap. Its family's options ``lengths`` and ``speaking_rates`` may give other bins: the
-        ends, rising, by ``word`` and ``character``.
-    subset
-        Segments with transcripts. Those whose reference holds nothing are left out: they have no rate.
-
-    Returns
-    -------
-    tuple of float and pandas.DataFrame
-        The rate of all; and one row for each bin with segments, columns :data:`BIN_COLUMNS`, in rising
-        order. ``column`` is ``length`` or ``speaking rate``, ``bin`` its span, ``group`` the same in words,
-        ``units`` how many words or characters the rate
-        rests on.
-    """
+    """Compute the error rate by length of the reference and by speaking rate."""
     unit, options = units_of(subset), evaluation.family.options
     count = characters_of if unit == CHARACTER else word_errors
     counts = count(subset.truth, subset.predictions.clean)

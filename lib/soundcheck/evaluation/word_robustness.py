@@ -98,17 +98,7 @@ def mean_change(
 
 
 def curves(evaluation: Recognition, subset: Subset, everything: dict[str, list[Setting]]) -> pd.DataFrame:
-    """Compute rates and their changes at each level.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for the speech as it is, with an empty name and level, and one for each setting:
-        ``corpus, transformation, level``; ``rate``, ``change`` and ``relative``, the change divided by the
-        rate as it is, each with ``_low`` and ``_high``; ``reference``, the rate of the random reference;
-        ``segments`` and ``blocks``. Changes of speech as it is are NaN, and relative ones where no word is
-        wrong there.
-    """
+    """Compute rates and their changes at each level."""
     rows = []
     for setting in [CLEAN, *(one for settings in everything.values() for one in settings)]:
         clean, errors = _errors(subset, subset.predictions, setting)

@@ -40,24 +40,12 @@ _TOLD = 3  # groups that a remark names
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Found:
-    """What was looked at in a corpus, and what was found.
+    """What was looked at in a corpus, and what was found."""
 
-    Parameters
-    ----------
-    subset
-        The segments.
-    columns
-        Name -> words ``(segments,)``, of the columns that were looked at.
-    passed_over
-        Other columns -> why not.
-    search
-        The groups.
-    """
-
-    subset: Subset
-    columns: dict[str, np.ndarray]
-    passed_over: dict[str, str]
-    search: Search
+    subset: Subset  # the segments
+    columns: dict[str, np.ndarray]  # name -> words ``(segments,)``, of the columns that were looked at
+    passed_over: dict[str, str]  # other columns -> why not
+    search: Search  # the groups
 
     @property
     def remark(self) -> str:
@@ -98,13 +86,7 @@ class _Count(Weighted):
 
 
 class WorstGroups(EveryKind):
-    """An evaluation of any kind of model that looks for groups.
-
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
-    """
+    """An evaluation of any kind of model that looks for groups."""
 
     def subsets(self, change: str = "", base: str = "") -> Iterator[Subset]:
         """Give the segments of each corpus and task; of trials of one speaker those that are tested."""
@@ -137,22 +119,7 @@ class WorstGroups(EveryKind):
         return found.take(np.arange(len(found)))
 
     def search(self, subset: Subset, measure: Measure, matters: float) -> Found | None:
-        """Look at all groups of a subset.
-
-        Parameters
-        ----------
-        subset
-            The segments.
-        measure
-            How badly segments are served: an additive statistic with one value, the higher the worse.
-        matters
-            The gap that matters.
-
-        Returns
-        -------
-        Found or None
-            ``None``, and the tests are skipped with the reason, if there is no group to look at.
-        """
+        """Look at all groups of a subset."""
         whole = measure(subset, subset.predictions).point()
         if whole.reasons[0]:
             self.skip(subset, whole.reasons[0])
@@ -190,17 +157,7 @@ class WorstGroups(EveryKind):
         return columns_of(subset.segments, view.groups, measured, hidden - set(view.groups))
 
     def judge_found(self, found: Found, test: str, measure: Measure) -> None:
-        """Keep the row of a search: how many groups are named, and which.
-
-        Parameters
-        ----------
-        found
-            From :meth:`search`.
-        test
-            Name of the test.
-        measure
-            As for :meth:`search`; the random reference is judged by it, too.
-        """
+        """Keep the row of a search: how many groups are named, and which."""
         subset = found.subset
         blocks = len(np.unique(subset.blocks[measure(subset, subset.predictions).rows]))
 
@@ -222,22 +179,6 @@ def columns_of(
     segments: pd.DataFrame, groups: Sequence[str], measured: Iterable[str], hidden: Iterable[str] = ()
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Take the columns of a segment table whose values may be groups.
-
-    Parameters
-    ----------
-    segments
-        The segment table.
-    groups
-        Columns that the suite names; they are looked at whatever they are.
-    measured
-        Columns of numbers that are cut into ranges, unless the suite cuts them already.
-    hidden
-        Columns that nobody looks at.
-
-    Returns
-    -------
-    tuple of dict
-        Name -> words, object ``(segments,)`` with the name in them; and name -> why it is passed over.
 
     Examples
     --------
@@ -278,18 +219,6 @@ def _words(name: str, values: pd.Series) -> np.ndarray:
 
 def in_ranges(name: str, numbers: np.ndarray) -> np.ndarray:
     """Give measured numbers the name of their range: the lowest quarter, the highest quarter, and between.
-
-    Parameters
-    ----------
-    name
-        Of the column.
-    numbers
-        float64 ``(N,)``, NaN where nothing could be measured.
-
-    Returns
-    -------
-    numpy.ndarray
-        object ``(N,)``, ``None`` where nothing could be measured.
 
     Examples
     --------
