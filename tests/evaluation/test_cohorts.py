@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from soundcheck.evaluation import cohorts
+from soundcheck.evaluation import trial_conditions as cohorts
 
 
 @pytest.mark.parametrize(("top", "same"), [(3, False), (4, True), (10, True)])

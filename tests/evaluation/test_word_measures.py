@@ -9,7 +9,7 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.word_measures import (
+from soundcheck.evaluation.words import (
     OF_BOTH,
     OF_CHARACTERS,
     OF_WORDS,

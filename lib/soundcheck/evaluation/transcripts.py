@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.tasks import Task
+from soundcheck.common.wording import counted
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.normalisation import NORMALISERS, changed_examples, is_turkic
@@ -30,6 +31,10 @@ class TranscriptReader:
     def __init__(self, normaliser: str, alternatives: bool, synonyms: Sequence[tuple[str, str]]) -> None:
         self.normaliser = NORMALISERS[normaliser]
         self._wordings = alternatives, synonyms, self.normaliser.prepare
+        self.alternatives = alternatives
+        forms = ["alternatives and words in parentheses"] if alternatives else []
+        forms += [f"{counted(len(synonyms), 'pair')} of synonyms"] if synonyms else []
+        self.several = ", ".join(forms)  # how a reference may allow several wordings, if it may
         self._reader = functools.cache(self._make_reader)
         self._mixed: dict[tuple[str, str], bool] = {}
         self._known: dict[tuple[str, str, bool, bool], str] = {}

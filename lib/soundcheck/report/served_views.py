@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.evaluation.every_kind import EveryKind
+from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.suite_groups import Compared
 from soundcheck.metrics.regression import BINS, bin_numbers
@@ -52,7 +52,7 @@ def size_tables(compared: Iterable[Compared]) -> Html:
 
 
 def served_figures(
-    evaluation: EveryKind, pairs: Sequence[tuple[Compared, pd.DataFrame]], shown: Mapping[str, Shown]
+    evaluation: Evaluation, pairs: Sequence[tuple[Compared, pd.DataFrame]], shown: Mapping[str, Shown]
 ) -> Html:
     """Draw how well each group is served, a figure a corpus, task and column.
 
@@ -108,7 +108,7 @@ def _distribution(subset: Subset, mask: np.ndarray) -> list[object]:
     return [len(truth), *moments, *(tables.number(100 * float(share), 0) for share in shares)]
 
 
-def group_sounds(evaluation: EveryKind, compared: Sequence[Compared], most: int = MOST_HEARD) -> Html:
+def group_sounds(evaluation: Evaluation, compared: Sequence[Compared], most: int = MOST_HEARD) -> Html:
     """Play the worst segments of the group with the largest errors of each column, beside a typical one.
 
     Parameters
@@ -147,7 +147,7 @@ def group_sounds(evaluation: EveryKind, compared: Sequence[Compared], most: int 
     return join(shown)
 
 
-def segment_errors(evaluation: EveryKind, subset: Subset) -> np.ndarray:
+def segment_errors(evaluation: Evaluation, subset: Subset) -> np.ndarray:
     """Say how badly each segment or trial is served, float64 ``(rows,)``; NaN where nothing is known.
 
     The absolute error of values, whether a class or the decision about a trial is wrong, or the word errors
@@ -155,13 +155,13 @@ def segment_errors(evaluation: EveryKind, subset: Subset) -> np.ndarray:
     """
     truth, predicted = subset.truth, subset.predictions.clean
     if subset.task.is_embedding:
-        threshold = evaluation.of(subset).threshold(subset, predicted)
+        threshold = evaluation.threshold(subset, predicted)
         return np.where(np.isfinite(predicted), (predicted > threshold) != truth, np.nan)
     return chosen_segments.segment_errors(subset)
 
 
 def _group(
-    evaluation: EveryKind,
+    evaluation: Evaluation,
     subset: Subset,
     title: str,
     mask: np.ndarray,
@@ -195,7 +195,6 @@ def _said(subset: Subset, n: int, error: float) -> str:
     return f"labelled {truth}, predicted {predicted}"
 
 
-def _trials(evaluation: EveryKind, own: Subset, everybody: Subset, title: str) -> Html:
-    part = evaluation.of(everybody)
-    threshold = part.threshold(everybody, everybody.predictions.clean)
-    return element("h3", title) + listening.hardest_trials(part, own, threshold, 1)
+def _trials(evaluation: Evaluation, own: Subset, everybody: Subset, title: str) -> Html:
+    threshold = evaluation.threshold(everybody, everybody.predictions.clean)
+    return element("h3", title) + listening.hardest_trials(evaluation, own, threshold, 1)

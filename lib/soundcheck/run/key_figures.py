@@ -22,9 +22,9 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.corpus_view import CorpusView
-from soundcheck.evaluation.recognition_measures import characters_of
 from soundcheck.evaluation.transcripts import HEARD, SAID, TranscriptReader
 from soundcheck.evaluation.verification import threshold_in_use
+from soundcheck.evaluation.words import characters_of
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.dealt import dealt_word_error_rates

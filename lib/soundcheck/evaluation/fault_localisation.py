@@ -1,4 +1,4 @@
-"""Measures that pages about recognisers show beside their verdicts: rates of groups, words that are missed.
+"""Which words a recogniser loses under changes of the sound, by group of speakers, and if others lose them.
 
 Conventions
 -----------
@@ -16,9 +16,8 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.corpora.languages import among
-from soundcheck.evaluation.recognition import Recognition, TransformedPredictions
-from soundcheck.evaluation.subset import Subset
-from soundcheck.metrics.additive import Statistic, value
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import Subset, TransformedPredictions
 from soundcheck.metrics.combinators import difference, relative_difference, restrict
 from soundcheck.metrics.differential import (
     NOT_ROBUST,
@@ -32,111 +31,15 @@ from soundcheck.metrics.differential import (
     words,
 )
 from soundcheck.metrics.regression import mean_value
-from soundcheck.metrics.word_errors import Counts, character_errors, error_rates, word_error_rate, word_errors
-from soundcheck.metrics.writing import CHARACTER, MIXED, unit_of
 from soundcheck.sounds.sources import speech_source
 from soundcheck.statistics.bootstrap import Resampled
-from soundcheck.statistics.draws import block_codes, every_segment
-from soundcheck.statistics.evidence import Scale
+from soundcheck.statistics.draws import block_codes
 
 Group = tuple[str, str]
 EVERYBODY: Group = ("", "everybody")
-RATE_COLUMNS = (
-    *("corpus", "column", "group", "value", "insertions", "deletions", "substitutions", "low", "high"),
-    *("standard_error", "characters", "words", "segments", "blocks"),
-)
 
 
-def wer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Word error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing."""
-    counts = word_errors(references, hypotheses)
-    return word_error_rate(counts.words, counts.errors)
-
-
-def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing.
-
-    Blanks are no characters where references are in scripts without blanks between words.
-    """
-    counts = characters_of(references, hypotheses)
-    return word_error_rate(counts.words, counts.errors)
-
-
-def group_error_rate(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Error rate by which groups are compared: of words, or of characters if their scripts may differ."""
-    return (cer if unit_of(references) == MIXED else wer)(references, hypotheses)
-
-
-def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
-    """Count character errors as :func:`cer` does."""
-    unit = unit_of(references)
-    return character_errors(references, hypotheses, blanks=None if unit == MIXED else unit != CHARACTER)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Compared:
-    """A difference between two recognisers, with replicates of both bootstraps."""
-
-    model: str  # names of both; the difference is ``model`` minus ``other``
-    other: str
-    corpus: str  # where they were compared
-    unit: str  # ``"points"`` for a difference of rates, ``"%"`` for a relative one
-    words: int  # words of the references that the difference rests on
-    blockwise: Resampled  # the difference, with replicates of whole blocks and of single segments
-    ordinary: Resampled
-
-    def replicates(self) -> dict[str, np.ndarray]:
-        """Give the replicates of each bootstrap, ``(replicates,)``; of none that has none."""
-        ways = {"blockwise": self.blockwise, "ordinary": self.ordinary}
-        return {way: found.replicates[:, 0] for way, found in ways.items() if len(found.replicates)}
-
-
-def compare(
-    evaluation: Recognition, subset: Subset, other: str, unit: str, difference: Statistic
-) -> Compared:
-    """Resample a difference between the tested recogniser and another one, blocks as well as segments."""
-    counts = word_errors(subset.truth, subset.predictions.clean)
-    return Compared(
-        evaluation.model,
-        other,
-        subset.corpus,
-        unit,
-        int(counts.words[difference.rows].sum()),
-        evaluation.resample(difference, subset.blocks),
-        evaluation.resample(difference, every_segment(len(subset))),
-    )
-
-
-def group_rates(evaluation: Recognition, subset: Subset, columns: Sequence[str]) -> list[dict[str, object]]:
-    """Compute the rates of everybody and of each value of some columns, and what they rest on."""
-    texts = subset.truth, subset.predictions.clean
-    all_words, all_characters = word_errors(*texts), characters_of(*texts)
-    members = {EVERYBODY: np.arange(len(subset))}
-    for column in columns:
-        if column in subset.segments:
-            # Each group by itself: there may be thousands of speakers, and most segments are of others.
-            for name, own in sorted(subset.segments.groupby(column, sort=False).indices.items()):
-                members[column, name] = own
-    rows = []
-    for group, own in members.items():
-        errors, characters = all_words.take(own), all_characters.take(own)
-        found = evaluation.resample(error_rates(errors), subset.blocks[own])
-        low, high = found.interval(evaluation.interval, scale=Scale(0))
-        rows.append(
-            {
-                **dict(zip(("corpus", "column", "group"), (subset.corpus, *group), strict=True)),
-                **dict(zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)),
-                **{"low": low[0], "high": high[0], "standard_error": found.standard_error[0]},
-                "characters": value(word_error_rate(characters.words, characters.errors)),
-                "words": int(np.nansum(errors.words[~np.isnan(errors.errors)])),
-                "segments": int(found.segments[0]),
-                "blocks": int(found.blocks[0]),
-            }
-        )
-    return rows
-
-
-def group_masks(evaluation: Recognition, subset: Subset) -> dict[Group, np.ndarray]:
+def group_masks(evaluation: Evaluation, subset: Subset) -> dict[Group, np.ndarray]:
     """Say which segments belong to each group that the family compares, bool ``(segments,)`` each."""
     return {
         (column, group): subset.mask(column, group)
@@ -145,7 +48,7 @@ def group_masks(evaluation: Recognition, subset: Subset) -> dict[Group, np.ndarr
     }
 
 
-def vocabulary(evaluation: Recognition, texts: np.ndarray) -> dict[str, int]:
+def vocabulary(evaluation: Evaluation, texts: np.ndarray) -> dict[str, int]:
     """Give the words that are tested, with the times that each is recognised in the signals as they are."""
     options = evaluation.family.options
     return frequent_words(word_counts(texts), options["minimum_count"], options["words"])
@@ -161,7 +64,7 @@ def counted_words(
     return before, changed
 
 
-def localised_words(evaluation: Recognition, subset: Subset) -> dict[Group, list[Localised]]:
+def localised_words(evaluation: Evaluation, subset: Subset) -> dict[Group, list[Localised]]:
     """Tell the words that a recogniser keeps under noise from those that it loses, for each group."""
     options = evaluation.family.options
     omega = read_omega(options["omega"], evaluation.model)
@@ -189,7 +92,7 @@ class KeywordSentences:
 
 
 def words_to_speak(
-    evaluation: Recognition, subset: Subset, found: Mapping[Group, Sequence[Localised]]
+    evaluation: Evaluation, subset: Subset, found: Mapping[Group, Sequence[Localised]]
 ) -> KeywordSentences:
     """Choose the words of one group that are spoken in other sentences."""
     kinds: dict[str, list[str]] = {ROBUST: [], NOT_ROBUST: []}
@@ -234,7 +137,7 @@ def words_to_speak(
 
 
 def missing_words(
-    evaluation: Recognition, spoken: Subset, kinds: Mapping[str, Sequence[str]]
+    evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]
 ) -> list[dict[str, object]]:
     """Find in how many sentences around words of each kind the word is missing from the transcript."""
     rows = []
@@ -250,7 +153,7 @@ def missing_words(
 
 
 def missing_more(
-    evaluation: Recognition, spoken: Subset, kinds: Mapping[str, Sequence[str]]
+    evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]
 ) -> dict[str, list[Resampled]]:
     """Compare how often words that are not robust and robust ones are missing."""
     sought = spoken.segments["item"]
@@ -275,10 +178,10 @@ def _missing(sought: pd.Series, texts: np.ndarray) -> np.ndarray:
     return np.array([np.nan if text is None else float(word not in words(text)) for word, text in pairs])
 
 
-def average_drops(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
+def average_drops(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
     """Average the drops of all words, for each recogniser, transformation and group."""
     masks, rows = group_masks(evaluation, subset), {}
-    for name in recognisers(evaluation, subset):
+    for name in evaluation.recognisers(subset):
         predictions = evaluation.under_settings(evaluation.series(subset, name))
         known = vocabulary(evaluation, predictions.clean)
         for transformation in evaluation.family.transformations:
@@ -293,12 +196,7 @@ def average_drops(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
     return pd.DataFrame(np.reshape(list(rows.values()), (len(rows), len(masks))), index, columns)
 
 
-def recognisers(evaluation: Recognition, subset: Subset) -> list[str]:
-    """List all recognisers that were asked about a subset's changed segments, in alphabetical order."""
-    return sorted([evaluation.model, *evaluation.opponents(subset)])
-
-
-def pair_violations(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
+def pair_violations(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
     """Count how often each group is violated, over all pairs of recognisers, settings and taus."""
     recogniser_pairs = [pair for pair in evaluation.recogniser_pairs(subset) if not pair.with_transcripts]
     counted = {}
