@@ -41,7 +41,7 @@ def corpus(missing=()):
 
 def evaluation(view, **options):
     family = types.SimpleNamespace(options=options)
-    return types.SimpleNamespace(seed=0, family=family, corpus=lambda subset: view)
+    return types.SimpleNamespace(seed=0, family=family, view=lambda subset: view)
 
 
 def unit(vector):

@@ -16,7 +16,7 @@ from soundcheck.evaluation.worst_groups import (
     in_ranges,
     judge_found,
     search_groups,
-    tested_subsets,
+    searched_subsets,
 )
 from soundcheck.metrics.regression import mean_absolute_error
 from soundcheck.report import worst_group_views as views
@@ -136,7 +136,7 @@ def test_a_range_says_where_its_numbers_lie(numbers):
 
 def test_the_row_counts_and_its_remark_names(evaluation):
     loaded = evaluation(people())
-    (subset,) = tested_subsets(loaded)
+    (subset,) = searched_subsets(loaded)
     found = search_groups(loaded, subset, badly, 0.1)
     judge_found(loaded, found, TEST, badly)
     (row,) = loaded.frame().itertuples()
@@ -149,7 +149,7 @@ def test_the_row_counts_and_its_remark_names(evaluation):
 
 def test_names_with_markup_are_escaped_on_the_page(evaluation):
     loaded = evaluation(people())
-    (subset,) = tested_subsets(loaded)
+    (subset,) = searched_subsets(loaded)
     found = search_groups(loaded, subset, badly, 0.1)
     statistic = badly(subset, subset.predictions)
     shown = str(views.looked_at([found])) + str(views.named_groups(found, "error"))
@@ -161,7 +161,7 @@ def test_names_with_markup_are_escaped_on_the_page(evaluation):
 def test_what_is_heard_are_the_worst_of_the_group_and_ordinary_others(evaluation):
     table = people()
     loaded = evaluation(table)
-    (subset,) = tested_subsets(loaded)
+    (subset,) = searched_subsets(loaded)
     found = search_groups(loaded, subset, badly, 0.1)
     shown = str(views.heard(loaded, found, badly(subset, subset.predictions), "error"))
     errors = (table["predicted"] - table["arousal"]).abs()
@@ -172,7 +172,7 @@ def test_what_is_heard_are_the_worst_of_the_group_and_ordinary_others(evaluation
 
 def test_nothing_named_is_said_in_words(evaluation):
     loaded = evaluation(people(worse=0))
-    (subset,) = tested_subsets(loaded)
+    (subset,) = searched_subsets(loaded)
     found = search_groups(loaded, subset, badly, 0.1)
     judge_found(loaded, found, TEST, badly)
     (row,) = loaded.frame().itertuples()
@@ -182,10 +182,10 @@ def test_nothing_named_is_said_in_words(evaluation):
 
 def test_too_few_speakers_are_a_skipped_row(evaluation):
     loaded = evaluation(people(speakers=8))
-    (subset,) = tested_subsets(loaded)
+    (subset,) = searched_subsets(loaded)
     assert search_groups(loaded, subset, badly, 0.1) is not None  # channels have all 8 on either side
     loaded = evaluation(people(speakers=4))
-    (subset,) = tested_subsets(loaded)
+    (subset,) = searched_subsets(loaded)
     assert search_groups(loaded, subset, badly, 0.1) is None
     (row,) = loaded.frame().itertuples()
     assert pd.isna(row.passed) and row.skipped == NO_GROUP
@@ -195,14 +195,14 @@ def test_missing_predictions_are_told(evaluation):
     table = people()
     table.loc[table.index % 3 > 0, "predicted"] = np.nan
     loaded = evaluation(table)
-    (subset,) = tested_subsets(loaded)
+    (subset,) = searched_subsets(loaded)
     assert search_groups(loaded, subset, badly, 0.1) is None
     (row,) = loaded.frame().itertuples()
     assert row.skipped == "no prediction for 320 of 480 segments"
     table = people()
     table.loc[table["condition"].eq("car") & (table.index % 12 > 4), "predicted"] = np.nan
     loaded = evaluation(table)
-    (subset,) = tested_subsets(loaded)
+    (subset,) = searched_subsets(loaded)
     assert search_groups(loaded, subset, badly, 0.1).search.named
     notes = " ".join(loaded.notes)
     assert "could not be judged" in notes and "no prediction for" in notes
@@ -210,6 +210,6 @@ def test_missing_predictions_are_told(evaluation):
 
 def test_without_labels_the_test_is_skipped(evaluation):
     loaded = evaluation(people().assign(arousal=np.nan))
-    assert not list(tested_subsets(loaded))
+    assert not list(searched_subsets(loaded))
     (row,) = loaded.frame().itertuples()
     assert row.skipped == "no segment has a label for arousal"

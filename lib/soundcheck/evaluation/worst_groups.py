@@ -85,7 +85,7 @@ class _Count(Weighted):
         return np.full((len(weights), 1), np.nan)
 
 
-def tested_subsets(evaluation: Evaluation) -> Iterator[Subset]:
+def searched_subsets(evaluation: Evaluation) -> Iterator[Subset]:
     """Give the segments of each corpus and task; of trials of one speaker those that are tested."""
     for subset in evaluation.subsets():
         if not subset.task.is_embedding:
