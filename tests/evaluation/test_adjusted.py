@@ -12,11 +12,14 @@ import pytest
 from soundcheck import results
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.adjusted import adjusting_columns
+from soundcheck.evaluation.conclusions import TrialGap
 from soundcheck.evaluation.groups import judge_groups
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.suite.groups import number_of
+from soundcheck.suite.margins import Margin
 from soundcheck.suite.thresholds import read_family
 
 AROUSAL = BUILTIN["arousal"]
@@ -27,10 +30,11 @@ NEWER = ["adjusted", "adjusted_low", "adjusted_high", "counterpart", "adjusted_b
 def judging(adjust=("noise",), **settings) -> Judging:
     found = Judging()
     found.model, found.family, found.tasks = "m", read_family("fairness_accent"), [AROUSAL]
-    found.corpora = [types.SimpleNamespace(name="c", adjust=tuple(adjust))]
+    found.corpora = [types.SimpleNamespace(name="c", adjust=tuple(adjust), against={})]
     found.seed, found.replicates, found.interval, found.thresholds = 0, 400, "t", "gap"
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
-    found._seconds_left, found.matters = 10.0, 0.0
+    found._seconds_left, found.margin = 10.0, Margin(relative=None)
+    found._estimates, found._drawn, found.block_names = [], {}, {"c": "speaker"}
     for name, value in settings.items():
         setattr(found, name, value)
     return found
@@ -66,7 +70,7 @@ def voices(
 def frame_of(subset: Subset, adjust=("noise",), tests=MEAN, **settings) -> pd.DataFrame:
     own = judging(adjust, **settings)
     judge_groups(own, subset, "accent", ["irish", "welsh"], tests)
-    frame = results.settle(own.frame())
+    frame = results.decide(own.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")].set_index("group")
 
 
@@ -162,8 +166,9 @@ def test_rows_without_gap_and_gaps_of_trials_are_not_adjusted():
     frame = own.frame().query("group != '' and test in @tests")
     assert frame["gap"].isna().all() and frame["adjusted_by"].eq("").all() and len(frame) == 2
     own = judging()
-    by_measure = MEAN["Mean Value"]
-    own.judge(subset, "Mean Value", by_measure, "accent: irish", gap=lambda s, p: by_measure(s, p))
+    by_measure, irish = MEAN["Mean Value"], subset.mask("accent", "irish")
+    gap = TrialGap(lambda s, p, rows: restrict(by_measure(s, p), rows), irish, ~irish)
+    own.judge(subset, "Mean Value", by_measure, "accent: irish", gap=gap)
     frame = own.frame().query("group != ''")
     assert frame["gap"].notna().all() and frame["adjusted_by"].eq("").all()
 

@@ -9,13 +9,7 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.words import (
-    OF_BOTH,
-    OF_CHARACTERS,
-    OF_WORDS,
-    fitting_tests,
-    speech_rates,
-)
+from soundcheck.evaluation.words import OF_BOTH, OF_CHARACTERS, OF_WORDS, fitting_tests, speech_rates
 from soundcheck.metrics.word_errors import count_errors
 from soundcheck.metrics.writing import unit_of
 from soundcheck.report.recognition_figures import rates_by_speech as drawn

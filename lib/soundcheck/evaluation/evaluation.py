@@ -50,6 +50,7 @@ from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.verification import TrialTasks
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.models.reference import reference_predictions
+from soundcheck.results.estimates import Estimate
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
 from soundcheck.suite.groups import with_suite_groups
@@ -79,7 +80,7 @@ class Evaluation(TextTasks, TrialTasks):
         self.replicates = description.replicates
         self.interval = description.interval
         self.thresholds = description.thresholds
-        self.matters = description.matters
+        self.margin = description.margin
         self.balance_samples = description.balance_samples
         self.predicts_changes = description.predicts_changes
         self.guesses = description.guesses
@@ -94,6 +95,8 @@ class Evaluation(TextTasks, TrialTasks):
         self.probes = {corpus.probes_of: corpus for corpus in found if corpus.probes_of}
         self._simulated: dict[tuple, dict] = {}
         self._judged: list[results.Judged] = []
+        self._estimates: list[Estimate] = []
+        self._drawn: dict[tuple[str, str, str], list[str]] = {}
         self.notes: list[str] = []
         wanted = description.transformations.get(known.name, known.series)
         if left_out := [name for name in known.series if name not in wanted]:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
+from soundcheck.evaluation.conclusions import TrialGap
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.verification import KINDS, NO_BLOCKS, own_trials
@@ -161,12 +162,14 @@ def judge_within_groups(
 ) -> None:
     """Judge measures of the trials within each group of a column against those within all groups."""
     within = subset.segments[column].isin(groups).to_numpy(dtype=bool)
-    for group in groups:
-        inside = subset.mask(column, group)
+    masks = {group: subset.mask(column, group) for group in groups}
+    evaluation.estimate_groups(subset, tests, {f"{column}: {group}": mask for group, mask in masks.items()})
+    for group, inside in masks.items():
+        reference = evaluation.reference(subset, column, masks, group)
         for test, measure in tests.items():
             against_all = functools.partial(_difference, measure, inside, within)
-            against_others = functools.partial(_difference, measure, inside, within & ~inside)
-            evaluation.judge(subset, test, against_all, f"{column}: {group}", gap=against_others)
+            gap = TrialGap(measure, inside, *reference)
+            evaluation.judge(subset, test, against_all, f"{column}: {group}", gap=gap)
 
 
 def _difference(

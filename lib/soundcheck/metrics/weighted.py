@@ -52,6 +52,17 @@ class Weighted(abc.ABC):
             float64 ``(replicates, m)``; NaN where undefined.
         """
 
+    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Give the change of each value, linearised, when one more copy of a recording is added.
+
+        Returns
+        -------
+        tuple of numpy.ndarray or None
+            float64 ``(R, m)``, and the speaker of each recording, whole numbers ``(R,)``, -1 if it takes no
+            part. ``None`` where this has no meaning (ranks of speakers) or recordings are not known.
+        """
+        return None
+
     def by_chance(self, weights: np.ndarray) -> np.ndarray | None:
         """Say how often values of at least 0 would be as large if nothing were wrong, float64 ``(m,)``.
 
@@ -59,6 +70,15 @@ class Weighted(abc.ABC):
         replicates tell.
         """
         return None
+
+
+def _influences(parts: Sequence[Weighted]) -> tuple[np.ndarray, np.ndarray] | None:
+    """Put the influence values of statistics over the same recordings side by side."""
+    found = [part.influence() for part in parts]
+    if any(own is None for own in found):
+        return None
+    values, speakers = zip(*found, strict=True)
+    return np.concatenate(values, axis=1), np.maximum.reduce(speakers)
 
 
 class _Difference(Weighted):
@@ -83,10 +103,47 @@ class _Difference(Weighted):
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         return self._a.evaluate(weights) - self._b.evaluate(weights)
 
+    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+        both = _influences([self._a, self._b])
+        return both and (np.subtract(*np.split(both[0], 2, axis=1)), both[1])
+
 
 def weighted_difference(a: Weighted, b: Weighted) -> Weighted:
     """Subtract: the values of ``a`` minus those of ``b``, over the same blocks and on the same replicates."""
     return _Difference(a, b)
+
+
+class _Sides(_Difference):
+    def __init__(self, a: Weighted, b: Weighted) -> None:
+        super().__init__(a, b)
+        kinds = ("group", "others", "difference")
+        self.labels = tuple(f"{side} {label}" for side in kinds for label in a.labels)
+
+    def point(self) -> Point:
+        found = [self._a.point(), self._b.point(), super().point()]
+        return Point(
+            *(np.concatenate([getattr(one, name) for one in found]) for name in ("value", "segments")),
+            *(tuple(text for one in found for text in getattr(one, name)) for name in ("reasons", "notes")),
+        )
+
+    def blocks(self) -> np.ndarray:
+        return np.concatenate([self._a.blocks(), self._b.blocks(), super().blocks()])
+
+    def evaluate(self, weights: np.ndarray) -> np.ndarray:
+        one, other = self._a.evaluate(weights), self._b.evaluate(weights)
+        return np.concatenate([one, other, one - other], axis=1)
+
+    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+        both = _influences([self._a, self._b])
+        if both is None:
+            return None
+        one, other = np.split(both[0], 2, axis=1)
+        return np.concatenate([one, other, one - other], axis=1), both[1]
+
+
+def weighted_sides(a: Weighted, b: Weighted) -> Weighted:
+    """Put the values of ``a``, those of ``b`` and their differences beside each other, ``3 m`` values."""
+    return _Sides(a, b)
 
 
 class _Sums(Weighted):
@@ -127,6 +184,10 @@ class _Sums(Weighted):
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         return self._added(np.concatenate([part.evaluate(weights) for part in self._parts], axis=1))
+
+    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+        parts = _influences(self._parts)
+        return parts and (self._added(parts[0]), parts[1])
 
 
 def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weighted:
@@ -170,6 +231,10 @@ class Remembered(Weighted):
     def blocks(self) -> np.ndarray:
         """Count the blocks of each value."""
         return self._statistic.blocks()
+
+    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Give the influence values of recordings."""
+        return self._statistic.influence()
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Compute the values of replicates, or give those that are known for the same weights."""

@@ -33,8 +33,8 @@ from soundcheck.common.escaping import spreadsheet
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
-from soundcheck.results.holding import FALSE_DISCOVERY_RATE
 from soundcheck.results.judged import Judged
+from soundcheck.results.states import FALSE_DISCOVERY_RATE
 from soundcheck.results.verdict import SHOWN, Verdict
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.false_discovery import adjusted_p_values

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.json_file import JsonFile
+from soundcheck.results.estimates import Estimate
 from soundcheck.results.verdict import Verdict
 
 REPLICATES = ".npy"  # suffix of the file of replicates
@@ -62,10 +64,18 @@ class _Rows(JsonFile):
     population: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     smaller_sides: tuple[int, ...] = ()  # empty: written before there were any
+    estimates: tuple[Estimate, ...] = ()
+    drawn: tuple[tuple[str, str, str, tuple[str, ...]], ...] = ()  # corpus, family, task and keys of segments
 
 
-def save(judged: Sequence[Judged], path: str | os.PathLike, notes: Sequence[str] = ()) -> None:
-    """Write verdicts, their replicates and notes for the reader."""
+def save(
+    judged: Sequence[Judged],
+    path: str | os.PathLike,
+    notes: Sequence[str] = (),
+    estimates: Sequence[Estimate] = (),
+    drawn: Mapping[tuple[str, str, str], Sequence[str]] = MappingProxyType({}),
+) -> None:
+    """Write verdicts, their replicates, notes for the reader, estimates and what was drawn."""
     replicates = max((len(entry.replicates) for entry in judged), default=0)
     table = np.full((len(judged), replicates), np.nan)
     for row, entry in zip(table, judged, strict=True):
@@ -75,12 +85,19 @@ def save(judged: Sequence[Judged], path: str | os.PathLike, notes: Sequence[str]
     verdicts = tuple(entry.verdict for entry in judged)
     population = tuple((entry.segments, entry.blocks) for entry in judged)
     sides = tuple(entry.smaller_side for entry in judged)
-    _Rows(verdicts, population, tuple(notes), sides).write(path)
+    listed = tuple((*place, tuple(keys)) for place, keys in drawn.items())
+    _Rows(verdicts, population, tuple(notes), sides, tuple(estimates), listed).write(path)
 
 
 def load(path: str | os.PathLike) -> list[Verdict]:
     """Read the verdicts that :func:`save` wrote."""
     return list(_Rows.read(path).rows)
+
+
+def load_all(path: str | os.PathLike) -> tuple[list[Verdict], list[Estimate], list[tuple]]:
+    """Read the verdicts, the estimates, and what was drawn: corpus, family, task and keys of segments."""
+    found = _Rows.read(path)
+    return list(found.rows), list(found.estimates), list(found.drawn)
 
 
 def load_judged(path: str | os.PathLike) -> list[Judged]:

@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.results.finished_run import FinishedRun
-from soundcheck.results.holding import FALSE_DISCOVERY_RATE
 from soundcheck.results.judged import Judged
+from soundcheck.results.states import FALSE_DISCOVERY_RATE
 from soundcheck.results.verdict import KEY
 from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.paired import LEAST_BLOCKS, interval_error, paired_p_value, standard_error, welch

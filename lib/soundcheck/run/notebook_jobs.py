@@ -288,6 +288,8 @@ def _with_predictions(
                 groups=corpus.groups,
                 adjust=corpus.adjust,
                 ranges=corpus.entry.ranges,
+                against=corpus.entry.against,
+                missing=model.missing,
             )
         )
     return tuple(found)

@@ -107,6 +107,7 @@ def compose(
         run=results[:12],
         results=results,
         suite=suite.describe(),
+        own_tests=suite.tests,
         order=tuple(suite.models),
         families=tuple(_recorded(FamilyRecord, family) for family in families),
         models=models,
@@ -126,7 +127,7 @@ def compose(
             *(caveat for name in suite.models for caveat in reports[name].caveats()),
             *reversed_caveats(figures, models),
         ),
-        verdicts={model: tally(own).counts for model, own in rows.groupby("model", sort=True)},
+        verdicts={model: dict(tally(own)) for model, own in rows.groupby("model", sort=True)},
     )
 
 
