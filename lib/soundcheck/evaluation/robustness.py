@@ -117,12 +117,12 @@ def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
 def estimate_both(evaluation: Evaluation, subset: Subset) -> None:
     """Estimate the quality under a change, and that of the same segments before it."""
     name = "concordance_cc" if subset.task.is_regression else "unweighted_average_recall"
-    sides = {f"before {subset.change}": 0, subset.change: 1}
-    for condition, side in sides.items():
-        measure = {
-            name: lambda s, p, side=side: paired(*(_quality(s, a) for a in (p.clean, p.changed)))[side]
-        }
-        evaluation.estimates(subset, measure, condition=condition)
+    for side, condition in enumerate((f"before {subset.change}", subset.change)):
+
+        def measure(subset: Subset, predictions: Predictions, side: int = side) -> Statistic:
+            return paired(*(_quality(subset, own) for own in (predictions.clean, predictions.changed)))[side]
+
+        evaluation.estimates(subset, {name: measure}, condition=condition)
 
 
 DOUBLE, HALF = 2.0, 0.5  # the clean rate, and the rate at which every second word is wrong
