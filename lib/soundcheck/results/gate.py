@@ -334,7 +334,7 @@ def _verdict(row: object) -> str:
         margin = "more than the margin of" if row.state == FAIL else "margin"
         interval = _interval(row, row.gap_low, row.gap_high)
         here = _interval(row, row.gap_low_sample, row.gap_high_sample, "for these speakers ")
-        parts.append(f"{values}difference {row.gap:.4g}{interval or here}, {margin} {row.matters:g}")
+        parts.append(f"{values}difference {row.gap:.4g}{interval or here}, {margin} {row.matters:.3g}")
     if row.passed is not None:
         parts.append(_against_rule(row, row.threshold, interval=not parts))
     if row.evidence == NO_INTERVAL and row.skipped:
