@@ -146,7 +146,7 @@ def check(
     failures, wrong = int(red.sum()), int(errors.sum()) + len(problems)
     if failures or wrong:
         lines.append(f"The gate fails: {number_of(failures, 'failure')}, {number_of(wrong, 'error')}.")
-    elif not undecided:
+    elif len(undecided) < (len(baselines) or rows["model"].nunique()):
         few = int((rows["against"].ne("") & rows["gap"].notna() & rows["state_sample"].eq(REPORTED)).sum())
         least = f" {number_of(few, 'difference')} with too few speakers to generalise." if few else ""
         lines.append("Nothing got worse." if baselines else f"No failure counts.{least}")
