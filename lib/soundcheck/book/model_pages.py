@@ -14,7 +14,6 @@ from soundcheck.common.day import today
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.media import MediaStore
-from soundcheck.common.wording import some
 from soundcheck.report import figures as drawn
 from soundcheck.report import findings_of_rows, key_figures, tables
 from soundcheck.report.bars import legend, score_cell
@@ -28,7 +27,6 @@ from soundcheck.results.summary import ASPECTS
 from soundcheck.results.verdict import SKIPPED
 
 LISTED = 200  # items that a page lists before it only counts
-FILES = 20  # names of files that a page lists
 
 
 def value_cells(own: pd.DataFrame, blocks: Mapping[str, str], media: MediaStore) -> list[dict]:
@@ -63,7 +61,7 @@ def model_cells(
         ("tasks", ", ".join(model.tasks)),
         ("description", model.description or "–"),
         ("license", model.license or "–"),
-        ("fingerprint", model.fingerprint[:16]),
+        ("fingerprint", f"{model.fingerprint[:16]} of {model.fingerprint_of}"),
         ("inputs", f"{model.inputs}, without an answer {model.failed + model.unusable}"),
     ]
     if given := model.given(today()):
@@ -72,8 +70,6 @@ def model_cells(
         facts.append(
             ("kept answers asked again", f"{model.confirmed_different} of {model.confirmed} were others now")
         )
-    if model.seen_files:
-        facts.append(("files looked at before kept answers are used", some(model.seen_files, FILES)))
     if model.repeated:
         facts.append(("asked twice", f"{model.repeated_different} of {model.repeated} answers differed"))
     standing = standings(own, record.figures if model.kind != "random" else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,8 +31,9 @@ class PredictionReport:
     ----------
     model
         Its name.
-    fingerprint
-        Digest of what its answers depend on.
+    code
+        Digest of what its answers depend on, as far as that is known before it is asked: code, options, files
+        that the suite names. Kept answers are found by it.
     tables
         Corpus -> prediction table.
     inputs
@@ -82,7 +84,7 @@ class PredictionReport:
     """
 
     model: str
-    fingerprint: str = ""
+    code: str = ""
     tables: dict[str, Path] = dataclasses.field(default_factory=dict)
     inputs: int = 0
     computed: int = 0
@@ -118,9 +120,15 @@ class PredictionReport:
     kept_caveats: tuple[Caveat, ...] = ()
 
     @property
-    def seen_files(self) -> tuple[str, ...]:
-        """Names of the files that are looked at before kept answers are used; of absolute ones the last."""
-        return tuple(sorted({*map(public_path, self.sources.files)}))
+    def seen_files(self) -> dict[str, str]:
+        """Files that the model opened, see :attr:`soundcheck.predict.sources.Sources.seen_files`."""
+        return self.sources.seen_files
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of all that its answers depend on: ``code``, and the files that it opened."""
+        seen = sorted(self.seen_files.items())
+        return files.digest(json.dumps([self.code, seen])) if seen else self.code
 
     def joined(self, later: PredictionReport) -> PredictionReport:
         """Add what became of other inputs of the same model, which were asked about later."""

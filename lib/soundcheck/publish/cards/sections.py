@@ -225,7 +225,8 @@ def reproduction(facts: ModelFacts, context: CardContext) -> str:
     suite = str(record.suite.get("shown", "suite.yml"))
     versions = ", ".join(f"{inline(name)} {inline(version)}" for name, version in record.versions.items())
     items = [
-        f"Model: {inline(model.kind)} {inline(model.target)}, fingerprint {inline(model.fingerprint)}",
+        f"Model: {inline(model.kind)} {inline(model.target)}, fingerprint {inline(model.fingerprint)} "
+        f"of {inline(model.fingerprint_of)}",
         f"Command: `soundcheck run` with the suite {inline(suite)}, whose digest begins with "
         f"{inline(str(record.suite.get('digest', ''))[:12])}",
         f"Seed {record.seed}, {record.replicates:,} replicates, {inline(record.interval)} intervals",

@@ -282,13 +282,16 @@ def _more(total: int, shown: int) -> tuple[str, ...]:
 
 
 def _origin(facts: ModelFacts) -> tuple[tuple[str, str], ...]:
-    record = facts.record
+    record, model = facts.record, facts.model
     versions = [f"{name} {record.versions[name]}" for name in ("Python", "numpy") if name in record.versions]
     interval = f"{record.replicates} replicates, {record.interval} intervals, seed {record.seed}"
     return (
         ("results.csv, SHA-256", facts.sha256),
         ("made with", ", ".join([f"Soundcheck {record.version}", *versions, interval])),
-        ("model", f"{plain(facts.model.target)}, fingerprint {facts.model.fingerprint[:16]}"),
+        (
+            "model",
+            f"{plain(model.target)}, fingerprint {model.fingerprint[:16]} of {plain(model.fingerprint_of)}",
+        ),
         (
             "to check",
             "sha256sum results.csv gives the digest above; soundcheck verify checks a whole book; "
