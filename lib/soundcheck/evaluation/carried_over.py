@@ -184,7 +184,8 @@ def carry_over(evaluation: Verification, split: Split, predictions: Predictions)
 
 def own_trials(subset: Subset, scores: np.ndarray) -> Trials:
     """Put trials together as if there were no other speakers."""
-    return Trials.of(scores, subset.truth, *(subset.segments[side] for side in _SIDES))
+    found = Trials.of(scores, subset.truth, *(subset.segments[side] for side in _SIDES))
+    return found.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
 
 
 def carried_errors(evaluation: Verification, carried: CarriedOver) -> dict[str, list[Resampled]]:

@@ -235,7 +235,8 @@ class Verification(Evaluation):
         """
         first, second = (subset.segments[name].to_numpy() for name in ("first", "second"))
         speakers = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
-        return Trials(scores, subset.truth, first, second, speakers)
+        found = Trials(scores, subset.truth, first, second, speakers)
+        return found.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
 
     def own_trials(self, subset: Subset, mask: np.ndarray) -> Trials:
         """Put the trials of a group together as if there were no others: only its speakers are drawn."""
@@ -243,7 +244,8 @@ class Verification(Evaluation):
         both = own.segments[["first", "second"]].to_numpy()
         names, codes = np.unique(both, return_inverse=True)
         codes = codes.reshape(both.shape)
-        return Trials(own.predictions.clean, own.truth, codes[:, 0], codes[:, 1], len(names))
+        found = Trials(own.predictions.clean, own.truth, codes[:, 0], codes[:, 1], len(names))
+        return found.of_recordings(own.segments["enrolled"], own.segments["segment"])
 
     def threshold(self, subset: Subset, scores: np.ndarray) -> float:
         """Give the threshold in use, above which a trial is accepted.
