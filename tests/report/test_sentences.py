@@ -80,7 +80,9 @@ def test_only_a_difference_whose_interval_leaves_out_0_is_beyond_its_margin():
         GROUP | dict(test="Recall Per Class", gap=0.2, gap_low=-0.1, gap_high=0.5, group="accent: us"),
     )
     told = sentences.differences(frame)
-    assert told.startswith("Recall per class of emotion of female speakers is 0.40 against 0.70 of the others")
+    assert told.startswith(
+        "Recall per class of emotion of female speakers is 0.40 against 0.70 of the others"
+    )
     assert told.endswith("; beyond their margin with an interval without 0: 1 of 2 differences")
     told = sentences.differences(frame.iloc[1:])
     assert told.startswith("None of 1 difference is beyond its margin with an interval without 0; largest: ")
