@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.evaluation.recognition_measures import Compared
+from soundcheck.evaluation.words import Compared
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.differential import MEAN, against_base
 from soundcheck.metrics.word_errors import word_error_rate

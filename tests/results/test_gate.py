@@ -143,6 +143,8 @@ BROKEN = (("m", "f", "ok"), ("m", "g", "failed"))
         # What is inconclusive, and what is nothing but inconclusive.
         ([verdict(), verdict("U", **OPEN)], {"inconclusive": "fail"}, 1, "f: arousal / U: 0.6 is > 0.5"),
         ([verdict(**OPEN), verdict("U", **OPEN)], {}, 0, "concluded about m: 2 tests inconclusive."),
+        ([verdict(), verdict(model="n", **OPEN)], {}, 0, "No failure counts."),
+        ([verdict(), verdict(model="n", **OPEN)], {}, 0, "Nothing could be concluded about n: 1 test"),
         ([verdict(**OPEN)], {"inconclusive": "fail"}, 1, "concluded about m: 1 test inconclusive"),
         (
             [verdict(passed=False, state_sample="fail", **OPEN)],

@@ -235,7 +235,7 @@ class Judging:
 
     def _speakers(self, subset: Subset) -> bool:
         """Say whether the blocks of a subset are speakers, or what the suite names in their place."""
-        return subset.task.is_embedding or self.block_names[subset.corpus] != "file"
+        return subset.task.is_embedding or self.block_names.get(subset.corpus) != "file"
 
     def judge(
         self,

@@ -14,8 +14,7 @@ import pandas as pd
 
 from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.audited_means import SHARE, MeanOf
-from soundcheck.evaluation.corpus_audit import Audit, Difference
+from soundcheck.evaluation.corpus_audit import SHARE, Audit, Difference, MeanOf
 from soundcheck.report.corpus_tables import many
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.measured_tables import ALL

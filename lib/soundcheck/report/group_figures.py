@@ -86,7 +86,10 @@ def described(frame: pd.DataFrame) -> str:
     """Say in words what :func:`own_values` shows, for readers who do not see it."""
     parts = []
     for info, rows in _panels(frame):
-        each = [f"{row.group} {_estimate(row, info)} ({_words(row, info)})" for row in rows.itertuples()]
+        each = [
+            f"{row.group} {_estimate(row, info)}" + ("" if row.mirrors else f" ({_words(row, info)})")
+            for row in rows.itertuples()
+        ]
         parts.append(f"{_title(info, rows)}: {', '.join(each)}")
     return ". ".join(parts)
 
@@ -123,6 +126,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, info: MeasureInfo) -> None:
         face = state.colour if state.filled else "white"
         mark = {"marker": state.marker, "color": state.colour, "markerfacecolor": face, "markersize": 7}
         axes.plot(row.value, place, **mark, markeredgewidth=1.4)
+        if row.mirrors:
+            continue
         at_right = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 8.5}
         axes.text(1.02, place, f"{state.sign} {_words(row, info)}", **at_right)
     axes.set_yticks(range(len(rows)), [_name(row) for row in rows.itertuples()], fontsize=9)
@@ -152,5 +157,4 @@ def _words(row: object, info: MeasureInfo) -> str:
         side = "higher" if row.gap > 0 else "lower"
     else:
         side = "better" if (row.gap > 0) == (info.better == HIGHER) else "worse"
-    words = "as the other one" if row.mirrors else _WORDS[states.of_evidence(row.evidence).name]
-    return words.format(side=side)
+    return _WORDS[states.of_evidence(row.evidence).name].format(side=side)

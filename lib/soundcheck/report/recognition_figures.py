@@ -22,7 +22,7 @@ def rates_by_speech(frame: pd.DataFrame, overall: float) -> Figure:
     Parameters
     ----------
     frame
-        From :func:`soundcheck.evaluation.word_measures.rates_by_speech`; at least one row.
+        From :func:`soundcheck.evaluation.words.speech_rates`; at least one row.
     overall
         The rate of everything, as a line.
     """

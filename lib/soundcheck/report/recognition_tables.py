@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.evaluation.recognition import Recognition
-from soundcheck.evaluation.recognition_measures import Compared
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.words import Compared
 from soundcheck.metrics.writing import units
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import Cell, number, table, two_lines
@@ -49,7 +49,7 @@ def small_groups_table(rows: Sequence[tuple[object, ...]]) -> Html:
     Parameters
     ----------
     rows
-        From :func:`soundcheck.evaluation.small_groups.skip_small_groups`.
+        From :func:`soundcheck.evaluation.eligibility.skip_small_groups`.
     """
     if not rows:
         return Html("")
@@ -57,7 +57,7 @@ def small_groups_table(rows: Sequence[tuple[object, ...]]) -> Html:
     return table(rows, columns, caption="Groups that are too small to be judged.")
 
 
-def normaliser_notice(evaluation: Recognition, count: int = 5) -> Html:
+def normaliser_notice(evaluation: Evaluation, count: int = 5) -> Html:
     """Say which normaliser both sides went through, and show what it changed.
 
     Parameters
@@ -113,7 +113,7 @@ def speech_table(rates: pd.DataFrame) -> Html:
     Parameters
     ----------
     rates
-        From :func:`soundcheck.evaluation.word_measures.rates_by_speech`; at least one row.
+        From :func:`soundcheck.evaluation.words.rates_by_speech`; at least one row.
     """
     unit = rates["unit"].iloc[0]
     rows = [

@@ -12,7 +12,7 @@ import pandas as pd
 
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.severity import DOUBLE, Limit
+from soundcheck.evaluation.robustness import DOUBLE, Limit
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.report import page
 from soundcheck.report.html import Html, element, folded
@@ -36,7 +36,7 @@ def curve_figure(evaluation: Evaluation, frame: pd.DataFrame, rate: str, half: s
     evaluation
         For the family's transformations, and the media store.
     frame
-        From :func:`soundcheck.evaluation.severity.curve_frame`, of one corpus.
+        From :func:`soundcheck.evaluation.robustness.curve_frame`, of one corpus.
     rate
         What the rate is called.
     half
@@ -84,7 +84,7 @@ def curve_table(frame: pd.DataFrame, columns: Mapping[str, tuple[str, str]], res
     Parameters
     ----------
     frame
-        From :func:`soundcheck.evaluation.severity.curve_frame`.
+        From :func:`soundcheck.evaluation.robustness.curve_frame`.
     columns
         Measure -> its title and unit; the rate first. Without a unit it is no share.
     rests_on
@@ -171,7 +171,7 @@ def group_table(frames: Sequence[pd.DataFrame], rate: str, rests_on: Sequence[st
     Parameters
     ----------
     frames
-        From :func:`soundcheck.evaluation.severity.group_changes`, one a corpus.
+        From :func:`soundcheck.evaluation.robustness.group_changes`, one a corpus.
     rate
         What the rate is called.
     rests_on

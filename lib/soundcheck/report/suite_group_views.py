@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from soundcheck.evaluation.every_kind import EveryKind
+from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.suite_groups import Compared
 from soundcheck.metrics.regression import BINS, bin_numbers
@@ -79,7 +79,7 @@ def _distribution(subset: Subset, mask: np.ndarray) -> list[object]:
     return [len(truth), *moments, *(tables.number(100 * float(share), 0) for share in shares)]
 
 
-def group_sounds(evaluation: EveryKind, compared: Sequence[Compared], most: int = MOST_HEARD) -> Html:
+def group_sounds(evaluation: Evaluation, compared: Sequence[Compared], most: int = MOST_HEARD) -> Html:
     """Play the worst segments of the group with the largest errors of each column, beside a typical one.
 
     Parameters
@@ -118,7 +118,7 @@ def group_sounds(evaluation: EveryKind, compared: Sequence[Compared], most: int 
     return join(shown)
 
 
-def segment_errors(evaluation: EveryKind, subset: Subset) -> np.ndarray:
+def segment_errors(evaluation: Evaluation, subset: Subset) -> np.ndarray:
     """Say how wrong the answer for each segment or trial is, float64 ``(rows,)``; NaN where nothing is known.
 
     The absolute error of values, whether a class or the decision about a trial is wrong, or the word errors
@@ -126,13 +126,13 @@ def segment_errors(evaluation: EveryKind, subset: Subset) -> np.ndarray:
     """
     truth, predicted = subset.truth, subset.predictions.clean
     if subset.task.is_embedding:
-        threshold = evaluation.of(subset).threshold(subset, predicted)
+        threshold = evaluation.threshold(subset, predicted)
         return np.where(np.isfinite(predicted), (predicted > threshold) != truth, np.nan)
     return chosen_segments.segment_errors(subset)
 
 
 def _group(
-    evaluation: EveryKind,
+    evaluation: Evaluation,
     subset: Subset,
     title: str,
     mask: np.ndarray,
@@ -166,7 +166,6 @@ def _said(subset: Subset, n: int, error: float) -> str:
     return f"labelled {truth}, predicted {predicted}"
 
 
-def _trials(evaluation: EveryKind, own: Subset, everybody: Subset, title: str) -> Html:
-    part = evaluation.of(everybody)
-    threshold = part.threshold(everybody, everybody.predictions.clean)
-    return element("h3", title) + listening.hardest_trials(part, own, threshold, 1)
+def _trials(evaluation: Evaluation, own: Subset, everybody: Subset, title: str) -> Html:
+    threshold = evaluation.threshold(everybody, everybody.predictions.clean)
+    return element("h3", title) + listening.hardest_trials(evaluation, own, threshold, 1)

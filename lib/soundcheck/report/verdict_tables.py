@@ -278,7 +278,7 @@ def state_lines(row: object, among: Among | None = None) -> tuple[str, list[str]
     known = getattr(row, "state", None)
     state = known if known in _ORDER else states.of_evidence(row.evidence).name
     lines = []
-    if state != PASS and not pd.isna(row.p_value):
+    if state != PASS and not pd.isna(row.p_value) and _fails(row):
         lines.append(p_value(row.p_value) + (f" among {counted(among.tests, 'test')}" if among else ""))
     if row.evidence == CLEAR_FAIL:
         lines.append("the whole interval fails" if pd.isna(row.matters) else "surely beyond the margin")
@@ -295,21 +295,25 @@ def state_lines(row: object, among: Among | None = None) -> tuple[str, list[str]
     return state, lines
 
 
+def _fails(row: object) -> bool:
+    """Say whether a value is on the failing side, or a difference beyond its margin."""
+    if pd.isna(row.matters):
+        return not pd.isna(row.passed) and not row.passed
+    return bool((row.gap if one_sided(row.rule) else abs(row.gap)) >= row.matters)
+
+
 def _leaning(row: object, state: str) -> str:
     """Say on which side a value or a difference lies whose interval reaches to the other side, too."""
+    inside, beyond, proved = (
+        "within the margin",
+        "more than the margin",
+        "that there is a difference is significant",
+    )
     if pd.isna(row.matters):
-        fails, sides = (
-            not pd.isna(row.passed) and not row.passed,
-            ("on the passing side", "on the failing side"),
-        )
-        proved = "significantly"
-    else:
-        size = row.gap if one_sided(row.rule) else abs(row.gap)
-        fails, sides = size >= row.matters, ("within the margin", "more than the margin")
-        proved = "that there is a difference is significant"
-    if fails:
-        return f"{sides[1]}; {proved if state == FAIL else 'not significant'}"
-    return "" if pd.isna(row.bound) else f"{sides[0]}; {number(row.bound)} is not excluded"
+        inside, beyond, proved = "on the passing side", "on the failing side", "significantly"
+    if _fails(row):
+        return f"{beyond}; {proved if state == FAIL else 'not significant'}"
+    return "" if pd.isna(row.bound) else f"{inside}; {number(row.bound)} is not excluded"
 
 
 def state_order(state: str, p: float) -> float:

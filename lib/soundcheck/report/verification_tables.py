@@ -10,8 +10,9 @@ import pandas as pd
 
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.trials.trial_files import score_text
+from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
-from soundcheck.evaluation.verification import KINDS, Verification, threshold_in_use
+from soundcheck.evaluation.verification import KINDS, threshold_in_use
 from soundcheck.report.html import Html, element
 from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.tables import Cell, number, table, two_lines
@@ -20,7 +21,7 @@ from soundcheck.statistics.bootstrap import Resampled
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 
 
-def trial_table(evaluation: Verification, subsets: Iterable[Subset]) -> Html:
+def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
     """Say what is compared: how many trials of each kind, of how many speakers and recordings."""
     rows = []
     for subset in subsets:
@@ -42,7 +43,7 @@ def overview_table(rows: Sequence[tuple[str, str, Resampled]], interval: str, ca
     Parameters
     ----------
     rows
-        From :func:`soundcheck.evaluation.verification_measures.overview`.
+        From :func:`soundcheck.evaluation.trials.overview`.
     interval
         Kind of interval.
     caption
@@ -91,7 +92,7 @@ def errors_table(
     return table(shown, list(columns), caption=caption, sortable=False)
 
 
-def threshold_line(evaluation: Verification, corpus: str, marks: Mapping[str, float]) -> Html:
+def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, float]) -> Html:
     """Say where the thresholds lie, and which one is in use."""
     told = ", ".join(f"{name} {number(value, 4)}" for name, value in marks.items())
     wanted = evaluation.option("threshold")
@@ -102,7 +103,7 @@ def threshold_line(evaluation: Verification, corpus: str, marks: Mapping[str, fl
     return element("p", text, class_="sc-note", limit=None)
 
 
-def score_file(evaluation: Verification, subset: Subset) -> Html:
+def score_file(evaluation: Evaluation, subset: Subset) -> Html:
     """Offer scores and decisions of all trials, one a line in the order of the list, as packed text."""
     scores = subset.predictions.clean
     there = np.isfinite(scores)

@@ -146,7 +146,7 @@ def check(
     failures, wrong = int(red.sum()), int(errors.sum()) + len(problems)
     if failures or wrong:
         lines.append(f"The gate fails: {number_of(failures, 'failure')}, {number_of(wrong, 'error')}.")
-    elif not undecided:
+    elif len(undecided) < (len(baselines) or rows["model"].nunique()):
         few = int((rows["against"].ne("") & rows["gap"].notna() & rows["state_sample"].eq(REPORTED)).sum())
         least = f" {number_of(few, 'difference')} with too few speakers to generalise." if few else ""
         lines.append("Nothing got worse." if baselines else f"No failure counts.{least}")
@@ -333,7 +333,7 @@ def _verdict(row: object) -> str:
         margin = "more than the margin of" if row.state == FAIL else "margin"
         interval = _interval(row, row.gap_low, row.gap_high)
         here = _interval(row, row.gap_low_sample, row.gap_high_sample, "for these speakers ")
-        parts.append(f"{values}difference {row.gap:.4g}{interval or here}, {margin} {row.matters:g}")
+        parts.append(f"{values}difference {row.gap:.4g}{interval or here}, {margin} {row.matters:.3g}")
     if row.passed is not None:
         parts.append(_against_rule(row, row.threshold, interval=not parts))
     if row.evidence == NO_INTERVAL and row.skipped:
