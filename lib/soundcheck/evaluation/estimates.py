@@ -65,10 +65,10 @@ def estimate_rows(
     rows, info = [], info_of(about["measure"])
     for n, label in enumerate(found.labels):
         ends = info.within(found.value[n], bounds[0][n], bounds[1][n])
-        if info.name == UNCHANGED and not about["condition"]:  # against themselves
-            ends = found.value[n], found.value[n]
+        here = for_these(found, fixed, n, scale, info)
+        if info.name == UNCHANGED and not about["condition"]:  # compared with themselves
+            ends, here = (found.value[n],) * 2, (np.nan, np.nan)
         why = withheld(found.value[n], *ends, int(found.blocks[n]), scale)
-        here = for_these(found, fixed, n, scale, info) if ends[0] != ends[1] else (np.nan, np.nan)
         numbers = (found.value[n], *((np.nan, np.nan) if why else ends), *round_significant(np.array(here)))
         value, low, high, low_sample, high_sample = map(_some, numbers)
         rows.append(

@@ -14,8 +14,8 @@ Conventions
   Where they are the majority, all recordings count as independent. For trials the same goes for two
   recordings, whose one target trial has nothing to be compared with.
 - Intervals use Student's t on the scale on which values are free, with Satterthwaite's degrees of freedom
-  (1946, An approximate distribution of estimates of variance components); recordings without influence, such
-  as those of other classes, add none.
+  (1946, An approximate distribution of estimates of variance components); there are at
+  most as many as recordings with influence, which those of other classes do not have.
 - Where nothing varies there is no interval; a share of 0 or 1 has :func:`share_on_limit`.
 """
 
@@ -75,8 +75,8 @@ def fixed_speakers(statistic: Statistic | Weighted, blocks: np.ndarray) -> Fixed
     means = _sums(strata, influence) / counts
     variances = counts / (counts - 1) * _sums(strata, (influence - means[strata]) ** 2)
     total = variances.sum(axis=0)
-    counted = np.maximum(_sums(strata, influence != 0) - 1, 1)
-    freedom = ratio(total**2, (variances**2 / counted).sum(axis=0))
+    freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=0))
+    freedom = np.fmin(freedom, np.maximum((influence != 0).sum(axis=0) - 1, 1))
     return FixedSpeakers(round_significant(np.sqrt(total)), freedom, np.full(m, independent))
 
 
