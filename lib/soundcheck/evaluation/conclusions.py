@@ -250,17 +250,7 @@ def _of_constants(
 def concluded_group(
     verdict: Verdict, n: int, gaps: Gaps, published: float | None, settings: Settings
 ) -> Verdict:
-    """Add what may be concluded from the difference of a group, label ``n``, to its row.
-
-    Parameters
-    ----------
-    verdict, n, gaps
-        The row, the place of its label, and the differences.
-    published
-        Threshold of the test for its task, from which the margin is made if the suite sets none.
-    settings
-        How differences are judged.
-    """
+    """Add what may be concluded from the difference of a group, label ``n``, to its row."""
     found, place = gaps.resampled, gaps.difference(n)
     if verdict.value is None:
         return verdict
@@ -397,17 +387,7 @@ def concluded_value(
 
 
 def above_chance(verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeakers, kind: str) -> Verdict:
-    """Judge a value without threshold, label ``n``, by what the same answers given at random would score.
-
-    Parameters
-    ----------
-    verdict, n
-        The row, and the place of its label.
-    found, fixed
-        The value, that of chance and their difference, each for all labels.
-    kind
-        Kind of interval.
-    """
+    """Judge a value without threshold, label ``n``, by what the same answers given at random would score."""
     m = len(found.labels) // 3
     place, chance = 2 * m + n, found.value[m + n]
     if verdict.evidence != SHOWN or found.reasons[place] or ONE_CLASS in verdict.skipped:

@@ -39,19 +39,7 @@ def estimate_rows(
     *,
     speakers: bool = True,
 ) -> list[Estimate]:
-    """Make a row a label.
-
-    Parameters
-    ----------
-    about
-        Model, corpus, family, task, measure, part and condition.
-    found, bounds
-        The values with their replicates, and their intervals for new speakers.
-    fixed, scale
-        Standard errors for these speakers, and where values may lie.
-    speakers
-        Whether blocks are speakers; else their number is not known.
-    """
+    """Make a row a label."""
     rows = []
     for n, label in enumerate(found.labels):
         here = sample_interval(found.value[n], fixed.error[n], fixed.freedom[n], scale)
