@@ -49,19 +49,7 @@ def estimate_rows(
     *,
     speakers: bool = True,
 ) -> list[Estimate]:
-    """Make a row a label.
-
-    Parameters
-    ----------
-    about
-        Model, corpus, family, task, measure, part and condition.
-    found, bounds
-        The values with their replicates, and their intervals for new speakers.
-    fixed, scale
-        Standard errors for these speakers, and where values may lie.
-    speakers
-        Whether blocks are speakers; else their number is not known.
-    """
+    """Make a row a label."""
     rows, info = [], info_of(about["measure"])
     for n, label in enumerate(found.labels):
         ends = info.within(found.value[n], bounds[0][n], bounds[1][n])

@@ -72,23 +72,7 @@ class Judging:
     _digest_of: Callable[[str], str]
 
     def curve(self, steps: Mapping[str, Subset], measure: Measure, scale: Scale = FREE) -> pd.DataFrame:
-        """Compute a measure at each step of a sweep, with intervals and without verdicts.
-
-        Parameters
-        ----------
-        steps
-            Step -> what was heard there.
-        measure
-            See :meth:`judge`; a single value.
-        scale
-            Where its values may lie.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a step: ``corpus, task, step, value, low, high, segments, blocks, reference``; the last is
-            what the random reference model scores.
-        """
+        """Compute a measure at each step of a sweep, with intervals and without verdicts."""
         rows = []
         for step, subset in steps.items():
             row = {"corpus": subset.corpus, "task": subset.task.name, "step": step}
@@ -138,26 +122,7 @@ class Judging:
         condition: str | None = None,
         excluded: Mapping[str, str] = MappingProxyType({}),
     ) -> pd.DataFrame:
-        """Estimate measures on parts of a subset, and keep the rows for the run.
-
-        Parameters
-        ----------
-        subset
-            Rows to evaluate.
-        measures
-            Name of a measure -> function of a subset and predictions, or of these and the rows that count.
-        parts
-            Name of a part, ``all`` or ``sex: female`` -> its rows, bool ``(segments,)``, all without.
-        condition
-            What was done to the signals; by default the subset's change.
-        excluded
-            Part -> why it is not estimated.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The rows, with the columns of :mod:`soundcheck.results.estimates`.
-        """
+        """Estimate measures on parts of a subset, and keep the rows for the run."""
         rows: list[Estimate] = []
         for name, measure in measures.items():
             info = info_of(name)
@@ -248,39 +213,7 @@ class Judging:
         gap: GroupGap | TrialGap | None = None,
         chance: Measure | None = None,
     ) -> list[results.Verdict]:
-        """Compute a measure with its interval, compare it with its threshold and the random reference.
-
-        Parameters
-        ----------
-        subset
-            Rows to evaluate.
-        test
-            Name of the test in the family's threshold file.
-        measure
-            Function of a subset and predictions that gives a
-            :class:`~soundcheck.metrics.additive.Statistic`, a number, or a mapping of label to number.
-        group
-            Column and group that the measure is about: ``"sex: female"``.
-        column
-            Column whose groups are the labels, of measures that give a value for each group.
-        gap
-            Of measures that compare a group: who is compared with whom, see
-            :mod:`soundcheck.evaluation.conclusions`.
-        chance
-            What the same answers given at random would score: judges the values of a test that has no
-            threshold for the task, and whose larger values are better.
-
-        Returns
-        -------
-        list of Verdict
-            One for each label of the statistic, or one that is skipped if the measure cannot be used; also
-            kept for :meth:`save`.
-
-        Raises
-        ------
-        KeyError
-            If the family's threshold file has no such test.
-        """
+        """Compute a measure with its interval, compare it with its threshold and the random reference."""
         definition = self.family.tests[test]
         if definition.off:
             return [self._skipped_row(subset, definition, definition.off, "")]
@@ -469,16 +402,7 @@ class Judging:
         return found.threshold if self.thresholds == "simulated" else published
 
     def simulated(self) -> pd.DataFrame:
-        """Give thresholds for groups of the sizes that were tested, and what they rest on.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a corpus, task, test and size of groups: ``published`` threshold; the threshold
-            ``simulated`` for groups of this size, by which factor ``stretch`` it is wider, and the absolute
-            scores that 99.9 % of unbiased random models stay below ``here`` and in groups of the
-            ``published_size``. See :mod:`soundcheck.statistics.simulated_thresholds`.
-        """
+        """Give thresholds for groups of the sizes that were tested, and what they rest on."""
         return pd.DataFrame(list(self._simulated.values()))
 
     def _population(
