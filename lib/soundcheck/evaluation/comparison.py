@@ -104,7 +104,11 @@ class Comparison:
             ]
             for pairs in (description.pairs, description.common)
         )
-        apart = {one.name for one, other in description.corpora if differ(one.predictions, other.predictions)}
+        apart = {
+            one.name
+            for one, other in description.corpora
+            if differ(one.predictions, other.predictions, (one.missing == "error", other.missing == "error"))
+        }
         self.contrasts = results.contrasts(*judged, description.same_draws, tuple(common), apart)
 
     @classmethod

@@ -20,8 +20,11 @@ from soundcheck.common.tasks import Task, scale_sentence
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.evaluation.trial_scores import score_trials
-from soundcheck.predict.tables import read_predictions
+from soundcheck.predict.tables import failed, read_predictions
 from soundcheck.statistics import draws
+
+
+ERROR = "error"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +59,9 @@ class CorpusView:
         Columns by which differences between groups are adjusted, words or numbers.
     ranges
         Task -> ends of the scale of its labels, where the suite says that it is another one than the task's.
+    missing
+        What an input counts as that a recogniser was asked about in vain: ``"error"``, an empty transcript, or
+        ``"left out"``.
     """
 
     name: str
@@ -72,6 +78,7 @@ class CorpusView:
     groups: tuple[str, ...] = ()
     adjust: tuple[str, ...] = ()
     ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    missing: str = ERROR
 
     def labels(self, task: Task) -> np.ndarray:
         """Give the labels of a task; all missing if the corpus has none."""
@@ -85,7 +92,13 @@ class CorpusView:
         if task.name not in rows.columns:
             rows = rows.assign(**{task.name: None})
         found = _array(rows[task.name].reindex(self.segments["key"]), task)
+        if task.is_transcription and self.missing == ERROR:
+            found[failed(rows).reindex(self.segments["key"], fill_value=False).to_numpy(dtype=bool)] = ""
         return task.scale(found) if task.is_regression else found
+
+    def failures(self, change: str = "") -> int:
+        """Count the inputs that the model was asked about in vain."""
+        return int(failed(self.predictions[self.predictions["change"] == change]).sum())
 
     def unchanged(self, *changes: str) -> np.ndarray:
         """Say which signals all of some changes (by their identities) have left as they are."""

@@ -16,7 +16,7 @@ class CorpusDescription:
 
     Parameters
     ----------
-    name, title, synthetic, blocks, base_condition, probes_of, root, audio, groups, adjust, ranges
+    name, title, synthetic, blocks, base_condition, probes_of, root, audio, groups, adjust, ranges, missing
         See :class:`soundcheck.evaluation.corpus_view.CorpusView`.
     segments, predictions
         Parquet files: the segment table and the predictions.
@@ -38,6 +38,7 @@ class CorpusDescription:
     groups: tuple[str, ...] = ()
     adjust: tuple[str, ...] = ()
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    missing: str = "error"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from soundcheck.common import files
+from soundcheck.evaluation.corpus_view import ERROR
 from soundcheck.models.stated import stated_names
 from soundcheck.predict.common_answers import reduced
 from soundcheck.run.output import Output
@@ -32,11 +33,13 @@ def common_jobs(entry: ComparisonEntry, judging: Sequence[Job], output: Output) 
         folder = output.comparisons / files.slug(entry.name) / files.slug(job.model)
         tasks = job.description.tasks
         judged = {*(task.name for task in tasks), *stated_names(tasks)}
-        theirs = {corpus.name: corpus.predictions for corpus in partner.description.corpora}
+        theirs = {corpus.name: corpus for corpus in partner.description.corpora}
         corpora = []
         for corpus in job.description.corpora:
-            tables = corpus.predictions, theirs.get(corpus.name, corpus.predictions)
-            if all(path.is_file() for path in tables) and judged & _write(*tables, folder):
+            both = corpus, theirs.get(corpus.name, corpus)
+            tables = [one.predictions for one in both]
+            counted = tuple(one.missing == ERROR for one in both)
+            if all(path.is_file() for path in tables) and judged & _write(*tables, counted, folder):
                 corpus = dataclasses.replace(corpus, predictions=folder / corpus.predictions.name)
             corpora.append(corpus)
         if tuple(corpora) != job.description.corpora:
@@ -52,9 +55,9 @@ def common_jobs(entry: ComparisonEntry, judging: Sequence[Job], output: Output) 
 
 
 @functools.lru_cache(maxsize=64)
-def _write(own: Path, other: Path, folder: Path) -> frozenset[str]:
+def _write(own: Path, other: Path, counted: tuple[bool, bool], folder: Path) -> frozenset[str]:
     """Write the table of what both answered, if that is less; gives the columns that lost answers."""
-    table, lost = reduced(own, other)
+    table, lost = reduced(own, other, counted)
     if lost:
         with files.replacing(folder / own.name) as part:
             pq.write_table(table, part, compression="zstd")

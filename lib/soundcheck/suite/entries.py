@@ -208,6 +208,8 @@ class ModelEntry:
         Files, folders and patterns, as written, that its answers rest on, beside those that are seen anyway.
     card
         What people say about it, for cards.
+    missing
+        What an input without an answer counts as for a recogniser: ``"error"`` or ``"left out"``.
     """
 
     name: str
@@ -226,6 +228,7 @@ class ModelEntry:
     files: tuple[str, ...] = ()
     card: Card = Card()
     values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+    missing: str = "error"
 
     def is_for(self, family: str) -> bool:
         """Say whether a family tests the model."""
