@@ -31,6 +31,8 @@ MISSING_REFUSED = 0.5  # proportion of labelled segments without prediction abov
 MISSING_NOTED = 0.05  # proportion above which a note says so
 
 _NOISE = 1e-14  # values are of the order of 1
+_STEP = 1e-6  # of numerical gradients, relative to the sum of absolute contributions
+_AT_A_TIME = 64  # sums that are moved at a time for a gradient
 _LARGEST = 1e100  # numbers beyond are treated as not finite: their squares and sums would overflow
 
 Finish = Callable[[np.ndarray], np.ndarray]
@@ -79,6 +81,20 @@ class Contributions:
         """
         raise NotImplementedError
 
+    def sizes(self) -> np.ndarray:
+        """Sum the absolute contributions, float64 ``(size,)``."""
+        raise NotImplementedError
+
+    def project(self, gradient: np.ndarray) -> np.ndarray:
+        """Multiply the contributions of each segment with a gradient ``(size, m)``: float64 ``(N, m)``."""
+        found = np.zeros((len(self.rows), gradient.shape[1]))
+        rows = self._contributing()
+        found[rows] = self._projected(rows, gradient)
+        return found
+
+    def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
     def restrict(self, mask: np.ndarray) -> Contributions:
         """Keep the segments of a mask."""
         return dataclasses.replace(
@@ -121,6 +137,17 @@ class Columns(Contributions):
                 layer[:, n] = found
         return high, low
 
+    def sizes(self) -> np.ndarray:
+        """Sum the absolute contributions; see :meth:`Contributions.sizes`."""
+        rows = self._contributing()
+        return np.array([self.rows.sum(), *(np.abs(column[rows]).sum() for column in self.columns)], float)
+
+    def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
+        columns = (
+            column[rows, np.newaxis] * slope for column, slope in zip(self.columns, gradient[1:], strict=True)
+        )
+        return sum(columns, gradient[0])
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Cells(Contributions):
@@ -152,6 +179,13 @@ class Cells(Contributions):
         high = counts.reshape(n_blocks, self.n_cells).astype(np.float64)
         return high, np.zeros_like(high)
 
+    def sizes(self) -> np.ndarray:
+        """Count the segments of each cell."""
+        return np.bincount(self.cells[self._contributing()], minlength=self.n_cells).astype(np.float64)
+
+    def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
+        return gradient[self.cells[rows]]
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Tallies(Contributions):
@@ -180,6 +214,13 @@ class Tallies(Contributions):
             high[own, 1:] = np.add.reduceat(self.tallies[order], first, axis=0)
             high[own, 0] = np.diff([*first, len(order)])
         return high, np.zeros_like(high)
+
+    def sizes(self) -> np.ndarray:
+        """Sum the absolute contributions; see :meth:`Contributions.sizes`."""
+        return np.append(float(self.rows.sum()), np.abs(self.tallies[self.rows]).sum(axis=0))
+
+    def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
+        return gradient[0] + self.tallies[rows] @ gradient[1:]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -242,6 +283,34 @@ class Statistic:
     def sums(self) -> np.ndarray:
         """Sum all segments, float64 ``(k,)``."""
         return self.block_sums(np.zeros(len(self), dtype=np.intp), 1)[0]
+
+    def influence(self) -> np.ndarray:
+        """Give the change of each value, linearised, when one more copy of a segment is added.
+
+        Returns
+        -------
+        numpy.ndarray
+            float64 ``(N, m)``; 0 for segments that do not contribute, NaN where a value is undefined.
+        """
+        ends = np.cumsum([part.size for part in self.parts])[:-1]
+        slopes = np.split(self._gradient(), ends)
+        return sum(part.project(own) for part, own in zip(self.parts, slopes, strict=True))
+
+    def _gradient(self) -> np.ndarray:
+        """Differentiate the values at the sums, ``(k, m)``; 0 for sums to which no segment contributes."""
+        sums, steps = self.sums(), _STEP * np.concatenate([part.sizes() for part in self.parts])
+        found, value = np.zeros((len(sums), len(self.labels))), self.compute(sums)
+        moving = np.flatnonzero(steps)
+        for start in range(0, len(moving), _AT_A_TIME):
+            chosen = moving[start : start + _AT_A_TIME]
+            moved = np.zeros((len(chosen), len(sums)))
+            moved[np.arange(len(chosen)), chosen] = steps[chosen]
+            more, less = self.compute(sums + moved), self.compute(sums - moved)
+            # A value may be defined on one side only: one segment less than two has no correlation.
+            ends = np.where(np.isnan(more), value, more) - np.where(np.isnan(less), value, less)
+            sides = 2.0 - np.isnan(more) - np.isnan(less)
+            found[chosen] = ratio(ends, sides * steps[chosen, np.newaxis])
+        return found
 
     def point(self, sums: np.ndarray | None = None) -> Point:
         """Compute the values from the sums of all segments.

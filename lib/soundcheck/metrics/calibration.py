@@ -20,12 +20,16 @@ _LARGEST = 1e100  # scores beyond count as this for costs, whose sums would over
 
 
 class _LogLikelihoodCost(TrialStatistic):
-    def _evaluate(self, weights: np.ndarray) -> np.ndarray:
+    def _losses(self) -> tuple[np.ndarray, tuple[float, float]]:
         trials = self._sorted
         scores = np.clip(trials.scores, -_LARGEST, _LARGEST)
         costs = np.where(trials.target, -1.0, 1.0)
         costs *= np.repeat(scores, np.diff(trials.ends, prepend=0))
-        costs = np.logaddexp(0.0, costs) / np.log(2)
+        return np.logaddexp(0.0, costs) / np.log(2), (0.5, 0.5)
+
+    def _evaluate(self, weights: np.ndarray) -> np.ndarray:
+        trials = self._sorted
+        costs, _ = self._losses()
         kinds = [np.flatnonzero(trials.target == kind) for kind in (True, False)]
         sums = [np.zeros((len(weights), 1)) for _ in kinds]
         for layer in trials.exact_sums(costs):

@@ -59,6 +59,11 @@ class Trials:
         Speakers of the two recordings, whole numbers from 0 to ``speakers - 1``, ``(N,)``.
     speakers
         Number of speakers.
+    recordings
+        The two recordings of each trial, whole numbers below ``n_recordings``, ``(N,)`` each. If they are not
+        known (``None``), there is no answer for these speakers.
+    n_recordings
+        Number of recordings, those of other trials included.
 
     Raises
     ------
@@ -71,9 +76,11 @@ class Trials:
     first: np.ndarray
     second: np.ndarray
     speakers: int
+    recordings: tuple[np.ndarray, np.ndarray] | None = None
+    n_recordings: int = 0
 
     def __post_init__(self) -> None:
-        for array in (self.target, self.first, self.second):
+        for array in (self.target, self.first, self.second, *(self.recordings or ())):
             same_length(self.scores, array)
         if self.target.dtype != bool or np.isinf(self.scores).any():
             raise ValueError("Targets are True or False, and scores finite or missing.")
@@ -90,8 +97,9 @@ class Trials:
         target: Sequence[bool],
         first: Sequence[object],
         second: Sequence[object],
+        recordings: tuple[Sequence[object], Sequence[object]] | None = None,
     ) -> Trials:
-        """Give speakers numbers in the order of their names.
+        """Give speakers and recordings numbers, speakers in the order of their names.
 
         Parameters
         ----------
@@ -99,14 +107,20 @@ class Trials:
             See the class.
         first, second
             Names of the speakers, ``(N,)``, texts or numbers.
+        recordings
+            Names of the two recordings of each trial.
         """
         scores = numbers(scores)
         both = pd.Series([*first, *second], dtype=object)
         codes, names = pd.factorize(both, sort=True)
         if (codes < 0).any():
             raise ValueError(f"{int((codes < 0).sum())} recordings have no speaker.")
-        half = len(codes) // 2
-        return cls(scores, np.asarray(target, dtype=bool), codes[:half], codes[half:], len(names))
+        sides = np.split(codes, 2)
+        found = cls(scores, np.asarray(target, dtype=bool), *sides, len(names))
+        if recordings is None:
+            return found
+        codes, names = pd.factorize(pd.Series([*recordings[0], *recordings[1]], dtype=object))
+        return dataclasses.replace(found, recordings=tuple(np.split(codes, 2)), n_recordings=len(names))
 
     def only(self, mask: np.ndarray) -> Trials:
         """Keep some trials, with the same numbers of speakers, so that groups share replicates.
@@ -131,6 +145,7 @@ class Trials:
             target=self.target[mask],
             first=self.first[mask],
             second=self.second[mask],
+            recordings=self.recordings and tuple(side[mask] for side in self.recordings),
         )
 
     def __len__(self) -> int:
@@ -155,6 +170,10 @@ class SortedTrials:
         self.target_rows = np.flatnonzero(self.target)
         self.targets_before = np.append(0, np.cumsum(self.target))  # each row, and the end
         self.scores = scores[self.ends - 1]
+        self.owners = np.full(trials.n_recordings, -1, dtype=np.intp)  # speakers of recordings
+        self.recordings = trials.recordings and tuple(side[order] for side in trials.recordings)
+        for side, speakers in zip(self.recordings or (), (trials.first, trials.second), strict=False):
+            self.owners[side] = speakers[order]
         self.missing_predictions = len(trials) - self.n
         self.total = len(trials)
 
@@ -295,6 +314,30 @@ class TrialStatistic(Weighted):
     def _evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Compute the values of each replicate, ``(replicates, m)``, or ``(replicates,)`` if one."""
         raise NotImplementedError
+
+    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Add up the influence of the trials of each recording; see :class:`.weighted.Weighted`."""
+        trials = self._sorted
+        if trials.recordings is None:
+            return None
+        if self._one_kind():
+            return np.full((len(trials.owners), len(self.labels)), np.nan), trials.owners
+        losses = self._losses()
+        if losses is None:
+            return None
+        own, factors = losses
+        for kind, factor in zip((True, False), factors, strict=True):
+            rows = np.flatnonzero(trials.target == kind)
+            own[rows] = factor * (own[rows] - own[rows].mean()) / len(rows)
+        sums = sum(np.bincount(side, own, minlength=len(trials.owners)) for side in trials.recordings)
+        return sums[:, np.newaxis], trials.owners
+
+    def _losses(self) -> tuple[np.ndarray, tuple[float, float]] | None:
+        """Write the value as factors times the mean loss of targets and of others, in the order of scores.
+
+        Only to first order, as trials are added. ``None``: the value is no such sum.
+        """
+        return None
 
     def _in_window(self, weights: np.ndarray, low: int, high: int) -> np.ndarray:
         """Go through a window of steps, a few replicates at a time.

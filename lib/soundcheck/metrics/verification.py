@@ -28,7 +28,22 @@ _PILOT = 16  # replicates that find out where the rates cross
 _NOISE = 1e-12  # relative; products of rates and whole numbers are closer than this to what they should be
 
 
-class _Search(TrialStatistic):
+class _Rejecting(TrialStatistic):
+    """A value of both error rates."""
+
+    def _errors(self, end: int) -> np.ndarray:
+        """Say which trials are wrong if the first ones, up to ``end``, are rejected, float64 ``(n,)``."""
+        rejected = np.arange(self._sorted.n) < end
+        return (rejected == self._sorted.target).astype(np.float64)
+
+    def _rates(self) -> tuple[np.ndarray, np.ndarray]:
+        """Compute false rejection and acceptance rates before each step and after the last."""
+        ends = np.append(0, self._sorted.ends)
+        targets = self._sorted.targets_before[ends]
+        return targets / targets[-1], 1 - (ends - targets) / (ends - targets)[-1]
+
+
+class _Search(_Rejecting):
     """A value that lies at one of the steps, mostly in the same region."""
 
     def _evaluate(self, weights: np.ndarray) -> np.ndarray:
@@ -78,6 +93,21 @@ class _EqualErrorRate(_Search):
         found[row, 1] = step[row]
         return found
 
+    def _losses(self) -> tuple[np.ndarray, tuple[float, float]]:
+        """Both rates where they cross; as the threshold moves, it is the flatter curve that counts."""
+        frr, far = self._rates()
+        apart, ends = far - frr, np.append(0, self._sorted.ends)
+        step = int(np.argmax(apart <= 0))
+        part = apart[step - 1] / (apart[step - 1] - apart[step])  # of the step at the crossing
+        errors = (1 - part) * self._errors(ends[step - 1]) + part * self._errors(ends[step])
+        rate, least = errors[self._sorted.target].mean(), min(len(self._sorted.target_rows), self._sorted.n)
+        least = min(least, self._sorted.n - len(self._sorted.target_rows))
+        reach = 2 * np.sqrt((rate * (1 - rate) + 1 / least) / least)  # how far chance moves the rates
+        low, high = np.flatnonzero(apart >= min(reach, 1))[-1], np.flatnonzero(apart <= -min(reach, 1))[0]
+        rejections, acceptances = frr[high] - frr[low], far[low] - far[high]
+        both = rejections + acceptances
+        return errors, (acceptances / both, rejections / both)
+
 
 def equal_error_rate(trials: Trials) -> Weighted:
     """Rate at which as many targets are rejected as non-targets are accepted.
@@ -110,7 +140,7 @@ def equal_error_threshold(trials: Trials) -> float:
     return float(thresholds[after - 1] + part * (thresholds[after] - thresholds[after - 1]))
 
 
-class _Cost(TrialStatistic):
+class _Cost(_Rejecting):
     def __init__(self, trials: Trials, miss: float, false_alarm: float, scale: float) -> None:
         super().__init__(trials)
         self._costs = miss / scale, false_alarm / scale
@@ -146,6 +176,11 @@ class _MinCost(_Cost, _Search):
         sure = lowest <= np.minimum(self._cost(0.0, far[0]), self._cost(frr[-1], 0.0))
         return np.stack([np.where(sure, lowest, np.nan), np.zeros(len(lowest))], axis=1)
 
+    def _losses(self) -> tuple[np.ndarray, tuple[float, float]]:
+        """Errors at the best threshold, which to first order may stay where it is."""
+        step = int(np.argmin(self._cost(*self._rates())))
+        return self._errors(np.append(0, self._sorted.ends)[step]), self._costs
+
 
 class _AtThreshold(_Cost):
     def __init__(
@@ -161,6 +196,9 @@ class _AtThreshold(_Cost):
         targets, others = trials.sums(weights, self._step)
         all_targets, all_others = trials.sums(weights, trials.steps)
         return self._cost(ratio(targets, all_targets), 1 - ratio(others, all_others))[:, 0]
+
+    def _losses(self) -> tuple[np.ndarray, tuple[float, float]]:
+        return self._errors(np.append(0, self._sorted.ends)[self._step]), self._costs
 
 
 def _costs(

@@ -52,6 +52,17 @@ class Weighted(abc.ABC):
             float64 ``(replicates, m)``; NaN where undefined.
         """
 
+    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Give the change of each value, linearised, when one more copy of a recording is added.
+
+        Returns
+        -------
+        tuple of numpy.ndarray or None
+            float64 ``(R, m)``, and the speaker of each recording, whole numbers ``(R,)``, -1 if it takes no
+            part. ``None`` where this has no meaning (ranks of speakers) or recordings are not known.
+        """
+        return None
+
     def by_chance(self, weights: np.ndarray) -> np.ndarray | None:
         """Say how often values of at least 0 would be as large if nothing were wrong, float64 ``(m,)``.
 
@@ -59,6 +70,15 @@ class Weighted(abc.ABC):
         replicates tell.
         """
         return None
+
+
+def _influences(parts: Sequence[Weighted]) -> tuple[np.ndarray, np.ndarray] | None:
+    """Put the influence values of statistics over the same recordings side by side."""
+    found = [part.influence() for part in parts]
+    if any(own is None for own in found):
+        return None
+    values, speakers = zip(*found, strict=True)
+    return np.concatenate(values, axis=1), np.maximum.reduce(speakers)
 
 
 class _Difference(Weighted):
@@ -82,6 +102,10 @@ class _Difference(Weighted):
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         return self._a.evaluate(weights) - self._b.evaluate(weights)
+
+    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+        both = _influences([self._a, self._b])
+        return both and (np.subtract(*np.split(both[0], 2, axis=1)), both[1])
 
 
 def weighted_difference(a: Weighted, b: Weighted) -> Weighted:
@@ -128,6 +152,10 @@ class _Sums(Weighted):
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         return self._added(np.concatenate([part.evaluate(weights) for part in self._parts], axis=1))
 
+    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+        parts = _influences(self._parts)
+        return parts and (self._added(parts[0]), parts[1])
+
 
 def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weighted:
     """Add up: for each label the sum of factors times single values, on the same replicates.
@@ -170,6 +198,10 @@ class Remembered(Weighted):
     def blocks(self) -> np.ndarray:
         """Count the blocks of each value."""
         return self._statistic.blocks()
+
+    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Give the influence values of recordings."""
+        return self._statistic.influence()
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Compute the values of replicates, or give those that are known for the same weights."""

@@ -1,0 +1,164 @@
+r"""How exact a value is for these speakers: speakers are fixed, their recordings vary.
+
+The variance of a value is the sum over speakers of that of their recordings' influence values :math:`u`,
+
+.. math:: \sum_s \frac{n_s}{n_s - 1} \sum_{i \in s} (u_i - \bar u_s)^2
+
+as in stratified sampling, with the speakers as strata (Binder 1983, On the variances of asymptotically normal
+estimators from complex surveys). Nothing is drawn. What is true of new speakers is another question, see
+:mod:`soundcheck.statistics.bootstrap`.
+
+Conventions
+-----------
+- Speakers with one recording say nothing about how their recordings vary: together they are one stratum.
+  Where they are the majority, all recordings count as independent.
+- Intervals use Student's t on the scale on which values are free, with Satterthwaite's degrees of freedom
+  (1946, An approximate distribution of estimates of variance components).
+- Where nothing varies there is no interval; a share of 0 or 1 has :func:`share_on_limit`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
+
+from soundcheck.metrics.additive import Statistic, ratio, round_significant
+from soundcheck.metrics.weighted import Weighted
+from soundcheck.statistics.evidence import FREE, Scale
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class FixedSpeakers:
+    """How exact the ``m`` values of a statistic are for these speakers.
+
+    Parameters
+    ----------
+    error
+        Standard errors, float64 ``(m,)``; NaN if there is none, 0 if nothing varies.
+    freedom
+        Degrees of freedom, float64 ``(m,)``; NaN where there is no error, or an error of 0.
+    independent
+        bool ``(m,)``; whether recordings count as independent, because most speakers have one.
+    """
+
+    error: np.ndarray
+    freedom: np.ndarray
+    independent: np.ndarray
+
+
+def fixed_speakers(statistic: Statistic | Weighted, blocks: np.ndarray) -> FixedSpeakers:
+    """Compute the standard errors of values when these speakers are recorded again.
+
+    Parameters
+    ----------
+    statistic
+        The statistic; one without influence values has no errors.
+    blocks
+        Speaker of each segment, whole numbers ``(N,)``. Trials bring their own, and this is not looked at.
+    """
+    m = len(statistic.labels)
+    if isinstance(statistic, Weighted):
+        influence, speakers = statistic.influence() or (np.zeros((0, m)), np.zeros(0, dtype=np.intp))
+        used = speakers >= 0
+    else:
+        influence, speakers, used = statistic.influence(), np.asarray(blocks), statistic.rows
+    influence = influence[used]
+    if len(influence) < 2:
+        nothing = np.full(m, np.nan)
+        return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool))
+    strata, independent = _strata(speakers[used])
+    counts = np.bincount(strata)[:, np.newaxis]
+    means = _sums(strata, influence) / counts
+    variances = counts / (counts - 1) * _sums(strata, (influence - means[strata]) ** 2)
+    total = variances.sum(axis=0)
+    freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=0))
+    return FixedSpeakers(round_significant(np.sqrt(total)), freedom, np.full(m, independent))
+
+
+def _sums(strata: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.stack([np.bincount(strata, column) for column in values.T], axis=1)
+
+
+def _strata(speakers: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Give strata of two recordings or more numbers from 0, and say whether all recordings are in one."""
+    _, codes, counts = np.unique(speakers, return_inverse=True, return_counts=True)
+    single = counts == 1
+    if 2 * single.sum() > len(counts):
+        return np.zeros(len(speakers), dtype=np.intp), True
+    own = np.cumsum(~single) - 1
+    # A speaker who is alone with one recording joins the one with the fewest.
+    alone = single.sum() == 1
+    own[single] = own[np.where(single, counts.max() + 1, counts).argmin()] if alone else own.max() + 1
+    return own[codes], False
+
+
+def sample_interval(
+    value: float, error: float, freedom: float, scale: Scale = FREE, level: float = 0.95
+) -> tuple[float, float]:
+    """Compute the t interval of a value for these speakers; NaN where nothing varies.
+
+    Examples
+    --------
+    >>> low, high = sample_interval(0.9, 0.05, 40.0, Scale(0, 1))
+    >>> round(low, 3), round(high, 3)
+    (0.747, 0.965)
+    """
+    if not (np.isfinite(value) and error > 0):
+        return np.nan, np.nan
+    center, spread, free = _freed(value, error, scale)
+    reach = scipy.special.stdtrit(freedom, (1 + level) / 2) * spread
+    bounds = np.clip(free.back(np.array([center - reach, center + reach])), scale.low, scale.high)
+    low, high = round_significant(bounds).tolist()
+    return low, high
+
+
+def sample_p_value(
+    value: float,
+    threshold: float,
+    error: float,
+    freedom: float,
+    scale: Scale = FREE,
+    side: str = "two-sided",
+) -> float:
+    """Compute how likely it is to lie so far from a threshold if the true value for these speakers is on it.
+
+    Parameters
+    ----------
+    side
+        ``"two-sided"``, or where values count: ``"greater"`` or ``"less"`` than the threshold.
+    """
+    if not (np.isfinite(value) and np.isfinite(threshold) and error > 0):
+        return np.nan
+    if not np.isfinite(scale.free(threshold)):
+        scale = FREE
+    center, spread, scale = _freed(value, error, scale)
+    beyond = (center - float(scale.free(threshold))) / spread
+    if side == "two-sided":
+        return float(2 * scipy.special.stdtr(freedom, -abs(beyond)))
+    return float(scipy.special.stdtr(freedom, -beyond if side == "greater" else beyond))
+
+
+def _freed(value: float, error: float, scale: Scale) -> tuple[float, float, Scale]:
+    """Map a value and its standard error to the scale without limits; the plain one for values on a limit."""
+    if not np.isfinite(scale.free(value)):
+        return value, error, FREE
+    slope = 1 / (value - scale.low) if np.isfinite(scale.low) else 0.0
+    slope += 1 / (scale.high - value) if np.isfinite(scale.high) else 0.0
+    return float(scale.free(value)), error * (slope or 1.0), scale
+
+
+def share_on_limit(count: int, value: float, level: float = 0.95) -> tuple[float, float]:
+    """Give the interval of Clopper and Pearson for a share of 0 or 1 among ``count`` recordings.
+
+    Examples
+    --------
+    >>> low, high = share_on_limit(292, 1.0)
+    >>> round(low, 3), high
+    (0.987, 1.0)
+    """
+    if count < 1:
+        return np.nan, np.nan
+    found = scipy.stats.binomtest(count if value == 1 else 0, count).proportion_ci(level)
+    return float(found.low), float(found.high)
