@@ -23,7 +23,6 @@ from soundcheck.evaluation.trial_scores import score_trials
 from soundcheck.predict.tables import failed, read_predictions
 from soundcheck.statistics import draws
 
-
 ERROR = "error"
 
 
@@ -60,7 +59,7 @@ class CorpusView:
     ranges
         Task -> ends of the scale of its labels, where the suite says that it is another one than the task's.
     missing
-        What an input counts as that a recogniser was asked about in vain: ``"error"``, an empty transcript, or
+        What an input counts as to which a recogniser gave no answer: ``"error"``, an empty transcript, or
         ``"left out"``.
     """
 

@@ -34,6 +34,7 @@ from soundcheck.metrics.weighted import Weighted
 from soundcheck.results.verdict import KEY
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.evidence import FREE, Scale
+from soundcheck.statistics.fixed_speakers import fixed_speakers
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family, TestDefinition
@@ -199,8 +200,11 @@ class Judging:
         if column:
             judged = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in judged]
         population = self._population(subset, statistic, found)
+        fixed = fixed_speakers(statistic, subset.blocks)
         for n, verdict in enumerate(judged):
-            self._judged.append(results.Judged(verdict, found.replicates[:, n], *population, int(sides[n])))
+            sample = fixed.spread[:, n], fixed.freedom[n]
+            drawn = found.replicates[:, n]
+            self._judged.append(results.Judged(verdict, drawn, *population, int(sides[n]), *sample))
         return judged
 
     def _concluded_groups(
