@@ -29,12 +29,11 @@ from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.shares import Share
 from soundcheck.results.record import KeyFigure
-from soundcheck.run import notebook_jobs, planning, runner, tables
-from soundcheck.run.common_jobs import common_jobs
+from soundcheck.run import key_figures, notebook_jobs, planning, runner, tables
+from soundcheck.run.common_jobs import common_estimates, common_jobs
 from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
 from soundcheck.run.early import Early
 from soundcheck.run.forecast import forecast
-from soundcheck.run.key_figures import key_figures
 from soundcheck.run.material import load
 from soundcheck.run.merging import Shards, read_shards
 from soundcheck.run.opening import Opened, opened
@@ -309,7 +308,9 @@ def _run_in(
         for values in derived.find(
             "key figures",
             depends,
-            lambda: [vars(figure) for figure in key_figures(suite, tested, corpora, lists, reports)],
+            lambda: [
+                vars(figure) for figure in key_figures.key_figures(suite, tested, corpora, lists, reports)
+            ],
         )
     )
 
@@ -334,9 +335,11 @@ def _run_in(
     output.prune(output.comparisons, {path.name for one in compared for path in one.job.files} | folders)
 
     stages.begin("results")
-    make = functools.partial(_write_results, suite, tested, corpora, judged, output)
-    written = derived.write("results", [of_rows(judged), tested, depends], make)
-    frame, results_digest = read_frame(written[1]), files.digest(written[0])
+    again = done[len(judging) + len(studying) : len(planned)]
+    make = functools.partial(_write_results, suite, tested, corpora, judged, again, figures, output)
+    seen = [of_rows(judged), of_rows(again), tested, depends, list(map(vars, figures))]
+    written = derived.write("results", seen, make)
+    frame, results_digest = read_frame(written[2]), files.digest(written[0])
     contrasts = _contrasts(compared)
     tables.write_left_out(corpora, sounds, reports, output)
     files.write_bytes(output.comparison_table, results.contrast_csv(contrasts))
@@ -477,15 +480,21 @@ def _write_results(
     families: Sequence[Family],
     corpora: Sequence[Corpus],
     outcomes: Sequence[runner.Outcome],
+    again: Sequence[runner.Outcome],
+    figures: Sequence[KeyFigure],
     output: Output,
 ) -> list[Path]:
     """Write the rows of all notebooks; a failed notebook's tests become rows with its error."""
     by_name = {family.name: family for family in families}
     rows: list[results.Verdict] = []
+    estimates: list[results.Estimate] = []
+    drawn: dict[tuple, None] = {}
     for outcome in outcomes:
         job = outcome.job
         if not outcome.failed:
-            rows += results.load(job.rows)
+            own, values, segments = results.load_all(job.rows)
+            rows, estimates = rows + own, estimates + values
+            drawn |= dict.fromkeys(segments)
             continue
         family = by_name[job.family]
         for corpus in planning.evaluated_corpora(family, suite.models[job.model], corpora):
@@ -495,8 +504,15 @@ def _write_results(
                 rows += results.skipped_rows(
                     job.model, corpus.name, family, task, f"error: the notebook failed: {outcome.error}"
                 )
-    results.write_results(results.settle(results.to_frame(rows)), output.folder)
-    return [output.results, output.results.with_suffix(".parquet")]
+    results.write_results(results.decide(results.to_frame(rows)), output.folder)
+    estimates += key_figures.estimates(figures)
+    for outcome in again:
+        if not outcome.failed:
+            estimates += common_estimates(outcome.job, suite.comparisons)
+    results.write_estimates(results.estimate_frame(results.collected(estimates)), output.folder)
+    tables.write_drawn(drawn, output)
+    written = [output.results, output.estimates]
+    return [*written, *(path.with_suffix(".parquet") for path in written)]
 
 
 def _contrasts(outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:

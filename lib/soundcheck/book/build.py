@@ -117,7 +117,9 @@ def build(
         from soundcheck.book.assembly import assemble  # late: what draws figures takes a second to load
 
         assemble(sources, output, record, results, **arguments)
-        tables = [output.results, output.left_out, output.comparison_table, output.word_errors]
+        tables = [
+            *(output.results, output.estimates, output.left_out, output.comparison_table, output.word_errors)
+        ]
         if history_page.NAME in sources.pages:
             tables.append(history_page.table_of(output))
         problems = finish(book, sources, output, record, tables, about=Provenance.of(record), depends=depends)

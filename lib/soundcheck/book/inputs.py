@@ -36,7 +36,7 @@ def digest(
         *output.comparisons.rglob("*"),
         *output.studies.glob("*"),
         *output.corpora.glob("*"),
-        *(output.results, output.left_out, output.comparison_table, output.word_errors),
+        *(output.results, output.estimates, output.left_out, output.comparison_table, output.word_errors),
     ]
     parts = [
         *(made_with(), seen, [entry.past(today()) for entry in record.accepted]),

@@ -1,17 +1,17 @@
-"""What may be concluded from a value: its gap, evidence, bound and p-value, for one row of the results each.
+"""What may be concluded from a value, for one row of the results each: interval, evidence, p-values.
 
-Two kinds of rows: a *group* is compared with all others, and judged by its gap and a difference that matters;
-any other value is judged by its threshold. See :mod:`soundcheck.statistics.evidence` and
-:mod:`soundcheck.statistics.permutation`.
+Two kinds of rows: a *group* is compared with a reference, all others together or one that the suite names,
+and judged by the difference and its margin; any other value is judged by its threshold. See
+:mod:`soundcheck.statistics.evidence`, :mod:`soundcheck.statistics.permutation` and, for what is true of these
+speakers, :mod:`soundcheck.statistics.fixed_speakers`.
 
 Conventions
 -----------
-- The gap of a group is its value minus that of the segments of all other groups together. What is published
-  compares a group with everybody, itself included; of two groups of equal size that is half the gap.
-- A group and the others need 5 blocks each; else there is no interval, of the value either.
+- The difference of a group is its value minus that of the reference. What is published compares a group with
+  everybody, itself included; of two groups of equal size that is half the difference.
+- Either side needs 5 speakers; else there is no interval for new speakers, of the value either.
 - Speakers are permuted where each of them belongs to one group, and there are two or more on either side.
-  Where groups vary within speakers, and for
-  trials, the p-value is that of Student's t.
+  Where groups vary within speakers, and for trials, the p-value is that of Student's t.
 """
 
 from __future__ import annotations
@@ -21,94 +21,101 @@ from collections.abc import Callable
 
 import numpy as np
 
+from soundcheck.common.wording import counted
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
-from soundcheck.metrics.additive import Statistic, round_significant, values
+from soundcheck.metrics import additive
+from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import ONE_CLASS
-from soundcheck.metrics.combinators import difference, restrict
-from soundcheck.metrics.weighted import Weighted
-from soundcheck.results.verdict import SHOWN, Verdict, no_threshold
+from soundcheck.metrics.combinators import restrict, sides
+from soundcheck.metrics.weighted import Weighted, weighted_sides
+from soundcheck.results.states import NO_REFERENCE, NO_SPEAKERS, REFERENCE
+from soundcheck.results.verdict import OTHERS, SHOWN, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale
+from soundcheck.statistics.fixed_speakers import (
+    FixedSpeakers,
+    fixed_speakers,
+    sample_interval,
+    sample_p_value,
+)
 from soundcheck.statistics.intervals import certainty, interval
 from soundcheck.statistics.paired import paired_p_value
-from soundcheck.statistics.rules import BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
+from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
 from soundcheck.suite.families import TestDefinition
+from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import HIGHER, MeasureInfo
 
-BY_GAP = "no threshold: judged by the gap that matters"
-FEWEST_PERMUTED = 2  # blocks on either side; of one speaker nobody knows how much speakers differ
+BY_GAP = "no threshold: judged by the margin"
+BY_CHANCE = "no threshold: compared with the same answers given at random"
+FEWEST_PERMUTED = 2  # speakers on either side; of one nobody knows how much speakers differ
+LEAST_ERRORS = 5  # on either side, below which a ratio of error rates says nothing
 
 Resample = Callable[[Statistic | Weighted, np.ndarray], Resampled]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class GroupGap:
-    """A group and those that it is compared with.
+    """A group and those that it is compared with: rows, bool ``(segments,)`` each."""
 
-    Parameters
-    ----------
-    base
-        Measure of any segments, called with a subset and predictions.
-    group, others
-        Rows of the group, and of all other groups, bool ``(segments,)``.
-    """
-
-    base: Measure
+    base: Measure  # of any segments
     group: np.ndarray
     others: np.ndarray
+    against: str = OTHERS
 
-    def __call__(self, subset: Subset, predictions: Predictions) -> Statistic:
-        """Give the value of the group minus that of the others."""
+    def sides(self, subset: Subset, predictions: Predictions) -> tuple[Statistic, Statistic]:
+        """Give the measure of the group and of those it is compared with."""
         base = self.base(subset, predictions)
-        return difference(restrict(base, self.group), restrict(base, self.others))
+        return restrict(base, self.group), restrict(base, self.others)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TrialGap:
+    """The same of trials, whose measures take the trials that count."""
+
+    base: Callable[[Subset, Predictions, np.ndarray], Weighted]
+    group: np.ndarray
+    others: np.ndarray
+    against: str = OTHERS
+
+    def sides(self, subset: Subset, predictions: Predictions) -> tuple[Weighted, Weighted]:
+        """Give the measure of the group and of those it is compared with."""
+        return self.base(subset, predictions, self.group), self.base(subset, predictions, self.others)
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """How the gaps of a suite are judged.
+    """How the differences of a suite are judged."""
 
-    Parameters
-    ----------
-    interval
-        Kind of interval, see :func:`soundcheck.statistics.intervals.interval`.
-    seed
-        The suite's seed.
-    by_gap
-        Whether verdicts compare the gap with what matters; so they do where that is all there is to judge by.
-    """
-
-    interval: str
+    interval: str  # see soundcheck.statistics.intervals.interval
     seed: int
-    by_gap: bool
+    by_gap: bool  # whether `passed` compares the difference with the margin
+    speakers: bool  # whether the blocks are speakers, so that something follows for new ones
+    margin: Margin
+    measure: MeasureInfo
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Gaps:
-    """Gaps of a group, one a label.
+    """Differences of a group to those it is compared with, one a label, ``m`` in all."""
 
-    Parameters
-    ----------
-    resampled
-        The gaps with their replicates.
-    blocks
-        Blocks of the smaller side, int64 ``(m,)``.
-    low, high
-        Bounds of the intervals, NaN where there is none.
-    p_values
-        float64 ``(m,)``, NaN where there is none.
-    least_p
-        The smallest p-value that so many speakers can give, ``None`` without such a limit.
-    reference
-        Gaps of the random reference, float64 ``(m,)``.
-    """
-
-    resampled: Resampled
-    blocks: np.ndarray
+    against: str
+    compared: bool  # whether there is anybody to compare with
+    resampled: Resampled  # of 3 m values: the group, the others, their differences
+    blocks: np.ndarray  # of the smaller side
     low: np.ndarray
     high: np.ndarray
     p_values: np.ndarray
-    least_p: float | None
-    reference: np.ndarray
+    least_p: float | None  # the smallest that so many speakers can give; None without such a limit
+    reference: np.ndarray  # differences of the random reference
+    fixed: FixedSpeakers
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def difference(self, n: int) -> int:
+        """Give the place of a difference among the values."""
+        return 2 * len(self) + n
 
 
 def scale_of(definition: TestDefinition, found: Resampled) -> Scale:
@@ -128,75 +135,65 @@ def scale_of(definition: TestDefinition, found: Resampled) -> Scale:
 
 
 def gaps_of(
-    gap: GroupGap | Measure,
+    gap: GroupGap | TrialGap,
     subset: Subset,
     definition: TestDefinition,
     resample: Resample,
     settings: Settings,
 ) -> Gaps:
-    """Compute the gaps of a group, with intervals and p-values.
-
-    Parameters
-    ----------
-    gap
-        The group and those that it is compared with; or, of trials, a measure that gives the gap.
-    subset
-        Rows of all groups.
-    definition
-        The test.
-    resample
-        Computes a statistic with replicates.
-    settings
-        How gaps are judged.
-    """
-    statistic = gap(subset, subset.predictions)
+    """Compute the differences of a group, with intervals and p-values for new speakers and for these."""
+    one, other = gap.sides(subset, subset.predictions)
+    statistic = sides(one, other) if isinstance(one, Statistic) else weighted_sides(one, other)
     found = resample(statistic, subset.blocks)
-    blocks, least_p = found.blocks, None
-    permuted = None
-    sides = None
-    if isinstance(gap, GroupGap):
-        base = gap.base(subset, subset.predictions)
+    m = len(one.labels)
+    blocks, least_p, permuted, sums = found.blocks[2 * m :], None, None, None
+    if isinstance(one, Statistic):
         n_blocks = int(subset.blocks.max(initial=-1)) + 1
-        sides = [restrict(base, rows).block_sums(subset.blocks, n_blocks) for rows in (gap.group, gap.others)]
-        contributing = [base.count(sums) > 0 for sums in sides]
+        sums = [side.block_sums(subset.blocks, n_blocks) for side in (one, other)]
+        contributing = [one.count(own) > 0 for own in sums]
         blocks = np.minimum(*(own.sum(axis=0) for own in contributing))
         there = [np.bincount(subset.blocks[rows], minlength=n_blocks) > 0 for rows in (gap.group, gap.others)]
         compared = there[0] | there[1]
         if not (there[0] & there[1]).any() and there[0].any() and there[1].any():
-            spread = [evidence.corrected_sd(found.replicates[:, n], int(k)) for n, k in enumerate(blocks)]
+            drawn = found.replicates[:, 2 * m :]
+            spread = [evidence.corrected_sd(drawn[:, n], int(k)) for n, k in enumerate(blocks)]
             members = there[0][compared]
             permuted = permutation.permuted_p_values(
-                base,
-                (sides[0] + sides[1])[compared],
+                one,
+                (sums[0] + sums[1])[compared],
                 members,
                 np.array(spread),
                 seed=settings.seed,
                 rule=definition.rule,
             )
             least_p = permutation.least_p_value(len(members), int(members.sum()))
-    low, high, p_values = np.full((3, len(found.labels)), np.nan)
-    for n in range(len(found.labels)):
-        replicates, own = found.replicates[:, n], int(blocks[n])
-        if permuted is not None and not found.reasons[n] and own >= FEWEST_PERMUTED:
+    low, high, p_values = np.full((3, m), np.nan)
+    for n in range(m):
+        place, own = 2 * m + n, int(blocks[n])
+        replicates, value = found.replicates[:, place], found.value[place]
+        if permuted is not None and not found.reasons[place] and own >= FEWEST_PERMUTED:
             p_values[n] = permuted[n]
-        if found.reasons[n] or found.withheld[n] or own < LEAST_BLOCKS:
+        if found.reasons[place] or found.withheld[place] or own < LEAST_BLOCKS:
             continue
-        low[n], high[n] = interval(replicates, settings.interval, blocks=own, value=found.value[n])
-        if sides is not None and low[n] == high[n]:
-            low[n], high[n] = _of_constants(base, sides, contributing, n, found.value[n], definition)
+        low[n], high[n] = interval(replicates, settings.interval, blocks=own, value=value)
+        if sums is not None and low[n] == high[n]:
+            low[n], high[n] = _of_constants(one, sums, contributing, n, value, definition)
         if np.isnan(p_values[n]):
             side = "greater" if one_sided(definition.rule) else "two-sided"
-            p_values[n] = paired_p_value(replicates, found.value[n], own, side)
-    reference = gap(subset, subset.reference)
-    known = dict(zip(reference.labels, values(reference), strict=True))
+            p_values[n] = paired_p_value(replicates, value, own, side)
+    values = [additive.values(side) for side in gap.sides(subset, subset.reference)]
+    known = dict(zip(one.labels, values[0] - values[1], strict=False))
     return Gaps(
+        gap.against,
+        bool(gap.others.any()),
         found,
         np.asarray(blocks),
         round_significant(low),
         round_significant(high),
         p_values,
         least_p,
-        np.array([known.get(label, np.nan) for label in found.labels]),
+        np.array([known.get(label, np.nan) for label in one.labels]),
+        fixed_speakers(statistic, subset.blocks),
     )
 
 
@@ -230,51 +227,117 @@ def _of_constants(
 
 
 def concluded_group(
-    verdict: Verdict, n: int, gaps: Gaps, matters: float | None, settings: Settings
+    verdict: Verdict, n: int, gaps: Gaps, published: float | None, settings: Settings
 ) -> Verdict:
-    """Add what may be concluded from the gap of a group, label ``n``, to its row.
+    """Add what may be concluded from the difference of a group, label ``n``, to its row.
 
-    Without threshold and without a gap that matters there is nothing to hold: the row gets its gap with the
-    interval, and no p-value, so that it counts among no tests.
+    Parameters
+    ----------
+    verdict, n, gaps
+        The row, the place of its label, and the differences.
+    published
+        Threshold of the test for its task, from which the margin is made if the suite sets none.
+    settings
+        How differences are judged.
     """
-    found = gaps.resampled
-    if found.reasons[n] or verdict.value is None:
+    found, place = gaps.resampled, gaps.difference(n)
+    if verdict.value is None:
         return verdict
-    gap, low, high = float(found.value[n]), gaps.low[n], gaps.high[n]
+    if obstacle := _no_reference(verdict, gaps):
+        why = "; ".join(filter(None, (verdict.skipped, obstacle)))
+        value = _some(found.value[n])
+        return dataclasses.replace(verdict, group_value=value, against=gaps.against, skipped=why)
+    if found.reasons[place]:
+        return verdict
+    group, others, gap = (float(found.value[k]) for k in (n, len(gaps) + n, place))
+    low, high = gaps.low[n], gaps.high[n]
     rule, shown = of_gap(verdict.rule), verdict.evidence == SHOWN
-    by_gap = (settings.by_gap or shown) and matters is not None and rule in GAP_RULES
+    margin = settings.margin.of(published, others, settings.measure)
+    absolute = settings.margin.of(published, None, settings.measure)
+    by_gap = (settings.by_gap or shown) and absolute is not None and rule in GAP_RULES
     by_gap &= ONE_CLASS not in verdict.skipped
     if shown and by_gap:
         why = verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)
         verdict, shown = dataclasses.replace(verdict, skipped=why), False
+    error, freedom = gaps.fixed.error[place], gaps.fixed.freedom[place]
+    here = sample_interval(gap, error, freedom)
+    side = "greater" if one_sided(rule) else "two-sided"
+    p_here = sample_p_value(gap, 0.0, error, freedom, side=side)
     added = {
+        "group_value": group,
+        "others_value": others,
+        "against": gaps.against,
         "gap": gap,
         "gap_low": _some(low),
         "gap_high": _some(high),
         "p_value": None if shown else _some(gaps.p_values[n]),
-        "matters": None if shown else matters,
+        "matters": None if shown else margin,
         "least_p": None if shown else gaps.least_p,
         "evidence": SHOWN if shown else evidence.NO_INTERVAL,
+        "gap_low_sample": _some(round_significant(here[0])),
+        "gap_high_sample": _some(round_significant(here[1])),
+        "p_sample": None if shown else _some(round_significant(p_here)),
     }
-    if matters is not None and not shown:
-        added["evidence"] = evidence.evidence(rule, low, high, matters)
+    added |= _ratio(gaps, n, settings)
+    if margin is not None and not shown:
+        added["evidence"] = evidence.evidence(rule, low, high, margin)
+        relative = settings.margin.relative
+        in_force = settings.measure.error and relative and settings.margin.floor < margin < absolute
+        if in_force and (added["ratio_high"] or 0.0) >= 1 + relative:
+            added["evidence"] = added["evidence"].replace(evidence.CLEAR_PASS, evidence.OPEN)
     added["bound"] = _some(evidence.bound(rule, low, high))
+    remarks = [verdict.skipped]
     if np.isnan(low) and verdict.low is not None:
-        few = "1 block" if gaps.blocks[n] == 1 else f"{gaps.blocks[n]} blocks"
-        why = found.withheld[n]
+        few = counted(int(gaps.blocks[n]), "speaker" if settings.speakers else "block")
+        why = found.withheld[place]
         if gaps.blocks[n] < LEAST_BLOCKS:
             why = f"interval withheld: {few} on the smaller side, {LEAST_BLOCKS} needed"
-        why = "; ".join(filter(None, (verdict.skipped, why)))
-        added |= {"low": None, "high": None, "certainty": None, "skipped": why}
+        remarks.append(why)
+        added |= {"low": None, "high": None, "certainty": None}
+    if not settings.speakers:
+        remarks.append(NO_SPEAKERS)
+        added |= {"p_value": None, "least_p": None}
     if by_gap:
-        passed, random = bool(passes(rule, gap, matters)), gaps.reference[n]
-        sure = None if np.isnan(low) else certainty(found.replicates[:, n], rule, matters, passed)
-        added |= {"rule": rule, "threshold": matters, "passed": passed, "certainty": sure}
-        added["reference_passed"] = None if np.isnan(random) else bool(passes(rule, random, matters))
-    return dataclasses.replace(verdict, **added)
+        passed, random = bool(passes(rule, gap, absolute)), gaps.reference[n]
+        sure = None if np.isnan(low) else certainty(found.replicates[:, place], rule, absolute, passed)
+        added |= {"rule": rule, "threshold": absolute, "passed": passed, "certainty": sure}
+        added["reference_passed"] = None if np.isnan(random) else bool(passes(rule, random, absolute))
+    return dataclasses.replace(verdict, **added, skipped="; ".join(filter(None, remarks)))
 
 
-def concluded_value(verdict: Verdict, n: int, found: Resampled, scale: Scale) -> Verdict:
+def _no_reference(verdict: Verdict, gaps: Gaps) -> str:
+    """Say why a group is compared with nobody although the suite names a reference; empty if it is not so."""
+    if gaps.against == OTHERS or gaps.compared:
+        return ""
+    if verdict.group.partition(": ")[2].partition(", ")[0] == gaps.against:
+        return REFERENCE
+    return f"{NO_REFERENCE}: {gaps.against}"
+
+
+def _ratio(gaps: Gaps, n: int, settings: Settings) -> dict[str, float | None]:
+    """Divide the error rates of both sides, with the interval on a logarithmic scale."""
+    none = dict.fromkeys(("ratio", "ratio_low", "ratio_high"))
+    if not settings.measure.error:
+        return none
+    found, places = gaps.resampled, (n, len(gaps) + n)
+    rates = [found.value[list(places)], found.replicates[:, list(places)]]
+    if settings.measure.better == HIGHER:
+        rates = [1 - own for own in rates]
+    if (rates[0] * found.segments[list(places)] < LEAST_ERRORS).any():
+        return none
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value, replicates = (np.log(own[..., 0]) - np.log(own[..., 1]) for own in rates)
+    replicates = np.where(np.isfinite(replicates), replicates, np.nan)
+    low = high = np.nan
+    if gaps.blocks[n] >= LEAST_BLOCKS and not found.withheld[gaps.difference(n)]:
+        low, high = evidence.t_interval(float(value), replicates, int(gaps.blocks[n]))
+    ratio = {"ratio": np.exp(value), "ratio_low": np.exp(low), "ratio_high": np.exp(high)}
+    return {name: _some(round_significant(number)) for name, number in ratio.items()}
+
+
+def concluded_value(
+    verdict: Verdict, n: int, found: Resampled, scale: Scale, fixed: FixedSpeakers
+) -> Verdict:
     """Add what may be concluded from a value and its threshold, label ``n``, to its row."""
     value, threshold, rule = verdict.value, verdict.threshold, verdict.rule
     if value is None or threshold is None:
@@ -295,10 +358,68 @@ def concluded_value(verdict: Verdict, n: int, found: Resampled, scale: Scale) ->
             "bound": evidence.bound(rule, verdict.low, verdict.high),
             "p_value": _some(p_value),
         }
-    for name in ("gap", "gap_low", "gap_high"):
+    error, freedom = fixed.error[n], fixed.freedom[n]
+    here = sample_interval(value, error, freedom, scale)
+    if not np.isnan(here[0]):
+        p_here = sample_p_value(value, nearest, error, freedom, scale, "less" if rule == ABOVE else "greater")
+        if rule == WITHIN and value < 0:
+            p_here = sample_p_value(value, nearest, error, freedom, scale, "less")
+        added |= {
+            "gap_low_sample": here[0] - nearest,
+            "gap_high_sample": here[1] - nearest,
+            "p_sample": float(round_significant(p_here)),
+        }
+    for name in ("gap", "gap_low", "gap_high", "gap_low_sample", "gap_high_sample"):
         if name in added:
             added[name] = float(round_significant(added[name]))
     return dataclasses.replace(verdict, **added)
+
+
+def above_chance(verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeakers, kind: str) -> Verdict:
+    """Judge a value without threshold, label ``n``, by what the same answers given at random would score.
+
+    Parameters
+    ----------
+    verdict, n
+        The row, and the place of its label.
+    found, fixed
+        The value, that of chance and their difference, each for all labels.
+    kind
+        Kind of interval.
+    """
+    m = len(found.labels) // 3
+    place, chance = 2 * m + n, found.value[m + n]
+    if verdict.evidence != SHOWN or found.reasons[place] or ONE_CLASS in verdict.skipped:
+        return verdict
+    gap, replicates, blocks = float(found.value[place]), found.replicates[:, place], int(found.blocks[place])
+    low = high = p_value = np.nan
+    if not found.withheld[place]:
+        low, high = interval(replicates, kind, blocks=blocks, value=gap)
+        p_value = evidence.p_value(gap, replicates, blocks, ABOVE, 0.0)
+    error, freedom = fixed.error[place], fixed.freedom[place]
+    here = sample_interval(gap, error, freedom)
+    p_here = sample_p_value(gap, 0.0, error, freedom, side="less")
+    passed = bool(passes(ABOVE, verdict.value, chance))
+    known = verdict.reference is not None
+    why = verdict.skipped.replace(no_threshold(verdict.task), BY_CHANCE)
+    return dataclasses.replace(
+        verdict,
+        threshold=float(chance),
+        rule=ABOVE,
+        passed=passed,
+        certainty=None if np.isnan(low) else certainty(replicates, ABOVE, 0.0, passed),
+        reference_passed=bool(passes(ABOVE, verdict.reference, chance)) if known else None,
+        gap=gap,
+        gap_low=_some(low),
+        gap_high=_some(high),
+        evidence=evidence.evidence(ABOVE, low, high, 0.0),
+        bound=_some(low),
+        p_value=_some(p_value),
+        gap_low_sample=_some(here[0]),
+        gap_high_sample=_some(here[1]),
+        p_sample=_some(round_significant(p_here)),
+        skipped=why,
+    )
 
 
 def _some(number: float) -> float | None:

@@ -22,8 +22,7 @@ from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.evaluation.trial_scores import score_trials
 from soundcheck.predict.tables import failed, read_predictions
 from soundcheck.statistics import draws
-
-ERROR = "error"
+from soundcheck.suite.entries import ERROR, LEFT_OUT
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,9 +57,11 @@ class CorpusView:
         Columns by which differences between groups are adjusted, words or numbers.
     ranges
         Task -> ends of the scale of its labels, where the suite says that it is another one than the task's.
+    against
+        Column -> the group that its other groups are compared with; ``"others"``, also where it is not named,
+        = all other groups.
     missing
-        What an input counts as to which a recogniser gave no answer: ``"error"``, an empty transcript, or
-        ``"left out"``.
+        How an input that the model was asked and gave no answer for counts: ``"error"`` or ``"left out"``.
     """
 
     name: str
@@ -77,7 +78,8 @@ class CorpusView:
     groups: tuple[str, ...] = ()
     adjust: tuple[str, ...] = ()
     ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    missing: str = ERROR
+    against: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    missing: str = LEFT_OUT
 
     def labels(self, task: Task) -> np.ndarray:
         """Give the labels of a task; all missing if the corpus has none."""

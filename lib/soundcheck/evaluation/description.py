@@ -7,6 +7,8 @@ from pathlib import Path
 
 from soundcheck.common.description import Description
 from soundcheck.common.tasks import Task
+from soundcheck.suite.entries import LEFT_OUT
+from soundcheck.suite.margins import Margin
 from soundcheck.suite.own_rules import OwnTest
 
 
@@ -16,7 +18,9 @@ class CorpusDescription:
 
     Parameters
     ----------
-    name, title, synthetic, blocks, base_condition, probes_of, root, audio, groups, adjust, ranges, missing
+    name, title, synthetic, blocks, base_condition, probes_of, root, audio, groups, adjust, ranges
+        See :class:`soundcheck.evaluation.corpus_view.CorpusView`.
+    against, missing
         See :class:`soundcheck.evaluation.corpus_view.CorpusView`.
     segments, predictions
         Parquet files: the segment table and the predictions.
@@ -38,7 +42,8 @@ class CorpusDescription:
     groups: tuple[str, ...] = ()
     adjust: tuple[str, ...] = ()
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    missing: str = "error"
+    against: dict[str, str] = dataclasses.field(default_factory=dict)
+    missing: str = LEFT_OUT
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -75,7 +80,7 @@ class EvaluationDescription(ModelDescription):
         Corpora that the family looks at, with the predictions of the model.
     others
         Other models that predict the same -> the corpora with their predictions, if the family compares them.
-    thresholds, matters, balance_samples, sweeps, normaliser, alternatives, synonyms, entities
+    thresholds, margin, balance_samples, sweeps, normaliser, alternatives, synonyms, entities
         See :class:`soundcheck.suite.entries.Suite`.
     transformed_segments, segments_per_change, levels, transformations
         See :class:`soundcheck.suite.entries.Suite`.
@@ -98,7 +103,7 @@ class EvaluationDescription(ModelDescription):
     corpora: tuple[CorpusDescription, ...]
     others: dict[str, tuple[CorpusDescription, ...]]
     thresholds: str
-    matters: float
+    margin: Margin
     balance_samples: int
     seconds: float
     predicts_changes: bool

@@ -47,8 +47,10 @@ from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.obstacles import obstacle
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.models.reference import reference_predictions
+from soundcheck.results.estimates import Estimate
 from soundcheck.sounds.sound import Sounds
 from soundcheck.statistics.group_sizes import least_per_bin
+from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
 from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
@@ -82,7 +84,7 @@ class Evaluation(Judging):
         self.replicates = description.replicates
         self.interval = description.interval
         self.thresholds = description.thresholds
-        self.matters = description.matters
+        self.margin = description.margin
         self.balance_samples = description.balance_samples
         self.predicts_changes = description.predicts_changes
         self.guesses = description.guesses
@@ -99,6 +101,9 @@ class Evaluation(Judging):
         self.probes = {corpus.probes_of: corpus for corpus in found if corpus.probes_of}
         self._simulated: dict[tuple, dict] = {}
         self._judged: list[results.Judged] = []
+        self._estimates: list[Estimate] = []
+        self._parts: list[results.Judged] = []
+        self._drawn: dict[tuple[str, str, str], list[str]] = {}
         self.notes: list[str] = []
         wanted = description.transformations.get(known.name, known.series)
         if left_out := [name for name in known.series if name not in wanted]:
@@ -343,7 +348,7 @@ class Evaluation(Judging):
             texts = truth if task.is_transcription and truth is not None else ()
             return reference_predictions(task, self.seed, keys, under, texts)
 
-        if task.is_transcription and corpus.missing == corpus_view.ERROR:
+        if task.is_transcription and corpus.missing == ERROR:
             for one in (None, change):
                 if count := corpus.failures(one.identity if one else ""):
                     where = f"{corpus.name}, {one.name}" if one else corpus.name

@@ -73,22 +73,29 @@ def judge_groups(
         group moves in this context, with the average over the groups; see
         :func:`soundcheck.metrics.shift.shift_difference`. Measures get the mask of the context as well.
     """
-    masks = [subset.mask(column, group) for group in groups]
+    masks = {group: subset.mask(column, group) for group in groups}
     inside = subset.mask(*context) if context else np.ones(len(subset), dtype=bool)
-    sizes = [int((mask & inside).sum()) for mask in masks]
+    sizes = [int((mask & inside).sum()) for mask in masks.values()]
+    measures = {
+        test: once(called) for test, called in tests.items()
+    }  # asked for the same statistic several times
+    bases = measures
+    if context:
+        bases = {test: functools.partial(_moved, measure, inside) for test, measure in measures.items()}
+    names = {
+        group: ", ".join(": ".join(pair) for pair in ((column, group), context) if pair) for group in groups
+    }
+    evaluation.estimate_groups(subset, bases, {names[group]: mask for group, mask in masks.items()})
+    rows = list(masks.values())
     for place, group in enumerate(groups):
-        name = ", ".join(": ".join(pair) for pair in ((column, group), context) if pair)
         sized = subset.sized(len(groups), group_sizes.equal_size(sizes, place))
-        for test, called in tests.items():
-            measure = once(called)  # a judgement asks for the same statistic several times
+        for test, measure in measures.items():
             if context:
-                compared = functools.partial(_shifted, measure, masks, place, inside)
+                compared = functools.partial(_shifted, measure, rows, place, inside)
             else:
-                compared = functools.partial(_compared, measure, masks, place, against)
-            base = functools.partial(_moved, measure, inside) if context else measure
-            everybody = np.logical_or.reduce(masks)
-            gap = GroupGap(base, masks[place], everybody & ~masks[place])
-            evaluation.judge(sized, test, compared, name, gap=gap)
+                compared = functools.partial(_compared, measure, rows, place, against)
+            gap = GroupGap(bases[test], masks[group], *evaluation.reference(subset, column, masks, group))
+            evaluation.judge(sized, test, compared, names[group], gap=gap)
 
 
 def _compared(
@@ -251,7 +258,7 @@ def balanced_rows(evaluation: Evaluation, subset: Subset, column: str) -> tuple[
     )
     if drawn.note:
         evaluation.note(f"{subset.corpus}, {subset.task.name}: {drawn.note}")
-    found = subset.take(drawn.rows)
+    found = evaluation.drawn(subset, drawn.rows)
     return found.sized(found.segments[column].nunique(), drawn.segments_per_group), drawn.note
 
 
@@ -277,7 +284,7 @@ def at_most(evaluation: Evaluation, subset: Subset, column: str, segments: int) 
         evaluation.note(
             f"{subset.corpus}: {surplus} segments of groups with more than {segments} were not drawn"
         )
-    return subset.take(rows)
+    return evaluation.drawn(subset, rows)
 
 
 def drawn_speakers(
@@ -334,4 +341,4 @@ def drawn_speakers(
         proportions = [f"{n} of {there} {sex}".strip() for sex, (n, there) in found.items()]
         lacks = [f"{n} of {needed[sex]} {sex}".strip() for sex, (n, _) in found.items() if n < needed[sex]]
         counts[group] = ", ".join(proportions), f"{' and '.join(lacks)} speakers" if lacks else ""
-    return subset.take(drawn.rows), counts
+    return evaluation.drawn(subset, drawn.rows), counts

@@ -8,8 +8,9 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,9 @@ from soundcheck.common import files
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation import conclusions, plain_measures
 from soundcheck.evaluation.adjusted import with_adjusted
-from soundcheck.evaluation.conclusions import GroupGap
+from soundcheck.evaluation.conclusions import GroupGap, TrialGap
 from soundcheck.evaluation.corpus_view import CorpusView
+from soundcheck.evaluation.estimates import estimate_rows, scale_within
 from soundcheck.evaluation.plain_measures import (
     NoPredictionError,
     PlainMeasureError,
@@ -30,14 +32,19 @@ from soundcheck.evaluation.plain_measures import (
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.evaluation.threshold_source import not_simulated, remarked
 from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.combinators import restrict, sides
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.results.verdict import KEY
+from soundcheck.results import contrast
+from soundcheck.results.estimates import ALL, Estimate, collected, estimate_frame
+from soundcheck.results.verdict import KEY, OTHERS
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.evidence import FREE, Scale
-from soundcheck.statistics.fixed_speakers import fixed_speakers
+from soundcheck.statistics.fixed_speakers import FixedSpeakers, fixed_speakers
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family, TestDefinition
+from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import info_of, measure_of
 
 
 class Judging:
@@ -51,7 +58,7 @@ class Judging:
     replicates: int
     interval: str
     thresholds: str
-    matters: float
+    margin: Margin
     notes: list[str]
     _seconds_left: float
     _simulated: dict[tuple, dict]
@@ -59,6 +66,10 @@ class Judging:
     _reasons: dict[tuple[str, str, str], str]
     _columns: dict[tuple[str, str, str], dict[str, str]]
     _rows_file: Path
+    _estimates: list[Estimate]
+    _parts: list[results.Judged]
+    _drawn: dict[tuple[str, str, str], list[str]]
+    block_names: dict[str, str]
     _population_of: pd.DataFrame | None = None
     _digest_of: Callable[[str], str]
 
@@ -120,6 +131,116 @@ class Judging:
         """Compute a statistic with replicates of the suite's number and seed."""
         return bootstrap.resample(statistic, blocks, self.replicates, self.seed)
 
+    def estimates(
+        self,
+        subset: Subset,
+        measures: Mapping[str, Measure],
+        parts: Mapping[str, np.ndarray | None] = MappingProxyType({ALL: None}),
+        *,
+        condition: str | None = None,
+        excluded: Mapping[str, str] = MappingProxyType({}),
+    ) -> pd.DataFrame:
+        """Estimate measures on parts of a subset, and keep the rows for the run.
+
+        Parameters
+        ----------
+        subset
+            Rows to evaluate.
+        measures
+            Name of a measure -> function of a subset and predictions, or of these and the rows that count.
+        parts
+            Name of a part, ``all`` or ``sex: female`` -> its rows, bool ``(segments,)``, all without.
+        condition
+            What was done to the signals; by default the subset's change.
+        excluded
+            Part -> why it is not estimated.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows, with the columns of :mod:`soundcheck.results.estimates`.
+        """
+        rows: list[Estimate] = []
+        for name, measure in measures.items():
+            info = info_of(name)
+            for part, mask in parts.items():
+                about = self._about(subset, name, part, condition)
+                if why := excluded.get(part, ""):
+                    rows.append(Estimate(**about, segments=_size(subset, mask), excluded=why))
+                    continue
+                statistic = self._of_part(subset, measure, mask)
+                found = self.resample(statistic, subset.blocks)
+                scale = scale_within(info, found)
+                bounds = found.interval(self.interval, scale=scale)
+                fixed = fixed_speakers(statistic, subset.blocks)
+                rows += estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+                if part != ALL and info.name in contrast.HEADLINES and not about["condition"]:
+                    shown = contrast.shown_values(rows[-len(found.labels) :], self.family.category)
+                    self._parts += self._with_replicates(subset, shown, statistic, found, found.blocks, fixed)
+        self._estimates += rows
+        return estimate_frame(rows)
+
+    def estimate_groups(
+        self, subset: Subset, tests: Mapping[str, Measure], parts: Mapping[str, np.ndarray]
+    ) -> None:
+        """Estimate what tests of groups compare: the measure of each group, and of everything.
+
+        Of a subset whose groups were drawn to be alike the measure says so.
+        """
+        measures = {}
+        for test, measure in tests.items():
+            info = measure_of(test, self.family.name)
+            if not self.family.tests[test].off:
+                measures[f"{info.name} (balanced)" if subset.balanced else info.name] = measure
+        try:
+            self.estimates(subset, measures, parts)
+        except PlainMeasureError:
+            return  # the judgement says why
+
+    def drawn(self, subset: Subset, rows: np.ndarray) -> Subset:
+        """Keep the rows that were drawn so that groups are alike, and list them for the run."""
+        found = subset.take(rows)
+        if len(found) == len(subset):
+            return found
+        place = (subset.corpus, self.family.name, subset.task.name)
+        self._drawn[place] = found.segments["key"].tolist()
+        return dataclasses.replace(found, balanced=True)
+
+    def reference(
+        self, subset: Subset, column: str, masks: Mapping[str, np.ndarray], group: str
+    ) -> tuple[np.ndarray, str]:
+        """Give the rows that a group is compared with, bool ``(segments,)``, and who they are.
+
+        Nobody, without rows, if the group is the reference itself or the reference is not among the groups.
+        """
+        named = self.view(subset).against.get(column, OTHERS)
+        if named == OTHERS:
+            everybody = np.logical_or.reduce(list(masks.values()))
+            return everybody & ~masks[group], OTHERS
+        nobody = np.zeros(len(subset), dtype=bool)
+        return (nobody if group == named else masks.get(named, nobody)), named
+
+    def _of_part(self, subset: Subset, measure: Measure, mask: np.ndarray | None) -> Statistic | Weighted:
+        if mask is not None and subset.task.is_embedding:
+            return measure(subset, subset.predictions, mask)
+        statistic = measure(subset, subset.predictions)
+        return statistic if mask is None else restrict(statistic, mask)
+
+    def _about(self, subset: Subset, measure: str, part: str, condition: str | None) -> dict[str, str]:
+        return {
+            "model": self.model,
+            "corpus": subset.corpus,
+            "family": self.family.name,
+            "task": subset.task.name,
+            "measure": measure,
+            "part": part,
+            "condition": subset.change if condition is None else condition,
+        }
+
+    def _speakers(self, subset: Subset) -> bool:
+        """Say whether the blocks of a subset are speakers, or what the suite names in their place."""
+        return subset.task.is_embedding or self.block_names[subset.corpus] != "file"
+
     def judge(
         self,
         subset: Subset,
@@ -128,7 +249,8 @@ class Judging:
         group: str = "",
         *,
         column: str = "",
-        gap: GroupGap | Measure | None = None,
+        gap: GroupGap | TrialGap | None = None,
+        chance: Measure | None = None,
     ) -> list[results.Verdict]:
         """Compute a measure with its interval, compare it with its threshold and the random reference.
 
@@ -146,8 +268,11 @@ class Judging:
         column
             Column whose groups are the labels, of measures that give a value for each group.
         gap
-            Of measures that compare a group: how it differs from all others, see
+            Of measures that compare a group: who is compared with whom, see
             :mod:`soundcheck.evaluation.conclusions`.
+        chance
+            What the same answers given at random would score: judges the values of a test that has no
+            threshold for the task, and whose larger values are better.
 
         Returns
         -------
@@ -191,36 +316,80 @@ class Judging:
             scale=scale,
             untestable=untestable,
         )
-        sides = found.blocks
+        smaller, fixed = found.blocks, None
         if gap is None:
-            judged = [conclusions.concluded_value(v, n, found, scale) for n, v in enumerate(judged)]
+            fixed = fixed_speakers(statistic, subset.blocks)
+            judged = [conclusions.concluded_value(v, n, found, scale, fixed) for n, v in enumerate(judged)]
+            if chance is not None and threshold is None:
+                above = sides(statistic, chance(subset, subset.predictions))
+                resampled = self.resample(above, subset.blocks), fixed_speakers(above, subset.blocks)
+                judged = [
+                    conclusions.above_chance(v, n, *resampled, self.interval) for n, v in enumerate(judged)
+                ]
+            self._keep_values(subset, definition, judged, found, fixed, scale, column)
         else:
-            judged, sides = self._concluded_groups(subset, definition, judged, gap)
+            judged, smaller = self._concluded_groups(subset, definition, judged, gap)
         judged = [remarked(verdict, subset, definition, self.thresholds) for verdict in judged]
         if column:
             judged = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in judged]
-        population = self._population(subset, statistic, found)
-        fixed = fixed_speakers(statistic, subset.blocks)
-        for n, verdict in enumerate(judged):
-            sample = fixed.spread[:, n], fixed.freedom[n]
-            drawn = found.replicates[:, n]
-            self._judged.append(results.Judged(verdict, drawn, *population, int(sides[n]), *sample))
+        self._judged += self._with_replicates(subset, judged, statistic, found, smaller, fixed)
         return judged
+
+    def _with_replicates(
+        self,
+        subset: Subset,
+        rows: Sequence[results.Verdict],
+        statistic: Statistic | Weighted,
+        found: bootstrap.Resampled,
+        smaller: np.ndarray,
+        fixed: FixedSpeakers | None,
+    ) -> Iterator[results.Judged]:
+        population = self._population(subset, statistic, found)
+        for n, row in enumerate(rows):
+            spread = () if fixed is None else (fixed.spread[:, n], float(fixed.freedom[n]))
+            yield results.Judged(row, found.replicates[:, n], *population, int(smaller[n]), *spread)
+
+    def _keep_values(
+        self,
+        subset: Subset,
+        definition: TestDefinition,
+        judged: Sequence[results.Verdict],
+        found: bootstrap.Resampled,
+        fixed: FixedSpeakers,
+        scale: Scale,
+        column: str,
+    ) -> None:
+        """Keep the values of a test among the estimates."""
+        info = measure_of(definition.name, self.family.name)
+        if not info.name or column:
+            return
+        about = self._about(subset, info.name, ALL, None)
+        bounds = tuple(
+            np.array([np.nan if end is None else end for end in ends])
+            for ends in ([row.low for row in judged], [row.high for row in judged])
+        )
+        speakers = self._speakers(subset)
+        self._estimates += estimate_rows(about, found, fixed, bounds, scale, speakers=speakers)
 
     def _concluded_groups(
         self,
         subset: Subset,
         definition: TestDefinition,
         judged: list[results.Verdict],
-        gap: GroupGap | Measure,
+        gap: GroupGap | TrialGap,
     ) -> tuple[list[results.Verdict], np.ndarray]:
-        """Add what may be concluded from the gap of a group; also gives blocks of the smaller side."""
-        settings = conclusions.Settings(self.interval, self.seed, self.thresholds == "gap")
+        """Add what may be concluded from the difference of a group; also gives the smaller side's size."""
+        settings = conclusions.Settings(
+            self.interval,
+            self.seed,
+            self.thresholds == "gap",
+            self._speakers(subset),
+            definition.margin or self.margin,
+            measure_of(definition.name, self.family.name),
+        )
         gaps = conclusions.gaps_of(gap, subset, definition, self.resample, settings)
-        threshold = definition.threshold_for(subset.task)
-        usual = threshold if definition.is_own(subset.task) else self.matters or threshold
-        matters = definition.matters or usual
-        found = [conclusions.concluded_group(v, n, gaps, matters, settings) for n, v in enumerate(judged)]
+        published = definition.threshold_for(subset.task)
+        found = [conclusions.concluded_group(v, n, gaps, published, settings) for n, v in enumerate(judged)]
         names = next((corpus.adjust for corpus in self.corpora if corpus.name == subset.corpus), ())
         if names and isinstance(gap, GroupGap):
             found = with_adjusted(found, gap, subset, names, self.resample, self.interval)
@@ -362,7 +531,12 @@ class Judging:
 
     def save(self) -> None:
         """Write the rows for the results table; the last thing that a notebook does."""
-        results.save(self._rows(), self._rows_file, notes=self.notes)
+        estimates = collected(self._estimates)
+        results.save(self._rows(), self._rows_file, self.notes, estimates, self._drawn, self._parts)
+
+
+def _size(subset: Subset, mask: np.ndarray | None) -> int:
+    return len(subset) if mask is None else int(mask.sum())
 
 
 def _joined(subset: Subset, *what: str) -> str:

@@ -133,6 +133,7 @@ class Subset:
     group_size: tuple[int, int] | None = None
     base: str = ""
     partner: pd.DataFrame | None = None
+    balanced: bool = False  # whether groups were drawn to be alike
 
     def __len__(self) -> int:
         return len(self.segments)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from soundcheck.evaluation.conclusions import TrialGap
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.trials import Trials
@@ -64,12 +65,14 @@ def judge_within_groups(
         trials that count.
     """
     within = subset.segments[column].isin(groups).to_numpy(dtype=bool)
-    for group in groups:
-        inside = subset.mask(column, group)
+    masks = {group: subset.mask(column, group) for group in groups}
+    evaluation.estimate_groups(subset, tests, {f"{column}: {group}": mask for group, mask in masks.items()})
+    for group, inside in masks.items():
+        reference = evaluation.reference(subset, column, masks, group)
         for test, measure in tests.items():
             against_all = functools.partial(_difference, measure, inside, within)
-            against_others = functools.partial(_difference, measure, inside, within & ~inside)
-            evaluation.judge(subset, test, against_all, f"{column}: {group}", gap=against_others)
+            gap = TrialGap(measure, inside, *reference)
+            evaluation.judge(subset, test, against_all, f"{column}: {group}", gap=gap)
 
 
 def _difference(

@@ -117,6 +117,19 @@ def precisions(matrix: np.ndarray) -> np.ndarray:
     return np.where(matrix.sum(axis=-1) > 0, found, np.nan)
 
 
+def _named(matrix: np.ndarray) -> np.ndarray:
+    """Give the share of answers that name each class that occurs."""
+    n = matrix.shape[-2]
+    found = ratio(matrix[..., :n].sum(axis=-2), matrix.sum(axis=(-2, -1))[..., np.newaxis])
+    return np.where(matrix.sum(axis=-1) > 0, found, np.nan)
+
+
+def _occurring(matrix: np.ndarray) -> np.ndarray:
+    """Give the share of labels of each class that occurs."""
+    found = ratio(matrix.sum(axis=-1), matrix.sum(axis=(-2, -1))[..., np.newaxis])
+    return np.where(found > 0, found, np.nan)
+
+
 def _average(per_class: np.ndarray) -> np.ndarray:
     """Average over the classes that occur, ``(..., classes)`` to ``(..., 1)``."""
     occurs = ~np.isnan(per_class)
@@ -227,6 +240,37 @@ def precision_per_class(truth: Sequence[str], prediction: Sequence[str], classes
         occurs and is never predicted, undefined for a class that does not occur in the truth.
     """
     return precision_of_codes(*_coded(truth, prediction, classes), classes, "class")
+
+
+def chance_of(
+    measure: str, truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]
+) -> Statistic:
+    """Give what a measure would be if the same answers were given at random, each class as often.
+
+    The recall of a class is then the share of answers that name it, its precision the share of its labels.
+
+    Parameters
+    ----------
+    measure
+        ``recall``, ``precision``, ``unweighted_average_recall`` or ``unweighted_average_precision``.
+
+    Examples
+    --------
+    >>> found = chance_of("recall", ["a", "b"], ["a", "a"], ["a", "b"])
+    >>> found.compute(found.sums()).tolist()
+    [1.0, 0.0]
+    """
+    shares = _named if measure.endswith("recall") else _occurring
+    if measure.startswith("unweighted"):
+        return _averaged(truth, prediction, classes, shares)
+    return _cells(
+        *_coded(truth, prediction, classes),
+        classes,
+        compute=shares,
+        count=lambda matrix: matrix.sum(axis=-1),
+        reasons=_absent(classes, "class"),
+        labels=classes,
+    )
 
 
 def unweighted_average_recall(

@@ -85,6 +85,37 @@ def difference(a: Statistic, b: Statistic) -> Statistic:
     return combine([a, b], np.subtract)
 
 
+def sides(a: Statistic, b: Statistic) -> Statistic:
+    """Put the values of ``a``, those of ``b`` and their differences beside each other, ``3 m`` values.
+
+    The differences are those of :func:`difference`, and refused where either side is.
+    """
+    if a.labels != b.labels:
+        raise ValueError("Only statistics with the same labels have two sides.")
+
+    def split(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return sums[..., : a.size], sums[..., a.size :]
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        one, other = (s.compute(own) for s, own in zip((a, b), split(sums), strict=True))
+        return np.concatenate([one, other, one - other], axis=-1)
+
+    def count(sums: np.ndarray) -> np.ndarray:
+        one, other = (s.count(own) for s, own in zip((a, b), split(sums), strict=True))
+        return np.concatenate([one, other, one], axis=-1)
+
+    def texts(name: str) -> Reasons:
+        def joined(sums: np.ndarray) -> tuple[str, ...]:
+            found = [getattr(s, name)(own) for s, own in zip((a, b), split(sums), strict=True)]
+            one, other = (own or ("",) * len(a.labels) for own in found)
+            return (*one, *other, *(x or y for x, y in zip(one, other, strict=True)))
+
+        return joined
+
+    labels = tuple(f"{side} {label}" for side in ("group", "others", "difference") for label in a.labels)
+    return Statistic((*a.parts, *b.parts), compute, count, labels, texts("reasons"), texts("notes"))
+
+
 def relative_difference(a: Statistic, b: Statistic) -> Statistic:
     """Subtract and divide: by how much the values of ``a`` differ from those of ``b``, divided by ``b``.
 

@@ -113,6 +113,39 @@ def weighted_difference(a: Weighted, b: Weighted) -> Weighted:
     return _Difference(a, b)
 
 
+class _Sides(_Difference):
+    def __init__(self, a: Weighted, b: Weighted) -> None:
+        super().__init__(a, b)
+        kinds = ("group", "others", "difference")
+        self.labels = tuple(f"{side} {label}" for side in kinds for label in a.labels)
+
+    def point(self) -> Point:
+        found = [self._a.point(), self._b.point(), super().point()]
+        return Point(
+            *(np.concatenate([getattr(one, name) for one in found]) for name in ("value", "segments")),
+            *(tuple(text for one in found for text in getattr(one, name)) for name in ("reasons", "notes")),
+        )
+
+    def blocks(self) -> np.ndarray:
+        return np.concatenate([self._a.blocks(), self._b.blocks(), super().blocks()])
+
+    def evaluate(self, weights: np.ndarray) -> np.ndarray:
+        one, other = self._a.evaluate(weights), self._b.evaluate(weights)
+        return np.concatenate([one, other, one - other], axis=1)
+
+    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+        both = _influences([self._a, self._b])
+        if both is None:
+            return None
+        one, other = np.split(both[0], 2, axis=1)
+        return np.concatenate([one, other, one - other], axis=1), both[1]
+
+
+def weighted_sides(a: Weighted, b: Weighted) -> Weighted:
+    """Put the values of ``a``, those of ``b`` and their differences beside each other, ``3 m`` values."""
+    return _Sides(a, b)
+
+
 class _Sums(Weighted):
     def __init__(self, terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> None:
         parts = {id(part): part for own in terms.values() for _, part in own}

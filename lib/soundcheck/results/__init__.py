@@ -13,7 +13,7 @@ Conventions
   a file. No number is ever NaN or infinite.
 
 Files: ``verdict`` makes rows, ``judged`` keeps them with their replicates, ``contrast`` compares two models
-and ``conclusion`` says what came out, ``holding`` says what holds among many tests, ``table`` writes and
+and ``conclusion`` says what came out, ``states`` what may be concluded among many tests, ``table`` writes and
 ``reading`` reads the results, ``summary`` counts them, ``standing`` says whose counts mean nothing.
 """
 
@@ -31,9 +31,10 @@ from soundcheck.results.contrast import (
     load_contrasts,
     save_contrasts,
 )
-from soundcheck.results.holding import settle, states
-from soundcheck.results.judged import REPLICATES, Judged, load, load_judged, save
+from soundcheck.results.estimates import Estimate, collected, estimate_frame, read_estimates, write_estimates
+from soundcheck.results.judged import REPLICATES, Judged, load, load_all, load_judged, save
 from soundcheck.results.reading import read_results
+from soundcheck.results.states import decide
 from soundcheck.results.summary import Score, Tally, aspects, informative, scores, tally
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import (
@@ -52,7 +53,9 @@ __all__ = [
     "REPLICATES",
     "WORSE",
     "Contrast",
+    "Estimate",
     "Judged",
+    "collected",
     "conclusion",
     "contrast",
     "contrast_csv",
@@ -73,8 +76,11 @@ __all__ = [
     "read_results",
     "save",
     "scores",
-    "settle",
-    "states",
+    "decide",
+    "estimate_frame",
+    "load_all",
+    "read_estimates",
+    "write_estimates",
     "skip",
     "skipped_rows",
     "tally",

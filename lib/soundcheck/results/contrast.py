@@ -33,8 +33,9 @@ from soundcheck.common.escaping import spreadsheet
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
-from soundcheck.results.holding import FALSE_DISCOVERY_RATE
+from soundcheck.results.estimates import Estimate
 from soundcheck.results.judged import Judged
+from soundcheck.results.states import FALSE_DISCOVERY_RATE
 from soundcheck.results.verdict import SHOWN, Verdict
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.false_discovery import adjusted_p_values
@@ -49,6 +50,7 @@ from soundcheck.statistics.paired import (
     welch,
 )
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
+from soundcheck.suite.measures import HIGHER, info_of, measure_of
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 PAIRED, UNPAIRED = "paired", "unpaired"
@@ -95,8 +97,46 @@ class Contrast:
     outcome_sample: str = ""  # for these speakers
 
 
+# Measures that answer how good a model is, of each task the first one that it has.
+HEADLINES = (
+    *("concordance_cc", "unweighted_average_recall", "word_error_rate", "character_error_rate"),
+    *("mixed_error_rate", "equal_error_rate"),
+)
 CONTRAST_TYPES = {field.name: str(field.type) for field in dataclasses.fields(Contrast)}
 CONTRAST_COLUMNS = list(CONTRAST_TYPES)
+
+
+def shown_values(rows: Iterable[Estimate], category: str) -> list[Verdict]:
+    """Make rows of values that no test judges, for comparisons: those of groups, named by their measure."""
+    found = []
+    for row in rows:
+        info = info_of(row.measure)
+        about = {name: getattr(row, name) for name in ("model", "corpus", "family", "task", "label")}
+        about |= {name: getattr(row, name) for name in ("value", "low", "high", "segments")}
+        found.append(
+            Verdict(
+                **about,
+                category=category,
+                test=row.measure.replace(info.name, info.title),
+                group=row.part,
+                blocks=row.speakers,
+                rule=ABOVE if info.better == HIGHER else BELOW,
+                evidence="" if row.value is None else SHOWN,
+                skipped=row.excluded or "a value without a test",
+            )
+        )
+    return found
+
+
+def headlines(frame: pd.DataFrame) -> pd.DataFrame:
+    """Keep of each corpus and task the row of a comparison that answers how good the models are."""
+    own = frame[frame["category"].eq("correctness") & frame["group"].eq("") & frame["label"].eq("")]
+    own = own[own["baseline_value"].notna() & own["candidate_value"].notna()]
+    pairs = zip(own["test"], own["family"], strict=True)
+    measures = pd.Series([measure_of(*pair).name for pair in pairs], index=own.index, dtype="str")
+    places = measures.map({name: place for place, name in enumerate(HEADLINES)}).dropna()
+    order = own.loc[places.index].assign(place=places).sort_values("place", kind="stable")
+    return order.drop_duplicates(["corpus", "task"]).drop(columns="place").sort_index()
 
 
 def contrast(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Contrast:
@@ -143,7 +183,7 @@ def unsettled(
     found = difference(baseline, candidate, paired, kinds)
     common |= found | {"outcome": NO_EVIDENCE}
     if found["p_value"] is None:
-        reason = before.skipped or after.skipped
+        reason = next((v.skipped for v in (before, after) if v.evidence != SHOWN and v.skipped), "")
         if not reason and all(map(_generalises, (baseline, candidate))):
             reason = "no replicates"
         reason = reason or f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"

@@ -13,36 +13,16 @@ Conventions
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
+from soundcheck.results.states import decide
 from soundcheck.results.verdict import state_of
-from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import one_sided
 
 FALSE_DISCOVERY_RATE = 0.05
 
 
-def settle(frame: pd.DataFrame) -> pd.DataFrame:
-    """Decide which failures hold.
-
-    Parameters
-    ----------
-    frame
-        The results of a run, all families together; see :func:`soundcheck.results.to_frame`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same with ``holds``: True, False, or None for rows without ``p_value``.
-    """
-    holds = pd.Series([None] * len(frame), index=frame.index, dtype=object)
-    judged = frame[frame["p_value"].notna()]
-    counted = judged["p_value"].where(candidates(judged), 1.0)
-    for rows in judged.groupby(["model", "category"]).groups.values():
-        found = adjusted_p_values(counted[rows].to_numpy(np.float64)) <= FALSE_DISCOVERY_RATE
-        holds[rows] = pd.Series(found.tolist(), index=rows, dtype=object)
-    return frame.assign(holds=holds)
+settle = decide
 
 
 def candidates(frame: pd.DataFrame) -> pd.Series:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.json_file import JsonFile
+from soundcheck.results.estimates import Estimate
 from soundcheck.results.verdict import Verdict
 
 REPLICATES = ".npy"  # suffix of the file of replicates
@@ -66,38 +68,49 @@ class Judged:
 
 @dataclasses.dataclass(frozen=True)
 class _Rows(JsonFile):
-    """What the file of rows holds; ``population`` are the digests of :class:`Judged`."""
+    """What the file of rows holds; lists of facts of :class:`Judged` go on with those of ``parts``."""
 
     rows: tuple[Verdict, ...]
     population: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     smaller_sides: tuple[int, ...] = ()  # empty: written before there were any
+    estimates: tuple[Estimate, ...] = ()
+    drawn: tuple[tuple[str, str, str, tuple[str, ...]], ...] = ()  # corpus, family, task and keys of segments
+    parts: tuple[Verdict, ...] = ()  # values of groups, which are compared with those of another model
     replicates: int = -1  # columns of replicates, those of spreads follow; -1: written before there were any
     spreads: tuple[tuple[int, float | None], ...] = ()  # length and degrees of freedom
 
 
-def save(judged: Sequence[Judged], path: str | os.PathLike, notes: Sequence[str] = ()) -> None:
-    """Write verdicts, their replicates and notes for the reader."""
-    columns = [max((len(one) for one in parts), default=0) for parts in _arrays(judged)]
-    table = np.full((len(judged), sum(columns)), np.nan)
-    for first, parts in zip((0, columns[0]), _arrays(judged), strict=True):
-        for row, numbers in zip(table, parts, strict=True):
-            row[first : first + len(numbers)] = numbers
+def save(
+    judged: Sequence[Judged],
+    path: str | os.PathLike,
+    notes: Sequence[str] = (),
+    estimates: Sequence[Estimate] = (),
+    drawn: Mapping[tuple[str, str, str], Sequence[str]] = MappingProxyType({}),
+    parts: Sequence[Judged] = (),
+) -> None:
+    """Write verdicts, their replicates, notes for the reader, estimates, what was drawn, values of groups."""
+    entries = [*judged, *parts]
+    widths = [
+        max((len(getattr(entry, name)) for entry in entries), default=0) for name in ("replicates", "spread")
+    ]
+    table = np.full((len(entries), sum(widths)), np.nan)
+    for row, entry in zip(table, entries, strict=True):
+        row[: len(entry.replicates)] = entry.replicates
+        row[widths[0] : widths[0] + len(entry.spread)] = entry.spread
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
         np.save(file, table, allow_pickle=False)
-    verdicts = tuple(entry.verdict for entry in judged)
-    population = tuple((entry.segments, entry.blocks) for entry in judged)
-    sides = tuple(entry.smaller_side for entry in judged)
-    spreads = tuple((len(entry.spread), _some(entry.freedom)) for entry in judged)
-    _Rows(verdicts, population, tuple(notes), sides, columns[0], spreads).write(path)
-
-
-def _some(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)
-
-
-def _arrays(judged: Sequence[Judged]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    return [entry.replicates for entry in judged], [entry.spread for entry in judged]
+    _Rows(
+        rows=tuple(entry.verdict for entry in judged),
+        population=tuple((entry.segments, entry.blocks) for entry in entries),
+        notes=tuple(notes),
+        smaller_sides=tuple(entry.smaller_side for entry in entries),
+        estimates=tuple(estimates),
+        drawn=tuple((*place, tuple(keys)) for place, keys in drawn.items()),
+        parts=tuple(entry.verdict for entry in parts),
+        replicates=widths[0],
+        spreads=tuple((len(e.spread), None if np.isnan(e.freedom) else float(e.freedom)) for e in entries),
+    ).write(path)
 
 
 def load(path: str | os.PathLike) -> list[Verdict]:
@@ -105,25 +118,24 @@ def load(path: str | os.PathLike) -> list[Verdict]:
     return list(_Rows.read(path).rows)
 
 
-def load_judged(path: str | os.PathLike) -> list[Judged]:
-    """Read the verdicts that :func:`save` wrote, with their replicates."""
+def load_all(path: str | os.PathLike) -> tuple[list[Verdict], list[Estimate], list[tuple]]:
+    """Read the verdicts, the estimates, and what was drawn: corpus, family, task and keys of segments."""
+    found = _Rows.read(path)
+    return list(found.rows), list(found.estimates), list(found.drawn)
+
+
+def load_judged(path: str | os.PathLike, *, parts: bool = False) -> list[Judged]:
+    """Read the verdicts that :func:`save` wrote, with their replicates; values of groups if wanted."""
     found = _Rows.read(path)
     table = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
-    count = len(found.rows)
-    sides = found.smaller_sides or [0] * count
-    lengths, freedoms = zip(*(found.spreads or [(0, None)] * count), strict=True) if count else ((), ())
-    freedoms = np.array(freedoms, dtype=np.float64)
+    rows = [*found.rows, *found.parts]
+    sides = found.smaller_sides or [0] * len(rows)
+    spreads = found.spreads or [(0, None)] * len(rows)
     end = table.shape[1] if found.replicates < 0 else found.replicates
-    return [
-        Judged(
-            verdict,
-            row[:end],
-            *digests,
-            side,
-            row[end : end + length],
-            float("nan" if freedom is None else freedom),
-        )
-        for verdict, row, digests, side, length, freedom in zip(
-            found.rows, table, found.population, sides, lengths, freedoms, strict=True
+    entries = [
+        Judged(verdict, row[:end], *digests, side, row[end : end + length], float(freedom or np.nan))
+        for verdict, row, digests, side, (length, freedom) in zip(
+            rows, table, found.population, sides, spreads, strict=True
         )
     ]
+    return entries if parts else entries[: len(found.rows)]

@@ -21,7 +21,7 @@ from soundcheck.common.json_file import JsonFile
 from soundcheck.common.tasks import KINDS
 from soundcheck.corpora.segments import LABEL, Excluded
 from soundcheck.suite.card import Benchmark, Card
-from soundcheck.suite.own_rules import AcceptedFailure
+from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -200,7 +200,9 @@ class KeyFigure:
         ``"character error rate"`` (of scripts without blanks between words), ``"mixed error rate"`` (of
         both), ``"equal error rate"``, ``"false acceptance rate"`` or ``"false rejection rate"``.
     value, low, high
-        The value with its 95 % t interval; ``None`` where there is none.
+        The value with its 95 % interval for new speakers; ``None`` where there is none.
+    low_sample, high_sample
+        Its 95 % interval for these speakers.
     segments, blocks
         What it rests on; trials in the place of segments if the task is verification.
     guessing
@@ -230,6 +232,8 @@ class KeyFigure:
     threshold: float | None = None
     reason: str = ""
     block: str = "speaker"
+    low_sample: float | None = None
+    high_sample: float | None = None
 
 
 class Executed:
@@ -370,6 +374,8 @@ class RunRecord(JsonFile):
         records that older versions wrote.
     caveats
         What makes numbers doubtful: it stands wherever they do.
+    own_tests
+        Family -> test -> what the suite changes about it, hard bars among them.
     """
 
     version: str
@@ -400,6 +406,7 @@ class RunRecord(JsonFile):
     library: str = ""
     verdicts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     caveats: tuple[Caveat, ...] = ()
+    own_tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)
 
     def caveats_of(
         self, models: Collection[str], corpora: Collection[str], tasks: Collection[str]

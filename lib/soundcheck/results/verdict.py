@@ -21,19 +21,23 @@ NOT_ADJUSTED = "none: "  # before the reason why there is no adjusted gap
 
 TEXTS = (
     *("model", "corpus", "family", "category", "task", "test", "label", "rule", "skipped", "group"),
-    *("evidence", "adjusted_by"),
+    *("evidence", "adjusted_by", "against", "state", "state_sample", "mirrors"),
 )
 NUMBERS = (
     *("value", "low", "high", "threshold", "certainty", "reference"),
     *("gap", "gap_low", "gap_high", "bound", "p_value", "matters", "least_p"),
     *("adjusted", "adjusted_low", "adjusted_high", "counterpart"),
+    *("group_value", "others_value", "ratio", "ratio_low", "ratio_high"),
+    *("gap_low_sample", "gap_high_sample", "p_sample"),
 )
 COUNTS = ("segments", "blocks")
 TRUTHS = ("passed", "reference_passed", "holds")
-SHOWN = "shown"  # evidence and state of a value that nothing judges
+SHOWN = "shown"  # evidence of a value that nothing judges
 EVIDENCE = (CLEAR_PASS, CLEAR_FAIL, OPEN, SHOWN, NO_INTERVAL)
+# Names of the version before, until nothing uses them any more.
 OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED = "open pass", "open fail", "fail that holds", "skipped"
 STATES = (CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SHOWN, SKIPPED)
+OTHERS = "others"  # what a group is compared with: the segments of all other groups together
 KEY = ("model", "corpus", "family", "task", "test", "group", "label")  # no two rows agree in all of these
 
 
@@ -80,7 +84,7 @@ class Verdict:
         passes.
     holds
         Whether the failure stands among all tests of the model and category, see
-        :mod:`soundcheck.results.holding`; ``None`` before they are together or without ``p_value``.
+        :mod:`soundcheck.results.states`; ``None`` before they are together or without ``p_value``.
     matters
         The gap of a group that matters; ``None`` if the test compares no groups.
     least_p
@@ -93,6 +97,18 @@ class Verdict:
     adjusted_by
         Columns that the gap is adjusted by, such as ``"signal_to_noise"``; ``"none: "`` and the reason if
         there is no adjusted gap; ``""`` if the suite adjusts by nothing.
+    group_value, others_value, against
+        Of a test that compares a group: the measure of the group, that of those it is compared with, and who
+        they are: :data:`OTHERS` or a group. ``gap`` is their difference.
+    ratio, ratio_low, ratio_high
+        ``group_value`` divided by ``others_value``, of error rates with five errors or more on either side.
+    state, state_sample
+        What may be concluded for new speakers and for these, see :mod:`soundcheck.results.states`; ``""``
+        before all rows of a run are together.
+    gap_low_sample, gap_high_sample, p_sample
+        Interval of ``gap`` and p-value for these speakers, see :mod:`soundcheck.statistics.fixed_speakers`.
+    mirrors
+        Of two groups that are one test: the group whose row counts, where it is not this one.
     """
 
     model: str
@@ -129,6 +145,18 @@ class Verdict:
     adjusted_high: float | None = None
     counterpart: float | None = None
     adjusted_by: str = ""
+    group_value: float | None = None
+    others_value: float | None = None
+    against: str = ""
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    state: str = ""
+    state_sample: str = ""
+    gap_low_sample: float | None = None
+    gap_high_sample: float | None = None
+    p_sample: float | None = None
+    mirrors: str = ""
 
     def __post_init__(self) -> None:
         for name in NUMBERS:
@@ -140,14 +168,9 @@ class Verdict:
         if self.passed is not None and (self.value is None or self.threshold is None):
             raise ValueError(f"{self.test} has a verdict without value or threshold.")
 
-    @property
-    def state(self) -> str:
-        """What a reader may conclude, one of :data:`STATES`."""
-        return state_of(self.passed, self.holds, self.evidence)
-
 
 def state_of(passed: bool | None, holds: bool | None, evidence: str) -> str:
-    """Say what a reader may conclude from a row, one of :data:`STATES`."""
+    """Give the state of the version before."""
     if holds:
         return HOLDS
     if passed is None:

@@ -26,8 +26,8 @@ import pandas as pd
 
 from soundcheck.results.contrast import difference
 from soundcheck.results.finished_run import FinishedRun
-from soundcheck.results.holding import FALSE_DISCOVERY_RATE
 from soundcheck.results.judged import Judged
+from soundcheck.results.states import FALSE_DISCOVERY_RATE
 from soundcheck.results.verdict import KEY, Verdict  # noqa: F401  (KEY is read from here)
 from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import ABOVE, GAP_RULES

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from soundcheck.common import files
-from soundcheck.evaluation.corpus_view import ERROR
 from soundcheck.models.stated import stated_names
 from soundcheck.predict.common_answers import reduced
+from soundcheck.results.estimates import Estimate
+from soundcheck.results.judged import load_all
 from soundcheck.run.output import Output
 from soundcheck.run.runner import Job
-from soundcheck.suite.entries import ComparisonEntry
+from soundcheck.suite.entries import ERROR, ComparisonEntry
 
 
 def common_jobs(entry: ComparisonEntry, judging: Sequence[Job], output: Output) -> Iterator[Job]:
@@ -52,6 +53,16 @@ def common_jobs(entry: ComparisonEntry, judging: Sequence[Job], output: Output) 
                 description=dataclasses.replace(job.description, **own),
                 fingerprint=files.digest(repr(seen)),
             )
+
+
+def common_estimates(job: Job, comparisons: Mapping[str, ComparisonEntry]) -> Iterator[Estimate]:
+    """Give what a model scored on the segments that another one answered as well."""
+    folder = job.target.parent.parent.name
+    entry = next(entry for name, entry in comparisons.items() if files.slug(name) == folder)
+    other = entry.candidate if job.model == entry.baseline else entry.baseline
+    for row in load_all(job.rows)[1]:
+        if not row.condition:
+            yield dataclasses.replace(row, condition=f"common with {other}")
 
 
 @functools.lru_cache(maxsize=64)

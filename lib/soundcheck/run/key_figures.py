@@ -1,6 +1,6 @@
 """Numbers that a meeting asks for first: how good each model is at its task, and if it beats guessing.
 
-They are computed from predictions and labels, whatever families a suite has, with t intervals:
+They are computed from predictions and labels, whatever families a suite has, and are rows of the estimates:
 
 - values: concordance correlation coefficient; guessing scores 0
 - classes: unweighted average recall; guessing scores 1 by the number of classes that occur in the labels
@@ -40,14 +40,18 @@ from soundcheck.metrics.word_errors import word_errors
 from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
+from soundcheck.results.estimates import CHANCE, Estimate
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.standing import compared
 from soundcheck.run.planning import tasks_of
 from soundcheck.statistics.bootstrap import Resampled, resample_all
 from soundcheck.statistics.evidence import FREE, Scale
+from soundcheck.statistics.fixed_speakers import fixed_speakers, sample_interval
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
+from soundcheck.suite.measures import named
 
+FAMILY = "key figures"  # that owns their rows where no family has them
 _SCALES = {
     "concordance": Scale(-1, 1),
     "word error rate": Scale(0),  # without upper end
@@ -132,8 +136,7 @@ class _Figures:
         """Give the number of a task whose labels belong to segments."""
         truth, predicted = self._view.labels(self._task), self._view.predicted(self._task)
         if self._task.is_regression:
-            (found,) = self._resampled(concordance_cc(truth, predicted))
-            yield self._figure("concordance", found, 0.0)
+            yield self._figure("concordance", concordance_cc(truth, predicted), 0.0)
         elif self._task.is_transcription:
             yield self._of_words(truth, predicted)
         else:
@@ -142,8 +145,8 @@ class _Figures:
             occurring = len(set(known) - {None})
             if occurring < 2:  # no average over classes, and nothing to tell apart
                 return
-            (found,) = self._resampled(unweighted_average_recall(known, predicted, classes))
-            yield self._figure("unweighted average recall", found, 1 / occurring)
+            recall = unweighted_average_recall(known, predicted, classes)
+            yield self._figure("unweighted average recall", recall, 1 / occurring)
 
     def _of_words(self, truth: np.ndarray, predicted: np.ndarray) -> KeyFigure:
         texts = TranscriptReader(self._suite.normaliser, self._suite.alternatives, self._suite.synonyms)
@@ -156,11 +159,12 @@ class _Figures:
         draws = seeds.uniform(self._suite.seed, "dealt out", keys=keys)
         unit = unit_of(truth)
         count = characters_of if unit == CHARACTER else word_errors  # words cannot be told apart
-        own, dealt, paired = self._resampled(*dealt_word_error_rates(truth, predicted, draws, count))
+        rates = dealt_word_error_rates(truth, predicted, draws, count)
+        _, dealt, paired = self._resampled(*rates)
         (low,), (high,) = paired.interval("t", scale=FREE)
         blocks = int(paired.blocks[0])
         standing = compared(low, high, 0.0, blocks, more_is_better=False)
-        return self._figure(f"{unit} error rate", own, _some(dealt.value[0]), standing)
+        return self._figure(f"{unit} error rate", rates[0], _some(dealt.value[0]), standing)
 
     def of_trials(self, table: TrialTable, family: Family) -> Iterator[KeyFigure]:
         """Give the error rates of verification."""
@@ -173,11 +177,11 @@ class _Figures:
         if np.isfinite(threshold):
             statistics["false acceptance rate"] = false_acceptance_rate(trials, threshold)
             statistics["false rejection rate"] = false_rejection_rate(trials, threshold)
-        for measure, found in zip(statistics, self._resampled(*statistics.values()), strict=True):
+        for measure, statistic in statistics.items():
             if measure == "equal error rate":
-                yield self._figure(measure, found, 0.5)
+                yield self._figure(measure, statistic, 0.5)
             else:
-                yield self._figure(measure, found, None, "", threshold)
+                yield self._figure(measure, statistic, None, "", threshold)
 
     def _block(self) -> str:
         """Name what a block of segments is, see :func:`soundcheck.statistics.draws.blocks_of`."""
@@ -192,13 +196,17 @@ class _Figures:
     def _figure(
         self,
         measure: str,
-        found: Resampled,
+        statistic: Statistic | Weighted,
         guessing: float | None,
         standing: str | None = None,
         threshold: float | None = None,
     ) -> KeyFigure:
         """Put a number together; its standing is told by its interval if it is not given."""
-        (low,), (high,) = found.interval("t", scale=_SCALES.get(measure, _SHARE))
+        (found,) = self._resampled(statistic)
+        scale = _SCALES.get(measure, _SHARE)
+        (low,), (high,) = found.interval(self._suite.interval, scale=scale)
+        fixed = fixed_speakers(statistic, self._view.block_codes())
+        here = sample_interval(found.value[0], fixed.error[0], fixed.freedom[0], scale)
         blocks = int(found.blocks[0])
         if standing is None:
             standing = compared(low, high, guessing, blocks, more_is_better=measure in _MORE_IS_BETTER)
@@ -215,6 +223,24 @@ class _Figures:
             threshold=threshold,
             reason=found.reasons[0] or found.withheld[0],
             block="speaker" if self._task.is_embedding else self._block(),
+            low_sample=_some(here[0]),
+            high_sample=_some(here[1]),
+        )
+
+
+def estimates(figures: Iterable[KeyFigure]) -> Iterator[Estimate]:
+    """Make the figures rows of the estimates, with what guessing scores."""
+    for figure in figures:
+        about = {name: getattr(figure, name) for name in ("model", "corpus", "task")}
+        about |= {"family": FAMILY, "measure": named(figure.measure)}
+        if figure.guessing is not None:
+            yield Estimate(**about, condition=CHANCE, value=figure.guessing)
+        yield Estimate(
+            **about,
+            **{name: getattr(figure, name) for name in ("value", "low", "high", "low_sample", "high_sample")},
+            segments=figure.segments,
+            speakers=0 if figure.block == "file" else figure.blocks,
+            excluded=figure.reason,
         )
 
 

@@ -288,6 +288,7 @@ def _with_predictions(
                 groups=corpus.groups,
                 adjust=corpus.adjust,
                 ranges=corpus.entry.ranges,
+                against=corpus.entry.against,
                 missing=model.missing,
             )
         )

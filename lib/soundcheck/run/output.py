@@ -49,6 +49,8 @@ class Output:
         self.results = self.folder / "results.csv"
         self.word_errors = self.tables / "word_errors.csv"
         self.left_out = self.folder / "left_out.csv"
+        self.estimates = self.folder / "estimates.csv"
+        self.drawn = self.folder / "drawn_segments.csv"
         self.record = self.folder / "run.json"
         self.log = self.folder / "log.txt"
 

@@ -107,6 +107,7 @@ def compose(
         run=results[:12],
         results=results,
         suite=suite.describe(),
+        own_tests=suite.tests,
         order=tuple(suite.models),
         families=tuple(_recorded(FamilyRecord, family) for family in families),
         models=models,

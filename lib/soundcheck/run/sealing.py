@@ -26,6 +26,7 @@ def sealed(output: Output) -> list[str]:
     """Name the files of an output folder that belong into its list, as they are now."""
     single = [
         *(output.results, output.results.with_suffix(".parquet"), output.comparison_table),
+        *(output.estimates, output.estimates.with_suffix(".parquet"), output.drawn),
         *(output.left_out, output.record, output.html / MANIFEST),
     ]
     folders = (output.notebooks, output.comparisons, output.tables, output.predictions, output.scores)

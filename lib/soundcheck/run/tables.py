@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -130,3 +130,14 @@ def write_left_out(
     frame = pd.DataFrame(rows, columns=["stage", "model", "corpus", "item", "reason"])
     text = frame.map(spreadsheet).to_csv(index=False, lineterminator="\n")
     files.write_bytes(output.left_out, text.encode("utf-8", "backslashreplace"))
+
+
+def write_drawn(drawn: Iterable[tuple[str, str, str, Sequence[str]]], output: Output) -> None:
+    """List the segments that were drawn so that groups are alike, as ``drawn_segments.csv``, if any were."""
+    rows = [(*place, key) for *place, keys in sorted(drawn) for key in keys]
+    if not rows:
+        output.drawn.unlink(missing_ok=True)
+        return
+    frame = pd.DataFrame(rows, columns=["corpus", "family", "task", "segment"])
+    text = frame.map(spreadsheet).to_csv(index=False, lineterminator="\n")
+    files.write_bytes(output.drawn, text.encode("utf-8", "backslashreplace"))

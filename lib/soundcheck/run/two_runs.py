@@ -42,7 +42,7 @@ class Run:
             if own != model or (families and family not in families):
                 continue
             try:
-                found += results.load_judged(path)
+                found += results.load_judged(path, parts=True)
             except (OSError, ValueError) as error:
                 what = f"the rows of {family} of {model} cannot be read ({type(error).__name__})"
                 remedy = f"Run the suite again; that run was made with Soundcheck {self.record.version}"

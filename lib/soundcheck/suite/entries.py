@@ -19,6 +19,7 @@ from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.statistics.rules import INTERVALS
 from soundcheck.suite.card import Benchmark, Card
 from soundcheck.suite.groups import GroupColumn
+from soundcheck.suite.margins import Margin
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKind, public_path
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
@@ -29,6 +30,7 @@ __all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "SoundEntry", "Suite"
 
 NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
 RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
+ERROR, LEFT_OUT = "error", "left out"  # what an input without an answer is
 SPEECH_KINDS = ("other_language",)  # no run needs them: without any, that test is left out
 
 
@@ -93,6 +95,9 @@ class CorpusEntry:
         Columns whose groups are compared: its own, or those of the suite.
     adjust
         Columns by which differences between groups are adjusted, likewise.
+    against
+        Column -> the group that its other groups are compared with, ``"others"`` = all other groups, as the
+        corpus says or else the suite.
     benchmark
         The published benchmark that it is; ``None`` = none.
     """
@@ -127,6 +132,7 @@ class CorpusEntry:
     audio: bool = True
     groups: tuple[GroupColumn, ...] = ()
     adjust: tuple[str, ...] = ()
+    against: dict[str, str] = dataclasses.field(default_factory=dict)
     benchmark: Benchmark | None = None
 
     @property
@@ -209,7 +215,7 @@ class ModelEntry:
     card
         What people say about it, for cards.
     missing
-        What an input without an answer counts as for a recogniser: ``"error"`` or ``"left out"``.
+        How an input without an answer counts: ``"error"``, all of its words are missed, or ``"left out"``.
     """
 
     name: str
@@ -228,7 +234,7 @@ class ModelEntry:
     files: tuple[str, ...] = ()
     card: Card = Card()
     values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
-    missing: str = "error"
+    missing: str = LEFT_OUT
 
     def is_for(self, family: str) -> bool:
         """Say whether a family tests the model."""
@@ -323,10 +329,10 @@ class Suite:
     thresholds
         Thresholds of tests that compare groups: ``"published"``; ``"simulated"``, which are the published
         ones stretched to the suite's own group sizes; or ``"gap"``: a group passes if it differs from the
-        others by less than what matters.
-    matters
-        The difference between a group and the others that matters, for all tests that compare groups; 0 =
-        the published threshold of each.
+        others by less than the margin.
+    margin
+        From which size a difference between a group and its reference is a failure, in tests without a margin
+        of their own; the key ``matters``.
     voices
         What is heard in the book: ``"all"``, or ``"none"``: neither sounds nor pictures of single recordings.
     studies
@@ -350,8 +356,9 @@ class Suite:
         Family -> test -> what the suite changes about it.
     accepted
         Failures that pipelines look past.
-    groups, adjust
-        Columns whose groups are compared, and by which differences are adjusted, of corpora that name none.
+    groups, adjust, against
+        Columns whose groups are compared, by which differences are adjusted, and the groups of columns that
+        others are compared with, of corpora that name none.
     measured
         What is measured on the sounds of all corpora, whether or not a family needs it.
     balance_samples
@@ -391,7 +398,7 @@ class Suite:
     digest: str = ""
     comparisons: dict[str, ComparisonEntry] = dataclasses.field(default_factory=dict)
     thresholds: schema.choice("published", "simulated", "gap") = "published"
-    matters: schema.number(0, 2) = 0.0
+    margin: Margin = Margin()
     studies: schema.Boolean = True
     voices: schema.choice(*VOICES) = ALL
     sounds: dict[str, SoundEntry] = dataclasses.field(default_factory=dict)
@@ -403,6 +410,7 @@ class Suite:
     accepted: tuple[AcceptedFailure, ...] = ()
     groups: tuple[GroupColumn, ...] = ()
     adjust: tuple[str, ...] = ()
+    against: dict[str, str] = dataclasses.field(default_factory=dict)
     measured: tuple[str, ...] = ()
     balance_samples: int = 1000
     transformed_segments: int | None = None

@@ -24,6 +24,7 @@ import numpy as np
 from soundcheck.common import files
 from soundcheck.common.tasks import Task
 from soundcheck.statistics.rules import passes
+from soundcheck.suite.margins import Margin
 
 CATEGORIES = ("correctness", "fairness", "robustness")
 
@@ -154,8 +155,9 @@ class TestDefinition:
         Whether the score is a difference, which nothing keeps away from the ends of its range.
     classes
         Number of classes that the threshold for classification is for; ``None`` if it suits any number.
-    matters
-        The gap of a group that matters, as the suite sets it for this test; ``None`` = as usual.
+    margin
+        From which size a difference between groups is a failure, as the suite sets it for this test; ``None``
+        = as in all tests.
     off
         Why the suite does not judge it; empty if it does.
     shipped
@@ -176,7 +178,7 @@ class TestDefinition:
     range: tuple[float, float] | None = None
     difference: bool = False
     classes: int | None = None
-    matters: float | None = None
+    margin: Margin | None = None
     all_wrong: float = 1.0
     off: str = ""
     shipped: TestDefinition | None = None
@@ -232,8 +234,8 @@ class TestDefinition:
         """
         before = None if self.shipped is None else self.shipped.threshold_for(task)
         after = self.threshold_for(task)
-        if after is None and self.matters is not None and self.fits(task):
-            told = f"set in this suite: {self.matters:g} matters"
+        if after is None and self.margin is not None and self.fits(task):
+            told = f"set in this suite: margin {self.margin}"
             return f"{told} ({self.why})" if self.why else told
         return self._change(before, after)
 
@@ -249,8 +251,8 @@ class TestDefinition:
             parts.append(f"{self.shipped.rule} {before:g} → {self.rule} {after:g}")
         elif before != after:
             parts.append(f"{after:g}" if before is None else f"{before:g} → {after:g}")
-        if self.matters != self.shipped.matters:
-            parts.append(f"{self.matters:g} matters")
+        if self.margin != self.shipped.margin:
+            parts.append(f"margin {self.margin}")
         if not parts:
             return ""
         told = f"{'set' if before is None else 'changed'} in this suite: {', '.join(parts)}"

@@ -2,7 +2,7 @@
 
 ::
 
-    groups: [device, sex × accent, {age: {young: [0, 29], old: [60, 120]}}]
+    groups: [device, {accent: {against: us}}, {age: {young: [0, 29], old: [60, 120], against: young}}]
     adjust: [signal_to_noise]
 
 Conventions
@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # neither who reads a suite nor a model's process needs them
     from soundcheck.suite.families import Family
 
 BOTH = " × "  # between two columns, and between their values
+OTHERS = "others"  # all other groups, which a group is compared with unless the suite names a reference group
 MEASURED_COLUMNS = (
     *("bandwidth", "clipping", "duration", "level", "pitch", "signal_to_noise", "silence", "speaking_rate"),
     *("speech_share", "predicted_quality"),  # by networks that are installed apart

@@ -8,9 +8,10 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
-from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, UNUSABLE, GroupColumn, NumberRange
+from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, OTHERS, UNUSABLE, GroupColumn, NumberRange
 
 MOST_ADJUSTED = 2
+AGAINST = "against"  # a key among the ranges of a column, so that no range is called so
 
 _PRODUCT = re.compile(r"\s+[x×]\s+")
 _RANGES = dict[str, schema.Range]
@@ -33,8 +34,8 @@ class GroupsReader:
 
     def read_groups(
         self, path: tuple, value: object, known: tuple[GroupColumn, ...] = ()
-    ) -> tuple[GroupColumn, ...]:
-        """Read a list of columns, products and ranges, or a mapping of them.
+    ) -> tuple[tuple[GroupColumn, ...], dict[str, str]]:
+        """Read a list of columns, products and ranges, or a mapping of them; with the reference groups named.
 
         Parameters
         ----------
@@ -44,23 +45,32 @@ class GroupsReader:
             Of a corpus: the groups of the suite, whose ranges hold unless it gives others.
         """
         if value is None:
-            return ()
+            return (), {}
         items = [(path, value)] if isinstance(value, dict) else []
         if isinstance(value, list) and value:
             items = [((*path, place), item) for place, item in enumerate(value)]
         if not items or value == {}:
             remedy = "Write a list such as [device, sex × accent], or column: {name: [low, high]} below it"
             self._reader.note(path, f"{schema.shown(value)} names no columns", remedy)
-            return ()
+            return (), {}
         ranges = {column: cut for group in known for column, cut in group.ranges.items()}
         named: list[tuple[tuple, tuple[str, ...]]] = []
+        against: dict[str, str] = {}
         for place, item in items:
             if isinstance(item, dict):
                 for name, cut in item.items():
                     where = (*place, name)
-                    named.append((where, self._columns(where, str(name))))
+                    columns = self._columns(where, str(name))
                     given = cut is not None and cut != ""
-                    if given and len(named[-1][1]) == 1:
+                    if isinstance(cut, dict) and AGAINST in cut:
+                        reference = self._reference((*where, AGAINST), cut[AGAINST])
+                        against[BOTH.join(columns)] = reference
+                        cut = {key: item for key, item in cut.items() if key != AGAINST}
+                        given = bool(cut)
+                        if not given and name in MEASURED_COLUMNS and name not in ranges:
+                            continue  # groups that a family makes: low, medium and high voices
+                    named.append((where, columns))
+                    if given and len(columns) == 1:
                         ranges[str(name)] = self._ranges(where, cut)
                     elif given:
                         remedy = "Give the ranges to its columns, each by itself"
@@ -75,7 +85,7 @@ class GroupsReader:
                 self._check_column(place, column, ranges)
             own = {column: ranges[column] for column in columns if column in ranges}
             found[frozenset(columns)] = GroupColumn(BOTH.join(columns), columns, own)
-        return tuple(found.values())
+        return tuple(found.values()), against
 
     def read_adjust(self, path: tuple, value: object) -> tuple[str, ...]:
         """Read the columns by which differences are adjusted."""
@@ -108,6 +118,13 @@ class GroupsReader:
             self._reader.note(path, what, "Name two columns, or one")
             return ()
         return columns
+
+    def _reference(self, path: tuple, value: object) -> str:
+        """Read the group that others are compared with: a word, or of a product two."""
+        if value == "all":
+            self._reader.note(path, "each group is a part of all", f"Write {OTHERS}, or the name of a group")
+        word = self._reader.check(path, value, schema.Text)
+        return "" if word is None else BOTH.join(_PRODUCT.split(word))
 
     def _check_column(self, path: tuple, column: str, ranges: dict[str, tuple[NumberRange, ...]]) -> None:
         """Note a column whose values cannot be groups."""

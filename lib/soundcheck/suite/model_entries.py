@@ -8,10 +8,10 @@ from pathlib import Path
 from soundcheck.common import resources
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
-from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.common.tasks import BUILTIN, TRANSCRIPTION, Task
 from soundcheck.suite import schema
 from soundcheck.suite.card_reader import read_card
-from soundcheck.suite.entries import ModelEntry
+from soundcheck.suite.entries import ERROR, LEFT_OUT, ModelEntry
 from soundcheck.suite.entry_reader import EntryReader
 from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKind
@@ -92,9 +92,17 @@ class ModelReader(EntryReader):
             values=self.read_meanings((*path, "values"), model.values, tasks),
             files=tuple(model.files or ()),
             card=read_card(self, (*path, "card"), model.card),
+            missing=self.read_missing((*path, "missing"), model.missing, tasks),
             options=model.model_dump(exclude=set(ModelKeys.model_fields)),
         )
         return kind.complete(entry)
+
+    def read_missing(self, path: tuple, value: str, names: Sequence[str]) -> str:
+        """Read how an input without an answer counts."""
+        words = [task for name in names if (task := self.tasks[name]).kind == TRANSCRIPTION]
+        if value == ERROR and names and not words:
+            self.note(path, "the model recognises no words that could be missed", "Remove it")
+        return value or (ERROR if words else LEFT_OUT)
 
     def read_scale(
         self, path: tuple, kind: type[ModelKind], value: object, names: Sequence[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from soundcheck.suite import schema
+from soundcheck.suite.entries import ERROR, LEFT_OUT
 
 
 class ModelKeys(schema.Section):
@@ -20,4 +21,5 @@ class ModelKeys(schema.Section):
     range: Any = None  # the tasks of the model tell what is allowed
     values: dict[str, dict[str, schema.Text]] = {}
     files: schema.Names | None = None
+    missing: schema.choice(ERROR, LEFT_OUT) = ""  # empty: an error where words are recognised
     card: Any = None  # read by soundcheck.suite.card_reader

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 from soundcheck.common.tasks import CLASSIFICATION
 from soundcheck.suite.families import Family
+from soundcheck.suite.margins import Margin
 
 WHERE = ("model", "corpus", "family", "task", "test", "group", "label")  # what an accepted failure may name
 
@@ -27,18 +28,24 @@ class OwnTest:
     ----------
     thresholds
         Task or kind of task -> its threshold; those that are not named stay.
-    matters
-        The gap of a group that matters; ``None`` = as usual.
+    margin
+        From which size a difference between groups is a failure; ``None`` = as in all tests.
     why
         The reason, for the reader.
     run
         Whether the test is judged at all.
+    hard
+        Whether pipelines fail when the value is on the wrong side of the threshold, whatever its interval.
+    labels
+        Classes that this is about; empty = all.
     """
 
     thresholds: dict[str, float] = dataclasses.field(default_factory=dict)
-    matters: float | None = None
+    margin: Margin | None = None
     why: str = ""
     run: bool = True
+    hard: bool = False
+    labels: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,7 +107,7 @@ def with_own_tests(family: Family, own: Mapping[str, OwnTest]) -> Family:
             test,
             thresholds=test.thresholds | change.thresholds,
             classes=None if CLASSIFICATION in change.thresholds else test.classes,  # the suite knows its own
-            matters=test.matters if change.matters is None else change.matters,
+            margin=change.margin or test.margin,
             off="" if change.run else ": ".join(filter(None, ("switched off in this suite", change.why))),
             why=change.why or test.why,
             shipped=test.shipped or test,

@@ -1,7 +1,8 @@
-"""Reads the keys ``tests`` and ``accepted`` of a suite, see :mod:`soundcheck.suite.own_rules`."""
+"""Reads the keys ``matters``, ``tests`` and ``accepted`` of a suite, see :mod:`soundcheck.suite.own_rules`."""
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import re
 from collections.abc import Mapping
@@ -15,16 +16,32 @@ from soundcheck.statistics.rules import WITHIN
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import Family, TestDefinition
+from soundcheck.suite.margins import Margin
 from soundcheck.suite.own_rules import WHERE, AcceptedFailure, OwnTest
 from soundcheck.suite.yaml_reader import Document
 
 _EXAMPLE = "Write {threshold: 0.9, why: agreed with the customer}, or false to leave the test out"
 
 
+def _read_relative(value: object) -> object:
+    given = schema.plain_value(value)
+    if given == 0 and given is not False:
+        raise schema.wrong("0 is no share of an error rate", "Write false for the absolute margin alone")
+    return None if given is False else value
+
+
+class _Margin(schema.Section):
+    absolute: schema.number(0, 1, positive=True) | None = None
+    relative: schema.parsed(schema.number(0, 1, positive=True) | None, _read_relative) = None
+    floor: schema.number(0, 1) = 0.0
+
+
 class _Test(schema.Section):
     why: schema.Text
     threshold: object = None
-    matters: schema.number(0, 1e6, positive=True) | None = None
+    matters: object = None
+    hard: schema.Boolean = False
+    label: schema.Names = ()
 
 
 class _Left(schema.Section):
@@ -64,12 +81,37 @@ class OwnRulesReader(DocumentReader):
         Folder of the suite, which may hold threshold files of its own.
     tasks
         All tasks of the suite.
+    tested
+        Family of the suite -> names of the tasks that models are asked for in it.
     """
 
-    def __init__(self, document: Document, problems: Problems, root: Path, tasks: Mapping[str, Task]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        problems: Problems,
+        root: Path,
+        tasks: Mapping[str, Task],
+        tested: Mapping[str, set[str]],
+    ) -> None:
         super().__init__(document, problems)
         self.root = root
         self.tasks = tasks
+        self.tested = tested
+        self.margin = self.read_margin(("matters",), document.data.get("matters", {}), Margin())
+
+    def read_margin(self, path: tuple, value: object, usual: Margin) -> Margin:
+        """Read a margin: a number, which is the absolute margin alone, or parts that differ from the usual."""
+        if not isinstance(value, dict):
+            absolute = self.check(path, value, schema.number(0, 1, positive=True))
+            return Margin(absolute, None)
+        given = self.section(path, value, _Margin)
+        if given is None:
+            return usual
+        margin = dataclasses.replace(usual, **{key: getattr(given, key) for key in given.model_fields_set})
+        if None not in (margin.absolute, margin.relative) and margin.floor > margin.absolute:
+            what = f"the floor {margin.floor:g} lies above the absolute margin {margin.absolute:g}"
+            self.note(path, what, f"Write floor: {margin.absolute:g}, or less")
+        return margin
 
     def read_tests(self) -> dict[str, dict[str, OwnTest]]:
         """Read ``tests``: family -> test -> what is changed."""
@@ -129,6 +171,9 @@ class OwnRulesReader(DocumentReader):
         if not isinstance(value, dict):
             self.note(path, f"{schema.shown(value)} does not say what is changed and why", _EXAMPLE)
             return None
+        if "run" in value and "hard" in value:
+            self.note(path, "a test that is left out cannot be a hard bar", "Remove run, or hard")
+            return None
         if "run" in value:
             left = self.section(path, value, _Left)
             if left is not None and left.run:
@@ -140,7 +185,37 @@ class OwnRulesReader(DocumentReader):
             return None
         if given.threshold is None and given.matters is None:
             self.note(path, "nothing is changed", _EXAMPLE)
-        return OwnTest(thresholds, given.matters, given.why)
+        margin = None
+        if given.matters is not None:
+            margin = self.read_margin((*path, "matters"), given.matters, self.margin)
+        if given.hard:
+            self._check_hard(path, given, thresholds, family)
+        elif given.label:
+            self.note((*path, "label"), "a label narrows a hard bar only", "Add hard: true, or remove it")
+        return OwnTest(thresholds, margin, given.why, hard=given.hard, labels=tuple(given.label))
+
+    def _check_hard(self, path: tuple, given: _Test, thresholds: dict[str, float], family: Family) -> None:
+        """Note a hard bar that nothing in the suite could be compared with."""
+        place = (*path, "hard")
+        tasks = [self.tasks[name] for name in self.tested.get(family.name, ())]
+        judged = [task for task in tasks if task.name in thresholds or task.kind in thresholds]
+        if given.threshold is None:
+            self.note(place, "a hard bar needs a threshold", "Add threshold: 0.7")
+        elif family.name not in self.tested:
+            self.note(place, f"the suite does not run {family.name}", "Add it to families, or remove hard")
+        elif thresholds and not judged:
+            what = "no model is asked for a task that this is a threshold for"
+            asked = ", ".join(sorted(task.name for task in tasks)) or "none"
+            self.note(place, what, f"Models are asked for: {asked}")
+        classes = {name for task in judged for name in task.classes}
+        if not classes or not all(task.classes for task in judged):
+            return
+        for label in given.label:
+            if label not in classes:
+                self.note((*path, "label"), f"{quoted(label)} is no class", did_you_mean(label, classes))
+        if given.label and "Class" not in path[-1]:
+            what = f"{path[-1]} has one value, not one a class"
+            self.note((*path, "label"), what, "Remove label, or name a test per class")
 
     def _read_thresholds(
         self, path: tuple, value: dict, family: Family, test: TestDefinition

@@ -92,7 +92,18 @@ class _Balance(schema.Section):
 _Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
 _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds"),
-    *("tests", "accepted", "groups", "adjust", "measured", "card", "history", "synonyms", "entities"),
+    *(
+        "matters",
+        "tests",
+        "accepted",
+        "groups",
+        "adjust",
+        "measured",
+        "card",
+        "history",
+        "synonyms",
+        "entities",
+    ),
 )
 
 
@@ -151,6 +162,7 @@ class _Reader(EntryReader):
         self.limits = _Limits()
         self.groups: tuple[GroupColumn, ...] = ()
         self.adjust: tuple[str, ...] = ()
+        self.against: dict[str, str] = {}
 
     def read(self) -> Suite | None:
         """Read everything; the result counts only if there are no problems."""
@@ -161,7 +173,7 @@ class _Reader(EntryReader):
         for name, value in self.entries("tasks", needed=False):
             self.read_task(name, value)
         grouping = GroupsReader(self, self.tasks)
-        self.groups = grouping.read_groups(("groups",), data.get("groups"))
+        self.groups, self.against = grouping.read_groups(("groups",), data.get("groups"))
         self.adjust = grouping.read_adjust(("adjust",), data.get("adjust"))
         corpora = {name: self.read_corpus(name, value) for name, value in self.entries("corpora")}
         reader = ModelReader(self.document, self.problems, self.file, self.tasks, self.limits.model_seconds)
@@ -180,7 +192,17 @@ class _Reader(EntryReader):
         for name in [name for name in self.limits.transformations if name not in known]:
             path = ("limits", "transformations", name)
             self.note(path, f"unknown family {schema.shown(name)}", did_you_mean(name, known))
-        rules = OwnRulesReader(self.document, self.problems, self.root, self.tasks)
+        tested = {
+            family: {
+                task
+                for model in filter(None, models.values())
+                for corpus in filter(None, corpora.values())
+                if model.is_for(family) and corpus.is_for(family) and model.listens_to(corpus)
+                for task in model.tasks
+            }
+            for family in families
+        }
+        rules = OwnRulesReader(self.document, self.problems, self.root, self.tasks, tested)
         tests, accepted = rules.read_tests(), rules.read_accepted()
         sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
         card = read_card(self, ("card",), data.get("card"))
@@ -202,10 +224,12 @@ class _Reader(EntryReader):
             digest=self.document.digest,
             comparisons=comparisons,
             sounds=sounds,
+            margin=rules.margin,
             tests=tests,
             accepted=accepted,
             groups=self.groups,
             adjust=self.adjust,
+            against=self.against,
             measured=measured,
             balance_samples=balance.samples,
             transformed_segments=self.limits.transformed_segments,
@@ -372,9 +396,10 @@ class _Reader(EntryReader):
         grouping = GroupsReader(self, self.tasks)
         keys["benchmark"] = read_benchmark(self, (*path, "benchmark"), keys["benchmark"], self.tasks)
         own, adjust = keys["groups"], keys["adjust"]
-        keys["groups"] = (
-            self.groups if own is None else grouping.read_groups((*path, "groups"), own, self.groups)
-        )
+        keys["groups"], against = self.groups, {}
+        if own is not None:
+            keys["groups"], against = grouping.read_groups((*path, "groups"), own, self.groups)
+        keys["against"] = self.against | against
         keys["adjust"] = self.adjust if adjust is None else grouping.read_adjust((*path, "adjust"), adjust)
         grouped = [column for group in keys["groups"] for column in group.columns]
         known = [*RESERVED_COLUMNS, *self.tasks, *keys.get("blocks", ()), *grouped, *keys["adjust"]]

@@ -1,0 +1,113 @@
+"""The table of estimates: every value of a measure with its intervals, ``estimates.csv`` and ``.parquet``.
+
+Conventions
+-----------
+- A row is told by the columns before ``value`` without ``family``, which names the family that computed it.
+- ``part`` is ``all`` or a group (``sex: female``), ``condition`` empty for clean signals, a change with its
+  level, ``chance``, or ``common with NAME``.
+- ``low, high`` are the 95 % interval for new speakers, ``low_sample, high_sample`` that for these speakers;
+  ``excluded`` says why there is no value or no interval.
+- Differences are in the results, before and after in the comparisons.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common import files
+from soundcheck.common.escaping import spreadsheet
+from soundcheck.metrics.additive import round_significant
+
+ALL = "all"  # the part of everything
+CHANCE = "chance"  # the condition of guesses
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """One row."""
+
+    model: str
+    corpus: str
+    family: str
+    task: str
+    measure: str
+    label: str = ""
+    part: str = ALL
+    condition: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    low_sample: float | None = None
+    high_sample: float | None = None
+    segments: int = 0
+    speakers: int = 0
+    excluded: str = ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What it is a value of."""
+        return tuple(getattr(self, name) for name in KEY)
+
+
+COLUMNS = [field.name for field in dataclasses.fields(Estimate)]
+KEY = ("model", "corpus", "task", "measure", "label", "part", "condition")
+_NUMBERS = COLUMNS[COLUMNS.index("value") : COLUMNS.index("segments")]
+_COUNTS = ("segments", "speakers")
+
+
+def collected(rows: Iterable[Estimate]) -> list[Estimate]:
+    """Keep one row of each value; where two families measure otherwise, the later one says so in its name."""
+    found: dict[tuple[str, ...], Estimate] = {}
+    for row in rows:
+        known = found.setdefault(row.key, row)
+        if known is not row and _numbers(known) != _numbers(row):
+            row = dataclasses.replace(row, measure=f"{row.measure} ({row.family})")
+            found[row.key] = row
+    return list(found.values())
+
+
+def _numbers(row: Estimate) -> tuple:
+    return tuple(getattr(row, name) for name in (*_NUMBERS, *_COUNTS))
+
+
+def estimate_frame(rows: Iterable[Estimate]) -> pd.DataFrame:
+    """Make the table: texts as ``str``, numbers as float64 with NaN for missing, counts as int64."""
+    rows = list(rows)
+    columns = {}
+    for name in COLUMNS:
+        cells = [getattr(row, name) for row in rows]
+        if name in _NUMBERS:
+            numbers = np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+            columns[name] = pd.Series(round_significant(numbers))
+        else:
+            columns[name] = pd.Series(cells, dtype=np.int64 if name in _COUNTS else "str")
+    return pd.DataFrame(columns, columns=COLUMNS)
+
+
+def write_estimates(frame: pd.DataFrame, folder: str | os.PathLike) -> None:
+    """Write ``estimates.csv`` and ``estimates.parquet``, sorted by what is estimated."""
+    frame = frame[COLUMNS].sort_values(list(KEY), kind="stable", ignore_index=True)
+    texts = frame.select_dtypes(include="str").columns
+    clean = {
+        name: frame[name].map(lambda text: text.encode("utf-8", "backslashreplace").decode())
+        for name in texts
+    }
+    frame = frame.assign(**clean)
+    parquet = io.BytesIO()
+    frame.to_parquet(parquet, index=False)
+    files.write_bytes(Path(folder) / "estimates.parquet", parquet.getvalue())
+    safe = frame.assign(**{name: frame[name].map(spreadsheet) for name in texts})
+    files.write_text(Path(folder) / "estimates.csv", safe.to_csv(index=False, lineterminator="\n"))
+
+
+def read_estimates(folder: str | os.PathLike) -> pd.DataFrame:
+    """Read the estimates of an output folder; without any row if the run is of a version that wrote none."""
+    path = Path(folder) / "estimates.parquet"
+    return pd.read_parquet(path) if path.is_file() else estimate_frame([])

@@ -1,0 +1,150 @@
+"""States: what may be concluded from each row, for new speakers and for these, all tests of a run together.
+
+A model is tested a hundred times; of a hundred tests five fail by chance alone. A row *fails* if its
+difference is beyond the margin, or its value on the wrong side of the threshold, and is significant after
+correction: by the false discovery rate of Benjamini and Hochberg (1995), Controlling the false discovery
+rate, over all tests of a model in a category. It *passes* if its whole interval lies within the margin or on
+the passing side.
+
+Conventions
+-----------
+- Two groups that are compared with each other are one test. The row of the group that is worse off counts, of
+  measures without a better side that of the larger value; the other one repeats its state and names it in
+  ``mirrors``.
+- Only what is beyond its margin or threshold is a candidate; the p-value of everything else counts as 1.
+- ``state`` is about new speakers, ``state_sample`` about these. Of a difference that these speakers are too
+  few to show, ``state_sample`` is reported: a few speakers always differ a little.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.results.verdict import OTHERS, SHOWN
+from soundcheck.statistics import evidence
+from soundcheck.statistics.false_discovery import adjusted_p_values
+from soundcheck.statistics.rules import ABOVE, WITHIN, one_sided
+from soundcheck.suite.measures import HIGHER, measure_of
+
+PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED = (
+    *("pass", "fail", "inconclusive"),
+    *("not evaluated", "reported"),
+)
+STATES = (PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED)
+FALSE_DISCOVERY_RATE = 0.05
+NO_SPEAKERS = "no speakers are known, so that nothing follows for new ones"
+REFERENCE = "this is the reference group"
+NO_REFERENCE = "the reference group is not here, or too small"
+_PAIR = ["model", "corpus", "family", "task", "test", "label"]
+
+
+def decide(frame: pd.DataFrame) -> pd.DataFrame:
+    """Fill ``holds``, ``state``, ``state_sample`` and ``mirrors`` of the results of a whole run."""
+    frame = frame.assign(mirrors=mirrors(frame))
+    counts = frame["mirrors"].eq("")
+    beyond = candidates(frame)
+    found = significant(frame, frame["p_value"], beyond, counts)
+    sample = significant(frame, frame["p_sample"], beyond, counts)
+    too_few = differences(frame) & (frame["gap_low"].isna() | cannot_be_significant(frame, counts))
+    state = pd.Series(INCONCLUSIVE, index=frame.index, dtype=object)
+    state[frame["evidence"].eq(evidence.CLEAR_PASS)] = PASS
+    state[found.eq(True)] = FAIL
+    unknown = frame["skipped"].str.contains(NO_SPEAKERS, regex=False)
+    for why in (NO_SPEAKERS, REFERENCE, NO_REFERENCE):
+        state[frame["skipped"].str.contains(why, regex=False)] = NOT_EVALUATED
+    state_sample = pd.Series(INCONCLUSIVE, index=frame.index, dtype=object)
+    state_sample[_passes_here(frame)] = PASS
+    state_sample[sample.eq(True)] = FAIL
+    state_sample[too_few & ~unknown] = REPORTED
+    state_sample[frame["p_sample"].isna() & frame["gap_low_sample"].isna()] = NOT_EVALUATED
+    for states in (state, state_sample):
+        states[frame["evidence"].eq(SHOWN)] = REPORTED
+        states[frame["value"].isna()] = NOT_EVALUATED
+    return _repeated(frame.assign(holds=found, state=state, state_sample=state_sample))
+
+
+def counted(frame: pd.DataFrame) -> pd.DataFrame:
+    """Keep the rows that count: of two groups that are one test only one."""
+    return frame[frame["mirrors"].eq("")]
+
+
+def differences(frame: pd.DataFrame) -> pd.Series:
+    """Say which rows compare a group with others, bool."""
+    return frame["against"].ne("")
+
+
+def candidates(frame: pd.DataFrame) -> pd.Series:
+    """Say which rows may fail: a difference beyond its margin, or a value that does not pass, bool."""
+    size = frame["gap"].where(frame["rule"].map(one_sided).astype(bool), frame["gap"].abs())
+    return (size >= frame["matters"]).where(frame["matters"].notna(), frame["passed"].eq(False)).astype(bool)
+
+
+def significant(frame: pd.DataFrame, p_values: pd.Series, beyond: pd.Series, counts: pd.Series) -> pd.Series:
+    """Say which rows are significant after correction: True, False, or None for those without p-value."""
+    found = pd.Series([None] * len(frame), index=frame.index, dtype=object)
+    tested = counts & p_values.notna()
+    judged = p_values.where(beyond, 1.0)[tested]
+    for rows in judged.groupby([frame["model"], frame["category"]]).groups.values():
+        adjusted = adjusted_p_values(judged[rows].to_numpy(np.float64))
+        found[rows] = pd.Series((adjusted <= FALSE_DISCOVERY_RATE).tolist(), index=rows, dtype=object)
+    return found
+
+
+def tests(frame: pd.DataFrame, counts: pd.Series | None = None) -> pd.Series:
+    """Count for each row the tests of its model and category that it is corrected for, int."""
+    counts = frame["mirrors"].eq("") if counts is None else counts
+    known = frame["p_value"].notna() & counts
+    return known.groupby([frame["model"], frame["category"]]).transform("sum").astype(int)
+
+
+def cannot_be_significant(frame: pd.DataFrame, counts: pd.Series | None = None) -> pd.Series:
+    """Say of which rows so few speakers cannot show anything among so many tests, bool.
+
+    They could only together with others, however large the difference.
+    """
+    return frame["least_p"] > FALSE_DISCOVERY_RATE / tests(frame, counts).clip(lower=1)
+
+
+def mirrors(frame: pd.DataFrame) -> pd.Series:
+    """Name for each row of a pair of groups that does not count the group whose row does."""
+    found = pd.Series("", index=frame.index, dtype="str")
+    compared = frame[frame["against"].eq(OTHERS) & frame["gap"].notna()]
+    columns = compared["group"].str.split(": ").str[0]
+    # Groups within a context ("language: de, sentiment: negative") are pairs within it.
+    contexts = compared["group"].str.extract(r"(, [^,:]+: [^,]*)$")[0].fillna("")
+    for _, rows in compared.groupby([*(compared[name] for name in _PAIR), columns, contexts], sort=False):
+        if len(rows) != 2:
+            continue
+        better = measure_of(rows["test"].iloc[0], rows["family"].iloc[0]).better
+        worse = rows["gap"].idxmin() if better == HIGHER else rows["gap"].idxmax()
+        other = rows.index[rows.index != worse][0]
+        found[other] = rows["group"][worse]
+    return found
+
+
+def _passes_here(frame: pd.DataFrame) -> pd.Series:
+    """Say of which rows the whole interval for these speakers is within the margin, or passes, bool."""
+    low, high = frame["gap_low_sample"], frame["gap_high_sample"]
+    sided = frame["rule"].map(one_sided).astype(bool)
+    within = (high < frame["matters"]) & (sided | (-low < frame["matters"]))
+    nearest = frame["value"] - frame["gap"]
+    both = np.maximum(-(low + nearest), high + nearest) < frame["threshold"]
+    passing = (low > 0).where(frame["rule"].eq(ABOVE), high < 0)
+    passing = both.where(frame["rule"].eq(WITHIN), passing)
+    return within.where(differences(frame), passing).astype(bool)
+
+
+def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
+    """Let rows that do not count repeat what is concluded from the one that does."""
+    hidden = frame[frame["mirrors"].ne("")]
+    if hidden.empty:
+        return frame
+    key = [*_PAIR, "group"]
+    other = hidden[_PAIR].assign(group=hidden["mirrors"])
+    counting = frame.set_index(key)[["holds", "state", "state_sample"]]
+    found = counting.loc[pd.MultiIndex.from_frame(other[key])]
+    frame = frame.copy()
+    for name in ("holds", "state", "state_sample"):
+        frame.loc[hidden.index, name] = pd.Series(found[name].tolist(), index=hidden.index, dtype=object)
+    return frame

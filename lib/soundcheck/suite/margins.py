@@ -1,0 +1,72 @@
+"""From which size a difference between a group and its reference is a failure: ``matters:`` of a suite or test.
+
+::
+
+    matters: {absolute: 0.05, relative: 0.25, floor: 0.005}
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Protocol
+
+ABSOLUTE = 0.05  # of error rates without a published threshold
+
+
+class Measured(Protocol):
+    """What a margin has to know of a measure: whether it is an error rate, or 1 minus one."""
+
+    better: str
+    error: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Margin:
+    """The size of a difference that counts.
+
+    Parameters
+    ----------
+    absolute
+        The largest margin; ``None`` = the published threshold of the test.
+    relative
+        Of error rates: share of the rate of the reference; ``None`` = the absolute margin alone.
+    floor
+        Of error rates: the smallest margin.
+    """
+
+    absolute: float | None = None
+    relative: float | None = 0.25
+    floor: float = 0.005
+
+    def of(self, published: float | None, reference: float | None, info: Measured) -> float | None:
+        """Give the margin of a test; ``None`` if there is nothing to judge by.
+
+        Parameters
+        ----------
+        published
+            Threshold of the test, if it has one.
+        reference
+            Value of the reference group: of a recall 0.98 the error rate is 0.02.
+
+        Examples
+        --------
+        >>> from types import SimpleNamespace
+        >>> errors = SimpleNamespace(better="lower", error=True)
+        >>> [Margin().of(0.05, rate, errors) for rate in (0.45, 0.08, 0.003)]
+        [0.05, 0.02, 0.005]
+        """
+        absolute = published if self.absolute is None else self.absolute
+        if not info.error:
+            return absolute
+        absolute = ABSOLUTE if absolute is None else absolute
+        if self.relative is None or reference is None or math.isnan(reference):
+            return absolute
+        rate = 1 - reference if info.better == "higher" else reference
+        return max(self.floor, min(absolute, self.relative * rate))
+
+    def __str__(self) -> str:
+        absolute = "the threshold" if self.absolute is None else f"{self.absolute:g}"
+        if self.relative is None:
+            return absolute
+        return f"{absolute}, of error rates {self.relative:g} of the rate if that is less"
