@@ -102,7 +102,7 @@ class Evaluation(Judging):
         self._simulated: dict[tuple, dict] = {}
         self._judged: list[results.Judged] = []
         self._estimates: list[Estimate] = []
-        self._parts: list[results.Judged] = []
+        self._group_values: list[results.Judged] = []
         self._drawn: dict[tuple[str, str, str], list[str]] = {}
         self.notes: list[str] = []
         wanted = description.transformations.get(known.name, known.series)

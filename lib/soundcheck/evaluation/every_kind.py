@@ -25,7 +25,10 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import Verification
 
 _OWN = {TRANSCRIPTION: Recognition, EMBEDDING: Verification}
-_SHARED = ("notes", "_judged", "_reasons", "_columns", "_simulated")  # what is told and judged
+_SHARED = (  # what is told and judged
+    *("notes", "_judged", "_reasons", "_columns", "_simulated"),
+    *("_estimates", "_drawn", "_group_values"),
+)
 
 
 class EveryKind(Evaluation):

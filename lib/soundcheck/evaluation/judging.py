@@ -34,7 +34,7 @@ from soundcheck.evaluation.threshold_source import not_simulated, remarked
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import restrict, sides
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.results import contrast
+from soundcheck.results.contrast import HEADLINES, shown_values
 from soundcheck.results.estimates import ALL, Estimate, collected, estimate_frame
 from soundcheck.results.verdict import KEY, OTHERS
 from soundcheck.statistics import bootstrap
@@ -67,7 +67,7 @@ class Judging:
     _columns: dict[tuple[str, str, str], dict[str, str]]
     _rows_file: Path
     _estimates: list[Estimate]
-    _parts: list[results.Judged]
+    _group_values: list[results.Judged]
     _drawn: dict[tuple[str, str, str], list[str]]
     block_names: dict[str, str]
     _population_of: pd.DataFrame | None = None
@@ -174,9 +174,11 @@ class Judging:
                 bounds = found.interval(self.interval, scale=scale)
                 fixed = fixed_speakers(statistic, subset.blocks)
                 rows += estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
-                if part != ALL and info.name in contrast.HEADLINES and not about["condition"]:
-                    shown = contrast.shown_values(rows[-len(found.labels) :], self.family.category)
-                    self._parts += self._with_replicates(subset, shown, statistic, found, found.blocks, fixed)
+                if part != ALL and info.name in HEADLINES and not about["condition"]:
+                    shown = shown_values(rows[-len(found.labels) :], self.family.category)
+                    self._group_values += self._with_replicates(
+                        subset, shown, statistic, found, found.blocks, fixed
+                    )
         self._estimates += rows
         return estimate_frame(rows)
 
@@ -532,7 +534,7 @@ class Judging:
     def save(self) -> None:
         """Write the rows for the results table; the last thing that a notebook does."""
         estimates = collected(self._estimates)
-        results.save(self._rows(), self._rows_file, self.notes, estimates, self._drawn, self._parts)
+        results.save(self._rows(), self._rows_file, self.notes, estimates, self._drawn, self._group_values)
 
 
 def _size(subset: Subset, mask: np.ndarray | None) -> int:

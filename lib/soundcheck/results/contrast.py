@@ -54,7 +54,7 @@ from soundcheck.suite.measures import HIGHER, info_of, measure_of
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 PAIRED, UNPAIRED = "paired", "unpaired"
-_WITHHELD = "interval withheld"
+_WITHHELD, _NO_TEST = "interval withheld", "a value without a test"
 _DIFFERENCES = ("difference", "change", "shift")  # words in names of tests whose value is a difference itself
 
 
@@ -122,7 +122,7 @@ def shown_values(rows: Iterable[Estimate], category: str) -> list[Verdict]:
                 blocks=row.speakers,
                 rule=ABOVE if info.better == HIGHER else BELOW,
                 evidence="" if row.value is None else SHOWN,
-                skipped=row.excluded or "a value without a test",
+                skipped=_NO_TEST,
             )
         )
     return found
@@ -397,7 +397,15 @@ def _on_common(
 
 
 def _by_key(entries: Iterable[Judged]) -> dict[tuple[str, ...], Judged]:
-    return {_key(entry.verdict): entry for entry in entries}
+    """Give entries by what was tested; a value of a group that two families have is there once."""
+    found: dict[tuple[str, ...], Judged] = {}
+    values: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for entry in entries:
+        key = _key(entry.verdict)
+        if entry.verdict.skipped == _NO_TEST and values.setdefault((key[0], *key[2:]), key) != key:
+            continue
+        found[key] = entry
+    return found
 
 
 def _key(row: Verdict) -> tuple[str, ...]:
