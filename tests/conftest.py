@@ -24,6 +24,7 @@ from soundcheck.models import processes
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_worker
 from soundcheck.sounds.sound import Sounds
+from soundcheck.suite.margins import Margin
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background: children would inherit that they ignore an interruption.
@@ -118,7 +119,12 @@ def describe(tmp_path):
         usual = {
             **{"model": "m", "suite_root": tmp_path, "sounds": tmp_path / "sounds.json"},
             **{"corpora": (), "others": {}, "tasks": (), "seed": 0, "replicates": 10},
-            **{"interval": "percentile", "thresholds": "published", "matters": 0.0, "balance_samples": 1000},
+            **{
+                "interval": "percentile",
+                "thresholds": "published",
+                "margin": Margin(),
+                "balance_samples": 1000,
+            },
             **{"seconds": 120.0, "predicts_changes": False, "sweeps": False, "normaliser": "basic"},
             "transformed_segments": None,
             **{"media": tmp_path / "media", "prefix": "media/", "rows": tmp_path / "rows.json"},

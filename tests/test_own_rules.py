@@ -78,10 +78,10 @@ def test_the_book_says_what_the_suite_decided(project):
     assert done.returncode == 0, done.stdout + done.stderr
     frame = results.read_results(folder / "out" / "results.csv").set_index(["model", "test"])
     row = frame.loc["loud", "Mean Absolute Error"]
-    assert row["threshold"] == 0.01 and row["passed"] is False and row["holds"] is True
+    assert row["threshold"] == 0.01 and row["passed"] is False and row["state"] == "fail"
     assert row["skipped"] == "changed in this suite: 0.1 → 0.01 (agreed in the meeting)"
     left = frame.loc["loud", "Pearson Correlation Coeff"]
-    assert left["passed"] is None
+    assert left["passed"] is None and left["state"] == "not evaluated"
     assert left["skipped"] == "switched off in this suite: the concordance says more"
     html = folder / "out" / "html"
     for page in ("results/loud/correctness_regression", "methods/correctness_regression"):
@@ -134,6 +134,56 @@ def test_a_run_records_what_is_accepted_and_a_worse_model_is_found(project, undr
     assert same.returncode == 0 and "Nothing got worse." in same.stdout
 
 
+NOW = SUITE + ACCEPTED.replace("DAY", "2126-03-01").replace("  - {model: lout, why: a slip}\n", "")
+LOOSE = SUITE.replace("threshold: 0.01", "threshold: 0.9")
+SHIPPED = SUITE[: SUITE.index("tests:")]
+
+
+@pytest.mark.parametrize(
+    ("suite", "code", "words"),
+    [
+        (SUITE, 1, f"failed: {FAILURE}: 0."),
+        (NOW, 0, f"accepted: {FAILURE}: being retrained (until 2126-03-01): 0."),
+        (LOOSE, 0, "tests of suite.yml: correctness_regression / Mean Absolute Error, 2 rows compared with"),
+        (SHIPPED, 0, "Pearson Correlation Coeff changed in what only a run applies"),
+        (NOW.replace("threshold: 0.01", "threshold: 0.01, hard: true"), 1, f"hard bar: {FAILURE}: agreed in"),
+        (
+            LOOSE.replace("title: Small", "title: Small\nseed: 3"),
+            0,
+            "suite.yml also changed in seed, which only",
+        ),
+    ],
+)
+def test_rules_of_the_suite_as_it_is_now(project, undrawn, tmp_path, suite, code, words):
+    """What it accepts and sets is applied without a run; without the option a line says that it changed."""
+    folder, _ = project
+    shutil.copytree(folder / "data", tmp_path / "data")
+    (tmp_path / "out").mkdir()
+    for name in ("results.csv", "run.json"):
+        shutil.copy(folder / "out" / name, tmp_path / "out")
+    write(tmp_path, suite)
+    done = undrawn("check", "out", "--suite", "suite.yml", cwd=tmp_path)
+    assert done.returncode == code and words in done.stdout, done.stdout + done.stderr
+    plain = undrawn("check", "out", cwd=tmp_path)
+    remedy = "suite.yml changed since the run: --suite suite.yml judges by what is there now, without a run."
+    assert plain.returncode == 1 and (remedy in plain.stdout) == (suite != SUITE), plain.stdout
+
+
+def test_a_changed_threshold_is_judged_by_value_and_interval(project, undrawn, tmp_path):
+    folder, _ = project
+    frame = results.read_results(folder / "out" / "results.csv").set_index(["model", "test"])
+    row = frame.loc["loud", "Mean Absolute Error"]
+    between = (row["value"] + row["high"]) / 2
+    (tmp_path / "out").mkdir()
+    for name in ("results.csv", "run.json"):
+        shutil.copy(folder / "out" / name, tmp_path / "out")
+    shutil.copytree(folder / "data", tmp_path / "data")
+    for threshold, counts in ((between, "1 inconclusive"), (row["high"] * 1.01, "0 inconclusive")):
+        write(tmp_path, SUITE.replace("threshold: 0.01", f"threshold: {threshold:.4f}"))
+        done = undrawn("check", "out", "--suite", "suite.yml", "--model", "loud", cwd=tmp_path)
+        assert done.returncode == 0 and f" 0 fail, {counts}" in done.stdout, done.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -143,13 +193,18 @@ def test_a_run_records_what_is_accepted_and_a_worse_model_is_found(project, undr
             "--baseline data/segments.csv: segments.csv: columns are missing",
         ),
         (("--baseline", "out", "--strict"), "--strict: it contradicts --baseline"),
+        (("--baseline", "out", "--inconclusive", "fail"), "--inconclusive fail: it contradicts --baseline"),
+        (("--inconclusive", "maybe"), "'maybe' is not one of 'pass', 'fail'"),
+        (("--suite", "nowhere.yml"), "nowhere.yml"),
+        (("--suite", "other.yml"), "--suite other.yml: this is another suite: it has no model 'loud'"),
         (("--model", "dice"), "'dice' is a random reference, which is never judged"),
         (("--model", "loud", "--model", "lout"), "Did you mean 'loud'?"),
         (("--matters-worse", "-1"), "-1"),
     ],
 )
-def test_bad_options_are_told_without_traceback(project, undrawn, options, words):
+def test_bad_options_give_a_message_without_traceback(project, undrawn, options, words):
     folder, _ = project
+    (folder / "other.yml").write_text(SHIPPED.replace("loud:", "theirs:"))
     done = undrawn("check", "out", *options, cwd=folder)
     assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
 

@@ -17,6 +17,7 @@ from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.suite.groups import number_of
+from soundcheck.suite.margins import Margin
 from soundcheck.suite.thresholds import read_family
 
 AROUSAL = BUILTIN["arousal"]
@@ -27,10 +28,11 @@ NEWER = ["adjusted", "adjusted_low", "adjusted_high", "counterpart", "adjusted_b
 def judging(adjust=("noise",), **settings) -> Judging:
     found = Judging()
     found.model, found.family, found.tasks = "m", read_family("fairness_accent"), [AROUSAL]
-    found.corpora = [types.SimpleNamespace(name="c", adjust=tuple(adjust))]
+    found.corpora = [types.SimpleNamespace(name="c", adjust=tuple(adjust), against={})]
     found.seed, found.replicates, found.interval, found.thresholds = 0, 400, "t", "gap"
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
-    found._seconds_left, found.matters = 10.0, 0.0
+    found._seconds_left, found.margin = 10.0, Margin(relative=None)
+    found._estimates, found._drawn, found.block_names = [], {}, {"c": "speaker"}
     for name, value in settings.items():
         setattr(found, name, value)
     return found
@@ -66,7 +68,7 @@ def voices(
 def frame_of(subset: Subset, adjust=("noise",), tests=MEAN, **settings) -> pd.DataFrame:
     own = judging(adjust, **settings)
     judge_groups(own, subset, "accent", ["irish", "welsh"], tests)
-    frame = results.settle(own.frame())
+    frame = results.decide(own.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")].set_index("group")
 
 

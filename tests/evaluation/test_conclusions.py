@@ -17,6 +17,7 @@ from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.distribution import class_proportions
 from soundcheck.metrics.regression import concordance_cc, mean_value
+from soundcheck.suite.margins import Margin
 from soundcheck.suite.thresholds import read_family
 
 EMOTION = BUILTIN["emotion"]
@@ -29,10 +30,11 @@ TESTS = {
 def judging(family: str = "fairness_sex", task=EMOTION, **settings) -> Judging:
     found = Judging()
     found.model, found.family, found.tasks = "m", read_family(family), [task]
-    found.corpora = [types.SimpleNamespace(name="c", adjust=())]
+    found.corpora = [types.SimpleNamespace(name="c", adjust=(), against={})]
     found.seed, found.replicates, found.interval, found.thresholds = 0, 200, "t", "gap"
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
-    found._seconds_left, found.matters = 10.0, 0.0
+    found._seconds_left, found.margin = 10.0, Margin(relative=None)
+    found._estimates, found._drawn, found.block_names = [], {}, {"c": "speaker"}
     for name, value in settings.items():
         setattr(found, name, value)
     return found
@@ -65,7 +67,7 @@ def guesses(truth, female, rng):
 def frame_of(subset: Subset, tests=TESTS, column: str = "sex", against: str = "everybody", **settings):
     own = judging(**settings)
     judge_groups(own, subset, column, sorted(set(subset.segments[column])), tests, against=against)
-    frame = results.settle(own.frame())
+    frame = results.decide(own.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")]
 
 
@@ -94,13 +96,13 @@ def test_the_gap_is_that_of_the_group_to_the_others_and_not_to_all():
 
 
 def test_thresholds_of_gaps_compare_the_gap_with_what_matters():
-    frame = frame_of(voices(right_for_women), matters=0.2)
+    frame = frame_of(voices(right_for_women), margin=Margin(0.2, relative=None))
     assert (
         frame["rule"].eq("|gap| <").all()
         and frame["threshold"].eq(0.2).all()
         and frame["matters"].eq(0.2).all()
     )
-    assert frame_of(voices(right_for_women), matters=1.5)["passed"].all()
+    assert frame_of(voices(right_for_women), margin=Margin(1.5, relative=None))["passed"].all()
 
 
 def test_everything_right_is_no_proof_with_few_speakers():
@@ -119,7 +121,7 @@ def test_too_few_speakers_on_one_side(women):
     frame = frame_of(subset)
     assert frame[["low", "high", "gap_low", "gap_high", "bound", "certainty"]].isna().all(axis=None)
     assert frame["evidence"].eq("none").all() and frame["passed"].notna().all()
-    assert frame["skipped"].str.contains(f"{women} block.*5 needed").all()
+    assert frame["skipped"].str.contains(f"{women} (?:block|speaker).*5 needed").all()
     assert frame["p_value"].notna().all() == (women > 1)
 
 
@@ -133,7 +135,7 @@ def test_groups_that_vary_within_speakers_are_not_permuted():
 def test_few_speakers_cannot_show_a_gap_among_many_tests():
     frame = frame_of(voices(right_for_women, speakers=10))
     assert frame[["least_p", "p_value"]].to_numpy() == pytest.approx(2 / 252)
-    assert results.holding.cannot_hold(frame).all()  # each by itself; together they hold
+    assert results.states.cannot_be_significant(frame).all()  # each by itself; together they can
     assert frame["holds"].all()
 
 
@@ -188,7 +190,7 @@ def shares(**settings):
 @pytest.mark.parametrize("thresholds", ["gap", "published", "simulated"])
 def test_without_threshold_a_group_is_shown_and_counts_among_no_tests(thresholds):
     frame = shares(thresholds=thresholds)
-    assert len(frame) == 10 and results.states(frame).eq("shown").all()
+    assert len(frame) == 10 and states.decide(frame)["state"].eq("reported").all()
     assert frame[["value", "low", "high", "gap", "gap_low", "gap_high"]].notna().all(axis=None)
     assert frame[["p_value", "least_p", "matters", "threshold", "certainty"]].isna().all(axis=None)
     assert frame["holds"].isna().all() and frame["skipped"].str.contains("for 4 classes, not 5").all()
@@ -196,8 +198,8 @@ def test_without_threshold_a_group_is_shown_and_counts_among_no_tests(thresholds
 
 @pytest.mark.parametrize("thresholds", ["gap", "published", "simulated"])
 def test_a_gap_that_matters_judges_what_has_no_threshold(thresholds):
-    frame = shares(thresholds=thresholds, matters=0.1)
+    frame = shares(thresholds=thresholds, margin=Margin(0.1, relative=None))
     assert frame["rule"].eq("|gap| <").all() and frame["threshold"].eq(0.1).all()
     assert frame["passed"].notna().all() and frame["p_value"].notna().all()
-    assert frame["skipped"].str.startswith("no threshold: judged by the gap that matters").all()
+    assert frame["skipped"].str.startswith("no threshold: judged by the margin").all()
     assert not frame["skipped"].str.contains("shown without verdict").any()

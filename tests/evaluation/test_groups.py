@@ -12,6 +12,7 @@ from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.distribution import bin_proportions
 from soundcheck.metrics.regression import mean_value
+from soundcheck.suite.margins import Margin
 from soundcheck.suite.thresholds import read_family
 
 TASK = BUILTIN["arousal"]
@@ -22,9 +23,11 @@ def evaluation(family: str, **options) -> Judging:
     found = Judging()
     found.model, found.family, found.tasks = "m", read_family(family), [TASK]
     found.family.options.update(options)
-    found.corpora = [types.SimpleNamespace(name="c", adjust=())]
+    found.corpora = [types.SimpleNamespace(name="c", adjust=(), against={})]
     found.seed, found.replicates, found.interval, found.thresholds = 0, 20, "percentile", "published"
-    found.matters = 0.0
+    found.margin = Margin(relative=None)
+    found._estimates, found._drawn = [], {}
+    found.block_names = {"c": "speaker"}
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
     found._seconds_left = 10.0
     return found

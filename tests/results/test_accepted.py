@@ -27,7 +27,7 @@ def frame():
             verdict(True, group="accent: irish", value=0.0),
             verdict(False, model="theirs"),
             verdict(None, test="U"),
-            verdict(True, test="V", value=0.0, p_value=0.001, holds=True),
+            verdict(True, test="V", value=0.0, state="fail"),
         ]
     )
 
@@ -54,7 +54,7 @@ def test_only_failures_are_accepted_and_the_first_entry_counts(frame):
         "oursTaccent: scottish": "being collected (until 2026-11-22)",
         "oursTaccent: welsh": "known",
         "oursU": "",
-        "oursV": "known",  # passes its threshold, but what it shows holds
+        "oursV": "known",  # passes its threshold, and its state is fail
         "theirsT": "",
     }
     assert failures(frame).sum() == 4

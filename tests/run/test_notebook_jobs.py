@@ -7,6 +7,7 @@ import pytest
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.run.notebook_jobs import UNSEEN, _fingerprint
+from soundcheck.suite.margins import Margin
 from soundcheck.suite.own_rules import OwnTest
 
 FILES = ("segments", "predictions", "trials")
@@ -60,7 +61,11 @@ def test_every_setting_is_seen(tmp_path, describe):
         **{"sweeps": True, "normaliser": "english", "prefix": "x/", "transformed_segments": 7},
         **{"alternatives": True, "synonyms": (("can not", "cannot"),), "entities": {"room": ("attic",)}},
         **{"segments_per_change": 9, "levels": 2, "guesses": True, "voices": "none", "languages": ("de",)},
-        **{"transformations": {"f": ["Noise"]}, "matters": 0.2, "tests": {"T": OwnTest({"arousal": 0.3})}},
+        **{
+            "transformations": {"f": ["Noise"]},
+            "margin": Margin(0.2),
+            "tests": {"T": OwnTest({"arousal": 0.3})},
+        },
     }
     folders = {"suite_root", "media"}
     fields = {field.name for field in dataclasses.fields(description)}

@@ -7,6 +7,7 @@ import pytest
 from soundcheck.common import resources
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.suite.margins import Margin
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest, with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
@@ -57,7 +58,9 @@ def test_thresholds_of_a_suite(suite):
     assert found["Recall Per Bin"] == OwnTest(
         dict.fromkeys(read_family("fairness_sex").tests["Recall Per Bin"].thresholds, 0.15), None, "agreed"
     )
-    assert found["Concordance Correlation Coeff"] == OwnTest({"valence": 0.2}, 0.3, "few speakers")
+    assert found["Concordance Correlation Coeff"] == OwnTest(
+        {"valence": 0.2}, Margin(0.3, None), "few speakers"
+    )
     assert found["Recall Per Class"] == OwnTest(run=False)
     assert found["Precision Per Class"] == OwnTest(run=False, why="not of interest")
     assert read.describe()["tests"]["fairness_sex"]["Recall Per Bin"]["why"] == "agreed"
@@ -69,7 +72,7 @@ def test_a_family_with_thresholds_of_the_suite():
         shipped,
         {
             "Recall Per Bin": OwnTest({"arousal": 0.15}, None, "agreed"),
-            "Concordance Correlation Coeff": OwnTest({}, 0.3, "few"),
+            "Concordance Correlation Coeff": OwnTest({}, Margin(0.3, None), "few"),
             "Recall Per Class": OwnTest(run=False, why="noise"),
         },
     )
@@ -80,8 +83,8 @@ def test_a_family_with_thresholds_of_the_suite():
     assert mean.threshold_for(VALENCE) == shipped_mean.threshold_for(VALENCE)
     assert not mean.is_own(VALENCE) and mean.change_for(VALENCE) == "" and mean.change_for(EMOTION) == ""
     ccc = family.tests["Concordance Correlation Coeff"]
-    assert ccc.matters == 0.3 and not ccc.is_own(AROUSAL)
-    assert ccc.change_for(AROUSAL) == "changed in this suite: 0.3 matters (few)"
+    assert ccc.margin == Margin(0.3, None) and not ccc.is_own(AROUSAL)
+    assert ccc.change_for(AROUSAL) == "changed in this suite: margin 0.3 (few)"
     assert family.tests["Recall Per Class"].off == "switched off in this suite: noise"
     assert family.of_suite and not shipped.of_suite and shipped.tests["Recall Per Bin"] is shipped_mean
 
@@ -223,5 +226,5 @@ def test_a_gap_that_matters_is_told_where_there_is_no_threshold(suite):
     read = suite(f"{HEAD}tests:\n  {name}:\n    {test}: {{matters: 0.1, why: ours}}\n")
     own = with_own_tests(read_family(name), read.tests[name]).tests[test]
     assert own.threshold_for(SEVEN) is None
-    assert own.change_for(SEVEN) == "set in this suite: 0.1 matters (ours)"
+    assert own.change_for(SEVEN) == "set in this suite: margin 0.1 (ours)"
     assert own.change_for(AROUSAL) == ""  # no test for numbers

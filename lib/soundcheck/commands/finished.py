@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -21,7 +21,20 @@ from soundcheck.common.escaping import terminal
 @click.option(
     "--model", "models", multiple=True, metavar="NAME", help="Judge only this model; may be repeated."
 )
-@click.option("--strict", is_flag=True, help="Every failure counts, not only those that hold.")
+@click.option("--strict", is_flag=True, help="Values on the wrong side of their threshold fail, too.")
+@click.option(
+    "--inconclusive",
+    type=click.Choice(["pass", "fail"]),
+    default="pass",
+    show_default=True,
+    help="Whether tests fail that are inconclusive.",
+)
+@click.option(
+    "--suite",
+    type=click.Path(path_type=Path),
+    metavar="SUITE",
+    help="Apply `accepted` and `tests` of this suite.yml as it is now, without a run.",
+)
 @click.option(
     "--baseline",
     "baselines",
@@ -36,29 +49,21 @@ from soundcheck.common.escaping import terminal
     metavar="NUMBER",
     help="By how much a value has to be worse than in a baseline; default: the suite's, or 0.01.",
 )
-def check(
-    results: Path,
-    junit: Path | None,
-    models: tuple[str, ...],
-    strict: bool,
-    baselines: tuple[Path, ...],
-    matters_worse: float | None,
-) -> NoReturn:
+def check(results: Path, junit: Path | None, models: tuple[str, ...], **options: Any) -> NoReturn:
     """Judge RESULTS, a results.csv or the folder that holds it, and write JUnit XML.
 
-    A failure counts if it holds among all tests of its model; with --strict every failure counts; with
-    --baseline only what got worse than in an earlier run, among all tests at a false discovery rate of 5 %.
-    Failures that the suite lists under `accepted` are named and do not count until their day is over. Random
+    A test fails if its state is fail; with --strict also if its value is on the wrong side of its threshold;
+    with --baseline only if it got worse than in an earlier run, among all tests at a false discovery rate of
+    5 %. Failures that the suite lists under `accepted` are named and do not count until their day is over. A
+    test under a hard bar of the suite fails in any case if its value is on the wrong side or missing. Random
     references are never judged.
 
-    Exit code 0: no failure counts. 1: a failure counts, or something that should have been tested was not.
+    Exit code 0: nothing fails. 1: something fails, or did not run; the text and JUnit XML give each reason.
     2: the results cannot be used.
     """
     from soundcheck.results import gate
 
-    outcome = gate.check(
-        results, junit, models, strict=strict, baselines=baselines, matters_worse=matters_worse
-    )
+    outcome = gate.check(results, junit, models, **options)
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)
 

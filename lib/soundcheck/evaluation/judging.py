@@ -215,7 +215,8 @@ class Judging:
 
         Nobody, without rows, if the group is the reference itself or the reference is not among the groups.
         """
-        named = self.view(subset).against.get(column, OTHERS)
+        references = next(corpus.against for corpus in self.corpora if corpus.name == subset.corpus)
+        named = references.get(column, OTHERS)
         if named == OTHERS:
             everybody = np.logical_or.reduce(list(masks.values()))
             return everybody & ~masks[group], OTHERS
@@ -381,12 +382,17 @@ class Judging:
         gap: GroupGap | TrialGap,
     ) -> tuple[list[results.Verdict], np.ndarray]:
         """Add what may be concluded from the difference of a group; also gives the smaller side's size."""
+        margin = definition.margin or self.margin
+        if definition.is_own(subset.task) and not definition.margin:
+            margin = dataclasses.replace(
+                margin, absolute=None
+            )  # the suite's threshold of the test comes first
         settings = conclusions.Settings(
             self.interval,
             self.seed,
             self.thresholds == "gap",
             self._speakers(subset),
-            definition.margin or self.margin,
+            margin,
             measure_of(definition.name, self.family.name),
         )
         gaps = conclusions.gaps_of(gap, subset, definition, self.resample, settings)

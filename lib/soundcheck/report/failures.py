@@ -140,11 +140,7 @@ def _people(group: str) -> str:
 
 def blocks_of(record: RunRecord, corpus: str) -> str:
     """Name what is resampled of a corpus, in the singular: ``speaker``, ``file`` or ``block``."""
-    about = record.suite.get("corpora", {}).get(corpus, {})
-    if about.get("blocks", "speaker") != "speaker":
-        return "block"
-    without = any(each.name == corpus and not each.speakers for each in record.corpora)
-    return "file" if without else "speaker"
+    return record.block_of(corpus)
 
 
 def counted_in(record: RunRecord, results: pd.DataFrame) -> pd.Series:

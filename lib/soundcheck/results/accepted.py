@@ -11,13 +11,14 @@ from collections.abc import Sequence
 import pandas as pd
 
 from soundcheck.common import day
-from soundcheck.common.wording import counted
+from soundcheck.common.wording import counted as number_of
+from soundcheck.results.states import FAIL, counted
 from soundcheck.suite.own_rules import AcceptedFailure
 
 
 def failures(frame: pd.DataFrame) -> pd.Series:
-    """Say which rows are failures: those that fail by their threshold, and those that hold, bool."""
-    return frame["passed"].eq(False) | frame["holds"].eq(True)
+    """Say which rows are failures: those of state fail, and those that fail by their threshold, bool."""
+    return frame["passed"].eq(False) | frame["state"].eq(FAIL)
 
 
 def matching(frame: pd.DataFrame, entry: AcceptedFailure) -> pd.Series:
@@ -29,28 +30,23 @@ def matching(frame: pd.DataFrame, entry: AcceptedFailure) -> pd.Series:
 
 
 def accepted_reasons(
-    frame: pd.DataFrame, entries: Sequence[AcceptedFailure], today: datetime.date | None = None
+    frame: pd.DataFrame,
+    entries: Sequence[AcceptedFailure],
+    today: datetime.date | None = None,
+    failed: pd.Series | None = None,
 ) -> pd.Series:
-    """Say why failures are accepted, and how long.
+    """Give for each row the reason why its failure is accepted, and how long; empty if nothing accepts it.
 
     Parameters
     ----------
-    frame
-        Rows of the results table.
-    entries
-        Accepted failures of the suite, see :attr:`soundcheck.results.record.RunRecord.accepted`.
     today
-        The day that counts; default: this one. Entries whose last day is over accept nothing.
-
-    Returns
-    -------
-    pandas.Series
-        For each row the reason, of the first entry that agrees; ``""`` for rows that did not fail or that
-        nothing accepts.
+        Entries whose last day is before it accept nothing; default: this day.
+    failed
+        Which rows count as failures, bool; default: :func:`failures`.
     """
     today = today or day.today()
     reasons = pd.Series("", index=frame.index, dtype=object)
-    failed = failures(frame)
+    failed = failures(frame) if failed is None else failed
     for entry in entries:
         if not entry.past(today):
             reasons[failed & reasons.eq("") & matching(frame, entry)] = entry.reason
@@ -60,27 +56,27 @@ def accepted_reasons(
 def remarks(
     frame: pd.DataFrame, entries: Sequence[AcceptedFailure], today: datetime.date | None = None
 ) -> list[str]:
-    """Name entries that accept nothing: they agree with no row, their tests pass, or their day is over.
-
-    Parameters
-    ----------
-    frame, entries, today
-        See :func:`accepted_reasons`.
-    """
+    """Name entries that accept nothing: they agree with no row, their tests pass, or their day is over."""
     today = today or day.today()
     found = []
     for entry in entries:
-        rows = frame[matching(frame, entry)]
-        failed = int(failures(rows).sum())
-        if rows.empty:
+        every = frame[matching(frame, entry)]
+        rows = counted(every)
+        failed, passed = int(failures(rows).sum()), int(rows["passed"].eq(True).sum())
+        if every.empty:
             found.append(f"accepted, but no test agrees with it: {entry}. Correct or remove it.")
+        elif rows.empty:
+            other = every["mirrors"].iloc[0]
+            found.append(
+                f"accepted, but this pair of groups is counted as {other}: {entry}. Name that group."
+            )
         elif failed and entry.past(today):
-            count = counted(failed, "failure")
             again = "counts again" if failed == 1 else "count again"
-            found.append(f"accepted until {entry.until}, which is past: {entry}: {count} {again}.")
-        elif not failed and rows["passed"].eq(True).any():
-            count = counted(int(rows["passed"].eq(True).sum()), "test")
-            found.append(f"accepted, but nothing fails any more: {entry}: {count} passed. Remove it.")
+            number = number_of(failed, "failure")
+            found.append(f"accepted until {entry.until}, which is past: {entry}: {number} {again}.")
+        elif not failed and passed:
+            number = number_of(passed, "test")
+            found.append(f"accepted, but nothing fails any more: {entry}: {number} passed. Remove it.")
         elif not failed:
             found.append(f"accepted, but not judged in this run: {entry}.")
     return found

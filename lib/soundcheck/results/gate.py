@@ -1,14 +1,16 @@
-"""Judges results for a pipeline: an exit code and JUnit XML.
+"""Judges results for a pipeline: an exit code and JUnit XML, both from one list of reasons.
 
-What fails a pipeline is a failure that *holds* among all tests of its model; with ``strict`` every failure;
-with an earlier run as *baseline* only what got worse. Failures that the suite accepts are named and do not
-count until their last day is over.
+A test fails the gate if its state is *fail*; with ``strict`` also if its value is on the wrong side of its
+threshold; with an earlier run as *baseline* only if it got worse. A hard bar fails it in any case: when the
+value is on the wrong side, whatever its interval, or was not evaluated. Failures that the suite accepts are
+named and do not count until their last day is over; hard bars cannot be accepted.
 
 Nothing that did not run counts as passed: a family or model without rows, a failed notebook, a test that its
-notebook forgot, a table without a single judged test all fail. A results table that was cut or edited after
+notebook forgot, a model without a single judged test all fail. A results table that was cut or edited after
 the run is refused; the record of the run beside it (``run.json``) holds the digest.
 
-Random references are never judged: they are there to be compared with.
+Random references are never judged: they are there to be compared with. The other group of a pair
+(``mirrors``) is no test of its own.
 """
 
 from __future__ import annotations
@@ -24,14 +26,16 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.wording import counted
-from soundcheck.results import accepted, worse
+from soundcheck.common.wording import counted as number_of
+from soundcheck.results import accepted, suite_now, worse
 from soundcheck.results.finished_run import FinishedRun, read_baseline, read_run
 from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
 from soundcheck.results.record import RunRecord
-from soundcheck.results.verdict import SHOWN
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, counted
+from soundcheck.results.summary import tally
+from soundcheck.results.verdict import KEY
 from soundcheck.statistics.evidence import NO_INTERVAL
-from soundcheck.statistics.rules import GAP_RULES
+from soundcheck.statistics.rules import GAP_RULES, passes
 
 FAILED_NOTEBOOK = "error: "  # how the reason of a row begins whose notebook or model failed
 NOT_COMPUTED = "not computed by the notebook"
@@ -52,8 +56,10 @@ def check(
     models: Sequence[str] = (),
     *,
     strict: bool = False,
+    inconclusive: str = PASS,
     baselines: Sequence[Path] = (),
     matters_worse: float | None = None,
+    suite: Path | None = None,
     today: datetime.date | None = None,
 ) -> Judgement:
     """Judge a results table and write JUnit XML.
@@ -67,11 +73,15 @@ def check(
     models
         Judge only these models; default all but random references.
     strict
-        Whether every failure counts, not only those that hold.
+        Whether values on the wrong side of their threshold fail, too, whatever their intervals.
+    inconclusive
+        ``"fail"`` if tests fail that are inconclusive, else ``"pass"``.
     baselines
-        Earlier runs; then only what got worse than in one of them counts.
+        Earlier runs; then only what got worse than in one of them fails, and hard bars.
     matters_worse
         By how much a value has to be worse; default: what the suite says, or 0.01.
+    suite
+        The suite as it is now, whose ``accepted`` and ``tests`` are applied; default: those of the run.
     today
         The day that accepted failures are looked at; default: this one.
 
@@ -79,54 +89,67 @@ def check(
     ------
     InputError
         If a table is missing, was cut or edited, or holds no row; if a model is not there or a random
-        reference; if an earlier run has no test in common; if both ``strict`` and ``baselines`` are given.
+        reference; if an earlier run has no test in common; if the suite is another one; if options
+        contradict each other.
     """
-    if strict and baselines:
-        remedy = "Give one of them: --strict counts all failures, --baseline only what got worse"
-        raise input_error("--strict", "it contradicts --baseline", remedy)
+    if baselines and (strict or inconclusive == FAIL):
+        option = "--strict" if strict else "--inconclusive fail"
+        raise input_error(
+            option, "it contradicts --baseline, by which only what got worse fails", "Remove it"
+        )
     run = read_run(results)
-    frame = _judged_models(run, models)
-    entries = run.record.accepted if run.record else ()
-    problems = _missing(frame, run.record, models)
-    for model, rows in frame.groupby("model", sort=True):
-        if rows["passed"].isna().all():
-            problems.append(f"Not one test of {model} was judged.")
-    told = run.record.caveats if run.record else ()
-    names = [set(frame[column]) for column in ("model", "corpus", "task")]
-    lines = [f"Caveat: {caveat}" for caveat in told if caveat.concerns(*names)]
-    if run.record is None:
-        lines.append("No run.json beside the results: whether the table is whole cannot be checked.")
+    run, notes = suite_now.with_suite(run, suite) if suite else (run, suite_now.changed(run))
+    record, frame = run.record, _judged_models(run, models)
+    if record is None:
+        notes.append("No run.json beside the results: whether the table is complete cannot be checked.")
+    else:
+        names = [set(frame[column]) for column in ("model", "corpus", "task")]
+        notes = [*(f"Caveat: {caveat}" for caveat in record.caveats if caveat.concerns(*names)), *notes]
+    frame = frame.assign(block=[record.block_of(name) if record else "block" for name in frame["corpus"]])
+    rows = counted(frame)
+    bars, absent = _hard_bars(frame, run)
+    problems = [*_missing(frame, record, models), *absent]
+    undecided = []
+    for model, own in rows.groupby("model", sort=True):
+        numbers = tally(own)
+        if numbers[PASS] + numbers[FAIL] or bars[own.index].notna().any():
+            continue
+        if not numbers[INCONCLUSIVE]:
+            problems.append(f"No test of {model} has a verdict: each is not evaluated or only reported.")
+        elif not baselines:
+            undecided.append(_undecided(model, own))
     if baselines:
         if matters_worse is None:
-            matters_worse = run.record.matters_worse if run.record else worse.MATTERS_WORSE
-        failing, told = _got_worse(run, frame, [read_baseline(path) for path in baselines], matters_worse)
-        lines += told
+            matters_worse = record.matters_worse if record else worse.MATTERS_WORSE
+        failing, compared, lost = _got_worse(run, rows, [*map(read_baseline, baselines)], matters_worse)
+        notes, undecided = [*notes, *compared], [*undecided, *lost]
     else:
-        failing, told = _failing(frame, strict)
-        lines += told
-    excuses = accepted.accepted_reasons(frame, entries, today)
-    if baselines:  # what got worse may still pass, and be accepted all the same
-        worsened = frame.assign(passed=frame["passed"].mask(failing.ne(""), False))
-        excuses = accepted.accepted_reasons(worsened, entries, today)
-    frame = _with_status(frame, failing, excuses)
+        fails = [FAIL, INCONCLUSIVE] if inconclusive == FAIL else [FAIL]
+        counts = frame["state"].isin(fails) & frame["mirrors"].eq("")
+        counts |= frame["passed"].eq(False) & strict
+        failing = _of_pairs(frame, _verdicts(frame, counts))[rows.index]
+    entries = record.accepted if record else ()
+    excuses = accepted.accepted_reasons(rows, entries, today, failing.ne(""))
+    bars = _of_pairs(frame, bars.fillna(""))[rows.index]
+    excuses, failing = excuses.mask(bars.ne(""), ""), bars.where(bars.ne(""), failing)
+    rows = _with_status(rows, failing, excuses)
     junit = junit or run.path.parent / "junit.xml"
-    files.write_all({junit: junit_xml(frame, problems)})
-    red = frame["status"].eq(FAILED)
-    errors = frame["status"].eq(ERROR)
-    excused = failing.ne("") & excuses.ne("")
-    lines = [_counts(frame, errors), *lines, *problems]
-    word = "worse" if baselines else "failed"
-    lines += _listed(frame[red], word)
-    lines += _listed(frame[errors], "did not run")
-    lines += _listed(frame[excused], "accepted")
-    lines += accepted.remarks(run.frame, entries, today)
-    if not (red.any() or baselines):
-        lines.append("No failure counts.")
-    elif not red.any():
-        lines.append("Nothing got worse.")
+    files.write_all({junit: junit_xml(rows, problems, undecided)})
+    red, errors = rows["status"].eq(FAILED), rows["status"].eq(ERROR)
+    left_out = " (mirrors of pairs left out)" if len(rows) < len(frame) else ""
+    lines = [f"{tally(rows)}{left_out}.", *notes, *problems]
+    lines += _listed(rows[red & bars.ne("")], "hard bar")
+    lines += _listed(rows[red & bars.eq("")], "worse" if baselines else "failed")
+    lines += _listed(rows[errors], "did not run")
+    lines += _listed(rows[failing.ne("") & excuses.ne("")], "accepted")
+    lines += [*accepted.remarks(run.frame, entries, today), *undecided]
+    failures, wrong = int(red.sum()), int(errors.sum()) + len(problems)
+    if failures or wrong:
+        lines.append(f"The gate fails: {number_of(failures, 'failure')}, {number_of(wrong, 'error')}.")
+    elif not undecided:
+        lines.append("Nothing got worse." if baselines else "No failure counts.")
     lines.append(f"JUnit XML: {junit}")
-    fine = frame["passed"].eq(True).any() and not red.any() and not errors.any() and not problems
-    return Judgement(EXIT_OK if fine else EXIT_TEST_FAILED, "\n".join(lines))
+    return Judgement(EXIT_TEST_FAILED if failures or wrong else EXIT_OK, "\n".join(lines))
 
 
 def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
@@ -149,33 +172,72 @@ def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
     return frame
 
 
-def _failing(frame: pd.DataFrame, strict: bool) -> tuple[pd.Series, list[str]]:
-    """Say why each row counts as a failure, empty if it does not, and what to know about that."""
-    failed = accepted.failures(frame)
-    counts = failed if strict else frame["holds"].eq(True)
-    lines = []
-    if not strict:
-        for model, rows in frame[frame["passed"].notna()].groupby("model", sort=True):
-            if rows["p_value"].isna().all() and failed[rows.index].any():
-                counts = counts | (failed & frame["model"].eq(model))
-                lines.append(
-                    f"No test of {model} has a p-value (too few blocks, or the run is of an older version), "
-                    "so that nothing could hold: all its failures count."
-                )
-    return _told(frame, counts), lines
+def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[pd.Series, list[str]]:
+    """Say why rows miss a hard bar, empty if they do not, ``None`` without one; and which did not run."""
+    missed = pd.Series([None] * len(frame), index=frame.index, dtype=object)
+    absent = []
+    own_tests = run.record.own_tests if run.record else {}
+    tests = [(family, test, own) for family, tests in own_tests.items() for test, own in tests.items()]
+    for family, test, own in [one for one in tests if one[2].hard]:
+        everywhere = run.frame[run.frame["family"].eq(family) & run.frame["test"].eq(test)]
+        bar = f"{own.why}: " if own.why else ""
+        if everywhere.empty:
+            absent.append(f"hard bar: {bar}{family} / {test} did not run.")
+        for model, rows in everywhere[everywhere.index.isin(frame.index)].groupby("model"):
+            values = rows["value"].notna()
+            for label in own.labels if values.all() else ():
+                if label not in set(rows["label"]):
+                    absent.append(f"hard bar: {bar}{family} / {test} has no value of {label} for {model}.")
+            for row in frame.loc[
+                rows.index[~values | rows["label"].isin(own.labels or rows["label"])]
+            ].itertuples():
+                kind = run.record.suite.get("tasks", {}).get(row.task, {}).get("kind")
+                threshold = own.thresholds.get(row.task, own.thresholds.get(kind))
+                if threshold is None:
+                    continue
+                number = row.gap if row.rule in GAP_RULES else row.value
+                if math.isnan(number):
+                    missed[row.Index] = f"hard bar: {bar}not evaluated, {row.skipped}"
+                else:
+                    fine = passes(row.rule, number, threshold)
+                    missed[row.Index] = "" if fine else f"hard bar: {bar}{_against_rule(row, threshold)}"
+    return missed, absent
 
 
-def _told(frame: pd.DataFrame, counts: pd.Series) -> pd.Series:
-    verdicts = [_verdict(row) if count else "" for row, count in zip(frame.itertuples(), counts, strict=True)]
-    return pd.Series(verdicts, index=frame.index, dtype=object)
+def _verdicts(frame: pd.DataFrame, counts: pd.Series) -> pd.Series:
+    texts = [_verdict(row) if count else "" for row, count in zip(frame.itertuples(), counts, strict=True)]
+    return pd.Series(texts, index=frame.index, dtype=object)
+
+
+def _of_pairs(frame: pd.DataFrame, reasons: pd.Series) -> pd.Series:
+    """Let the counted group of a pair fail for the other, too: both are one test."""
+    names = list(KEY)
+    others = frame[frame["mirrors"].ne("") & reasons.ne("")]
+    keys = others.assign(group=others["mirrors"])[names].itertuples(index=False, name=None)
+    found = {
+        key: f"{row.group}: {reasons[row.Index]}" for key, row in zip(keys, others.itertuples(), strict=True)
+    }
+    texts = [found.get(key, "") for key in frame[names].itertuples(index=False, name=None)]
+    return reasons.mask(reasons.eq(""), pd.Series(texts, index=frame.index, dtype=object))
+
+
+def _undecided(model: str, rows: pd.DataFrame) -> str:
+    inconclusive = rows[rows["state"].eq(INCONCLUSIVE)]
+    here = int((inconclusive["state_sample"].eq(FAIL) & inconclusive["group"].eq("")).sum())
+    here = f", {here} of which fail for these speakers" if here else ""
+    count = number_of(len(inconclusive), "test")
+    return (
+        f"Nothing could be concluded about {model}: {count} inconclusive{here}. "
+        "Without more speakers, a hard bar (`hard: true` in `tests`) or --inconclusive fail decides."
+    )
 
 
 def _got_worse(
     run: FinishedRun, frame: pd.DataFrame, baselines: Sequence[FinishedRun], matters: float
-) -> tuple[pd.Series, list[str]]:
-    """Say how each row got worse than in an earlier run, empty if it did not, and what to know about that."""
+) -> tuple[pd.Series, list[str], list[str]]:
+    """Say how each row got worse than in an earlier run, empty if it did not; what was compared, what not."""
     judged = dataclasses.replace(run, frame=frame)
-    lines, compared = [], []
+    lines, lost, compared = [], [], []
     for baseline in baselines:
         different = worse.differences(run, baseline)
         found = worse.changes(judged, baseline)
@@ -192,16 +254,20 @@ def _got_worse(
         lines.append(
             f"Compared with {baseline.shown}: {paired} tests paired, "
             f"{len(found) - paired - unknown} unpaired, "
-            f"{unknown} not comparable for want of blocks or intervals, "
+            f"{unknown} not comparable for want of speakers or intervals, "
             f"{int(frame['passed'].notna().sum()) - len(found)} not in it."
         )
+        if unknown == len(found):
+            lost.append(f"Nothing could be concluded: no test can be compared with {baseline.shown}.")
         frames = [one.frame[one.frame["passed"].notna()] for one in (judged, baseline)]
         frames[1] = frames[1][frames[1]["model"].isin(frame["model"])]
-        here, there = (set(one[list(worse.KEY)].itertuples(index=False, name=None)) for one in frames)
+        here, there = (
+            set(counted(one)[list(worse.KEY)].itertuples(index=False, name=None)) for one in frames
+        )
         if gone := len(there - here):
-            lines.append(f"{counted(gone, 'test')} of {baseline.shown} not judged any more.")
+            lines.append(f"{number_of(gone, 'test')} of {baseline.shown} not judged any more.")
         lines += [f"{baseline.shown} differs: {what}." for what in different]
-    told = pd.Series("", index=frame.index, dtype=object)
+    reasons = pd.Series("", index=frame.index, dtype=object)
     for baseline, found, decided in zip(baselines, compared, worse.got_worse(compared, matters), strict=True):
         for row in found[decided].itertuples():
             how = "paired" if row.paired else "unpaired"
@@ -209,50 +275,34 @@ def _got_worse(
                 f"{row.before:.4g} in {baseline.shown}, now {row.after:.4g} (worse by {row.worse:.3g}, "
                 f"p = {row.p_value:.2g}, {how})"
             )
-            told[row.Index] = "; ".join(filter(None, (told[row.Index], what)))
-    return told, lines
+            reasons[row.Index] = "; ".join(filter(None, (reasons[row.Index], what)))
+    return reasons, lines, lost
 
 
 def _with_status(frame: pd.DataFrame, failing: pd.Series, excuses: pd.Series) -> pd.DataFrame:
     """Add what becomes of each row, and why, in the columns ``status`` and ``message``."""
-    status, message = [], []
+    found = []
     for row, failure, excuse in zip(frame.itertuples(), failing, excuses, strict=True):
         if failure:
-            status.append(SKIPPED if excuse else FAILED)
-            message.append(f"accepted: {excuse}: {failure}" if excuse else failure)
-        elif row.passed is False or row.holds is True:
-            status.append(SKIPPED)
-            why = f"accepted: {excuse}" if excuse else "as before" if row.holds else "open"
-            message.append(f"{why}: {_verdict(row)}")
-        elif row.passed is True:
-            status.append(PASSED)
-            message.append("")
-        elif row.evidence == SHOWN:
-            status.append(SKIPPED)
-            message.append(f"value = {row.value:.4g}{_interval(row, row.low, row.high)}; {row.skipped}")
-        else:
+            found.append((SKIPPED, f"accepted: {excuse}: {failure}") if excuse else (FAILED, failure))
+        elif row.state == PASS:
+            found.append((PASSED, ""))
+        elif row.state == NOT_EVALUATED:
             broken = row.skipped.startswith((FAILED_NOTEBOOK, NOT_COMPUTED))
-            status.append(ERROR if broken else SKIPPED)
-            message.append(row.skipped)
-    return frame.assign(status=status, message=message)
-
-
-def _counts(frame: pd.DataFrame, errors: pd.Series) -> str:
-    passed, failed = (int(frame["passed"].eq(verdict).sum()) for verdict in (True, False))
-    holds, shown = frame["holds"].eq(True), int((frame["passed"].isna() & frame["evidence"].eq(SHOWN)).sum())
-    skipped = len(frame) - passed - failed - shown
-    without = f" {shown} shown without verdict." if shown else ""
-    return (
-        f"{passed} tests passed, {failed} failed, {skipped} skipped, "
-        f"{int(errors.sum())} of these by an error.{without} Failures that hold: {int(holds.sum())}; "
-        f"open: {int((frame['passed'].eq(False) & ~holds).sum())}."
-    )
+            found.append((ERROR if broken else SKIPPED, row.skipped))
+        elif row.state == REPORTED:
+            value = f"value = {row.value:.4g}{_interval(row, row.low, row.high)}"
+            found.append((SKIPPED, f"reported: {value}; {row.skipped}"))
+        else:  # a fail that is not worse than in the baseline, or inconclusive
+            how = "as before" if row.state == FAIL else row.state
+            found.append((SKIPPED, f"{how}: {_verdict(row)}"))
+    return frame.assign(status=[status for status, _ in found], message=[message for _, message in found])
 
 
 def _listed(rows: pd.DataFrame, word: str) -> list[str]:
     lines = [
         f"{word}: {row.model} / {row.corpus} / {row.family}: {test_name(row)}: "
-        f"{row.message.removeprefix('accepted: ')}"
+        f"{row.message.removeprefix(f'{word}: ')}"
         for row in rows.head(MOST).itertuples()
     ]
     if len(rows) > MOST:
@@ -279,25 +329,33 @@ def _missing(frame: pd.DataFrame, record: RunRecord | None, models: Sequence[str
 
 
 def _verdict(row: object) -> str:
-    """Say how a test failed, and of a failure that holds by how much the group differs."""
-    of_gap = row.rule in GAP_RULES
-    told = []
-    if row.passed is False:
-        name, number, low, high = "value", row.value, row.low, row.high
-        if of_gap:
-            name, number, low, high = "gap", row.gap, row.gap_low, row.gap_high
-        rule = f"{row.rule.replace(f'|{name}|', '').removeprefix(name).strip()} {row.threshold:g}"
-        absolute = f"|{name}| = " if "|" in row.rule else f"{name} = " if of_gap else ""
-        told.append(f"{absolute}{number:.4g} is not {rule}{_interval(row, low, high)}")
-    if row.holds is True and not of_gap and not math.isnan(row.matters):
-        interval = "" if told else _interval(row, row.gap_low, row.gap_high)
-        told.append(f"the gap to the others is {row.gap:.4g}, {row.matters:g} matters{interval}")
-    if told and row.evidence == NO_INTERVAL and row.skipped:
-        told.append(row.skipped)  # why there is no interval, or what was found
-    return "; ".join(told)
+    """Say what came out: of a group the difference against its margin, and what the rule of the test says."""
+    parts = []
+    if not (math.isnan(row.gap) or math.isnan(row.matters)):
+        values = ""
+        if not math.isnan(row.group_value):
+            values = f"{row.group_value:.4g} against {row.others_value:.4g} of {row.against}, "
+        margin = "more than the margin of" if row.state == FAIL else "margin"
+        interval = _interval(row, row.gap_low, row.gap_high)
+        parts.append(f"{values}difference {row.gap:.4g}{interval}, {margin} {row.matters:g}")
+    if row.passed is not None:
+        parts.append(_against_rule(row, row.threshold, interval=not parts))
+    if row.evidence == NO_INTERVAL and row.skipped:
+        parts.append(row.skipped)  # why there is no interval, or what was found
+    return "; ".join(parts)
+
+
+def _against_rule(row: object, threshold: float, *, interval: bool = True) -> str:
+    name, number, low, high = "value", row.value, row.low, row.high
+    if row.rule in GAP_RULES:
+        name, number, low, high = "gap", row.gap, row.gap_low, row.gap_high
+    shown = f"|{name}| = {abs(number):.4g}" if "|" in row.rule else f"{number:.4g}"
+    word = "is" if passes(row.rule, number, threshold) else "is not"
+    return f"{shown} {word} {row.rule[-1]} {threshold:g}{_interval(row, low, high) if interval else ''}"
 
 
 def _interval(row: object, low: float, high: float) -> str:
     if math.isnan(low):
         return ""
-    return f" (95 % {low:.3g} to {high:.3g}, {int(row.segments)} segments, {int(row.blocks)} blocks)"
+    speakers = number_of(int(row.blocks), row.block)
+    return f" (95 % {low:.3g} to {high:.3g}, {number_of(int(row.segments), 'segment')}, {speakers})"

@@ -14,7 +14,7 @@ PASSED, FAILED, ERROR, SKIPPED = STATUS = ("passed", "failure", "error", "skippe
 _TYPES = {FAILED: "threshold", ERROR: "run"}
 
 
-def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = ()) -> bytes:
+def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = (), undecided: Sequence[str] = ()) -> bytes:
     """Write results as JUnit XML.
 
     Parameters
@@ -24,14 +24,17 @@ def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = ()) -> bytes:
         ``"error"`` and ``"skipped"``, and ``message``.
     problems
         What did not run; they become errors of a suite of their own.
+    undecided
+        Of which models nothing could be concluded; they become skipped cases of that suite.
     """
     root = ElementTree.Element("testsuites", name="soundcheck")
     for (model, corpus, family), rows in frame.groupby(["model", "corpus", "family"], sort=True):
         name = f"{model}.{corpus}.{family}"
         cases = [(test_name(row), row.status, row.message) for row in rows.itertuples()]
         _suite(root, name, cases)
-    if problems:
-        cases = [(f"problem {number}", ERROR, problem) for number, problem in enumerate(problems, start=1)]
+    cases = [(f"problem {number}", ERROR, text) for number, text in enumerate(problems, start=1)]
+    cases += [(f"inconclusive {number}", SKIPPED, text) for number, text in enumerate(undecided, start=1)]
+    if cases:
         _suite(root, "soundcheck.run", cases)
     for key in ("tests", "failures", "errors", "skipped"):
         root.set(key, str(sum(int(suite.get(key, "0")) for suite in root)))

@@ -414,6 +414,13 @@ class RunRecord(JsonFile):
         """Give the caveats of numbers of these models, corpora and tasks."""
         return [caveat for caveat in self.caveats if caveat.concerns(models, corpora, tasks)]
 
+    def block_of(self, corpus: str) -> str:
+        """Name what is resampled of a corpus, in the singular: ``speaker``, ``file`` or ``block``."""
+        if self.suite.get("corpora", {}).get(corpus, {}).get("blocks", "speaker") != "speaker":
+            return "block"
+        without = any(each.name == corpus and not each.speakers for each in self.corpora)
+        return "file" if without else "speaker"
+
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:
         """All notebooks that did not come to their end."""

@@ -127,7 +127,7 @@ def compose(
             *(caveat for name in suite.models for caveat in reports[name].caveats()),
             *reversed_caveats(figures, models),
         ),
-        verdicts={model: tally(own).counts for model, own in rows.groupby("model", sort=True)},
+        verdicts={model: dict(tally(own)) for model, own in rows.groupby("model", sort=True)},
     )
 
 

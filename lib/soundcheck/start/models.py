@@ -13,6 +13,7 @@ from soundcheck.common.yaml_text import flow, scalar
 
 LIMIT = "# time_limit: 60 # seconds that a call may take\n"
 VALUES = "# values: {emotion: {angry: anger}} # the class that a word in answers means\n"
+MISSING = "# missing: left out # inputs without an answer; default: error, their words count as missed\n"
 COMMON = """
 # description: what readers of the book should know about it
 # license: MIT
@@ -87,6 +88,7 @@ def model_text(
     text = Path(__file__).with_name("entries").joinpath(f"{kind}.yml").read_text("utf-8")
     text += COMMON.lstrip().replace("CORPUS", corpus)
     text += "" if kind == "predictions" else LIMIT
+    text += MISSING if any(task.is_transcription for task in wanted.values()) else ""
     text += VALUES if any(task.is_labelled for task in wanted.values()) else ""
     text = text.replace("TASKS", names).replace("OUTPUTS", flow({"output": _numbers(wanted)}))
     if not any(task.is_regression for task in wanted.values()):

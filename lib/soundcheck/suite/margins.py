@@ -1,4 +1,4 @@
-"""From which size a difference between a group and its reference is a failure: ``matters:`` of a suite or test.
+"""From which size a difference between groups is a failure: ``matters:`` of a suite or test.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Reads the keys ``matters``, ``tests`` and ``accepted`` of a suite, see :mod:`soundcheck.suite.own_rules`."""
+"""Reads the keys ``matters``, ``tests`` and ``accepted`` of a suite, see :mod:`.own_rules`."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class OwnRulesReader(DocumentReader):
         self.margin = self.read_margin(("matters",), document.data.get("matters", {}), Margin())
 
     def read_margin(self, path: tuple, value: object, usual: Margin) -> Margin:
-        """Read a margin: a number, which is the absolute margin alone, or parts that differ from the usual."""
+        """Read a margin: a number is the absolute margin alone, a mapping names parts of it."""
         if not isinstance(value, dict):
             absolute = self.check(path, value, schema.number(0, 1, positive=True))
             return Margin(absolute, None)

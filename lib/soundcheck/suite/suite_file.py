@@ -91,19 +91,8 @@ class _Balance(schema.Section):
 
 _Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
 _SECTIONS = (
-    *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds"),
-    *(
-        "matters",
-        "tests",
-        "accepted",
-        "groups",
-        "adjust",
-        "measured",
-        "card",
-        "history",
-        "synonyms",
-        "entities",
-    ),
+    *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds", "matters"),
+    *("tests", "accepted", "groups", "adjust", "measured", "card", "history", "synonyms", "entities"),
 )
 
 

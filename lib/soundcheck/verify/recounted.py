@@ -1,4 +1,4 @@
-"""Counts again what the record of a run says about its tables, and judges again which failures hold."""
+"""Decides the states of a table from its own numbers again, and counts what the record says about it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-import pandas as pd
-
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
-from soundcheck.results import read_results, settle, tally
+from soundcheck.results import read_results, tally
 from soundcheck.results.provenance import Provenance
+from soundcheck.results.states import decide
 
 
 def recount(results: Path, made_of: Provenance) -> list[str]:
@@ -40,23 +39,24 @@ def recount(results: Path, made_of: Provenance) -> list[str]:
     problems = []
     if files.digest(results) != made_of.results:
         problems.append(f"{results.name}: the table is not the one that the record names")
-    found = {model: tally(own).counts for model, own in frame.groupby("model", sort=True)}
-    for model in sorted(found.keys() | made_of.verdicts.keys()):
-        said, there = made_of.verdicts.get(model, {}), found.get(model, {})
-        for state in sorted(said.keys() | there.keys()):
-            if said.get(state, 0) != there.get(state, 0):
-                problems.append(
-                    f"{results.name}: {counted(there.get(state, 0), 'test')} of {quoted(model)} "
-                    f"{state!r}, the record says {said.get(state, 0)}"
-                )
-    return [*problems, *_held(frame, results.name), *_compared(results.parent / "comparisons.csv", made_of)]
-
-
-def _held(frame: pd.DataFrame, name: str) -> list[str]:
-    """Say how many rows hold, or do not, against what follows from all p-values."""
-    again = settle(frame)["holds"]
-    differ = [bool(one) != bool(other) for one, other in zip(frame["holds"], again, strict=True)]
-    return [f"{name}: {counted(sum(differ), 'verdict')} in the column holds do not follow"] * any(differ)
+    there = {
+        (model, state): count
+        for model, own in frame.groupby("model", sort=True)
+        for state, count in tally(own).items()
+    }
+    said = {(model, state): count for model, own in made_of.verdicts.items() for state, count in own.items()}
+    problems += [
+        f"{results.name}: {counted(there.get((model, state), 0), 'test')} of {quoted(model)} {state!r}, "
+        f"the record says {said.get((model, state), 0)}"
+        for model, state in sorted(there.keys() | said.keys())
+        if there.get((model, state), 0) != said.get((model, state), 0)
+    ]
+    there, again = (table.assign(holds=table["holds"].eq(True)) for table in (frame, decide(frame)))
+    for column in ("holds", "state", "state_sample", "mirrors"):
+        if differ := int(there[column].ne(again[column]).sum()):
+            count = counted(differ, "cell")
+            problems.append(f"{results.name}: {count} of {column} not as its numbers give it")
+    return [*problems, *_compared(results.parent / "comparisons.csv", made_of)]
 
 
 def _compared(path: Path, made_of: Provenance) -> list[str]:

@@ -1,0 +1,107 @@
+"""The ``accepted`` and ``tests`` of a suite as it is now, against a run of an earlier state of it.
+
+Values are compared with changed thresholds again. A p-value needs replicates, which a table does not have, so
+the state of such a value follows from its interval alone: *pass* and *fail* where all of it is on that side,
+else *inconclusive*. Of a difference between groups only ``passed`` changes: its state is about the margin.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.errors import InputError, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.wording import counted as number_of
+from soundcheck.results.finished_run import FinishedRun
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.results.verdict import no_threshold
+from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, evidence
+from soundcheck.statistics.rules import GAP_RULES, passes
+from soundcheck.suite.entries import Suite
+from soundcheck.suite.families import TestDefinition
+from soundcheck.suite.own_rules import OwnTest, with_own_tests
+from soundcheck.suite.suite_file import read_suite
+from soundcheck.suite.thresholds import read_family
+
+_APPLIED = ("accepted", "tests")
+_NOT_OF_THE_RUN = (
+    "digest",
+    "shown",
+    "models",
+    "families",
+    "comparisons",
+)  # a run may be of a part of the suite
+_STATES = {CLEAR_PASS: PASS, CLEAR_FAIL: FAIL}
+
+
+def changed(run: FinishedRun) -> list[str]:
+    """Say whether ``accepted`` or ``tests`` changed since the run, if its suite is beside the results."""
+    shown = run.record.suite.get("shown", "") if run.record else ""
+    for folder in (Path(), run.path.parent.parent) if shown else ():
+        try:
+            suite = read_suite(folder / shown)
+        except InputError:
+            continue
+        if run.record.title == suite.title and set(run.record.order) <= set(suite.models):
+            both = ((run.record.accepted, suite.accepted), (run.record.own_tests, suite.tests))
+            keys = [key for key, (one, other) in zip(_APPLIED, both, strict=True) if one != other]
+            remedy = f"--suite {folder / shown} judges by what is there now, without a run"
+            return [f"{' and '.join(keys)} of {folder / shown} changed since the run: {remedy}."] * any(keys)
+    return []
+
+
+def with_suite(run: FinishedRun, path: Path) -> tuple[FinishedRun, list[str]]:
+    """Apply what a suite accepts and which thresholds it sets now; also say what changes, and what cannot."""
+    record, suite = run.record, read_suite(path)
+    if record is None:
+        what = "no run.json beside the results says by which suite they were made"
+        raise input_error(f"--suite {path}", what, "Name the output folder of the run")
+    for what, names, known in (
+        ("model", record.order, suite.models),
+        ("corpus", [one.name for one in record.corpora], suite.corpora),
+    ):
+        if missing := [name for name in names if name not in known]:
+            told = f"this is another suite: it has no {what} {quoted(missing[0])}, which the run has"
+            raise input_error(f"--suite {path}", told, "Name the suite that was run")
+    frame, notes = run.frame.copy(), []
+    for family in sorted({*record.own_tests, *suite.tests} & set(frame["family"])):
+        before, now = record.own_tests.get(family, {}), suite.tests.get(family, {})
+        tests = with_own_tests(read_family(family, suite.root), now).tests
+        for name in sorted({*before, *now}):
+            old, new = (one.get(name, OwnTest()) for one in (before, now))
+            if (new.run and not old.run) or _margin(old) != _margin(new):
+                notes.append(f"tests of {path}: {family} / {name} changed in what only a run applies.")
+            if old.run and (old.thresholds, old.run) != (new.thresholds, new.run):
+                rows = frame[frame["family"].eq(family) & frame["test"].eq(name) & frame["value"].notna()]
+                _judge_again(frame, rows, tests[name], suite)
+                count = number_of(len(rows), "row")
+                notes.append(f"tests of {path}: {family} / {name}, {count} compared with what is there now.")
+    described = suite.describe()
+    other = [key for key, value in record.suite.items() if key in described and described[key] != value]
+    if other := [key for key in other if key not in (*_APPLIED, *_NOT_OF_THE_RUN)]:
+        notes.append(f"{path} also changed in {', '.join(other)}, which only a run applies.")
+    record = dataclasses.replace(record, accepted=suite.accepted, own_tests=suite.tests)
+    return dataclasses.replace(run, frame=frame, record=record), notes
+
+
+def _margin(own: OwnTest) -> OwnTest:
+    return dataclasses.replace(own, thresholds={}, why="", run=True, hard=False, labels=())
+
+
+def _judge_again(frame: pd.DataFrame, rows: pd.DataFrame, test: TestDefinition, suite: Suite) -> None:
+    """Compare values with the thresholds of a test, in place."""
+    for row in rows.itertuples():
+        threshold = test.threshold_for(suite.tasks[row.task])
+        if test.off or threshold is None:
+            state, reason = (NOT_EVALUATED, test.off) if test.off else (REPORTED, no_threshold(row.task))
+            frame.loc[row.Index, ["threshold", "passed", "state", "skipped"]] = np.nan, None, state, reason
+            continue
+        number = row.gap if row.rule in GAP_RULES else row.value
+        frame.loc[row.Index, ["threshold", "passed"]] = threshold, passes(row.rule, number, threshold)
+        if not row.group:
+            found = evidence(row.rule, row.low, row.high, threshold)
+            frame.loc[row.Index, ["evidence", "state"]] = found, _STATES.get(found, INCONCLUSIVE)
