@@ -14,6 +14,7 @@ from soundcheck.common import files, resources
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
 from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
+from soundcheck.results.conclusion import summary_of
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import runner, two_runs
 from soundcheck.run.lock import FolderLock
@@ -140,10 +141,6 @@ def _record(
     digest = files.digest(output.comparison_table)
     comparisons = []
     for model, execution, rows in zip(models, executions, found, strict=True):
-        counts = {
-            name: sum(row.outcome == name for row in rows)
-            for name in (results.BETTER, results.WORSE, results.NO_EVIDENCE)
-        }
         comparisons.append(
             ComparisonRecord(
                 name=model.name,
@@ -152,7 +149,7 @@ def _record(
                 candidate=model.names[1],
                 status=execution.status,
                 error=executed.without_paths(execution.error, output.folder),
-                outcomes=counts,
+                **summary_of(results.contrast_frame(rows)),
             )
         )
     nothing = dict.fromkeys(("families", "models", "corpora", "sounds", "notebooks", "studies", "order"), ())

@@ -1,4 +1,4 @@
-"""What a comparison says, in sentences: the headline measures first, then how many tests, what is not excluded.
+"""What a comparison says, in sentences: the headline measures, how many tests, what is not excluded.
 
 Each difference has two answers: for the speakers that were tested, and for new ones.
 """
@@ -70,6 +70,15 @@ def conclusion(frame: pd.DataFrame) -> str:
 def headline_sentences(frame: pd.DataFrame) -> list[str]:
     """Say of each corpus and task what its headline measure was and became, with both answers."""
     return [_sentence(row) for row in headlines(frame).to_dict("records")]
+
+
+def summary_of(frame: pd.DataFrame) -> dict[str, object]:
+    """Count outcomes and say the headlines, for the record of a comparison."""
+    counts = {
+        name: {outcome: int(frame[column].eq(outcome).sum()) for outcome in (BETTER, WORSE, NO_EVIDENCE)}
+        for name, column in (("outcomes", "outcome"), ("outcomes_sample", "outcome_sample"))
+    }
+    return counts | {"headlines": tuple(headline_sentences(frame))}
 
 
 def _sentence(row: dict) -> str:

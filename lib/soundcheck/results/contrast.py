@@ -139,6 +139,20 @@ def headlines(frame: pd.DataFrame) -> pd.DataFrame:
     return order.drop_duplicates(["corpus", "task"]).drop(columns="place").sort_index()
 
 
+def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Give the headline rows of a comparison, each with those of its groups and classes behind it."""
+    found = [frame.iloc[:0]]
+    measured = [measure_of(*pair).name for pair in zip(frame["test"], frame["family"], strict=True)]
+    for place, row in headlines(frame).iterrows():
+        here = frame["corpus"].eq(row["corpus"]) & frame["task"].eq(row["task"])
+        title = measure_of(row["test"], row["family"]).title
+        groups = frame["group"].ne("") & frame["test"].str.split(" (", regex=False).str[0].eq(title)
+        classes = frame["category"].eq("correctness") & frame["label"].ne("") & frame["group"].eq("")
+        classes &= pd.Series(measured, index=frame.index).eq("recall")
+        found += [frame.loc[[place]], frame[here & groups], frame[here & classes]]
+    return pd.concat(found)
+
+
 def contrast(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Contrast:
     """Compare two models on one test, as if there were no others; see :func:`contrasts` for many."""
     return settled([unsettled(baseline, candidate, same_draws)])[0]
