@@ -12,9 +12,11 @@ import pytest
 from soundcheck import results
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.adjusted import adjusting_columns
+from soundcheck.evaluation.conclusions import TrialGap
 from soundcheck.evaluation.groups import judge_groups
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.suite.groups import number_of
 from soundcheck.suite.margins import Margin
@@ -164,8 +166,9 @@ def test_rows_without_gap_and_gaps_of_trials_are_not_adjusted():
     frame = own.frame().query("group != '' and test in @tests")
     assert frame["gap"].isna().all() and frame["adjusted_by"].eq("").all() and len(frame) == 2
     own = judging()
-    by_measure = MEAN["Mean Value"]
-    own.judge(subset, "Mean Value", by_measure, "accent: irish", gap=lambda s, p: by_measure(s, p))
+    by_measure, irish = MEAN["Mean Value"], subset.mask("accent", "irish")
+    gap = TrialGap(lambda s, p, rows: restrict(by_measure(s, p), rows), irish, ~irish)
+    own.judge(subset, "Mean Value", by_measure, "accent: irish", gap=gap)
     frame = own.frame().query("group != ''")
     assert frame["gap"].notna().all() and frame["adjusted_by"].eq("").all()
 
