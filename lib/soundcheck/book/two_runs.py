@@ -74,11 +74,15 @@ def compare_runs(
     before, after = two_runs.read(baseline), two_runs.read(candidate)
     two_runs.check_families(families, (before, after))
     models = two_runs.pair(before, after)
+    unlike = two_runs.unlike(before, after)
     same_draws = before.record.seed == after.record.seed
     found: dict[two_runs.ModelTwice, list[results.Contrast]] = {}
     for model in models:
         sides = zip((before, after), (model.before, model.after), model.names, strict=True)
-        judged = [[e.of(shown) for e in run.judged(name, families)] for run, name, shown in sides]
+        judged = [
+            [e.of(shown) for e in run.judged(name, families) if e.verdict.task not in unlike]
+            for run, name, shown in sides
+        ]
         apart = two_runs.apart(before, after, model, output)
         rows = results.contrasts(*judged, same_draws=same_draws, apart=apart)
         if rows:
@@ -107,7 +111,7 @@ def compare_runs(
         lines += about_book(output, wanted=book, problems=problems)
         lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
     code = EXIT_INCOMPLETE if problems or record.failed else EXIT_OK
-    if strict and code == EXIT_OK and frame["outcome"].eq(results.WORSE).any():
+    if strict and code == EXIT_OK and frame[["outcome", "outcome_sample"]].eq(results.WORSE).any(axis=None):
         code = EXIT_TEST_FAILED
     return Compared(code, "\n".join(lines))
 

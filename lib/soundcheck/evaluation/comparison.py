@@ -100,7 +100,12 @@ class Comparison:
         names = (description.baseline, description.candidate)
         judged, common = (
             [
-                [entry.of(name) for pair in pairs for entry in results.load_judged(pair[side], parts=True)]
+                [
+                    entry.of(name)
+                    for pair in pairs
+                    for entry in results.load_judged(pair[side], parts=True)
+                    if entry.verdict.task not in description.unlike
+                ]
                 for side, name in enumerate(names)
             ]
             for pairs in (description.pairs, description.common)

@@ -141,6 +141,8 @@ class ComparisonDescription(ModelDescription):
         The same on the segments that both answered, of families that one of them answered more for.
     same_draws
         Whether replicates on the same blocks were drawn with the same weights: not those of other seeds.
+    unlike
+        Tasks that are not compared, because the models were measured in other ways.
     normaliser, alternatives, synonyms
         See :class:`soundcheck.suite.entries.Suite`.
     """
@@ -154,5 +156,6 @@ class ComparisonDescription(ModelDescription):
     normaliser: str
     common: tuple[tuple[Path, Path], ...] = ()
     same_draws: bool = True
+    unlike: tuple[str, ...] = ()
     alternatives: bool = False
     synonyms: tuple[tuple[str, str], ...] = ()

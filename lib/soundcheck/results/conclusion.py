@@ -69,7 +69,11 @@ def conclusion(frame: pd.DataFrame) -> str:
 
 def headline_sentences(frame: pd.DataFrame) -> list[str]:
     """Say of each corpus and task what its headline measure was and became, with both answers."""
-    return [_sentence(row) for row in headlines(frame).to_dict("records")]
+    found = [_sentence(row) for row in headlines(frame).to_dict("records")]
+    apart = frame["skipped"].str.startswith("on 0 segments")
+    if not found and apart.any():
+        found.append(f"No segment was answered by both: {frame.loc[apart, 'skipped'].iloc[0]}.")
+    return found
 
 
 def summary_of(frame: pd.DataFrame) -> dict[str, object]:
@@ -88,6 +92,8 @@ def _sentence(row: dict) -> str:
     new = _answer(row, "outcome", "p_value", ("low", "high"))
     if not here and not new:
         return f"{row['corpus']}, {row['task']}: {info.title} {values}; {row['skipped'] or 'not compared'}."
+    if row["skipped"].startswith("on "):
+        values += f" {row['skipped'].partition(':')[0]}"
     amount = _amount(row)
     if amount and (here.startswith("significant") or new.startswith("significant")):
         values += f", {amount}"

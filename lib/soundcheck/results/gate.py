@@ -261,9 +261,7 @@ def _got_worse(
             lost.append(f"Nothing could be concluded: no test can be compared with {baseline.shown}.")
         frames = [one.frame[one.frame["passed"].notna()] for one in (judged, baseline)]
         frames[1] = frames[1][frames[1]["model"].isin(frame["model"])]
-        here, there = (
-            set(counted(one)[list(worse.KEY)].itertuples(index=False, name=None)) for one in frames
-        )
+        here, there = (set(counted(one)[list(KEY)].itertuples(index=False, name=None)) for one in frames)
         if gone := len(there - here):
             lines.append(f"{number_of(gone, 'test')} of {baseline.shown} not judged any more.")
         lines += [f"{baseline.shown} differs: {what}." for what in different]

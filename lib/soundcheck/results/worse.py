@@ -28,11 +28,12 @@ from soundcheck.results.contrast import difference
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.judged import Judged
 from soundcheck.results.states import FALSE_DISCOVERY_RATE
-from soundcheck.results.verdict import KEY, Verdict  # noqa: F401  (KEY is read from here)
+from soundcheck.results.verdict import Verdict
 from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import ABOVE, GAP_RULES
 
 MATTERS_WORSE = 0.01
+_SETTINGS = {"version": "Soundcheck", "title": "title", "seed": "seed", "interval": "kind of interval"}
 
 
 def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
@@ -54,7 +55,7 @@ def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
     rows, index = [], []
     for place, (key, row) in zip(now.frame.index, now.verdicts.items(), strict=True):
         old = before.verdicts.get(key)
-        if row.passed is None or old is None or old.passed is None:
+        if row.passed is None or row.mirrors or old is None or old.passed is None:
             continue
         first, second = _compared(before, key, old, row.rule), _compared(now, key, row, row.rule)
         if first is None or second is None:
@@ -105,27 +106,24 @@ def got_better(compared: Sequence[pd.DataFrame], matters: float = MATTERS_WORSE)
 
 def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
     """Say in what two runs differ that may move values without any change of the model."""
-    if not before.about:
-        return ["it has no run.json, so whether it is of the same suite cannot be told"]
-    if not now.about:
-        return ["the results have no run.json, so whether both are of the same suite cannot be told"]
-    found = []
     old, new = before.about, now.about
-    if old.get("version") != new.get("version"):
-        found.append(f"it is of Soundcheck {old.get('version')}, the results of {new.get('version')}")
-    for key, what in (("title", "title"), ("seed", "seed"), ("interval", "kind of interval")):
-        if old.get(key) != new.get(key):
-            found.append(f"its {what} is {old.get(key)}, that of the results {new.get(key)}")
+    if not (old and new):
+        which = "earlier" if not old else "later"
+        return [f"the {which} one has no run.json, so nobody knows whether both are of one suite"]
+    found = []
+    settings = [(of.get("suite") or {}).get("normaliser") for of in (old, new)]
+    named = [(what, old.get(key), new.get(key)) for key, what in _SETTINGS.items()]
+    for what, one, other in (*named, ("normaliser", *settings)):
+        if one != other:
+            found.append(f"{what} {one} then, {other} now")
     for key, what in (("corpora", "corpus"), ("families", "family")):
         ours, theirs = now.part(key), before.part(key)
         for name in sorted(ours.keys() & theirs.keys()):
             if ours[name].get("digest") != theirs[name].get("digest"):
                 changed = "other sounds" if key == "corpora" else "another threshold file"
-                found.append(f"{what} {name} had {changed}")
-        if missing := sorted(ours.keys() - theirs.keys()):
-            found.append(f"it has no {what} {', '.join(missing)}")
-        if more := sorted(theirs.keys() - ours.keys()):
-            found.append(f"the results have no {what} {', '.join(more)}")
+                found.append(f"{what} {name}: {changed}")
+        for names, when in ((theirs.keys() - ours.keys(), "then"), (ours.keys() - theirs.keys(), "now")):
+            found += [f"{what} {', '.join(sorted(names))} {when} only"] if names else []
     return found
 
 

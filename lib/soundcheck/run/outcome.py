@@ -70,7 +70,8 @@ def sum_up(
         lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
     lines += last
     fine = not (record.failed or failed or problems)
-    worse = sum(comparison.outcomes[results.WORSE] for comparison in record.comparisons)
+    answers = [found for one in record.comparisons for found in (one.outcomes, one.outcomes_sample)]
+    worse = sum(found.get(results.WORSE, 0) for found in answers)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)
 
 

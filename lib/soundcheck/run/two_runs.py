@@ -14,10 +14,11 @@ from soundcheck import results
 from soundcheck.common import files, resources
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.tasks import Task
+from soundcheck.common.tasks import TRANSCRIPTION, Task
 from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
 from soundcheck.predict.common_answers import differ
-from soundcheck.results.finished_run import read_run, rows_file
+from soundcheck.results import worse
+from soundcheck.results.finished_run import FinishedRun, read_run, rows_file
 from soundcheck.results.record import CorpusRecord, RunRecord
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.output import Output
@@ -32,8 +33,13 @@ class Run:
     """An output folder: its record, and the files with the rows of each model and family."""
 
     folder: Path
-    record: RunRecord
+    finished: FinishedRun
     rows: dict[tuple[str, str], Path]
+
+    @property
+    def record(self) -> RunRecord:
+        """What the run says of itself."""
+        return self.finished.record
 
     def judged(self, model: str, families: Sequence[str]) -> list[results.Judged]:
         """Read the judged tests of a model with their replicates; of all families if none is named."""
@@ -88,13 +94,13 @@ def read(folder: Path) -> Run:
         If the folder is not that of a run, or was changed after it.
     """
     files.require_regular(folder / "run.json")
-    record = read_run(folder).record
+    finished = read_run(folder)
     rows = {
         (one.model, one.family): rows_file(folder, one.model, one.family)
-        for one in record.notebooks
+        for one in finished.record.notebooks
         if not one.failed
     }
-    return Run(folder, record, rows)
+    return Run(folder, finished, rows)
 
 
 def check_families(families: Sequence[str], runs: Sequence[Run]) -> None:
@@ -135,19 +141,18 @@ def pair(first: Run, second: Run) -> list[ModelTwice]:
 
 def differences(first: Run, second: Run) -> list[str]:
     """Say what else is not the same in the two runs."""
-    one, other = first.record, second.record
-    found = []
-    if one.version != other.version:
-        found.append(f"The runs were made with Soundcheck {one.version} and {other.version}.")
-    if one.seed != other.seed:
-        found.append(f"The runs have different seeds ({one.seed} and {other.seed}).")
-    data = {corpus.name: corpus.digest for corpus in one.corpora}
-    for corpus in other.corpora:
-        if data.get(corpus.name, corpus.digest) != corpus.digest:
-            found.append(f"The corpus {corpus.name} does not hold the same sounds in both runs.")
-    for name in sorted(data.keys() ^ {corpus.name for corpus in other.corpora}):
-        found.append(f"The corpus {name} is in one of the runs only.")
+    found = [f"The runs differ: {what}." for what in worse.differences(second.finished, first.finished)]
+    if unlike(first, second):
+        found.append("Word errors are not compared: run both with one `normaliser:`.")
     return found
+
+
+def unlike(first: Run, second: Run) -> tuple[str, ...]:
+    """Name the tasks of which the two runs do not measure the same."""
+    tasks = second.record.suite["tasks"]
+    if first.record.suite["normaliser"] == second.record.suite["normaliser"]:
+        return ()
+    return tuple(name for name, task in tasks.items() if task["kind"] == TRANSCRIPTION)
 
 
 def apart(first: Run, second: Run, model: ModelTwice, output: Output) -> set[str]:
@@ -171,7 +176,9 @@ def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], out
         and (model.after, family) in second.rows
     ]
     known = [run.record.suite["models"][own]["tasks"] for run, own in _sides(first, second, model)]
-    tasks = [record.suite["tasks"][name] for name in known[0] if name in known[1]]
+    excluded = unlike(first, second)
+    names = [name for name in known[0] if name in known[1] and name not in excluded]
+    tasks = [record.suite["tasks"][name] for name in names]
     target = output.comparisons / f"{files.slug(model.name)}.ipynb"
     description = ComparisonDescription(
         comparison=model.name,
@@ -184,7 +191,12 @@ def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], out
         media=output.media,
         prefix="../media/",
         rows=target.with_suffix(".json"),
-        tasks=tuple(Task(**task | {"classes": tuple(task["classes"])}) for task in tasks),
+        tasks=tuple(
+            Task(**task | {"classes": tuple(task["classes"])})
+            for task in tasks
+            if task["name"] not in unlike_
+        ),
+        unlike=unlike_,
         seed=record.seed,
         replicates=record.replicates,
         interval=record.interval,
