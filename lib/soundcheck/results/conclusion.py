@@ -35,10 +35,7 @@ def conclusion(frame: pd.DataFrame) -> str:
         same = counted(known.index.nunique(), "test")
         parts.append(f"{candidate} and {baseline} have the same value on each of {same}.")
     elif known.empty:
-        parts.append(
-            f"Nothing can be said about {candidate} against {baseline}: no test has a p-value; "
-            f"new speakers need {LEAST_BLOCKS} that contribute."
-        )
+        parts.append(f"Nothing can be said about {candidate} against {baseline}: no test has a p-value.")
     else:
         counts = [(here, "outcome_sample", "with these speakers"), (tested, "outcome", "for new speakers")]
         answers = [_counts(rows, name, who) for rows, name, who in counts if len(rows)]

@@ -23,6 +23,7 @@ from soundcheck.results.record import CorpusRecord, RunRecord
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.output import Output
 from soundcheck.run.runner import Job
+from soundcheck.suite.entries import ERROR, LEFT_OUT
 
 _RANDOM = "random"  # kind of the reference models
 _SECONDS = 600.0  # that a cell of the notebook may take
@@ -158,7 +159,11 @@ def unlike(first: Run, second: Run) -> tuple[str, ...]:
 def apart(first: Run, second: Run, model: ModelTwice, output: Output) -> set[str]:
     """Name the corpora of which the model did not answer the same segments in both runs."""
     both = _corpora(first, second, model, output)
-    return {one.name for one, other in both if differ(one.predictions, other.predictions)}
+    return {
+        one.name
+        for one, other in both
+        if differ(one.predictions, other.predictions, (one.missing == ERROR, other.missing == ERROR))
+    }
 
 
 def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], output: Output) -> Job:
@@ -191,12 +196,8 @@ def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], out
         media=output.media,
         prefix="../media/",
         rows=target.with_suffix(".json"),
-        tasks=tuple(
-            Task(**task | {"classes": tuple(task["classes"])})
-            for task in tasks
-            if task["name"] not in unlike_
-        ),
-        unlike=unlike_,
+        tasks=tuple(Task(**task | {"classes": tuple(task["classes"])}) for task in tasks),
+        unlike=excluded,
         seed=record.seed,
         replicates=record.replicates,
         interval=record.interval,
@@ -236,11 +237,18 @@ def _corpora(
         if not all(path.is_file() for path in (*segments, *predictions)):
             continue
         if files.digest(segments[0]) == files.digest(segments[1]):
-            yield tuple(_described(corpus, about, segments[1], path, output.folder) for path in predictions)
+            missing = [
+                run.record.suite["models"][own].get("missing", LEFT_OUT)
+                for run, own in _sides(first, second, model)
+            ]
+            yield tuple(
+                _described(corpus, about, segments[1], path, output.folder, how)
+                for path, how in zip(predictions, missing, strict=True)
+            )
 
 
 def _described(
-    corpus: CorpusRecord, about: dict, segments: Path, predictions: Path, root: Path
+    corpus: CorpusRecord, about: dict, segments: Path, predictions: Path, root: Path, missing: str
 ) -> CorpusDescription:
     blocks = about["blocks"]
     return CorpusDescription(
@@ -255,4 +263,5 @@ def _described(
         segments=segments.absolute(),
         predictions=predictions.absolute(),
         trials=None,
+        missing=missing,
     )
