@@ -41,6 +41,8 @@ from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.groups import BOTH, numbers_of
+from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import MeasureInfo
 
 MOST, SECONDS = 20_000, 72_000.0  # sounds that are listened to, and how much of them
 COLUMNS = ("sex", "accent", "language", "condition", "split")  # beside the groups of the suite
@@ -194,7 +196,7 @@ def audit(
     there = set(corpus.entry.blocks) <= set(table.columns)
     blocks = blocks_of(table, corpus.entry.blocks)
     draw = functools.partial(resample, replicates=replicates, seed=seed)
-    settings = Settings(interval, seed, by_gap=False)
+    settings = Settings(interval, seed, False, there, Margin(), MeasureInfo("", ""))
     found = [
         one
         for column in columns
