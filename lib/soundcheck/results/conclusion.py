@@ -69,7 +69,9 @@ def headline_sentences(frame: pd.DataFrame) -> list[str]:
     found = [_sentence(row) for row in headlines(frame).to_dict("records")]
     apart = frame["skipped"].str.startswith("on 0 segments")
     if not found and apart.any():
-        found.append(f"No segment was answered by both: {frame.loc[apart, 'skipped'].iloc[0]}.")
+        names = " and ".join(frame.loc[apart, ["baseline", "candidate"]].iloc[0])
+        remedy = "check `corpora:` and for which inputs their tables have rows"
+        found.append(f"No segment was answered by both {names}, so nothing is compared: {remedy}.")
     return found
 
 
