@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -34,6 +34,7 @@ from soundcheck.evaluation.threshold_source import not_simulated, remarked
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import restrict, sides
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.results.contrast import HEADLINES, shown_values
 from soundcheck.results.estimates import ALL, Estimate, collected, estimate_frame
 from soundcheck.results.verdict import KEY, OTHERS
 from soundcheck.statistics import bootstrap
@@ -66,6 +67,7 @@ class Judging:
     _columns: dict[tuple[str, str, str], dict[str, str]]
     _rows_file: Path
     _estimates: list[Estimate]
+    _group_values: list[results.Judged]
     _drawn: dict[tuple[str, str, str], list[str]]
     block_names: dict[str, str]
     _population_of: pd.DataFrame | None = None
@@ -137,6 +139,11 @@ class Judging:
                 bounds = found.interval(self.interval, scale=scale)
                 fixed = fixed_speakers(statistic, subset.blocks)
                 rows += estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+                if part != ALL and info.name in HEADLINES and not about["condition"]:
+                    shown = shown_values(rows[-len(found.labels) :], self.family.category)
+                    self._group_values += self._with_replicates(
+                        subset, shown, statistic, found, found.blocks, fixed
+                    )
         self._estimates += rows
         return estimate_frame(rows)
 
@@ -245,7 +252,7 @@ class Judging:
             scale=scale,
             untestable=untestable,
         )
-        smaller = found.blocks
+        smaller, fixed = found.blocks, None
         if gap is None:
             fixed = fixed_speakers(statistic, subset.blocks)
             info = measure_of(test, self.family.name)
@@ -267,10 +274,22 @@ class Judging:
         ]
         if column:
             judged = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in judged]
-        population = self._population(subset, statistic, found)
-        for n, verdict in enumerate(judged):
-            self._judged.append(results.Judged(verdict, found.replicates[:, n], *population, int(smaller[n])))
+        self._judged += self._with_replicates(subset, judged, statistic, found, smaller, fixed)
         return judged
+
+    def _with_replicates(
+        self,
+        subset: Subset,
+        rows: Sequence[results.Verdict],
+        statistic: Statistic | Weighted,
+        found: bootstrap.Resampled,
+        smaller: np.ndarray,
+        fixed: FixedSpeakers | None,
+    ) -> Iterator[results.Judged]:
+        population = self._population(subset, statistic, found)
+        for n, row in enumerate(rows):
+            spread = () if fixed is None else (fixed.spread[:, n], float(fixed.freedom[n]))
+            yield results.Judged(row, found.replicates[:, n], *population, int(smaller[n]), *spread)
 
     def _keep_values(
         self,
@@ -452,7 +471,8 @@ class Judging:
 
     def save(self) -> None:
         """Write the rows for the results table; the last thing that a notebook does."""
-        results.save(self._rows(), self._rows_file, self.notes, collected(self._estimates), self._drawn)
+        estimates = collected(self._estimates)
+        results.save(self._rows(), self._rows_file, self.notes, estimates, self._drawn, self._group_values)
 
 
 def _size(subset: Subset, mask: np.ndarray | None) -> int:
