@@ -22,9 +22,9 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.corpus_view import CorpusView
-from soundcheck.evaluation.recognition_measures import characters_of
 from soundcheck.evaluation.transcripts import HEARD, SAID, TranscriptReader
-from soundcheck.evaluation.verification import threshold_in_use
+from soundcheck.evaluation.verification import enrolled_recordings, threshold_in_use
+from soundcheck.evaluation.words import characters_of
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.dealt import dealt_word_error_rates
@@ -98,7 +98,8 @@ def key_figures(
             trials = [
                 (table, tested[family]) for (where, family), table in lists.items() if where == corpus.name
             ]
-            view = _view(corpus, read_predictions(report.tables[corpus.name]))
+            predictions = read_predictions(report.tables[corpus.name])
+            view = _view(corpus, predictions, suite.models[name].missing)
             for task in tasks_of(suite, suite.models[name]):
                 figures = _Figures(suite, name, view, task)
                 if task.is_embedding:
@@ -109,7 +110,7 @@ def key_figures(
     return tuple(found)
 
 
-def _view(corpus: Corpus, predictions: pd.DataFrame) -> CorpusView:
+def _view(corpus: Corpus, predictions: pd.DataFrame, missing: str) -> CorpusView:
     about = corpus.entry
     return CorpusView(
         name=corpus.name,
@@ -122,6 +123,7 @@ def _view(corpus: Corpus, predictions: pd.DataFrame) -> CorpusView:
         segments=corpus.segments,
         predictions=predictions,
         audio=about.audio,
+        missing=missing,
     )
 
 
@@ -172,6 +174,7 @@ class _Figures:
         frame, scores = table.frame, view.scores()
         target = frame["target"].to_numpy(dtype=bool)
         trials = Trials.of(scores, target, frame["enrol_speaker"], frame["test_speaker"])
+        trials = trials.of_recordings(enrolled_recordings(table), frame["segment"])
         threshold = threshold_in_use(family, self._about["model"], scores, target)
         statistics: dict[str, Weighted] = {"equal error rate": equal_error_rate(trials)}
         if np.isfinite(threshold):
