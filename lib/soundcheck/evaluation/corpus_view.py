@@ -19,7 +19,7 @@ import pandas as pd
 from soundcheck.common.tasks import Task, scale_sentence
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table
 from soundcheck.evaluation.description import CorpusDescription
-from soundcheck.evaluation.trial_scores import score_trials
+from soundcheck.metrics.similarity import cosine_scores, mean_directions
 from soundcheck.predict.tables import read_predictions
 from soundcheck.statistics import draws
 from soundcheck.suite.entries import LEFT_OUT
@@ -188,3 +188,42 @@ def _array(column: pd.Series, task: Task) -> np.ndarray:
     names = np.empty(len(column), dtype=object)
     names[:] = [None if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)]
     return names
+
+
+SCORE = "score"  # column of the tables of models that bring scores
+
+
+def score_trials(
+    predictions: pd.DataFrame,
+    keys: Sequence[str],
+    trials: TrialTable,
+    change: str = "",
+    chosen: np.ndarray | None = None,
+) -> np.ndarray:
+    """Score trials with what a model said about the segments."""
+    frame = trials.frame if chosen is None else trials.frame.iloc[chosen]
+    rows = predictions[predictions["change"] == change]
+    if SCORE in predictions:
+        found = pd.Series(rows[SCORE].to_numpy(), index=rows["key"])
+        return found.reindex(frame["key"]).to_numpy(dtype=np.float64)
+    clean = embeddings(predictions[predictions["change"] == ""], keys)
+    tested = embeddings(rows, keys) if change else clean
+    if not clean.shape[1] or not tested.shape[1]:
+        return np.full(len(frame), np.nan)
+    count = int(trials.member_of.max(initial=-1)) + 1
+    enrolled = mean_directions(clean, trials.members, trials.member_of, count)
+    first, second = (frame[name].to_numpy(dtype=np.int64) for name in ("enrolment", "segment"))
+    return cosine_scores(enrolled, tested, first, second)
+
+
+def embeddings(rows: pd.DataFrame, keys: Sequence[str]) -> np.ndarray:
+    """Put the embeddings of segments into one array, float32 ``(segments, d)``; NaN where there is none."""
+    known = {
+        key: vector for key, vector in zip(rows["key"], rows["embedding"], strict=True) if vector is not None
+    }
+    size = len(next(iter(known.values()))) if known else 0
+    found = np.full((len(keys), size), np.nan, dtype=np.float32)
+    for row, key in enumerate(keys):
+        if key in known:
+            found[row] = known[key]
+    return found

@@ -235,7 +235,7 @@ class Judging:
 
     def _speakers(self, subset: Subset) -> bool:
         """Say whether the blocks of a subset are speakers, or what the suite names in their place."""
-        return subset.task.is_embedding or self.block_names[subset.corpus] != "file"
+        return subset.task.is_embedding or self.block_names.get(subset.corpus) != "file"
 
     def judge(
         self,
@@ -498,6 +498,10 @@ class Judging:
     def frame(self) -> pd.DataFrame:
         """Give all verdicts so far as rows of the results table, tests that were not judged as skipped."""
         return results.to_frame(entry.verdict for entry in self._rows())
+
+    def estimated(self) -> pd.DataFrame:
+        """Give all values so far as rows of the table of estimates."""
+        return estimate_frame(collected(self._estimates))
 
     def _rows(self) -> list[results.Judged]:
         judged = {(row.verdict.corpus, row.verdict.task, row.verdict.test) for row in self._judged}

@@ -11,7 +11,7 @@ from typing import Self
 
 from soundcheck.common.file_contents import Contents, Signature, signature
 from soundcheck.common.files import digest as digest_of
-from soundcheck.predict.opened_files import BEYOND, READ, SPECIAL, WRITTEN
+from soundcheck.predict.opened_files import READ, SPECIAL, WRITTEN
 from soundcheck.suite.model_kind import public_path
 
 
@@ -28,14 +28,11 @@ class Sources:
     gone
         Name of a file that was no longer there when the run ended -> digest of its content; empty if nobody
         knows it.
-    beyond
-        Further files, which were only counted.
     """
 
     files: dict[str, str] = dataclasses.field(default_factory=dict)
     special: tuple[str, ...] = ()
     gone: dict[str, str] = dataclasses.field(default_factory=dict)
-    beyond: int = 0
 
     def encode(self) -> str:
         """Write as a text."""
@@ -53,7 +50,7 @@ class Sources:
         content = json.loads(text)
         gone = content["gone"]  # older versions kept names alone
         gone = gone if isinstance(gone, dict) else dict.fromkeys(gone, "")
-        return cls(**content | {"special": tuple(content["special"]), "gone": gone})
+        return cls(content["files"], tuple(content["special"]), gone)
 
     @property
     def seen_files(self) -> dict[str, str]:
@@ -70,7 +67,6 @@ class Sources:
             dict(sorted((self.files | other.files).items())),
             tuple(sorted({*self.special, *other.special})),
             dict(sorted((self.gone | other.gone).items())),
-            max(self.beyond, other.beyond),
         )
 
 
@@ -119,12 +115,10 @@ class SourceCheck:
         changed
             Names of files that have changed since they were opened: the answers may rest on either content.
         """
-        files, special, gone, changed, beyond = {}, set(), {}, set(), 0
+        files, special, gone, changed = {}, set(), {}, set()
         for kind, name, *found in opened:
             if kind == SPECIAL:
                 special.add(name)
-            elif kind == BEYOND:
-                beyond = max(beyond, int(name))
             elif kind == READ and name not in written:
                 place = self._root / name
                 if not os.path.lexists(place):
@@ -134,7 +128,7 @@ class SourceCheck:
                 files[name] = self._contents.digest(place) if same else ""
                 if not files[name]:
                     changed.add(name)
-        own = Sources(dict(sorted(files.items())), tuple(sorted(special)), dict(sorted(gone.items())), beyond)
+        own = Sources(dict(sorted(files.items())), tuple(sorted(special)), dict(sorted(gone.items())))
         return own, sorted(changed)
 
     def save(self) -> None:

@@ -15,7 +15,7 @@ from soundcheck.common.yaml_text import flow, scalar
 from soundcheck.corpora.segments import parse
 from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
 from soundcheck.corpora.table_keys import prepare
-from soundcheck.evaluation.obstacles import obstacle
+from soundcheck.evaluation.eligibility import obstacle
 from soundcheck.start.models import KINDS, indented, model_text
 from soundcheck.start.recognise import Found, recognise
 from soundcheck.start.sample import Sample, read_sample

@@ -1,4 +1,4 @@
-"""What the page about word errors measures beside groups: rates that fit a script, rates by length and speed.
+"""Word and character errors: rates that fit a script, of groups, and by length and speed of the speech.
 
 Conventions
 -----------
@@ -19,13 +19,108 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.recognition_measures import characters_of
+from soundcheck.evaluation.fault_localisation import EVERYBODY
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics import writing
-from soundcheck.metrics.additive import value
-from soundcheck.metrics.word_errors import word_error_rate, word_errors
+from soundcheck.metrics.additive import Statistic, value
+from soundcheck.metrics.word_errors import Counts, character_errors, error_rates, word_error_rate, word_errors
 from soundcheck.metrics.writing import CHARACTER, MIXED, WORD, unit_of
+from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.statistics.draws import every_segment
 from soundcheck.statistics.evidence import Scale
+
+RATE_COLUMNS = (
+    *("corpus", "column", "group", "value", "insertions", "deletions", "substitutions", "low", "high"),
+    *("standard_error", "characters", "words", "segments", "blocks"),
+)
+
+
+def wer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Word error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing."""
+    counts = word_errors(references, hypotheses)
+    return word_error_rate(counts.words, counts.errors)
+
+
+def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing.
+
+    Blanks are no characters where references are in scripts without blanks between words.
+    """
+    counts = characters_of(references, hypotheses)
+    return word_error_rate(counts.words, counts.errors)
+
+
+def group_error_rate(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Error rate by which groups are compared: of words, or of characters if their scripts may differ."""
+    return (cer if unit_of(references) == MIXED else wer)(references, hypotheses)
+
+
+def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
+    """Count character errors as :func:`cer` does."""
+    unit = unit_of(references)
+    return character_errors(references, hypotheses, blanks=None if unit == MIXED else unit != CHARACTER)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Compared:
+    """A difference between two recognisers, with replicates of both bootstraps."""
+
+    model: str  # names of both; the difference is ``model`` minus ``other``
+    other: str
+    corpus: str  # where they were compared
+    unit: str  # ``"points"`` for a difference of rates, ``"%"`` for a relative one
+    words: int  # words of the references that the difference rests on
+    blockwise: Resampled  # the difference, with replicates of whole blocks and of single segments
+    ordinary: Resampled
+
+    def replicates(self) -> dict[str, np.ndarray]:
+        """Give the replicates of each bootstrap, ``(replicates,)``; of none that has none."""
+        ways = {"blockwise": self.blockwise, "ordinary": self.ordinary}
+        return {way: found.replicates[:, 0] for way, found in ways.items() if len(found.replicates)}
+
+
+def compare(evaluation: Evaluation, subset: Subset, other: str, unit: str, difference: Statistic) -> Compared:
+    """Resample a difference between the tested recogniser and another one, blocks as well as segments."""
+    counts = word_errors(subset.truth, subset.predictions.clean)
+    return Compared(
+        evaluation.model,
+        other,
+        subset.corpus,
+        unit,
+        int(counts.words[difference.rows].sum()),
+        evaluation.resample(difference, subset.blocks),
+        evaluation.resample(difference, every_segment(len(subset))),
+    )
+
+
+def group_rates(evaluation: Evaluation, subset: Subset, columns: Sequence[str]) -> list[dict[str, object]]:
+    """Compute the rates of everybody and of each value of some columns, and what they rest on."""
+    texts = subset.truth, subset.predictions.clean
+    all_words, all_characters = word_errors(*texts), characters_of(*texts)
+    members = {EVERYBODY: np.arange(len(subset))}
+    for column in columns:
+        if column in subset.segments:
+            # Each group by itself: there may be thousands of speakers, and most segments are of others.
+            for name, own in sorted(subset.segments.groupby(column, sort=False).indices.items()):
+                members[column, name] = own
+    rows = []
+    for group, own in members.items():
+        errors, characters = all_words.take(own), all_characters.take(own)
+        found = evaluation.resample(error_rates(errors), subset.blocks[own])
+        low, high = found.interval(evaluation.interval, scale=Scale(0))
+        rows.append(
+            {
+                **dict(zip(("corpus", "column", "group"), (subset.corpus, *group), strict=True)),
+                **dict(zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)),
+                **{"low": low[0], "high": high[0], "standard_error": found.standard_error[0]},
+                "characters": value(word_error_rate(characters.words, characters.errors)),
+                "words": int(np.nansum(errors.words[~np.isnan(errors.errors)])),
+                "segments": int(found.segments[0]),
+                "blocks": int(found.blocks[0]),
+            }
+        )
+    return rows
+
 
 OF_WORDS = {  # test of words -> the one that takes its place where words cannot be told apart
     "Word Error Rate": "Character Error Rate",
@@ -68,33 +163,11 @@ LENGTHS = {"word": (1, 2, 3, 5, 10, 20, 40), "character": (5, 10, 20, 40, 80)}
 SPEAKING_RATES = {"word": (1, 2, 3, 4, 5), "character": (2, 4, 6, 8, 10)}  # a second
 
 
-def units_of(subset: Subset) -> str:
-    """Say what is counted on a corpus, see :func:`soundcheck.metrics.writing.unit_of`."""
-    return unit_of(subset.truth)
-
-
 def fitting_tests(
     evaluation: Evaluation, subsets: Sequence[Subset], tests: Mapping[str, Measure]
 ) -> Iterator[tuple[Subset, dict[str, Measure]]]:
-    """Choose for each corpus the tests that mean something in its script.
-
-    Parameters
-    ----------
-    evaluation
-        Skips the other tests, with the reason. Tests of characters that no corpus needs are taken from its
-        family, so that they leave no row.
-    subsets
-        All corpora.
-    tests
-        Test -> its measure. Those that the family's file does not have are passed over: a suite may have a
-        copy of its own that is older than they are.
-
-    Yields
-    ------
-    tuple
-        A corpus, and the tests to judge.
-    """
-    units = [units_of(subset) for subset in subsets]
+    """Choose for each corpus the tests that mean something in its script."""
+    units = [unit_of(subset.truth) for subset in subsets]
     replaced = {unit: set(FITTING[unit][1]) for unit in units}
     unneeded = set.intersection(*replaced.values()) & {*OF_CHARACTERS, *OF_BOTH} if replaced else set()
     kept = {name: test for name, test in evaluation.family.tests.items() if name not in unneeded}
@@ -111,26 +184,9 @@ def fitting_tests(
         yield subset, own
 
 
-def rates_by_speech(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.DataFrame]:
-    """Compute the error rate by length of the reference and by speaking rate.
-
-    Parameters
-    ----------
-    evaluation
-        For its bootstrap. Its family's options ``lengths`` and ``speaking_rates`` may give other bins: the
-        ends, rising, by ``word`` and ``character``.
-    subset
-        Segments with transcripts. Those whose reference holds nothing are left out: they have no rate.
-
-    Returns
-    -------
-    tuple of float and pandas.DataFrame
-        The rate of all; and one row for each bin with segments, columns :data:`BIN_COLUMNS`, in rising
-        order. ``column`` is ``length`` or ``speaking rate``, ``bin`` its span, ``group`` the same in words,
-        ``units`` how many words or characters the rate
-        rests on.
-    """
-    unit, options = units_of(subset), evaluation.family.options
+def speech_rates(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.DataFrame]:
+    """Compute the error rate by length of the reference and by speaking rate."""
+    unit, options = unit_of(subset.truth), evaluation.family.options
     count = characters_of if unit == CHARACTER else word_errors
     counts = count(subset.truth, subset.predictions.clean)
     bins_of = CHARACTER if unit == CHARACTER else WORD

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
-from soundcheck.evaluation.subset import Subset
-from soundcheck.evaluation.verification import KINDS, Verification
+from soundcheck.evaluation.conclusions import TrialGap
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.verification import KINDS, NO_BLOCKS, own_trials
 from soundcheck.metrics.calibration import cllr, min_cllr
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
@@ -23,7 +26,7 @@ from soundcheck.metrics.verification import (
     min_dcf,
     min_dcf_threshold,
 )
-from soundcheck.metrics.weighted import Weighted
+from soundcheck.metrics.weighted import Weighted, weighted_difference
 from soundcheck.statistics.bootstrap import Resampled
 
 RATES = 41  # false acceptance rates at which a band of the curve is computed
@@ -32,17 +35,10 @@ _NON_TARGETS = {
     KINDS[1]: "non-targets of the same sex",
     KINDS[2]: "non-targets of different sexes",
 }
-NO_BLOCKS = np.zeros(0, dtype=np.intp)  # trials bring their own
 
 
-def overview(evaluation: Verification, subset: Subset) -> list[tuple[str, str, Resampled]]:
-    """Compute all that is said about the scores of a corpus.
-
-    Returns
-    -------
-    list of tuple
-        What it is, in which unit (``"%"`` or empty), and its value with replicates.
-    """
+def overview(evaluation: Evaluation, subset: Subset) -> list[tuple[str, str, Resampled]]:
+    """Compute all that is said about the scores of a corpus."""
     trials = evaluation.trials(subset, subset.predictions.clean)
     threshold = evaluation.threshold(subset, subset.predictions.clean)
     rows: list[tuple[str, str, Weighted]] = []
@@ -68,15 +64,8 @@ def overview(evaluation: Verification, subset: Subset) -> list[tuple[str, str, R
     return [(name, unit, evaluation.resample(statistic, NO_BLOCKS)) for name, unit, statistic in rows]
 
 
-def group_errors(evaluation: Verification, subset: Subset) -> pd.DataFrame:
-    """Compute both error rates at the threshold in use, of all trials and of each group.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a group: ``corpus, column, group``, ``far, far_low, far_high, frr, frr_low, frr_high`` as
-        shares, and the number of ``targets``, ``nontargets``, ``trials`` and ``speakers``.
-    """
+def group_errors(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
+    """Compute both error rates at the threshold in use, of all trials and of each group."""
     threshold = evaluation.threshold(subset, subset.predictions.clean)
     masks = {("", "all trials"): np.ones(len(subset), dtype=bool)}
     for column in evaluation.family.options["groups"]:
@@ -87,7 +76,8 @@ def group_errors(evaluation: Verification, subset: Subset) -> pd.DataFrame:
             masks[column, group] = subset.mask(column, group)
     rows = []
     for (column, group), mask in masks.items():
-        own = evaluation.own_trials(subset, mask)
+        own = subset.take(np.flatnonzero(mask))
+        own = own_trials(own, own.predictions.clean)
         row: dict[str, object] = {"corpus": subset.corpus, "column": column, "group": group}
         for name, rate in (("far", false_acceptance_rate), ("frr", false_rejection_rate)):
             found = evaluation.resample(rate(own, threshold), NO_BLOCKS)
@@ -101,24 +91,9 @@ def group_errors(evaluation: Verification, subset: Subset) -> pd.DataFrame:
 
 
 def det_curves(
-    evaluation: Verification, named: Mapping[str, Trials], *, bands: bool = True
+    evaluation: Evaluation, named: Mapping[str, Trials], *, bands: bool = True
 ) -> dict[str, dict[str, object]]:
-    """Compute curves of both errors with their bands and their points.
-
-    Parameters
-    ----------
-    evaluation
-        For its bootstrap and cost.
-    named
-        What is drawn: name -> trials. Those without any of the two kinds are passed over.
-    bands
-        Whether curves have bands; many curves with bands are hard to read.
-
-    Returns
-    -------
-    dict
-        Name -> what :func:`soundcheck.report.verification_figures.det_figure` draws.
-    """
+    """Compute curves of both errors with their bands and their points."""
     curves = {}
     for name, trials in named.items():
         equal = equal_error_rate(trials).point().value[0]
@@ -138,7 +113,7 @@ def det_curves(
     return curves
 
 
-def _band(evaluation: Verification, trials: Trials) -> dict[str, object]:
+def _band(evaluation: Evaluation, trials: Trials) -> dict[str, object]:
     """Compute the interval of the false rejection rate at some false acceptance rates."""
     others = int((~trials.target & ~np.isnan(trials.scores)).sum())
     deviate = scipy.special.ndtri
@@ -148,7 +123,7 @@ def _band(evaluation: Verification, trials: Trials) -> dict[str, object]:
     return {"rates": rates, "low": low, "high": high}
 
 
-def thresholds_of(evaluation: Verification, subset: Subset) -> dict[str, float]:
+def thresholds_of(evaluation: Evaluation, subset: Subset) -> dict[str, float]:
     """Give the thresholds that a page marks: of equal errors, of the lowest cost, and the one in use."""
     trials = evaluation.trials(subset, subset.predictions.clean)
     found = {
@@ -159,3 +134,52 @@ def thresholds_of(evaluation: Verification, subset: Subset) -> dict[str, float]:
     if used not in found.values():
         found["in use"] = used
     return {name: value for name, value in found.items() if np.isfinite(value)}
+
+
+Rate = Callable[[Trials, float], Weighted]
+WithinMeasure = Callable[[Subset, Predictions, np.ndarray], Weighted]
+
+
+def judge_trial_groups(
+    evaluation: Evaluation, subset: Subset, column: str, groups: Sequence[str], tests: Mapping[str, Rate]
+) -> None:
+    """Judge error rates at the threshold in use for each group of a column against all groups.
+
+    A value is the rate of the trials within the group minus that of the trials within any group, itself
+    included; the gap is that rate minus the one of the trials within the other groups; all on the same
+    replicates.
+    """
+    measures = {test: functools.partial(_rate_in_use, evaluation, rate) for test, rate in tests.items()}
+    judge_within_groups(evaluation, subset, column, groups, measures)
+
+
+def judge_within_groups(
+    evaluation: Evaluation,
+    subset: Subset,
+    column: str,
+    groups: Sequence[str],
+    tests: Mapping[str, WithinMeasure],
+) -> None:
+    """Judge measures of the trials within each group of a column against those within all groups."""
+    within = subset.segments[column].isin(groups).to_numpy(dtype=bool)
+    masks = {group: subset.mask(column, group) for group in groups}
+    evaluation.estimate_groups(subset, tests, {f"{column}: {group}": mask for group, mask in masks.items()})
+    for group, inside in masks.items():
+        reference = evaluation.reference(subset, column, masks, group)
+        for test, measure in tests.items():
+            against_all = functools.partial(_difference, measure, inside, within)
+            gap = TrialGap(measure, inside, *reference)
+            evaluation.judge(subset, test, against_all, f"{column}: {group}", gap=gap)
+
+
+def _difference(
+    measure: WithinMeasure, inside: np.ndarray, compared: np.ndarray, subset: Subset, predictions: Predictions
+) -> Weighted:
+    return weighted_difference(measure(subset, predictions, inside), measure(subset, predictions, compared))
+
+
+def _rate_in_use(
+    evaluation: Evaluation, rate: Rate, subset: Subset, predictions: Predictions, mask: np.ndarray
+) -> Weighted:
+    everybody = evaluation.trials(subset, predictions.clean)
+    return rate(everybody.only(mask), evaluation.threshold(subset, predictions.clean))
