@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from soundcheck.augment.registry import apply
-from soundcheck.evaluation.other_languages import IN_CORPUS
+from soundcheck.evaluation.unspoken import IN_CORPUS
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.thresholds import read_family
 

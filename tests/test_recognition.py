@@ -10,7 +10,8 @@ import pytest
 import soundfile
 
 from soundcheck.common import resources
-from soundcheck.evaluation.recognition import Recognition, excluded_settings
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.recognition import excluded_settings
 from soundcheck.metrics import differential
 from soundcheck.metrics.word_errors import word_errors
 from soundcheck.suite.thresholds import read_family
@@ -480,7 +481,7 @@ def recognition(tmp_path, old="", new=""):
     assert old in text
     (tmp_path / "thresholds").mkdir()
     (tmp_path / "thresholds" / "asr_fairness.yml").write_text(text.replace(old, new, 1), encoding="utf-8")
-    found = object.__new__(Recognition)
+    found = object.__new__(Evaluation)
     found.family = read_family("asr_fairness", tmp_path)
     return found
 

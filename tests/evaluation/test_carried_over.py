@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.evaluation.carried_over import HALF, carry_over, split_speakers
 from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.trial_conditions import HALF, carry_over, split_speakers
 from soundcheck.evaluation.verification import Cost
 from soundcheck.metrics.logistic_calibration import fit_calibration
 

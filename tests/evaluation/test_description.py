@@ -11,11 +11,7 @@ from soundcheck.common.description import Description
 from soundcheck.common.media import open_media
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import Evaluation
-from soundcheck.evaluation.description import (
-    ComparisonDescription,
-    CorpusDescription,
-    EvaluationDescription,
-)
+from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription, EvaluationDescription
 
 CORPUS = CorpusDescription(
     **{"name": "c", "title": "C <b>", "synthetic": True, "blocks": ("speaker", "file")},

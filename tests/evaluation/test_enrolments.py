@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from soundcheck.corpora.trials.trial_table import TrialTable
-from soundcheck.evaluation.enrolments import enrolled_with
 from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.trial_conditions import enrolled_with
 
 SPEAKERS, EACH = 4, 4
 
@@ -41,7 +41,7 @@ def corpus(missing=()):
 
 def evaluation(view, **options):
     family = types.SimpleNamespace(options=options)
-    return types.SimpleNamespace(seed=0, family=family, corpus=lambda subset: view)
+    return types.SimpleNamespace(seed=0, family=family, view=lambda subset: view)
 
 
 def unit(vector):

@@ -1,4 +1,4 @@
-"""One evaluation for tasks of all kinds: each is known to the part that knows its kind, rows to all."""
+"""One evaluation for tasks of all kinds."""
 
 import numpy as np
 import pandas as pd
@@ -6,11 +6,9 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.description import CorpusDescription
-from soundcheck.evaluation.every_kind import EveryKind
+from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import judge_groups
-from soundcheck.evaluation.recognition import Recognition
 from soundcheck.evaluation.suite_groups import NO_GROUPS, compared_groups, labelled
-from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.regression import mean_absolute_error
 from soundcheck.predict.tables import Row, write_predictions
 
@@ -47,27 +45,26 @@ def corpus(tmp_path):
 @pytest.fixture
 def evaluation(describe, corpus):
     def made(**further):
-        return EveryKind(describe("fairness_groups", tasks=TASKS, corpora=(corpus(**further),)))
+        return Evaluation(describe("fairness_groups", tasks=TASKS, corpora=(corpus(**further),)))
 
     return made
 
 
-def test_each_kind_has_its_part(evaluation):
+def test_texts_are_normalised_or_as_written(evaluation):
     found = evaluation(groups=("device",))
     values, words = found.subsets()
-    assert isinstance(found.of(words), Recognition) and not isinstance(found.of(values), Recognition)
-    assert isinstance(found._parts["embedding"], Verification)
-    assert set(words.truth) == {"go left"}  # normalised
+    assert values.truth.dtype.kind == "f" and set(words.truth) == {"go left"}
+    assert [set(words.truth) for _, words in [found.subsets(as_written=True)]] == [{"Go LEFT"}]
 
 
-def test_all_parts_keep_their_rows_in_one_place(evaluation):
+def test_all_tasks_keep_their_rows_in_one_place(evaluation):
     found = evaluation(groups=("device",))
     values, words = (labelled(found, subset) for subset in found.subsets())
     assert (len(values), len(words)) == (60, 80)
     assert "c: 20 of 80 segments have no label for arousal" in found.notes
     tests = {"Mean Absolute Error": lambda s, p: mean_absolute_error(s.truth, p.clean)}
     (compared,) = compared_groups(found, values, tests)
-    judge_groups(found.of(values), compared.subset, "device", compared.groups, tests)
+    judge_groups(found, compared.subset, "device", compared.groups, tests)
     frame = found.frame()
     judged = frame[frame["value"].notna()].set_index("group")
     expected = np.abs(values.truth - 0.5)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from soundcheck.evaluation.other_languages import unjudged
+from soundcheck.evaluation.unspoken import unjudged
 from soundcheck.sounds.sound import Sound, SoundSet
 
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.recognition import CLEAN, Recognition, TransformedPredictions
-from soundcheck.evaluation.recognition_measures import cer, compare, group_rates, wer
-from soundcheck.evaluation.small_groups import lacks, skip_small_groups
-from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.eligibility import lacks, skip_small_groups
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
+from soundcheck.evaluation.words import cer, compare, group_rates, wer
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.combinators import paired_difference, restrict
 from soundcheck.metrics.word_errors import error_rates, word_errors
@@ -61,9 +61,9 @@ def test_groups_need_enough_words_and_each_other():
     evaluation = judging(own, minimum_words=4)
     assert lacks(evaluation, own, "accent") == {"irish": "1 word, 4 needed", "scottish": "", "welsh": ""}
     assert lacks(evaluation, own, "sex") == {}
-    assert Recognition.groups(evaluation, own, "accent") == ["scottish", "welsh"]
+    assert Evaluation.groups(evaluation, own, "accent") == ["scottish", "welsh"]
     alone = judging(own, minimum_words=5)
-    assert Recognition.groups(alone, own, "accent") == []  # one alone has nothing to be compared with
+    assert Evaluation.groups(alone, own, "accent") == []  # one alone has nothing to be compared with
 
 
 def test_small_groups_are_listed_and_skipped():
@@ -74,7 +74,7 @@ def test_small_groups_are_listed_and_skipped():
     looked_at = own.take(np.array([0, 1, 2, 3, 5, 6, 9]))  # two of four irish segments
     rows = skip_small_groups(evaluation, looked_at, ["A", "B"])
     assert rows == [
-        ("talk", "accent", "irish", 4, 3, "2 of 4 segments looked at, 4 needed"),
+        ("talk", "accent", "irish", 4, 3, "2 transformed segments, 4 needed"),
         ("talk", "accent", "scottish", 2, 2, "2 segments, 4 needed"),
     ]
     assert evaluation.skipped[2:] == [

@@ -8,7 +8,7 @@ import pytest
 
 from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.tested_durations import WHOLE, cut_to
+from soundcheck.evaluation.trial_conditions import WHOLE, cut_to
 from soundcheck.suite.thresholds import read_family
 
 SPEAKERS, EACH = 4, 3
@@ -42,7 +42,7 @@ def made(seconds, predicts_changes=True, audio=True, listed=(4, 2, 1, 0.5)):
     view.scores = lambda identity, place: np.where(place == 0, np.nan, float(identity))
     run = types.SimpleNamespace(seed=0, family=family, tasks=[], predicts_changes=predicts_changes)
     run.tasks = [types.SimpleNamespace(name="embedding", is_transcription=False)]
-    run.corpus = lambda subset: view
+    run.view = lambda subset: view
     clean = Predictions(np.full(len(frame), 9.0))
     nobody = np.zeros(len(frame), dtype=np.intp)
     return run, Subset("here", None, frame, target, clean, clean, nobody)

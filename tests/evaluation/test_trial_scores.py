@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.corpora.trials.trial_table import TrialTable
-from soundcheck.evaluation.trial_scores import score_trials
+from soundcheck.evaluation.corpus_view import score_trials
 
 KEYS = ["a", "b", "c", "d"]
 VECTORS = {"a": [1.0, 0.0], "b": [0.0, 2.0], "c": [3.0, 3.0], "d": None}

@@ -9,15 +9,9 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.word_measures import (
-    OF_BOTH,
-    OF_CHARACTERS,
-    OF_WORDS,
-    fitting_tests,
-    rates_by_speech,
-    units_of,
-)
+from soundcheck.evaluation.words import OF_BOTH, OF_CHARACTERS, OF_WORDS, fitting_tests, speech_rates
 from soundcheck.metrics.word_errors import count_errors
+from soundcheck.metrics.writing import unit_of
 from soundcheck.report.recognition_figures import rates_by_speech as drawn
 from soundcheck.report.recognition_tables import speech_table
 from soundcheck.statistics.bootstrap import resample
@@ -55,7 +49,7 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
     seconds = rng.uniform(0.5, 4, 300)
     seconds[:3] = 0, np.nan, 1
     ends = {"lengths": {"word": [2, 5]}, "speaking_rates": {"word": [1, 2.5]}}
-    overall, found = rates_by_speech(looking(**ends), subset(said, heard, duration=seconds))
+    overall, found = speech_rates(looking(**ends), subset(said, heard, duration=seconds))
     pairs = [
         (count_errors(one, other), len(one.split()), second)
         for one, other, second in zip(said, heard, seconds, strict=True)
@@ -83,8 +77,8 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
 
 def test_characters_are_counted_where_words_are_not():
     own = subset(["请向左转", "停", "今天 天气好"] * 4, ["请向右转", "停", "今天天气"] * 4)
-    overall, found = rates_by_speech(looking(), own)
-    assert units_of(own) == "character" and overall == pytest.approx(2 / 10)
+    overall, found = speech_rates(looking(), own)
+    assert unit_of(own.truth) == "character" and overall == pytest.approx(2 / 10)
     assert found["group"].tolist() == ["1 to 5 characters"] and found["unit"].tolist() == [
         "character"
     ]  # no duration
@@ -92,7 +86,7 @@ def test_characters_are_counted_where_words_are_not():
 
 
 def test_nothing_to_show_is_an_empty_table():
-    _, found = rates_by_speech(looking(), subset(["", ""], ["a", None], duration=[1.0, 2.0]))
+    _, found = speech_rates(looking(), subset(["", ""], ["a", None], duration=[1.0, 2.0]))
     assert found.empty
 
 
@@ -117,7 +111,7 @@ def test_a_corpus_of_both_scripts_has_tests_of_its_own():
     evaluation.family = read_family("asr_word_errors")
     tests = dict.fromkeys(evaluation.family.tests)
     mixed, words = (set(fitting) for _, fitting in fitting_tests(evaluation, [both, english], tests))
-    assert units_of(both) == "mixed"
+    assert unit_of(both.truth) == "mixed"
     assert mixed - words == {
         *OF_BOTH,
         "Character Error Rate Difference",

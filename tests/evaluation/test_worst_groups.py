@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.description import CorpusDescription
-from soundcheck.evaluation.worst_groups import MOST_VALUES, NO_GROUP, WorstGroups, columns_of, in_ranges
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.worst_groups import (
+    MOST_VALUES,
+    NO_GROUP,
+    columns_of,
+    in_ranges,
+    judge_found,
+    search_groups,
+    searched_subsets,
+)
 from soundcheck.metrics.regression import mean_absolute_error
 from soundcheck.report import worst_group_views as views
 
@@ -42,7 +51,7 @@ def people(speakers: int = 40, each: int = 12, worse: float = 0.4, seed: int = 0
 def evaluation(tmp_path, describe):
     """Load an evaluation of a table with predictions in it."""
 
-    def load(table: pd.DataFrame, groups: tuple[str, ...] = ()) -> WorstGroups:
+    def load(table: pd.DataFrame, groups: tuple[str, ...] = ()) -> Evaluation:
         numbers = [f"{n:06d}" for n in range(len(table))]
         table = table.assign(key=numbers, file=numbers, start=0.0, end=1.0)
         given = table[["key"]].assign(change="", error="", drawn="", arousal=table["predicted"])
@@ -56,7 +65,7 @@ def evaluation(tmp_path, describe):
             predictions=tmp_path / "predictions.parquet",
         )
         tasks = (BUILTIN["arousal"],)
-        return WorstGroups(describe("fairness_worst_groups", replicates=200, tasks=tasks, corpora=(corpus,)))
+        return Evaluation(describe("fairness_worst_groups", replicates=200, tasks=tasks, corpora=(corpus,)))
 
     return load
 
@@ -127,9 +136,9 @@ def test_a_range_says_where_its_numbers_lie(numbers):
 
 def test_the_row_counts_and_its_remark_names(evaluation):
     loaded = evaluation(people())
-    (subset,) = loaded.subsets()
-    found = loaded.search(subset, badly, 0.1)
-    loaded.judge_found(found, TEST, badly)
+    (subset,) = searched_subsets(loaded)
+    found = search_groups(loaded, subset, badly, 0.1)
+    judge_found(loaded, found, TEST, badly)
     (row,) = loaded.frame().itertuples()
     assert (row.value, row.passed, row.reference, row.label, row.group) == (1, False, 0, "", "")
     assert row.skipped.startswith("sex: female × condition: <b>phone</b> (0.3")
@@ -140,8 +149,8 @@ def test_the_row_counts_and_its_remark_names(evaluation):
 
 def test_names_with_markup_are_escaped_on_the_page(evaluation):
     loaded = evaluation(people())
-    (subset,) = loaded.subsets()
-    found = loaded.search(subset, badly, 0.1)
+    (subset,) = searched_subsets(loaded)
+    found = search_groups(loaded, subset, badly, 0.1)
     statistic = badly(subset, subset.predictions)
     shown = str(views.looked_at([found])) + str(views.named_groups(found, "error"))
     shown += str(views.could_be_shown([found])) + str(views.heard(loaded, found, statistic, "error"))
@@ -152,8 +161,8 @@ def test_names_with_markup_are_escaped_on_the_page(evaluation):
 def test_what_is_heard_are_the_worst_of_the_group_and_ordinary_others(evaluation):
     table = people()
     loaded = evaluation(table)
-    (subset,) = loaded.subsets()
-    found = loaded.search(subset, badly, 0.1)
+    (subset,) = searched_subsets(loaded)
+    found = search_groups(loaded, subset, badly, 0.1)
     shown = str(views.heard(loaded, found, badly(subset, subset.predictions), "error"))
     errors = (table["predicted"] - table["arousal"]).abs()
     group = table["sex"].eq("female") & table["condition"].eq("<b>phone</b>")
@@ -163,9 +172,9 @@ def test_what_is_heard_are_the_worst_of_the_group_and_ordinary_others(evaluation
 
 def test_nothing_named_is_said_in_words(evaluation):
     loaded = evaluation(people(worse=0))
-    (subset,) = loaded.subsets()
-    found = loaded.search(subset, badly, 0.1)
-    loaded.judge_found(found, TEST, badly)
+    (subset,) = searched_subsets(loaded)
+    found = search_groups(loaded, subset, badly, 0.1)
+    judge_found(loaded, found, TEST, badly)
     (row,) = loaded.frame().itertuples()
     assert (row.value, row.passed) == (0, True) and row.skipped.startswith("none of ")
     assert "none is named. That is no proof" in str(views.named_groups(found, "error"))
@@ -173,11 +182,11 @@ def test_nothing_named_is_said_in_words(evaluation):
 
 def test_too_few_speakers_are_a_skipped_row(evaluation):
     loaded = evaluation(people(speakers=8))
-    (subset,) = loaded.subsets()
-    assert loaded.search(subset, badly, 0.1) is not None  # channels have all 8 on either side
+    (subset,) = searched_subsets(loaded)
+    assert search_groups(loaded, subset, badly, 0.1) is not None  # channels have all 8 on either side
     loaded = evaluation(people(speakers=4))
-    (subset,) = loaded.subsets()
-    assert loaded.search(subset, badly, 0.1) is None
+    (subset,) = searched_subsets(loaded)
+    assert search_groups(loaded, subset, badly, 0.1) is None
     (row,) = loaded.frame().itertuples()
     assert pd.isna(row.passed) and row.skipped == NO_GROUP
 
@@ -186,21 +195,21 @@ def test_missing_predictions_are_told(evaluation):
     table = people()
     table.loc[table.index % 3 > 0, "predicted"] = np.nan
     loaded = evaluation(table)
-    (subset,) = loaded.subsets()
-    assert loaded.search(subset, badly, 0.1) is None
+    (subset,) = searched_subsets(loaded)
+    assert search_groups(loaded, subset, badly, 0.1) is None
     (row,) = loaded.frame().itertuples()
     assert row.skipped == "no prediction for 320 of 480 segments"
     table = people()
     table.loc[table["condition"].eq("car") & (table.index % 12 > 4), "predicted"] = np.nan
     loaded = evaluation(table)
-    (subset,) = loaded.subsets()
-    assert loaded.search(subset, badly, 0.1).search.named
+    (subset,) = searched_subsets(loaded)
+    assert search_groups(loaded, subset, badly, 0.1).search.named
     notes = " ".join(loaded.notes)
     assert "could not be judged" in notes and "no prediction for" in notes
 
 
 def test_without_labels_the_test_is_skipped(evaluation):
     loaded = evaluation(people().assign(arousal=np.nan))
-    assert not list(loaded.subsets())
+    assert not list(searched_subsets(loaded))
     (row,) = loaded.frame().itertuples()
     assert row.skipped == "no segment has a label for arousal"

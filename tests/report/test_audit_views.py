@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.corpora.repeats import Repeated, Repeats
-from soundcheck.evaluation.audited_means import MeanOf
-from soundcheck.evaluation.corpus_audit import Audit, Difference
+from soundcheck.evaluation.corpus_audit import Audit, Difference, MeanOf
 from soundcheck.report.audit_views import audited, recorded_otherwise
 from soundcheck.results.verdict import RESULT_COLUMNS
 

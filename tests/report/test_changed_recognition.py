@@ -8,8 +8,8 @@ import pytest
 
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.recognition import CLEAN, TRUTH, RecogniserPair, TransformedPredictions
-from soundcheck.evaluation.subset import Subset
+from soundcheck.evaluation.recognition import TRUTH, RecogniserPair
+from soundcheck.evaluation.subset import CLEAN, Subset, TransformedPredictions
 from soundcheck.metrics.differential import NOT_ROBUST, Localised
 from soundcheck.metrics.disagreement import group_distances
 from soundcheck.report import changed_recognition

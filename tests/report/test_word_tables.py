@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from soundcheck.evaluation.recognition_measures import EVERYBODY
+from soundcheck.evaluation.fault_localisation import EVERYBODY
 from soundcheck.metrics.alignment import confusions
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
 from soundcheck.report import word_tables

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.evaluation.recognition_measures import (
+from soundcheck.evaluation.fault_localisation import (
     EVERYBODY,
     missing_more,
     missing_words,

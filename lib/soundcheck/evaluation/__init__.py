@@ -2,7 +2,7 @@
 
 from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.recognition import Recognition
-from soundcheck.evaluation.verification import Verification
+
+Recognition = Verification = Evaluation  # names that notebooks of users may import
 
 __all__ = ["Comparison", "Evaluation", "Recognition", "Verification"]

@@ -28,41 +28,18 @@ from soundcheck.suite.groups import number_of
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Adjusted:
-    """Adjusted gaps of a group, one a label, ``m`` in all.
+    """Adjusted gaps of a group, one a label, ``m`` in all."""
 
-    Parameters
-    ----------
-    value, low, high
-        The gaps and their intervals, float64 ``(m,)``; NaN where there is none.
-    counterpart
-        Share of the group's segments that others can be compared with, NaN if there are none.
-    texts
-        What each is adjusted by, or ``"none: "`` and why there is no value.
-    """
-
-    value: np.ndarray
+    value: np.ndarray  # the gaps and their intervals, float64 ``(m,)``; NaN where there is none
     low: np.ndarray
     high: np.ndarray
+    # share of the group's segments that others can be compared with, NaN if there are none
     counterpart: float
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # what each is adjusted by, or ``"none: "`` and why there is no value
 
 
 def adjusting_columns(subset: Subset, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Give the columns to adjust by under the names that a suite gives them.
-
-    Parameters
-    ----------
-    subset
-        Its segment table holds the columns.
-    names
-        Columns of the segment table; numbers that were cut into groups may stand in one of their own, see
-        :func:`soundcheck.suite.groups.number_of`.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray
-        float64 ``(segments,)`` with NaN for missing, or words as objects with ``None``.
-    """
+    """Give the columns to adjust by under the names that a suite gives them."""
     found = {}
     for name in names:
         column = subset.segments[name]
@@ -77,27 +54,7 @@ def adjusting_columns(subset: Subset, names: Sequence[str]) -> dict[str, np.ndar
 def adjusted_gap(
     gap: GroupGap, subset: Subset, columns: Mapping[str, np.ndarray], resample: Resample, kind: str
 ) -> Adjusted:
-    """Compute the gap of a group as if it and the others had the same of some columns.
-
-    Parameters
-    ----------
-    gap
-        The group and those that it is compared with.
-    subset
-        Rows of all groups.
-    columns
-        From :func:`adjusting_columns`, one or two.
-    resample
-        Computes a statistic with replicates.
-    kind
-        Kind of interval, see :func:`soundcheck.statistics.intervals.interval`.
-
-    Returns
-    -------
-    Adjusted
-        Without interval where the group or the others have fewer than 5 blocks in the cells that are
-        compared, or where no replicate differs from another.
-    """
+    """Compute the gap of a group as if it and the others had the same of some columns."""
     base = gap.base(subset, subset.predictions)
     m = len(base.labels)
     cells = cells_of(columns, gap.group, gap.others, subset.blocks, base.rows)
@@ -139,17 +96,7 @@ def with_adjusted(
     resample: Resample,
     kind: str,
 ) -> list[Verdict]:
-    """Add the adjusted gap to the rows of a group that have a plain one.
-
-    Parameters
-    ----------
-    verdicts
-        A row a label.
-    gap, subset, resample, kind
-        See :func:`adjusted_gap`.
-    names
-        See :func:`adjusting_columns`.
-    """
+    """Add the adjusted gap to the rows of a group that have a plain one."""
     if all(verdict.gap is None for verdict in verdicts):
         return list(verdicts)
     columns = adjusting_columns(subset, names)

@@ -19,14 +19,18 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from soundcheck.common.wording import counted
+from soundcheck.evaluation.eligibility import eligible
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.models.stated import BOUNDS, CONFIDENCE
+from soundcheck.metrics.alignment import AlignedWord, align
+from soundcheck.metrics.word_confidence import recognised_words
+from soundcheck.models.stated import BOUNDS, CONFIDENCE, word_names
+from soundcheck.models.stated_words import read_words
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
 NOTHING_SAID = "the model says nothing of how sure its answers are"
@@ -116,22 +120,18 @@ def _unchanged(evaluation: Evaluation) -> str:
     return "" if evaluation.predicts_changes else NO_CHANGES
 
 
-def groups_of(evaluation: Evaluation, subset: Subset, column: str, noun: str = "segments") -> list[str]:
+def groups_of(evaluation: Evaluation, subset: Subset, column: str, noun: str = "segment") -> list[str]:
     """List the groups of a column that are large enough to be compared; notes name the others.
 
     ``noun`` says what the rows are.
     """
-    least = evaluation.family.options["minimum_segments"]
-    found = []
+    least, found = evaluation.family.options["minimum_segments"], []
     for group, own in subset.segments.groupby(column, observed=True):
         blocks = len(np.unique(subset.blocks[own.index]))
-        if len(own) >= least and blocks >= LEAST_BLOCKS:
+        if lack := eligible([(len(own), noun, least), (blocks, "speaker", LEAST_BLOCKS)]):
+            evaluation.note(f"{subset.corpus}, {column}: {group} is not compared: {lack}")
+        else:
             found.append(str(group))
-            continue
-        evaluation.note(
-            f"{subset.corpus}, {column}: {group} is not compared: it has {len(own)} {noun} in "
-            f"{counted(blocks, 'block')}, needed are {least} in {LEAST_BLOCKS}"
-        )
     return found
 
 
@@ -184,3 +184,105 @@ def _shares(subset: Subset) -> np.ndarray:
 def _quantiles(subset: Subset, level: float) -> np.ndarray:
     ends = np.quantile(subset.truth, [(1 - level) / 2, (1 + level) / 2]) if len(subset) else [0.0, 1.0]
     return np.tile(ends, (len(subset), 1))
+
+
+NO_WORDS = "the model says nothing of how sure its words are"
+OF_TRANSCRIPTS = "Transcript "  # what names of tests begin with
+NO_TRANSCRIPTS = "the model says nothing of how sure its transcripts are"
+
+
+def word_subsets(evaluation: Evaluation) -> list[Subset]:
+    """Give the words of all corpora for which the model says how sure it is of them."""
+    return [_of_words(evaluation, subset, said) for subset, said in _stated_words(evaluation) if said]
+
+
+def _stated_words(evaluation: Evaluation) -> Iterator[tuple[Subset, dict[int, list[tuple[str, float]]]]]:
+    """Give each subset of segments, and what is said of the words of which of them."""
+    for subset in evaluation.subsets():
+        view = evaluation.view(subset)
+        texts = dict(zip(view.segments["key"], view.said_of_words(word_names([subset.task])[0]), strict=True))
+        said = {row: read_words(texts[key]) for row, key in enumerate(subset.segments["key"])}
+        yield subset, {row: words for row, words in said.items() if words}
+
+
+def _of_words(evaluation: Evaluation, subset: Subset, said: dict[int, list[tuple[str, float]]]) -> Subset:
+    rows: list[int] = []
+    steps: list[AlignedWord] = []
+    sure: list[float] = []
+    written = subset.predictions.clean
+    apart = 0
+    for row, text in enumerate(written):
+        words = said.get(row)
+        pieces = [(word, np.nan) for word in (text or "").split()]  # of which nothing is said
+        if words:
+            pieces = [
+                (piece, number) for word, number in words for piece in evaluation.words_of(subset, row, word)
+            ]
+        if text is None or [piece for piece, _ in pieces] != text.split():
+            apart += bool(words)
+            continue
+        rows += [row] * len(pieces)
+        steps += recognised_words(subset.truth[row], text)
+        sure += [number for _, number in pieces]
+    silent = sum(bool(text) for text in written) - len(said)
+    for count, what in (
+        (silent, "without confidences of words: left out, as if these were missing"),
+        (apart, "whose words are written otherwise: left out"),
+    ):
+        if count > 0:
+            evaluation.note(f"{subset.corpus}: {counted(count, 'transcript')} {what}")
+    truth = np.empty(len(steps), dtype=object)
+    for place, step in enumerate(steps):
+        truth[place] = step
+    correct = np.array([step.kind == "equal" for step in steps], dtype=np.float64)
+    taken = np.array(rows, dtype=np.intp)
+    return _with_table(
+        dataclasses.replace(
+            subset,
+            segments=subset.segments.iloc[taken].reset_index(drop=True),
+            truth=truth,
+            blocks=subset.blocks[taken],
+        ),
+        np.array(sure, dtype=np.float64),
+        correct,
+    )
+
+
+def transcript_subsets(evaluation: Evaluation) -> list[Subset]:
+    """Give the transcripts of all corpora for which the model says how sure it is of them."""
+    found = []
+    for subset in evaluation.subsets():
+        view = evaluation.view(subset)
+        rows = view.segments["key"].isin(subset.segments["key"]).to_numpy()
+        sure = view.said([CONFIDENCE], "")[rows, 0]
+        if np.isnan(sure).all():
+            continue
+        correct = [
+            np.nan if text is None else float(all(step.kind == "equal" for step in align(said, text)))
+            for said, text in zip(subset.truth, subset.predictions.clean, strict=True)
+        ]
+        found.append(_with_table(subset, sure, np.array(correct)))
+    return found
+
+
+def skip_what_is_not_said(
+    evaluation: Evaluation, words: Sequence[Subset], transcripts: Sequence[Subset]
+) -> None:
+    """Say why tests of words, or those of transcripts, are skipped where the model says nothing of them."""
+    told = [{subset.corpus for subset in found} for found in (words, transcripts)]
+    for subset in evaluation.subsets():
+        for test in evaluation.family.tests:
+            of_transcripts = test.startswith(OF_TRANSCRIPTS)
+            if subset.corpus not in told[of_transcripts]:
+                evaluation.skip(subset, NO_TRANSCRIPTS if of_transcripts else NO_WORDS, test)
+
+
+def _with_table(subset: Subset, sure: np.ndarray, correct: np.ndarray) -> Subset:
+    known = ~np.isnan(sure + correct)
+    share = correct[known].mean() if known.any() else np.nan
+    usual = np.where(known, share, np.nan)
+    return dataclasses.replace(
+        subset,
+        predictions=Predictions(np.column_stack([sure, correct])),
+        reference=Predictions(np.column_stack([usual, correct]), random=True),
+    )

@@ -41,24 +41,7 @@ REMEMBERED = 20_000  # ... if the corpus has no more segments
 
 
 def changed_rows(family: Family, tasks: Sequence[Task], table: pd.DataFrame, seed: int) -> np.ndarray:
-    """Say which segments the family looks at under its changes.
-
-    Parameters
-    ----------
-    family
-        The family.
-    tasks
-        Tasks that it applies to.
-    table
-        The segment table.
-    seed
-        The suite's seed.
-
-    Returns
-    -------
-    numpy.ndarray
-        bool ``(segments,)``.
-    """
+    """Say which segments the family looks at under its changes."""
     rows = nothing = np.zeros(len(table), dtype=bool)
     for task in tasks:
         labelled = table[task.name].notna().to_numpy() if task.name in table.columns else nothing
@@ -79,17 +62,7 @@ def swept_rows(
     seed: int,
     trials: TrialTable | None = None,
 ) -> np.ndarray:
-    """Say which segments the family looks at in its sweeps, bool ``(segments,)``.
-
-    Parameters
-    ----------
-    family, tasks, table, seed
-        See :func:`changed_rows`.
-    block_columns
-        Columns whose values are resampled together.
-    trials
-        Trials of the corpus; if it brings a list, recordings that it does not test are of no use.
-    """
+    """Say which segments the family looks at in its sweeps, bool ``(segments,)``."""
     blocks = draws.blocks_of(table, block_columns)
     if "file_minimum" in family.options:  # a file stays whole, whoever else speaks in it
         blocks = pd.Series(blocks).groupby(table["file"].to_numpy()).transform("first").to_numpy()
@@ -111,25 +84,7 @@ def swept_rows(
 
 
 def growing_steps(family: Family, table: pd.DataFrame, rows: np.ndarray, count: int) -> np.ndarray | None:
-    """Say at which step of a sweep each segment is heard, if the sweep grows within each file.
-
-    Parameters
-    ----------
-    family
-        The family.
-    table
-        The segment table.
-    rows
-        Segments that the family looks at in its sweeps, from :func:`swept_rows`.
-    count
-        Number of steps.
-
-    Returns
-    -------
-    numpy.ndarray or None
-        Integer ``(segments,)``: 0, unchanged, for the first segment of a file, ``count`` for the last one; -1
-        for segments that are not heard. ``None`` if all of them are heard at every step.
-    """
+    """Say at which step of a sweep each segment is heard, if the sweep grows within each file."""
     if "file_minimum" not in family.options:
         return None
     files = table["file"].astype(object).where(rows)
@@ -141,19 +96,6 @@ def for_groups(
     order: np.ndarray, rows: np.ndarray, columns: Sequence[pd.Series], least: int, most: int | None = None
 ) -> np.ndarray:
     """Take so many rows of every group that has them, and as few as possible of these in other columns again.
-
-    Parameters
-    ----------
-    order
-        A number a row; small ones are taken first within a group.
-    rows
-        Rows that may be taken, bool ``(N,)``.
-    columns
-        Groups of each row, ``(N,)`` a column; missing ones are in no group.
-    least
-        Rows to take of a group; groups with fewer get none.
-    most
-        Rows to take in all: a column whose groups would need more is passed over.
 
     Examples
     --------

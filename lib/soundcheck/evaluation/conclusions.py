@@ -22,6 +22,7 @@ from collections.abc import Callable
 import numpy as np
 
 from soundcheck.common.wording import counted
+from soundcheck.evaluation.estimates import for_these
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import additive
 from soundcheck.metrics.additive import Statistic, round_significant
@@ -38,6 +39,7 @@ from soundcheck.statistics.fixed_speakers import (
     fixed_speakers,
     sample_interval,
     sample_p_value,
+    share_p_value,
 )
 from soundcheck.statistics.intervals import certainty, interval
 from soundcheck.statistics.paired import paired_p_value
@@ -142,17 +144,40 @@ def gaps_of(
     settings: Settings,
 ) -> Gaps:
     """Compute the differences of a group, with intervals and p-values for new speakers and for these."""
-    one, other = gap.sides(subset, subset.predictions)
+    both, rows = gap.sides(subset, subset.predictions), (gap.group, gap.others)
+    found = compared_sides(*both, rows, subset.blocks, definition, resample, settings.interval, settings.seed)
+    values = [additive.values(side) for side in gap.sides(subset, subset.reference)]
+    labels = both[0].labels
+    known = dict(zip(labels, values[0] - values[1], strict=False))
+    return dataclasses.replace(
+        found,
+        against=gap.against,
+        compared=bool(gap.others.any()),
+        reference=np.array([known.get(label, np.nan) for label in labels]),
+    )
+
+
+def compared_sides(
+    one: Statistic | Weighted,
+    other: Statistic | Weighted,
+    rows: tuple[np.ndarray, np.ndarray],
+    blocks_of: np.ndarray,
+    definition: TestDefinition,
+    resample: Resample,
+    kind: str,
+    seed: int,
+) -> Gaps:
+    """Compute the differences of two statistics of the same segments, on some rows each."""
     statistic = sides(one, other) if isinstance(one, Statistic) else weighted_sides(one, other)
-    found = resample(statistic, subset.blocks)
+    found = resample(statistic, blocks_of)
     m = len(one.labels)
     blocks, least_p, permuted, sums = found.blocks[2 * m :], None, None, None
     if isinstance(one, Statistic):
-        n_blocks = int(subset.blocks.max(initial=-1)) + 1
-        sums = [side.block_sums(subset.blocks, n_blocks) for side in (one, other)]
+        n_blocks = int(blocks_of.max(initial=-1)) + 1
+        sums = [side.block_sums(blocks_of, n_blocks) for side in (one, other)]
         contributing = [one.count(own) > 0 for own in sums]
         blocks = np.minimum(*(own.sum(axis=0) for own in contributing))
-        there = [np.bincount(subset.blocks[rows], minlength=n_blocks) > 0 for rows in (gap.group, gap.others)]
+        there = [np.bincount(blocks_of[own], minlength=n_blocks) > 0 for own in rows]
         compared = there[0] | there[1]
         if not (there[0] & there[1]).any() and there[0].any() and there[1].any():
             drawn = found.replicates[:, 2 * m :]
@@ -163,7 +188,7 @@ def gaps_of(
                 (sums[0] + sums[1])[compared],
                 members,
                 np.array(spread),
-                seed=settings.seed,
+                seed=seed,
                 rule=definition.rule,
             )
             least_p = permutation.least_p_value(len(members), int(members.sum()))
@@ -175,25 +200,23 @@ def gaps_of(
             p_values[n] = permuted[n]
         if found.reasons[place] or found.withheld[place] or own < LEAST_BLOCKS:
             continue
-        low[n], high[n] = interval(replicates, settings.interval, blocks=own, value=value)
+        low[n], high[n] = interval(replicates, kind, blocks=own, value=value)
         if sums is not None and low[n] == high[n]:
             low[n], high[n] = _of_constants(one, sums, contributing, n, value, definition)
         if np.isnan(p_values[n]):
             side = "greater" if one_sided(definition.rule) else "two-sided"
             p_values[n] = paired_p_value(replicates, value, own, side)
-    values = [additive.values(side) for side in gap.sides(subset, subset.reference)]
-    known = dict(zip(one.labels, values[0] - values[1], strict=False))
     return Gaps(
-        gap.against,
-        bool(gap.others.any()),
+        OTHERS,
+        True,
         found,
         np.asarray(blocks),
         round_significant(low),
         round_significant(high),
         p_values,
         least_p,
-        np.array([known.get(label, np.nan) for label in one.labels]),
-        fixed_speakers(statistic, subset.blocks),
+        np.full(m, np.nan),
+        fixed_speakers(statistic, blocks_of),
     )
 
 
@@ -229,17 +252,7 @@ def _of_constants(
 def concluded_group(
     verdict: Verdict, n: int, gaps: Gaps, published: float | None, settings: Settings
 ) -> Verdict:
-    """Add what may be concluded from the difference of a group, label ``n``, to its row.
-
-    Parameters
-    ----------
-    verdict, n, gaps
-        The row, the place of its label, and the differences.
-    published
-        Threshold of the test for its task, from which the margin is made if the suite sets none.
-    settings
-        How differences are judged.
-    """
+    """Add what may be concluded from the difference of a group, label ``n``, to its row."""
     found, place = gaps.resampled, gaps.difference(n)
     if verdict.value is None:
         return verdict
@@ -260,7 +273,9 @@ def concluded_group(
         why = verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)
         verdict, shown = dataclasses.replace(verdict, skipped=why), False
     error, freedom = gaps.fixed.error[place], gaps.fixed.freedom[place]
-    here = sample_interval(gap, error, freedom)
+    width = settings.measure.high - settings.measure.low
+    low, high = np.clip((low, high), -width, width)
+    here = np.clip(sample_interval(gap, error, freedom), -width, width)
     side = "greater" if one_sided(rule) else "two-sided"
     p_here = sample_p_value(gap, 0.0, error, freedom, side=side)
     added = {
@@ -335,10 +350,25 @@ def _ratio(gaps: Gaps, n: int, settings: Settings) -> dict[str, float | None]:
     return {name: _some(round_significant(number)) for name, number in ratio.items()}
 
 
+def believable(verdict: Verdict, scale: Scale) -> Verdict:
+    """Leave out the interval of a value that a reader would not believe; what was concluded stays."""
+    if verdict.low is None or verdict.high is None:
+        return verdict
+    why = evidence.withheld(verdict.value, verdict.low, verdict.high, verdict.blocks, scale)
+    if not why:
+        return verdict
+    return dataclasses.replace(
+        verdict, low=None, high=None, skipped="; ".join(filter(None, (verdict.skipped, why)))
+    )
+
+
 def concluded_value(
-    verdict: Verdict, n: int, found: Resampled, scale: Scale, fixed: FixedSpeakers
+    verdict: Verdict, n: int, found: Resampled, scale: Scale, fixed: FixedSpeakers, info: MeasureInfo
 ) -> Verdict:
     """Add what may be concluded from a value and its threshold, label ``n``, to its row."""
+    if verdict.low is not None and verdict.high is not None:
+        low, high = info.within(verdict.value, verdict.low, verdict.high)
+        verdict = dataclasses.replace(verdict, low=low, high=high)
     value, threshold, rule = verdict.value, verdict.threshold, verdict.rule
     if value is None or threshold is None:
         return verdict
@@ -359,11 +389,13 @@ def concluded_value(
             "p_value": _some(p_value),
         }
     error, freedom = fixed.error[n], fixed.freedom[n]
-    here = sample_interval(value, error, freedom, scale)
+    here = for_these(found, fixed, n, scale, info)
     if not np.isnan(here[0]):
-        p_here = sample_p_value(value, nearest, error, freedom, scale, "less" if rule == ABOVE else "greater")
-        if rule == WITHIN and value < 0:
-            p_here = sample_p_value(value, nearest, error, freedom, scale, "less")
+        side = "less" if rule == ABOVE or (rule == WITHIN and value < 0) else "greater"
+        if error > 0:
+            p_here = sample_p_value(value, nearest, error, freedom, scale, side)
+        else:
+            p_here = share_p_value(int(found.segments[n]), value, nearest, side)
         added |= {
             "gap_low_sample": here[0] - nearest,
             "gap_high_sample": here[1] - nearest,
@@ -376,17 +408,7 @@ def concluded_value(
 
 
 def above_chance(verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeakers, kind: str) -> Verdict:
-    """Judge a value without threshold, label ``n``, by what the same answers given at random would score.
-
-    Parameters
-    ----------
-    verdict, n
-        The row, and the place of its label.
-    found, fixed
-        The value, that of chance and their difference, each for all labels.
-    kind
-        Kind of interval.
-    """
+    """Judge a value without threshold, label ``n``, by what the same answers given at random would score."""
     m = len(found.labels) // 3
     place, chance = 2 * m + n, found.value[m + n]
     if verdict.evidence != SHOWN or found.reasons[place] or ONE_CLASS in verdict.skipped:

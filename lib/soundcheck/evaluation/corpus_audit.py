@@ -17,26 +17,26 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.tasks import REGRESSION, Task
+from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.measured import listened
 from soundcheck.corpora.measures import FINGERPRINT, MEASURES
 from soundcheck.corpora.other_splits import heard_elsewhere
 from soundcheck.corpora.repeats import Repeats, find_repeats, speakers_in_splits
 from soundcheck.corpora.sound_sample import drawn, is_known, sampled
-from soundcheck.evaluation.audited_means import ASKED, RECORDED, MeanOf, Quantity, means_of, unchanging
-from soundcheck.evaluation.conclusions import GroupGap, Settings, gaps_of
-from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.metrics.additive import Statistic, values
+from soundcheck.evaluation.conclusions import Resample, compared_sides
+from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import restrict, stack
-from soundcheck.statistics.bootstrap import resample
+from soundcheck.metrics.regression import mean_value
+from soundcheck.statistics.bootstrap import Resampled, resample
 from soundcheck.statistics.draws import blocks_of
+from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.suite.families import TestDefinition
@@ -52,44 +52,72 @@ NOTICED = 0.1  # difference of labels, or of shares of a class, that is worth a 
 BEYOND_CHANCE = 0.05
 MOST_GROUPS = 50  # of a column
 FEWEST = 2  # segments of either side
+ASKED = ("speech_share", "predicted_quality")  # measured where a suite asks for it
+RECORDED = ("signal_to_noise", "bandwidth", "level", "clipping", "silence", "duration", *ASKED)
+SHARE = "share"
+
+
+@dataclasses.dataclass(frozen=True)
+class Quantity:
+    """Something that segments of groups may differ in."""
+
+    name: str  # of the measure, or of the task, with the class behind a colon
+    title: str  # as shown
+    unit: str
+    noticeable: float  # smallest difference worth a word
+    values: np.ndarray  # float64 ``(segments,)``, NaN where it is not known
+
+    def mean(self) -> Statistic:
+        """Give the mean of what is known; the rest is no missing answer of a model, so it is not counted."""
+        return restrict(mean_value(self.values), np.isfinite(self.values))
+
+    @property
+    def unchanging(self) -> bool:
+        """Whether it is the same wherever it is known."""
+        known = self.values[np.isfinite(self.values)]
+        return bool(len(known)) and known.min() == known.max()
+
+
+@dataclasses.dataclass(frozen=True)
+class MeanOf:
+    """The mean of a group in one quantity."""
+
+    column: str  # the group; both empty for all segments
+    group: str
+    name: str  # of the quantity
+    title: str
+    unit: str
+    value: float  # mean and its 95 % interval, NaN where there are too few speakers
+    low: float
+    high: float
+    segments: int  # that it rests on
+    speakers: int
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it was measured on the recordings, and is no label."""
+        return self.name in RECORDED
 
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """How a group differs from all others of its column in one quantity.
+    """How a group differs from all others of its column in one quantity."""
 
-    Parameters
-    ----------
-    column, group
-        The group.
-    name, title, unit
-        Of the quantity.
-    value, others
-        Means of both sides.
-    low, high
-        Interval of their difference; NaN if there are too few speakers.
-    p_value, adjusted
-        Chance of such a difference with any speakers, alone and among all that were looked at; NaN if it
-        cannot be told.
-    segments, speakers
-        Of the group, that the value rests on.
-    noticed
-        Whether the difference is large enough to be noticed.
-    """
-
-    column: str
+    column: str  # the group
     group: str
-    name: str
+    name: str  # of the quantity
     title: str
     unit: str
-    value: float
+    value: float  # means of both sides
     others: float
-    low: float
+    low: float  # interval of their difference; NaN if there are too few speakers
     high: float
+    # chance of such a difference with any speakers, alone and among all that were looked at; NaN if it
+    # cannot be told
     p_value: float
-    segments: int
+    segments: int  # of the group, that the value rests on
     speakers: int
-    noticed: bool
+    noticed: bool  # whether the difference is large enough to be noticed
     adjusted: float = np.nan
 
     @property
@@ -105,46 +133,23 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True)
 class Audit:
-    """What was found out about a corpus.
+    """What was found out about a corpus."""
 
-    Parameters
-    ----------
-    differences
-        Of all groups and quantities.
-    means
-        Of all segments, and of each group.
-    unchanging
-        Quantities that are the same in all segments: title, value and unit.
-    repeats
-        What is there more than once.
-    splits, shared
-        Splits of the corpus, evaluated or not, and the speakers that are in more than one.
-    unused
-        Segments of splits that are not evaluated.
-    measured
-        Name of the measure -> segments that gave a number, and segments that were listened to for it.
-    block
-        What is resampled and permuted: ``"speaker"``, or other columns, or ``"file"``.
-    blocks
-        How many of them there are.
-    adjust
-        What the suite adjusts differences by.
-    unreadable
-        Sounds that could not be read when they were listened to.
-    """
-
-    differences: tuple[Difference, ...]
-    means: tuple[MeanOf, ...]
+    differences: tuple[Difference, ...]  # of all groups and quantities
+    means: tuple[MeanOf, ...]  # of all segments, and of each group
+    # quantities that are the same in all segments: title, value and unit
     unchanging: tuple[tuple[str, float, str], ...]
-    repeats: Repeats
+    repeats: Repeats  # what is there more than once
+    # splits of the corpus, evaluated or not, and the speakers that are in more than one
     splits: tuple[str, ...]
     shared: tuple[str, ...]
+    # name of the measure -> segments that gave a number, and segments that were listened to for it
     measured: Mapping[str, tuple[int, int]]
-    block: str
-    blocks: int
-    adjust: tuple[str, ...]
-    unreadable: int
-    unused: int = 0
+    block: str  # what is resampled and permuted: ``"speaker"``, or other columns, or ``"file"``
+    blocks: int  # how many of them there are
+    adjust: tuple[str, ...]  # what the suite adjusts differences by
+    unreadable: int  # sounds that could not be read when they were listened to
+    unused: int = 0  # segments of splits that are not evaluated
 
     def found(self, column: str = "") -> list[Difference]:
         """Give the differences that were found, of all columns or of one, the least likely ones first."""
@@ -162,21 +167,7 @@ def audit(
     interval: str = "t",
     jobs: int = 1,
 ) -> Audit:
-    """Audit a corpus.
-
-    Parameters
-    ----------
-    corpus
-        With the groups of the suite.
-    tasks
-        Of the suite; what is labelled is compared, too.
-    cache
-        Keeps what was measured on the sounds.
-    seed, replicates, interval
-        Of the suite.
-    jobs
-        Processes.
-    """
+    """Audit a corpus."""
     table, labelled = corpus.segments, [name for name, task in tasks.items() if task.is_labelled]
     heard: dict[str, dict[str, float | str | None]] = {}
     unreadable = 0
@@ -191,17 +182,16 @@ def audit(
         heard |= {name: whole.get(name) or sample[name].to_dict() for name in SAMPLED}
         heard |= {name: whole[name] for name in ASKED if name in whole}
     everything = [*_recorded(table, heard), *_labels(table, tasks)]
-    quantities = [one for one in everything if not unchanging(one)]
+    quantities = [one for one in everything if not one.unchanging]
     columns = [name for name in dict.fromkeys((*COLUMNS, *corpus.groups)) if name in table]
     there = set(corpus.entry.blocks) <= set(table.columns)
     blocks = blocks_of(table, corpus.entry.blocks)
     draw = functools.partial(resample, replicates=replicates, seed=seed)
-    settings = Settings(interval, seed, False, there, Margin(), MeasureInfo("", ""))
     found = [
         one
         for column in columns
         for group, rows in _groups(table[column])
-        for one in _compared(quantities, column, group, rows, blocks, draw, settings)
+        for one in _compared(quantities, column, group, rows, blocks, draw, interval, seed)
     ]
     others = corpus.elsewhere
     splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
@@ -213,7 +203,7 @@ def audit(
     return Audit(
         _settled(found),
         tuple(means_of(quantities, groups, blocks, draw, interval)),
-        tuple((one.title, float(np.nanmax(one.values)), one.unit) for one in everything if unchanging(one)),
+        tuple((one.title, float(np.nanmax(one.values)), one.unit) for one in everything if one.unchanging),
         find_repeats(table, prints, [name for name in labelled if name in table], compared),
         tuple(splits),
         tuple(shared),
@@ -265,11 +255,12 @@ def _compared(
     group: str,
     rows: np.ndarray,
     blocks: np.ndarray,
-    draw: object,
-    settings: Settings,
+    draw: Resample,
+    interval: str,
+    seed: int,
 ) -> Iterator[Difference]:
     """Compare a group with the others in all quantities."""
-    own, others = rows
+    own, _ = rows
     measures = column.split(BOTH)
     taken = [
         one
@@ -279,32 +270,18 @@ def _compared(
     if not taken:
         return
 
-    def means(subset: Subset, _: Predictions) -> Statistic:
-        return stack({one.name: one.mean() for one in taken})
-
-    nothing = Predictions(np.zeros(len(blocks)))
-    whole = Subset(
-        "", Task("", REGRESSION), pd.DataFrame(index=range(len(blocks))), None, nothing, nothing, blocks
-    )
-    gaps = gaps_of(GroupGap(means, own, others), whole, TestDefinition("", WITHIN, {}), draw, settings)
-    base = means(whole, nothing)
-    sides = [values(restrict(base, side)) for side in rows]
+    base = stack({one.name: one.mean() for one in taken})
+    sides = [restrict(base, side) for side in rows]
+    gaps = compared_sides(*sides, rows, blocks, TestDefinition("", WITHIN, {}), draw, interval, seed)
     for n, one in enumerate(taken):
         there = own & np.isfinite(one.values)
+        value, others = (float(gaps.resampled.value[place]) for place in (n, len(taken) + n))
         yield Difference(
-            column,
-            str(group),
-            one.name,
-            one.title,
-            one.unit,
-            float(sides[0][n]),
-            float(sides[1][n]),
-            float(gaps.low[n]),
-            float(gaps.high[n]),
-            float(gaps.p_values[n]),
+            *(column, str(group), one.name, one.title, one.unit, value, others),
+            *(float(numbers[n]) for numbers in (gaps.low, gaps.high, gaps.p_values)),
             int(there.sum()),
             len(np.unique(blocks[there])),
-            bool(abs(sides[0][n] - sides[1][n]) >= one.noticeable),
+            bool(abs(value - others) >= one.noticeable),
         )
 
 
@@ -320,3 +297,26 @@ def _settled(found: Sequence[Difference]) -> tuple[Difference, ...]:
 def _counted(table: pd.DataFrame, one: Quantity, heard: Mapping[str, Mapping]) -> tuple[int, int]:
     asked = table["audio"].isin(list(heard[one.name])).sum() if one.name in heard else len(table)
     return int(np.isfinite(one.values).sum()), int(asked)
+
+
+def means_of(
+    quantities: Sequence[Quantity],
+    groups: Mapping[str, Mapping[str, np.ndarray]],
+    blocks: np.ndarray,
+    draw: Callable[[Statistic, np.ndarray], Resampled],
+    interval: str,
+) -> Iterator[MeanOf]:
+    """Compute the means of all segments and of each group."""
+    every = np.ones(len(blocks), dtype=bool)
+    parts = [("", "", every), *((c, g, own[0]) for c, found in groups.items() for g, own in found.items())]
+    for one in quantities:
+        base, scale = one.mean(), Scale(0.0, 1.0) if one.unit == SHARE else FREE
+        for column, group, rows in parts:
+            found = draw(restrict(base, rows), blocks)
+            if found.reasons[0]:
+                continue
+            low, high = (float(end[0]) for end in found.interval(interval, scale=scale))
+            about = (column, str(group), one.name, one.title, one.unit)
+            yield MeanOf(
+                *about, float(found.value[0]), low, high, int(found.segments[0]), int(found.blocks[0])
+            )

@@ -19,7 +19,7 @@ import pandas as pd
 from soundcheck.common.tasks import Task, scale_sentence
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table
 from soundcheck.evaluation.description import CorpusDescription
-from soundcheck.evaluation.trial_scores import score_trials
+from soundcheck.metrics.similarity import cosine_scores, mean_directions
 from soundcheck.predict.tables import failed, read_predictions
 from soundcheck.statistics import draws
 from soundcheck.suite.entries import ERROR, LEFT_OUT
@@ -27,58 +27,29 @@ from soundcheck.suite.entries import ERROR, LEFT_OUT
 
 @dataclasses.dataclass(frozen=True)
 class CorpusView:
-    """One corpus and the predictions of one model.
+    """One corpus and the predictions of one model."""
 
-    Parameters
-    ----------
-    name, title
-        Name in the suite, and its title for people.
-    synthetic
-        Whether the speech is synthetic.
-    root
-        Folder of the corpus, for listening; never shown.
-    blocks
-        Columns whose values are resampled together; the file where there are no such columns.
-    base_condition
-        Condition that others are compared with; empty = the most frequent one.
-    probes_of
-        Name of the corpus whose words this one probes; empty for all others.
-    segments
-        The segment table.
-    predictions
-        Table of predictions, one row a segment and change; of a model of scores one row a trial.
-    audio
-        Whether there is anything to hear.
-    trials
-        Trials between the segments, if the family asks for them.
-    groups
-        Columns of the segment table whose values are groups that the suite names.
-    adjust
-        Columns by which differences between groups are adjusted, words or numbers.
-    ranges
-        Task -> ends of the scale of its labels, where the suite says that it is another one than the task's.
-    against
-        Column -> the group that its other groups are compared with; ``"others"``, also where it is not named,
-        = all other groups.
-    missing
-        How an input that the model was asked and gave no answer for counts: ``"error"`` or ``"left out"``.
-    """
-
-    name: str
+    name: str  # name in the suite, and its title for people
     title: str
-    synthetic: bool
-    root: Path
+    synthetic: bool  # whether the speech is synthetic
+    root: Path  # folder of the corpus, for listening; never shown
+    # columns whose values are resampled together; the file where there are no such columns
     blocks: tuple[str, ...]
-    base_condition: str
-    probes_of: str
-    segments: pd.DataFrame
+    base_condition: str  # condition that others are compared with; empty = the most frequent one
+    probes_of: str  # name of the corpus whose words this one probes; empty for all others
+    segments: pd.DataFrame  # the segment table
+    # table of predictions, one row a segment and change; of a model of scores one row a trial
     predictions: pd.DataFrame
-    audio: bool = True
-    trials: TrialTable | None = None
-    groups: tuple[str, ...] = ()
-    adjust: tuple[str, ...] = ()
+    audio: bool = True  # whether there is anything to hear
+    trials: TrialTable | None = None  # trials between the segments, if the family asks for them
+    groups: tuple[str, ...] = ()  # columns of the segment table whose values are groups that the suite names
+    adjust: tuple[str, ...] = ()  # columns by which differences between groups are adjusted, words or numbers
+    # task -> ends of the scale of its labels, where the suite says that it is another one than the task's
     ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    # column -> the group that its other groups are compared with; ``"others"``, also where it is not
+    # named, = all other groups
     against: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    # how an input that the model was asked and gave no answer for counts: ``"error"`` or ``"left out"``
     missing: str = LEFT_OUT
 
     def labels(self, task: Task) -> np.ndarray:
@@ -111,47 +82,20 @@ class CorpusView:
         return same
 
     def said(self, names: Sequence[str], change: str = "") -> np.ndarray:
-        """Give what the model says of its answers, float64 ``(segments, names)``; NaN where it says nothing.
-
-        Parameters
-        ----------
-        names
-            Columns of the table of predictions, see :func:`soundcheck.models.stated.stated_names`.
-        change
-            Identity of the change; empty = the signals as they are.
-        """
+        """Give what the model says of its answers, float64 ``(segments, names)``; NaN = nothing."""
         rows = self.predictions[self.predictions["change"] == change].set_index("key")
         found = rows.reindex(index=self.segments["key"], columns=list(names))
         return found.to_numpy(dtype=np.float64)
 
     def said_of_words(self, name: str) -> list[str | None]:
-        """Give what the model says of the words of clean signals, one text a segment; ``None`` = nothing.
-
-        Parameters
-        ----------
-        name
-            Column of the table of predictions, see :func:`soundcheck.models.stated.word_names`.
-        """
+        """Give what the model says of the words of clean signals, one text a segment; ``None`` = nothing."""
         rows = self.predictions[self.predictions["change"] == ""].set_index("key")
         if name not in rows:
             return [None] * len(self.segments)
         return [text or None for text in rows[name].reindex(self.segments["key"]).fillna("")]
 
     def scores(self, change: str = "", chosen: np.ndarray | None = None) -> np.ndarray:
-        """Score the trials of the corpus for the clean signals, or with changed ones on the test side.
-
-        Parameters
-        ----------
-        change
-            Identity of the change.
-        chosen
-            Numbers of the trials that are scored; all by default.
-
-        Returns
-        -------
-        numpy.ndarray
-            float64 ``(trials,)``; NaN where a side has no embedding.
-        """
+        """Score the trials of the corpus for the clean signals, or with changed ones on the test side."""
         return score_trials(self.predictions, self.segments["key"].tolist(), self.trials, change, chosen)
 
     @property
@@ -194,3 +138,42 @@ def _array(column: pd.Series, task: Task) -> np.ndarray:
     names = np.empty(len(column), dtype=object)
     names[:] = [None if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)]
     return names
+
+
+SCORE = "score"  # column of the tables of models that bring scores
+
+
+def score_trials(
+    predictions: pd.DataFrame,
+    keys: Sequence[str],
+    trials: TrialTable,
+    change: str = "",
+    chosen: np.ndarray | None = None,
+) -> np.ndarray:
+    """Score trials with what a model said about the segments."""
+    frame = trials.frame if chosen is None else trials.frame.iloc[chosen]
+    rows = predictions[predictions["change"] == change]
+    if SCORE in predictions:
+        found = pd.Series(rows[SCORE].to_numpy(), index=rows["key"])
+        return found.reindex(frame["key"]).to_numpy(dtype=np.float64)
+    clean = embeddings(predictions[predictions["change"] == ""], keys)
+    tested = embeddings(rows, keys) if change else clean
+    if not clean.shape[1] or not tested.shape[1]:
+        return np.full(len(frame), np.nan)
+    count = int(trials.member_of.max(initial=-1)) + 1
+    enrolled = mean_directions(clean, trials.members, trials.member_of, count)
+    first, second = (frame[name].to_numpy(dtype=np.int64) for name in ("enrolment", "segment"))
+    return cosine_scores(enrolled, tested, first, second)
+
+
+def embeddings(rows: pd.DataFrame, keys: Sequence[str]) -> np.ndarray:
+    """Put the embeddings of segments into one array, float32 ``(segments, d)``; NaN where there is none."""
+    known = {
+        key: vector for key, vector in zip(rows["key"], rows["embedding"], strict=True) if vector is not None
+    }
+    size = len(next(iter(known.values()))) if known else 0
+    found = np.full((len(keys), size), np.nan, dtype=np.float32)
+    for row, key in enumerate(keys):
+        if key in known:
+            found[row] = known[key]
+    return found

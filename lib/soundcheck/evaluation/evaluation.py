@@ -1,4 +1,4 @@
-"""What a notebook holds in its hand: one model, one family and the corpora that fit.
+"""What a notebook works with: one model, one family and the corpora that fit.
 
 A notebook loads an :class:`Evaluation`, takes a :class:`Subset` for each corpus and task, computes a
 statistic and has it judged::
@@ -21,15 +21,16 @@ and compares them.
 Conventions
 -----------
 - Labels and predictions of regression tasks are scaled to 0..1 (see :class:`soundcheck.common.tasks.Task`).
-- A subset holds every labelled segment, also those that the model gave no prediction for (NaN or ``None``):
+- A subset has every labelled segment, also those that the model gave no prediction for (NaN or ``None``):
   metrics leave them out and count them, and all models are tested on the same segments.
+- Texts are normalised, see :mod:`soundcheck.evaluation.recognition`; tasks with embeddings have trials in the
+  place of segments, and scores as predictions, see :mod:`soundcheck.evaluation.verification`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -43,13 +44,15 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
 from soundcheck.evaluation import changed_segments, corpus_view, recording_pairs
 from soundcheck.evaluation.description import EvaluationDescription
-from soundcheck.evaluation.judging import Judging
-from soundcheck.evaluation.obstacles import obstacle
+from soundcheck.evaluation.eligibility import lacks, obstacle
+from soundcheck.evaluation.recognition import TextTasks
+from soundcheck.evaluation.subset import CLEAN as AS_IS
 from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.verification import TrialTasks
+from soundcheck.metrics.disagreement import Setting
 from soundcheck.models.reference import reference_predictions
 from soundcheck.results.estimates import Estimate
 from soundcheck.sounds.sound import Sounds
-from soundcheck.statistics.group_sizes import least_per_bin
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
 from soundcheck.suite.groups import with_suite_groups
@@ -57,17 +60,12 @@ from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
 
 CLEAN = "clean"  # the first step of a sweep
+NO_TRIALS = "the corpus has neither a list of trials nor two speakers to make one of"
 PLAIN_SHARE = 0.8  # of the time limit of a notebook that all calls of plain functions may take
 
 
-class Evaluation(Judging):
-    """One model and one family, with everything that the notebook needs.
-
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
-    """
+class Evaluation(TextTasks, TrialTasks):
+    """One model and one family, with everything that the notebook needs."""
 
     def __init__(self, description: EvaluationDescription) -> None:
         self.model = description.model
@@ -110,7 +108,9 @@ class Evaluation(Judging):
             self.note(f"changes that the suite leaves out: {', '.join(left_out)}")
         self._reasons: dict[tuple[str, str, str], str] = {}
         self._columns: dict[tuple[str, str, str], dict[str, str]] = {}
+        self._one_row: set[tuple[str, str]] = set()
         self._rows_file = description.rows
+        self._start_reading(description, found)
 
     @classmethod
     def load(cls, run: str) -> Evaluation:
@@ -144,51 +144,25 @@ class Evaluation(Judging):
         """Give an option of the family that may be one value, or one for each model with a ``default``."""
         return self.family.option(name, self.model)
 
-    def subsets(self, change: str = "", base: str = "", *, unchanged: bool = False) -> Iterator[Subset]:
-        """Give the evaluable rows of each corpus and task, clean or with the answers under a change.
+    def subsets(
+        self, change: str = "", base: str = "", *, unchanged: bool = False, as_written: bool = False
+    ) -> Iterator[Subset]:
+        """Give the evaluable rows of each corpus and task, clean or with the predictions under a change.
 
-        Corpora and tasks that the family cannot be applied to are passed over; their tests become skipped
-        rows with the reason.
-
-        Parameters
-        ----------
-        change
-            Name of the change; empty for clean signals only.
-        base
-            Name of the change that takes the place of the clean signals.
-        unchanged
-            Whether signals count that the change leaves as they are: not where it is to make a difference.
+        ``base`` names the change that takes the place of the clean signals; ``unchanged`` counts signals that
+        the change leaves as they are; texts are normalised unless they are wanted ``as_written``. Tests of
+        corpora and tasks that the family cannot be applied to become skipped rows with the reason.
         """
         changed = self.family.changes[change] if change else None
         before = self.family.changes[base] if base else None
         missing = registry.missing(changed, self.sounds) if changed else ""
         for corpus, task in self._applicable():
+            if task.is_embedding and self.why_unscored(change):
+                continue  # tests of clean trials need no changes
             if missing:
                 self._reasons[corpus.name, task.name, ""] = missing
-            else:
-                yield self._subset(corpus, task, changed, before, unchanged=unchanged)
-
-    def samples(self, change: str = "", base: str = "") -> Iterator[Subset]:
-        """Give :meth:`subsets` under the name that earlier notebooks know."""
-        return self.subsets(change, base)
-
-    # The functions of soundcheck.evaluation.groups under the names that earlier notebooks know.
-
-    def balanced(self, subset: Subset, column: str) -> tuple[Subset, str]:
-        """Draw equally large groups; see :func:`soundcheck.evaluation.groups.balanced_rows`."""
-        return _groups().balanced_rows(self, subset, column)
-
-    def at_most(self, subset: Subset, column: str, segments: int) -> Subset:
-        """Keep so many segments of each group; see :func:`soundcheck.evaluation.groups.at_most`."""
-        return _groups().at_most(self, subset, column, segments)
-
-    def drawn_speakers(self, subset: Subset, column: str) -> tuple[Subset, dict[str, tuple[str, str]]]:
-        """Draw speakers of each group; see :func:`soundcheck.evaluation.groups.drawn_speakers`."""
-        return _groups().drawn_speakers(self, subset, column)
-
-    def least_per_bin(self, size: float) -> int:
-        """Give the fewest segments of a bin for groups of an average size."""
-        return least_per_bin(self.family.options["bin_minimum"], size)
+                continue
+            yield self._subset(corpus, task, changed, before, unchanged=unchanged, as_written=as_written)
 
     def _applicable(self) -> Iterator[tuple[corpus_view.CorpusView, Task]]:
         """Give the corpora and tasks that the family can be applied to; note why others are passed over."""
@@ -206,13 +180,6 @@ class Evaluation(Judging):
         The first one, ``"clean"`` or the name of the base, has the answers for the clean signals, or those of
         the base, on both sides. Steps that the machine or the sound material cannot make are passed over;
         a single one that is left shows nothing.
-
-        Parameters
-        ----------
-        sweep
-            The sweep.
-        base
-            Name of the change that takes the place of the clean signals.
         """
         possible = {}
         for step, change in sweep.steps.items():
@@ -254,55 +221,111 @@ class Evaluation(Judging):
     def pairs(self) -> Iterator[Subset]:
         """Give for each corpus, task and pair of conditions the recordings of the same words.
 
-        ``answers.clean`` are those for the base condition, ``answers.changed`` for the other one; see
+        ``predictions.clean`` are those for the base condition, ``predictions.changed`` for the other one; see
         :mod:`soundcheck.evaluation.recording_pairs`. Of more pairs than the family's option ``pairs`` so many
         are drawn.
         """
         for corpus, task in self._applicable():
-            clean, found = (
-                corpus.predicted(task),
-                recording_pairs.pairings(corpus.segments, corpus.base_condition),
-            )
-            keys = [f"{corpus.name}|{key}" for key in corpus.segments["key"]]
+            segments, clean = corpus.segments, corpus.predicted(task)
+            found = recording_pairs.pairings(segments, corpus.base_condition)
+            keys = [f"{corpus.name}|{key}" for key in segments["key"]]
             random = reference_predictions(task, self.seed, keys, "")
             for pairing in found:
                 for note in pairing.notes:
                     self.note(f"{corpus.name}: {note}")
-                first, second = self._drawn_pairs(corpus, pairing)
+                drawn = self._drawn_pairs(corpus, pairing)
+                first, second = pairing.base_rows[drawn], pairing.other_rows[drawn]
                 if not len(first):
                     continue
                 everything = Subset(
                     corpus.name,
                     task,
-                    corpus.segments.iloc[first].reset_index(drop=True),
+                    segments.iloc[first].reset_index(drop=True),
                     None,
                     Predictions(clean[first], clean[second]),
                     Predictions(random[first], random[second], random=True),
                     corpus.block_codes()[first],
                     f"{pairing.base} to {pairing.other}",
                     corpus.root,
-                    partner=corpus.segments.iloc[second].reset_index(drop=True),
+                    partner=segments.iloc[second].reset_index(drop=True),
                 )
                 yield everything.take(np.arange(len(first)))
             if not any(len(pairing.base_rows) for pairing in found):
                 what = "no item was recorded under two conditions"
                 self._reasons[corpus.name, task.name, ""] = what
 
-    def _drawn_pairs(
-        self, corpus: corpus_view.CorpusView, pairing: recording_pairs.Pairing
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _drawn_pairs(self, corpus: corpus_view.CorpusView, pairing: recording_pairs.Pairing) -> np.ndarray:
+        """Draw pairs if there are more than the family's option allows, bool ``(pairs,)``."""
+        everything = np.ones(len(pairing.base_rows), dtype=bool)
         most = self.family.options.get("pairs")
-        count = len(pairing.base_rows)
-        if most is None or count <= most:
-            return pairing.base_rows, pairing.other_rows
-        self.note(f"{corpus.name}, {pairing.base} to {pairing.other}: {most} of {count} pairs were drawn")
+        if most is None or len(everything) <= most:
+            return everything
+        about = f"{corpus.name}, {pairing.base} to {pairing.other}"
+        self.note(f"{about}: {most} of {len(everything)} pairs were drawn")
         keys = corpus.segments["key"].iloc[pairing.base_rows].tolist()
         draws = seeds.uniform(self.seed, "pairs", self.family.name, pairing.other, keys=keys)
-        chosen = changed_segments.smallest(draws, np.ones(count, dtype=bool), most)
-        return pairing.base_rows[chosen], pairing.other_rows[chosen]
+        return changed_segments.smallest(draws, everything, most)
+
+    def groups(self, subset: Subset, column: str, *, judged: bool = True) -> list[str]:
+        """List the groups of a column that are large enough; empty if there are not two of them.
+
+        Groups of trials that are not ``judged`` need no speakers: of few speakers too often none is drawn.
+        """
+        found = [name for name, lack in lacks(self, subset, column, judged=judged).items() if not lack]
+        return found if len(found) > 1 else []
+
+    def not_applicable(self, subset: Subset, reason: str) -> None:
+        """Say why nothing can be judged for a corpus and task: one skipped row instead of one a test."""
+        self.skip(subset, reason)
+        self._one_row.add((subset.corpus, subset.task.name))
+
+    def amend(self, verdict: results.Verdict) -> None:
+        """Put another verdict in the place of the last one."""
+        self._judged[-1] = dataclasses.replace(self._judged[-1], verdict=verdict)
+
+    def _rows(self) -> list[results.Judged]:
+        rows, seen = [], set()
+        for row in super()._rows():
+            place = row.verdict.corpus, row.verdict.task
+            if place not in seen:
+                rows.append(row)
+            if place in self._one_row:
+                seen.add(place)
+        return rows
+
+    def transformed(self) -> Iterator[Subset]:
+        """Give for each corpus the segments, or trials, under all settings of the family's transformations.
+
+        Segments are taken in turn from all blocks. Predictions and those of the reference are
+        :class:`~soundcheck.evaluation.subset.TransformedPredictions`.
+        """
+        series = self.family.transformations
+        steps = [change for change in self.settings.values() if change is not None]
+        for corpus, task in self._applicable():
+            if task.is_embedding and (lack := self.why_unchangeable(corpus)):
+                self._reasons[corpus.name, task.name, ""] = lack
+                continue
+            rows = changed_segments.swept_rows(
+                *(self.family, self.tasks, corpus.segments, corpus.blocks, self.seed, corpus.trials)
+            )
+            rows = self.changed(corpus, rows, ", ".join(series), steps)
+            if task.is_embedding:
+                yield self._transformed_trials(corpus, task, rows)
+            else:
+                yield self._transformed_texts(corpus, task, rows)
+
+    @property
+    def settings(self) -> dict[Setting, Perturbation | None]:
+        """All settings of the family's transformations, the signals as they are first."""
+        found: dict[Setting, Perturbation | None] = {AS_IS: None}
+        for name, series in self.family.transformations.items():
+            found |= {(name, step): change for step, change in series.steps.items()}
+        return found
 
     def _obstacle(self, corpus: corpus_view.CorpusView, task: Task) -> str:
         """Say why the family cannot be applied to a corpus and task; empty if it can."""
+        if task.is_embedding:  # its changes are looked at one by one: clean trials need none of them
+            return "" if corpus.trials is not None else NO_TRIALS
         return obstacle(
             self.family, task, corpus.segments, audio=corpus.audio, predicts_changes=self.predicts_changes
         )
@@ -316,7 +339,10 @@ class Evaluation(Judging):
         rows: np.ndarray | None = None,
         *,
         unchanged: bool = False,
+        as_written: bool = False,
     ) -> Subset:
+        if task.is_embedding:
+            return self._trial_subset(corpus, task, change, rows, unchanged=unchanged)
         segments = corpus.segments
         truth, chosen = None, np.ones(len(segments), dtype=bool)
         if task.name in segments.columns and segments[task.name].notna().any():
@@ -373,10 +399,5 @@ class Evaluation(Judging):
             corpus.root,
             base=base.name if base else "",
         )
-        return everything.take(np.flatnonzero(chosen))
-
-
-def _groups() -> ModuleType:
-    from soundcheck.evaluation import groups  # which needs this module
-
-    return groups
+        subset = everything.take(np.flatnonzero(chosen))
+        return self._normalised(subset) if task.is_transcription and not as_written else subset

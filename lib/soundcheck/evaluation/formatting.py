@@ -19,10 +19,9 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.corpora.languages import among
-from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.recognition_measures import wer
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
+from soundcheck.evaluation.words import wer
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import stack
@@ -41,38 +40,35 @@ NO_ENTITIES = "no reference has an entity"
 NO_WORDS = "the references are written without blanks, so words cannot be told apart"
 
 
-class Formatted(Evaluation):
-    """An evaluation of a recogniser whose transcripts stay as they were written.
+class Formatting:
+    """The transcripts of a recogniser as they were written, and what is measured on them."""
 
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
-    """
-
-    def __init__(self, description: EvaluationDescription) -> None:
-        super().__init__(description)
-        self.normaliser = NORMALISERS[description.normaliser]
-        none, prepare = NORMALISERS["none"], self.normaliser.prepare
-        self._first = WordingReader(none, description.alternatives, prepare=prepare).plain
-        given = [(name, kind) for kind, names in description.entities.items() for name in names]
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+        self.normaliser = evaluation.normaliser
+        prepare = self.normaliser.prepare
+        self._first = WordingReader(NORMALISERS["none"], evaluation.texts.alternatives, prepare=prepare).plain
+        given = [(name, kind) for kind, names in evaluation.entities.items() for name in names]
         self.names = {read(name, english).tokens: kind for name, kind in given for english in (False, True)}
         self._entities: dict[tuple[int, int], list[list[Entity] | None]] = {}
         self._kept: list[object] = []
 
-    def _subset(self, *args: object, **options: object) -> Subset:
-        subset = super()._subset(*args, **options)
+    def subsets(self) -> list[Subset]:
+        """Give the segments of each corpus with their texts as they were written."""
+        return [self._as_written(subset) for subset in self.evaluation.subsets(as_written=True)]
+
+    def _as_written(self, subset: Subset) -> Subset:
         truth = self._firsts(subset.truth)
         if WRITTEN in subset.segments:
             written = subset.segments[WRITTEN].to_numpy(dtype=object)
             truth = np.where(pd.isna(written), truth, self._firsts(written))
         keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
-        said_elsewhere = reference_predictions(subset.task, self.seed, keys, "", truth)
+        said_elsewhere = reference_predictions(subset.task, self.evaluation.seed, keys, "", truth)
         subset = dataclasses.replace(subset, truth=truth, reference=Predictions(said_elsewhere, random=True))
         without = without_blanks(truth)
         if without.any() and unit_of(truth) == MIXED:
             told = f"{without.sum()} of {len(truth)} references are written without blanks between words"
-            self.note(f"{subset.corpus}: {told}; they are left out")
+            self.evaluation.note(f"{subset.corpus}: {told}; they are left out")
             return subset.take(np.flatnonzero(~without))
         return subset
 
@@ -88,13 +84,6 @@ class Formatted(Evaluation):
 
         Only segments that have both are counted, the others are NaN. Empty if no segment has, or if words
         cannot be told apart.
-
-        Parameters
-        ----------
-        subset
-            Its references are looked at, and what the model wrote.
-        write
-            Writes all texts in one way.
         """
         spoken = self.spoken(subset)
         if spoken is None or unit_of(subset.truth) != WORD:
@@ -223,12 +212,12 @@ def marks_of(subset: Subset) -> list[str]:
     return [name for name, count in zip(MARKS, counts, strict=True) if count]
 
 
-def errors_of(evaluation: Formatted, subset: Subset) -> np.ndarray:
+def errors_of(formatting: Formatting, subset: Subset) -> np.ndarray:
     """Count errors of marks and capitals and entities lost of each segment; NaN without an answer."""
     found = format_errors(subset.truth, subset.predictions.clean)
     lost = [
         np.nan if own is None else sum(not one.right for one in own)
-        for own in evaluation.entities(subset, subset.predictions)
+        for own in formatting.entities(subset, subset.predictions)
     ]
     return found.mark_errors.sum(axis=1) + found.capital_errors + lost
 
@@ -238,31 +227,24 @@ def plain_writer(subset: Subset) -> Predictions:
     return Predictions(np.array([*_each(plain, subset.truth), None])[:-1])
 
 
-def fitting_tests(
-    evaluation: Formatted, subsets: Sequence[Subset]
-) -> Iterator[tuple[Subset, dict[str, Measure]]]:
-    """Choose for each corpus the tests that its references allow; the others are skipped, with the reason.
-
-    Yields
-    ------
-    tuple
-        A corpus, and its tests with their measures.
-    """
+def fitting_tests(formatting: Formatting) -> Iterator[tuple[Subset, dict[str, Measure]]]:
+    """Give each corpus and the tests that its references allow; the others are skipped, with the reason."""
+    evaluation = formatting.evaluation
     of_marks = {
-        "Punctuation Error Rate": evaluation.punctuation,
-        "Punctuation Error Rate Per Mark": evaluation.each_mark,
+        "Punctuation Error Rate": formatting.punctuation,
+        "Punctuation Error Rate Per Mark": formatting.each_mark,
     }
     of_capitals = {
-        "Capital Error Rate": evaluation.capitals,
-        "Word Error Rate With Capitals": evaluation.words_with_case,
-        "Word Error Rate Without Capitals": evaluation.words_without_case,
+        "Capital Error Rate": formatting.capitals,
+        "Word Error Rate With Capitals": formatting.words_with_case,
+        "Word Error Rate Without Capitals": formatting.words_without_case,
     }
-    for subset in subsets:
+    for subset in formatting.subsets():
         apart = unit_of(subset.truth) == WORD
         possible = [
             (of_marks, any(map(has_marks, subset.truth)), NO_MARKS),
             (of_capitals, any(map(has_capitals, subset.truth)), NO_CAPITALS),
-            ({"Entity Error Rate": evaluation.lost_entities}, bool(evaluation.classes(subset)), NO_ENTITIES),
+            ({"Entity Error Rate": formatting.lost_entities}, bool(formatting.classes(subset)), NO_ENTITIES),
         ]
         tests: dict[str, Measure] = {}
         for own, there, why in possible:
@@ -271,7 +253,7 @@ def fitting_tests(
                 tests |= own
             for test in () if apart and there else own:
                 evaluation.skip(subset, why if apart else NO_WORDS, test)
-        others = int((~evaluation.english(subset)).sum())
+        others = int((~formatting.english(subset)).sum())
         if others:
             told = f"{others} of {len(subset)} segments are not in English"
             evaluation.note(f"{subset.corpus}: {told}, of them only names are entities")

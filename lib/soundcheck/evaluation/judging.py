@@ -74,23 +74,7 @@ class Judging:
     _digest_of: Callable[[str], str]
 
     def curve(self, steps: Mapping[str, Subset], measure: Measure, scale: Scale = FREE) -> pd.DataFrame:
-        """Compute a measure at each step of a sweep, with intervals and without verdicts.
-
-        Parameters
-        ----------
-        steps
-            Step -> what was heard there.
-        measure
-            See :meth:`judge`; a single value.
-        scale
-            Where its values may lie.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a step: ``corpus, task, step, value, low, high, segments, blocks, reference``; the last is
-            what the random reference model scores.
-        """
+        """Compute a measure at each step of a sweep, with intervals and without verdicts."""
         rows = []
         for step, subset in steps.items():
             row = {"corpus": subset.corpus, "task": subset.task.name, "step": step}
@@ -140,26 +124,7 @@ class Judging:
         condition: str | None = None,
         excluded: Mapping[str, str] = MappingProxyType({}),
     ) -> pd.DataFrame:
-        """Estimate measures on parts of a subset, and keep the rows for the run.
-
-        Parameters
-        ----------
-        subset
-            Rows to evaluate.
-        measures
-            Name of a measure -> function of a subset and predictions, or of these and the rows that count.
-        parts
-            Name of a part, ``all`` or ``sex: female`` -> its rows, bool ``(segments,)``, all without.
-        condition
-            What was done to the signals; by default the subset's change.
-        excluded
-            Part -> why it is not estimated.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The rows, with the columns of :mod:`soundcheck.results.estimates`.
-        """
+        """Estimate measures on parts of a subset, and keep the rows for the run."""
         rows: list[Estimate] = []
         for name, measure in measures.items():
             info = info_of(name)
@@ -242,7 +207,7 @@ class Judging:
 
     def _speakers(self, subset: Subset) -> bool:
         """Say whether the blocks of a subset are speakers, or what the suite names in their place."""
-        return subset.task.is_embedding or self.block_names[subset.corpus] != "file"
+        return subset.task.is_embedding or self.block_names.get(subset.corpus) != "file"
 
     def judge(
         self,
@@ -255,39 +220,7 @@ class Judging:
         gap: GroupGap | TrialGap | None = None,
         chance: Measure | None = None,
     ) -> list[results.Verdict]:
-        """Compute a measure with its interval, compare it with its threshold and the random reference.
-
-        Parameters
-        ----------
-        subset
-            Rows to evaluate.
-        test
-            Name of the test in the family's threshold file.
-        measure
-            Function of a subset and predictions that gives a
-            :class:`~soundcheck.metrics.additive.Statistic`, a number, or a mapping of label to number.
-        group
-            Column and group that the measure is about: ``"sex: female"``.
-        column
-            Column whose groups are the labels, of measures that give a value for each group.
-        gap
-            Of measures that compare a group: who is compared with whom, see
-            :mod:`soundcheck.evaluation.conclusions`.
-        chance
-            What the same answers given at random would score: judges the values of a test that has no
-            threshold for the task, and whose larger values are better.
-
-        Returns
-        -------
-        list of Verdict
-            One for each label of the statistic, or one that is skipped if the measure cannot be used; also
-            kept for :meth:`save`.
-
-        Raises
-        ------
-        KeyError
-            If the family's threshold file has no such test.
-        """
+        """Compute a measure with its interval, compare it with its threshold and the random reference."""
         definition = self.family.tests[test]
         if definition.off:
             return [self._skipped_row(subset, definition, definition.off, "")]
@@ -322,7 +255,10 @@ class Judging:
         smaller, fixed = found.blocks, None
         if gap is None:
             fixed = fixed_speakers(statistic, subset.blocks)
-            judged = [conclusions.concluded_value(v, n, found, scale, fixed) for n, v in enumerate(judged)]
+            info = measure_of(test, self.family.name)
+            judged = [
+                conclusions.concluded_value(v, n, found, scale, fixed, info) for n, v in enumerate(judged)
+            ]
             if chance is not None and threshold is None:
                 above = sides(statistic, chance(subset, subset.predictions))
                 resampled = self.resample(above, subset.blocks), fixed_speakers(above, subset.blocks)
@@ -332,7 +268,10 @@ class Judging:
             self._keep_values(subset, definition, judged, found, fixed, scale, column)
         else:
             judged, smaller = self._concluded_groups(subset, definition, judged, gap)
-        judged = [remarked(verdict, subset, definition, self.thresholds) for verdict in judged]
+        judged = [
+            remarked(conclusions.believable(verdict, scale), subset, definition, self.thresholds)
+            for verdict in judged
+        ]
         if column:
             judged = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in judged]
         self._judged += self._with_replicates(subset, judged, statistic, found, smaller, fixed)
@@ -383,10 +322,8 @@ class Judging:
     ) -> tuple[list[results.Verdict], np.ndarray]:
         """Add what may be concluded from the difference of a group; also gives the smaller side's size."""
         margin = definition.margin or self.margin
-        if definition.is_own(subset.task) and not definition.margin:
-            margin = dataclasses.replace(
-                margin, absolute=None
-            )  # the suite's threshold of the test comes first
+        if definition.is_own(subset.task) and not definition.margin:  # its own threshold comes first
+            margin = dataclasses.replace(margin, absolute=None)
         settings = conclusions.Settings(
             self.interval,
             self.seed,
@@ -484,16 +421,7 @@ class Judging:
         return found.threshold if self.thresholds == "simulated" else published
 
     def simulated(self) -> pd.DataFrame:
-        """Give thresholds for groups of the sizes that were tested, and what they rest on.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a corpus, task, test and size of groups: ``published`` threshold; the threshold
-            ``simulated`` for groups of this size, by which factor ``stretch`` it is wider, and the absolute
-            scores that 99.9 % of unbiased random models stay below ``here`` and in groups of the
-            ``published_size``. See :mod:`soundcheck.statistics.simulated_thresholds`.
-        """
+        """Give thresholds for groups of the sizes that were tested, and what they rest on."""
         return pd.DataFrame(list(self._simulated.values()))
 
     def _population(
@@ -513,6 +441,10 @@ class Judging:
     def frame(self) -> pd.DataFrame:
         """Give all verdicts so far as rows of the results table, tests that were not judged as skipped."""
         return results.to_frame(entry.verdict for entry in self._rows())
+
+    def estimated(self) -> pd.DataFrame:
+        """Give all values so far as rows of the table of estimates."""
+        return estimate_frame(collected(self._estimates))
 
     def _rows(self) -> list[results.Judged]:
         judged = {(row.verdict.corpus, row.verdict.task, row.verdict.test) for row in self._judged}

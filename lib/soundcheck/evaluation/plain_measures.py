@@ -56,72 +56,38 @@ class NoPredictionError(PlainMeasureError):
 def statistic_of(
     measure: Measure, subset: Subset, predictions: Predictions, seconds: float = SECONDS
 ) -> additive.Statistic | Weighted:
-    """Call a measure, and make a statistic of what it gives.
-
-    Parameters
-    ----------
-    measure
-        Function of a subset and predictions.
-    subset, predictions
-        What it is computed on.
-    seconds
-        How long the replicates of a plain function may take.
-
-    Returns
-    -------
-    Statistic or Weighted
-        What the measure returned if that is a statistic, else a :class:`PlainStatistic`.
-
-    Raises
-    ------
-    PlainMeasureError
-        If the measure raises an error, returns something else than a statistic, numbers or a mapping of
-        them, changes the subset, or gives other values for the same data.
-    """
+    """Call a measure, and make a statistic of what it gives."""
     arrays = [array for array in (subset.truth, predictions.clean, predictions.changed) if array is not None]
-    before = [array.copy() for array in arrays]
-    problem: Exception | None = None
+    writeable = [array.flags.writeable for array in arrays]
+    for array in arrays:
+        array.flags.writeable = False  # a measure that changes them raises an error
+    found = None
     try:
         found = measure(subset, predictions)
-    except Exception as error:  # whatever somebody's function raises, perhaps because of missing predictions
-        found, problem = None, error
+    except Exception as error:  # whatever somebody's function raises
+        if _predicted(predictions).all():  # else perhaps because of missing predictions
+            raise _raised(error) from error
+    finally:
+        for array, before in zip(arrays, writeable, strict=True):
+            array.flags.writeable = before
     if isinstance(found, additive.Statistic | Weighted):
         return found
-    if not all(map(_same, arrays, before)):
-        for array, kept in zip(arrays, before, strict=True):
-            array[:] = kept
-        raise PlainMeasureError(
-            "the measure changed the labels or predictions that it was given; work on a copy"
-        )
-    everywhere = bool(_predicted(predictions).all())
-    if problem is not None and everywhere:
-        raise _raised(problem)
     statistic = PlainStatistic(measure, subset, predictions, seconds)
-    if everywhere and not _equal(statistic.values, _read(found)):
-        raise _unsteady()
+    if _predicted(predictions).all():
+        values = _read(found)
+        known = [values.get(label) for label in statistic.labels]
+        if values.keys() != statistic.values.keys() or not np.allclose(
+            known, [*statistic.values.values()], rtol=1e-9, atol=1e-12, equal_nan=True
+        ):
+            raise PlainMeasureError(
+                "the measure returned other values when it was called again with the same data; "
+                "give its random numbers a seed"
+            )
     return statistic
 
 
 class PlainStatistic(Weighted):
-    """The values of a plain function, and its replicates.
-
-    Parameters
-    ----------
-    measure, subset, predictions, seconds
-        See :func:`statistic_of`.
-
-    Attributes
-    ----------
-    values
-        Value of each label on all rows with predictions, NaN where undefined.
-    rows
-        Which rows have predictions, bool ``(segments,)``.
-
-    Raises
-    ------
-    PlainMeasureError
-        See :func:`statistic_of`.
-    """
+    """The values of a plain function, and its replicates."""
 
     def __init__(
         self, measure: Measure, subset: Subset, predictions: Predictions, seconds: float = SECONDS
@@ -154,13 +120,7 @@ class PlainStatistic(Weighted):
         return np.full(len(self.labels), self.n_blocks)
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        """Call the function for each replicate.
-
-        Raises
-        ------
-        PlainMeasureError
-            If it raises an error or gives other labels in one of them, or if all of them would take too long.
-        """
+        """Call the function for each replicate."""
         if self._took / 2 * len(weights) > self._seconds:  # one call alone may be slow by chance
             raise _too_slow(len(weights), self._took)
         start, fastest = time.monotonic(), self._took
@@ -202,13 +162,7 @@ class PlainStatistic(Weighted):
 
 
 def aligned(statistic: additive.HasPoint, labels: tuple[str, ...]) -> np.ndarray:
-    """Give the values of the random reference in the order of the model's labels.
-
-    Raises
-    ------
-    PlainMeasureError
-        If a plain function gives other labels for the predictions of the random reference.
-    """
+    """Give the values of the random reference in the order of the model's labels."""
     if isinstance(statistic, PlainStatistic) and statistic.labels != labels:
         if set(statistic.labels) != set(labels):
             raise PlainMeasureError(
@@ -257,21 +211,9 @@ def _number(value: object, returned: object) -> float:
             return math.inf
     where = "in a mapping " if isinstance(returned, Mapping) else ""
     raise PlainMeasureError(
-        f"the measure returned {_shown(value)} {where}where a number belongs. Return a number, a mapping "
-        "of label to number, or a statistic of soundcheck.metrics"
+        f"the measure returned {quoted(repr(value), 40)} ({type(value).__name__}) {where}where a number "
+        "belongs. Return a number, a mapping of label to number, or a statistic of soundcheck.metrics"
     )
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "nothing (None)"
-    if isinstance(value, str):
-        return f"the text {quoted(value, 40)}"
-    if isinstance(value, bool | np.bool_):
-        return str(value)
-    if isinstance(value, list | tuple | np.ndarray | pd.Series):
-        return f"{len(value)} values ({type(value).__name__})"
-    return f"a {type(value).__name__}"
 
 
 def _raised(error: Exception, where: str = "") -> PlainMeasureError:
@@ -286,20 +228,3 @@ def _too_slow(replicates: int, each: float) -> PlainMeasureError:
         "longer than the time limit of the notebook allows. Set fewer replicates or a larger limit "
         "(notebook_seconds) in the suite, or return a statistic of soundcheck.metrics"
     )
-
-
-def _unsteady() -> PlainMeasureError:
-    return PlainMeasureError(
-        "the measure returned other values when it was called again with the same data; "
-        "give its random numbers a seed"
-    )
-
-
-def _equal(first: dict[str, float], second: dict[str, float]) -> bool:
-    return first.keys() == second.keys() and all(
-        np.isclose(first[label], second[label], rtol=1e-9, atol=1e-12, equal_nan=True) for label in first
-    )
-
-
-def _same(first: np.ndarray, second: np.ndarray) -> bool:
-    return pd.Series(first).equals(pd.Series(second))

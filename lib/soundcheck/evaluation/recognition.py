@@ -1,4 +1,4 @@
-"""What a notebook about recognisers holds in its hand: normalised transcripts, also of other recognisers.
+"""Tasks with texts: normalised transcripts, also of other recognisers, and how much recognisers disagree.
 
 Conventions
 -----------
@@ -7,22 +7,24 @@ Conventions
 - *The transcripts* of a corpus are one more opponent of the recogniser that is tested, called :data:`TRUTH`.
   What is compared with them never decides about pairs of recognisers.
 - A pair of recognisers is called the same on the pages of both: their names in alphabetical order.
-- Transcripts under transformations are known for the segments that :meth:`Recognition.transformed` gives.
+- Transcripts under transformations are known for the segments that :meth:`Evaluation.transformed` gives.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
 
+from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
-from soundcheck.evaluation import small_groups
+from soundcheck.evaluation import corpus_view
+from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.description import EvaluationDescription
-from soundcheck.evaluation.evaluation import Evaluation, changed_segments, corpus_view
+from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
 from soundcheck.evaluation.transcripts import FIRST, HEARD, SAID, TranscriptReader
 from soundcheck.metrics import differential
@@ -33,15 +35,6 @@ from soundcheck.metrics.writing import without_blanks
 from soundcheck.models.reference import reference_predictions
 from soundcheck.suite.families import Perturbation
 
-__all__ = [
-    "CLEAN",
-    "RecogniserPair",
-    "Recognition",
-    "TRUTH",
-    "TransformedPredictions",
-    "excluded_settings",
-]
-
 TRUTH = "transcripts"  # of the corpus, as an opponent
 
 
@@ -50,26 +43,13 @@ class RecogniserPair:
     """Two that hear the same, and the groups of speakers that they may disagree on.
 
     Pairs are told apart by identity, so that they can be keys.
-
-    Parameters
-    ----------
-    subset
-        The segments, from :meth:`Recognition.transformed`.
-    column
-        Column of the segment table that holds the group.
-    groups
-        Groups with enough segments.
-    opponent
-        Name of the other recogniser, or :data:`TRUTH`.
-    recogniser
-        Name of the recogniser; empty for the one that is tested.
     """
 
-    subset: Subset
-    column: str
-    groups: list[str]
-    opponent: str
-    recogniser: str = ""
+    subset: Subset  # the segments, from :meth:`Evaluation.transformed`
+    column: str  # column of the segment table that holds the group
+    groups: list[str]  # groups with enough segments
+    opponent: str  # name of the other recogniser, or :data:`TRUTH`
+    recogniser: str = ""  # name of the recogniser; empty for the one that is tested
 
     @property
     def pair(self) -> str:
@@ -100,28 +80,16 @@ class RecogniserPair:
         ]
 
 
-class Recognition(Evaluation):
-    """An evaluation of a recogniser, with the other recognisers of the suite if the family wants them.
+class TextTasks(Judging):
+    """What an evaluation knows of texts: read and normalised, also of other recognisers of the suite."""
 
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
-    """
-
-    def __init__(self, description: EvaluationDescription) -> None:
-        super().__init__(description)
+    def _start_reading(self, description: EvaluationDescription, found: Sequence[CorpusView]) -> None:
         self.texts = TranscriptReader(description.normaliser, description.alternatives, description.synonyms)
         self.normaliser = self.texts.normaliser
+        self.entities = description.entities
         self._transcripts: dict[tuple[str, str, str], dict[str, str | None]] = {}
         self._distances: dict[tuple[RecogniserPair, bool], Statistic] = {}
-        if description.alternatives or description.synonyms:
-            forms = ["alternatives and words in parentheses"] if description.alternatives else []
-            pairs = len(description.synonyms)
-            forms += [f"{counted(pairs, 'pair')} of synonyms"] if pairs else []
-            self.note(f"Transcripts may allow several wordings ({', '.join(forms)}): the closest one counts")
-        own = [*self.corpora, *self.probes.values()]
-        self._views = {self.model: {view.name: view for view in own}}
+        self._views = {self.model: {view.name: view for view in found}}
         for name, described in description.others.items():
             self._views[name] = {view.name: corpus_view.read_view(view) for view in described}
 
@@ -130,8 +98,11 @@ class Recognition(Evaluation):
         """Names of the other recognisers."""
         return [name for name in self._views if name != self.model]
 
-    def _subset(self, *args: object, **options: object) -> Subset:
-        subset = super()._subset(*args, **options)
+    def _normalised(self, subset: Subset) -> Subset:
+        if self.texts.several:
+            self.note(
+                f"Transcripts may allow several wordings ({self.texts.several}): the closest one counts"
+            )
         truth = self._read(subset, subset.truth, SAID)
         if truth is not None and self._mixed(subset):
             without = int(without_blanks(truth).sum())
@@ -175,23 +146,8 @@ class Recognition(Evaluation):
         """Give the words of a part of what the recogniser wrote for a row."""
         return self.texts.read([text], HEARD, subset.segments.iloc[[row]], self._mixed(subset))[0].split()
 
-    def groups(self, subset: Subset, column: str) -> list[str]:
-        """List the values of a column that are large enough; empty if there are not two of them."""
-        found = [group for group, lack in small_groups.lacks(self, subset, column).items() if not lack]
-        return found if len(found) > 1 else []
-
     def transcripts(self, subset: Subset, model: str = "", change: Perturbation | None = None) -> np.ndarray:
-        """Give what a recogniser wrote for the rows of a subset, object ``(segments,)``.
-
-        Parameters
-        ----------
-        subset
-            The rows.
-        model
-            Name of the recogniser; empty for the one that is tested.
-        change
-            What was done to the signals.
-        """
+        """Give what a recogniser wrote for the rows of a subset, object ``(segments,)``."""
         known = self._heard(model or self.model, subset, change.identity if change else "")
         texts = np.empty(len(subset), dtype=object)  # not a Series: that would make NaN of None
         texts[:] = [known.get(key) for key in subset.segments["key"]]
@@ -207,64 +163,26 @@ class Recognition(Evaluation):
             self._transcripts[place] = dict(zip(view.segments["key"], predictions, strict=True))
         return self._transcripts[place]
 
-    # Transformations
-
-    @property
-    def settings(self) -> dict[Setting, Perturbation | None]:
-        """All settings of the family's transformations, the signals as they are first."""
-        found: dict[Setting, Perturbation | None] = {CLEAN: None}
-        for name, series in self.family.transformations.items():
-            found |= {(name, step): change for step, change in series.steps.items()}
-        return found
-
-    def transformed(self) -> Iterator[Subset]:
-        """Give for each corpus the segments that were transformed, taken in turn from all blocks.
-
-        Their predictions and those of the reference are :class:`TransformedPredictions`. Corpora that cannot
-        be tested are passed over, with the reason.
-        """
-        for corpus, task in self._applicable():
-            rows = changed_segments.swept_rows(
-                self.family, self.tasks, corpus.segments, corpus.blocks, self.seed
-            )
-            steps = [change for change in self.settings.values() if change is not None]
-            rows = self.changed(corpus, rows, ", ".join(self.family.transformations), steps)
-            if rows.sum() < len(rows):
-                self._note(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
-            subset = self._subset(corpus, task, rows=rows)
-            yield dataclasses.replace(
-                subset,
-                predictions=self.under_settings(self.series(subset), subset.predictions),
-                reference=self.under_settings(self.random_series(subset), subset.reference),
-            )
+    def _transformed_texts(self, corpus: CorpusView, task: Task, rows: np.ndarray) -> Subset:
+        if rows.sum() < len(rows):
+            self.note(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
+        subset = self._subset(corpus, task, rows=rows)
+        return dataclasses.replace(
+            subset,
+            predictions=self.under_settings(self.series(subset), subset.predictions),
+            reference=self.under_settings(self.random_series(subset), subset.reference),
+        )
 
     def under_settings(
         self, series: Sequence[np.ndarray], predictions: Predictions | None = None
     ) -> TransformedPredictions:
-        """Put transcripts under all settings together.
-
-        Parameters
-        ----------
-        series
-            From :meth:`series` or :meth:`random_series`.
-        predictions
-            What else is known of who wrote them; without changed signals.
-        """
+        """Put transcripts under all settings together."""
         found = dict(zip(self.settings, series, strict=True))
         known = vars(predictions) if predictions else {}
         return TransformedPredictions(**(known | {"clean": found[CLEAN], "settings": found}))
 
     def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:
-        """Give the transcripts of a subset under all settings, in their order.
-
-        Parameters
-        ----------
-        subset
-            From :meth:`transformed`.
-        model
-            Name of a recogniser; empty for the one that is tested, :data:`TRUTH` for the transcripts of the
-            corpus, which no change of the signal changes.
-        """
+        """Give the transcripts of a subset under all settings, in their order."""
         if model == TRUTH:
             return [subset.truth] * len(self.settings)
         return [self.transcripts(subset, model, change) for change in self.settings.values()]
@@ -279,15 +197,7 @@ class Recognition(Evaluation):
         ]
 
     def opponents(self, subset: Subset, *, changed: bool = True) -> list[str]:
-        """List the other recognisers that were asked about a subset's corpus.
-
-        Parameters
-        ----------
-        subset
-            Names the corpus.
-        changed
-            Whether only those count that were asked about changed signals.
-        """
+        """List the other recognisers that were asked about a subset's corpus."""
         found = [(name, self._views[name].get(subset.corpus)) for name in self.others]
         return [
             name
@@ -295,24 +205,13 @@ class Recognition(Evaluation):
             if view is not None and (not changed or (view.predictions["change"] != "").any())
         ]
 
+    def recognisers(self, subset: Subset) -> list[str]:
+        """List all recognisers that were asked about a subset's changed segments, in alphabetical order."""
+        return sorted([self.model, *self.opponents(subset)])
+
     def recogniser_pairs(self, subset: Subset) -> list[RecogniserPair]:
-        """List who is compared on the groups of a subset.
-
-        Parameters
-        ----------
-        subset
-            From :meth:`transformed`.
-
-        Returns
-        -------
-        list of RecogniserPair
-            For each column with at least two groups: all pairs of recognisers that hear the corpus, with and
-            without the tested one; then the tested one with the transcripts, if there are any. Pairs without
-            any segment that both have under all settings, but for excluded ones, are left out, with a
-            note.
-        """
-        hearing = sorted([self.model, *self.opponents(subset)])
-        asked = list(itertools.combinations(hearing, 2))
+        """List who is compared on the groups of a subset."""
+        asked = list(itertools.combinations(self.recognisers(subset), 2))
         if subset.truth is not None:
             asked.append((self.model, TRUTH))
         answered = {name: self._answered(subset, name) for name in dict.fromkeys(itertools.chain(*asked))}
@@ -320,7 +219,7 @@ class Recognition(Evaluation):
         for first, second in asked:
             if (first, second) not in pairs:
                 told = f"{subset.corpus}: {first} and {second} are not compared"
-                self._note(f"{told}, no segment has both under all settings")
+                self.note(f"{told}, no segment has both under all settings")
         grouped = [(column, self.groups(subset, column)) for column in self.family.options["groups"]]
         return [
             RecogniserPair(subset, column, groups, opponent, recogniser)
@@ -350,13 +249,6 @@ class Recognition(Evaluation):
 
         The family's option ``average`` says how segments are averaged, see
         :mod:`soundcheck.metrics.disagreement`.
-
-        Parameters
-        ----------
-        contest
-            Who is compared with whom, on which groups.
-        random
-            Whether the random reference takes the place of the recogniser that is tested.
         """
         if (contest, random) not in self._distances:
             average = self.family.options.get("average", "micro")
@@ -407,19 +299,6 @@ class Recognition(Evaluation):
         """Say which settings count, and why others do not.
 
         The family's options decide: ``excluded``, ``minimum_rating`` and ``destroyed``.
-
-        Parameters
-        ----------
-        distances
-            From :meth:`distance_table`, of the pairs of recognisers on one corpus. All of them, so that the
-            same settings count on the pages of all recognisers.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a setting: ``transformation``, ``level``, ``rating`` (infinite if nobody was asked),
-            ``distance`` (mean over pairs and groups, NaN without any) and ``left_out``, the reason, empty if
-            the setting counts.
         """
         options, excluded = self.family.options, self.excluded
         means = _mean_distances(distances)
@@ -439,21 +318,7 @@ class Recognition(Evaluation):
     def violation_counts(
         self, recogniser_pairs: Sequence[RecogniserPair], left_out: Collection[Setting] = ()
     ) -> dict[str, pd.DataFrame]:
-        """Count the violations of groups over some pairs of recognisers, in the layout of the paper.
-
-        Parameters
-        ----------
-        pairs
-            Who is compared, all on the same groups; at least one.
-        left_out
-            Settings that do not count, from :func:`excluded_settings`.
-
-        Returns
-        -------
-        dict of str to pandas.DataFrame
-            ``"in all"``, ``"by τ"``, ``"by pair"`` and ``"by transformation"`` -> whole numbers, one column a
-            group; see :func:`soundcheck.metrics.differential.counts`.
-        """
+        """Count the violations of groups over some pairs of recognisers, in the layout of the paper."""
         groups, taus = recogniser_pairs[0].groups, self.family.options.get("taus", differential.TAUS)
         distances = pd.concat([self.distance_table(contest) for contest in recogniser_pairs])
         found = differential.violations(distances, taus, left_out)
@@ -472,15 +337,7 @@ class Recognition(Evaluation):
 
 
 def excluded_settings(judged: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:
-    """List the settings that do not count.
-
-    Parameters
-    ----------
-    judged
-        From :meth:`Recognition.judged_settings`.
-    least_rating
-        Settings that people found less comprehensible do not count either.
-    """
+    """List the settings that do not count."""
     rows = judged[judged["left_out"].ne("") | (judged["rating"] < least_rating)]
     return set(zip(rows["transformation"], rows["level"], strict=True))
 

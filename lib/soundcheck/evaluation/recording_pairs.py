@@ -19,41 +19,17 @@ from soundcheck.common.escaping import quoted
 
 @dataclasses.dataclass(frozen=True)
 class Pairing:
-    """All pairs of two conditions.
+    """All pairs of two conditions."""
 
-    Parameters
-    ----------
-    base, other
-        Names of the conditions.
-    base_rows, other_rows
-        Rows of the segment table that are partners, in the order of the base's rows.
-    notes
-        What is missing, sentences.
-    """
-
-    base: str
+    base: str  # names of the conditions
     other: str
-    base_rows: np.ndarray
+    base_rows: np.ndarray  # rows of the segment table that are partners, in the order of the base's rows
     other_rows: np.ndarray
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what is missing, sentences
 
 
 def pairings(table: pd.DataFrame, base: str = "") -> list[Pairing]:
-    """Pair the segments of a table.
-
-    Parameters
-    ----------
-    table
-        Segment table with columns ``item`` and ``condition``, perhaps ``speaker``.
-    base
-        Condition that the others are compared with; by default the one with the most segments, of equally
-        frequent ones the first in the alphabet.
-
-    Returns
-    -------
-    list of Pairing
-        One for each other condition, in the order of the alphabet; without rows if nothing has a partner.
-    """
+    """Pair the segments of a table."""
     by = [name for name in ("speaker", "item") if name in table.columns]
     known = table[[*by, "condition"]].assign(row=np.arange(len(table)))
     known = known[known["item"].notna() & known["condition"].notna()]

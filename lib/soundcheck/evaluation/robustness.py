@@ -1,26 +1,43 @@
-"""Measures and judgements that all families share that change the signal.
+"""Changes of the sound: predictions that stay, quality, and error rates from mild to severe changes.
 
 Conventions
 -----------
-``predictions.clean`` are those for the signals that are compared with, ``predictions.changed`` those for the
-changed signals of the same segments. Labels may have gaps: measures of quality leave segments without one
-out and do not count them.
+- A *setting* is a change with a level. Changes are in the order of the threshold file, levels from mild to
+  severe.
+- Error rates under settings are compared over the same segments or trials, those with a prediction for the
+  sound as it is. A missing transcript under a change counts as an empty one, a missing score as the lowest:
+  failing where it is hard gains nothing.
+- The random reference predicts the same for every setting: drawn anew it would change by chance.
+- Elsewhere ``predictions.clean`` are those for the signals that are compared with, ``predictions.changed``
+  those for the changed signals of the same segments. Measures of quality leave out segments without a label.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
+from soundcheck.augment.registry import missing
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.metrics.additive import Statistic
+from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
+from soundcheck.evaluation.words import characters_of
+from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.change import TOLERANCE, unchanged
 from soundcheck.metrics.classification import unweighted_average_recall
-from soundcheck.metrics.combinators import paired_difference
+from soundcheck.metrics.combinators import paired, paired_difference, relative_difference, restrict, stack
+from soundcheck.metrics.disagreement import Setting
 from soundcheck.metrics.regression import concordance_cc
+from soundcheck.metrics.verification import equal_error_rate, min_dcf
+from soundcheck.metrics.weighted import Remembered, Weighted, weighted_sums
+from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
+from soundcheck.metrics.word_rates import missing_as_empty
+from soundcheck.metrics.writing import WORD, unit_of
+from soundcheck.statistics.crossing import Crossing, crossing
+from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.families import PerturbationSeries
 
 Swept = tuple[PerturbationSeries, list[dict[str, Subset]]]
@@ -94,3 +111,318 @@ def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
         else:
             metric = "Ccc" if subset.task.is_regression else "Uar"
             evaluation.judge(subset, f"Change {metric} {subset.change}", change_of_quality)
+            estimate_both(evaluation, subset)
+
+
+def estimate_both(evaluation: Evaluation, subset: Subset) -> None:
+    """Estimate the quality under a change, and that of the same segments before it."""
+    name = "concordance_cc" if subset.task.is_regression else "unweighted_average_recall"
+    for side, condition in enumerate((f"before {subset.change}", subset.change)):
+
+        def measure(subset: Subset, predictions: Predictions, side: int = side) -> Statistic:
+            return paired(*(_quality(subset, own) for own in (predictions.clean, predictions.changed)))[side]
+
+        evaluation.estimates(subset, {name: measure}, condition=condition)
+
+
+DOUBLE, HALF = 2.0, 0.5  # the clean rate, and the rate at which every second word is wrong
+UNKNOWN = Crossing(np.nan, np.nan, np.nan)
+NAME = ("corpus", "transformation", "level")
+CHARACTERS = "written without blanks, so characters are counted in the place of words"
+
+
+def possible_settings(evaluation: Evaluation) -> dict[str, list[Setting]]:
+    """List the settings of each transformation that this machine and the sound material can make.
+
+    Others are noted, and transformations without any are left out.
+    """
+    found: dict[str, list[Setting]] = {}
+    for name, series in evaluation.family.transformations.items():
+        for step, perturbation in series.steps.items():
+            if lack := missing(perturbation, evaluation.sounds):
+                evaluation.note(f"{name}, {step}: {lack}")
+            else:
+                found.setdefault(name, []).append((name, step))
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Limit:
+    """Where a rate reaches a limit under one transformation."""
+
+    corpus: str
+    transformation: str
+    levels: tuple[str, ...]  # from mild to severe
+    clean: float  # rate of the sound as it is
+    doubled: Crossing  # where twice that rate is reached, as a place of levels
+    remark: str = ""  # what is to be known of doubling this rate
+    half: Crossing | None = None  # where the rate reaches one half; ``None`` if that means nothing
+
+
+class Sweep:
+    """Error rates of one model under all settings, and by how much they exceed its clean rate."""
+
+    nouns: tuple[str, str, str]  # of rows and predictions, and what missing ones count as
+    nothing_wrong: str
+    too_high: str  # what is said of a clean rate that can hardly double
+    highest: float  # rate of a model that knows nothing
+    scales: Mapping[str, Scale] = MappingProxyType({})  # of what :meth:`measured` gives
+
+    def __init__(self, evaluation: Evaluation, settings: Mapping[str, list[Setting]]) -> None:
+        self.evaluation = evaluation
+        self.settings = dict(settings)
+        self.every = [setting for own in settings.values() for setting in own]
+        self._known: dict[tuple[object, ...], object] = {}
+
+    def excess(
+        self,
+        subset: Subset,
+        predictions: TransformedPredictions,
+        parts: Mapping[str, Sequence[Setting]],
+        times: float = 1.0,
+        mask: np.ndarray | None = None,
+    ) -> Statistic | Weighted:
+        """Mean rate under some settings minus so many times the clean rate; one value a part."""
+        raise NotImplementedError
+
+    def measured(self, subset: Subset, setting: Setting) -> dict[str, Statistic | Weighted]:
+        """Give what is shown of the model under a setting, the rate among it."""
+        raise NotImplementedError
+
+    def note_missing(self, subset: Subset) -> None:
+        """Note how many predictions are missing, and what they count as."""
+        rows, predictions, count_as = self.nouns
+        there = pd.notna(subset.predictions.clean)
+        if not there.all():
+            without = f"{int((~there).sum())} of {len(subset)} {rows} have no {predictions[:-1]} as they are"
+            self.evaluation.note(f"{subset.corpus}: {without}; left out")
+        lost = sum(int(pd.isna(subset.predictions.settings[one][there]).sum()) for one in self.every)
+        if lost:
+            told = f"{lost} of {len(self.every) * int(there.sum())} {predictions} under changes are missing"
+            self.evaluation.note(f"{subset.corpus}: {told}; {count_as}")
+
+    def remark(self, clean: float) -> str:
+        """Say what is to be known of doubling a rate; empty if nothing is."""
+        if np.isnan(clean):
+            return "there is no rate as it is"
+        if not clean:
+            return f"{self.nothing_wrong} as it is, so nothing doubles"
+        return self.too_high if DOUBLE * clean >= self.highest else ""
+
+    def half(self, subset: Subset, settings: Sequence[Setting]) -> Statistic | None:
+        """Rate under each setting minus one half; ``None`` where one half means nothing."""
+
+    def mildest_changes(self, subset: Subset, predictions: TransformedPredictions, **of: bool) -> object:
+        """Change of the rate under the mildest setting of each transformation."""
+        parts = {" ".join(own[0]): own[:1] for own in self.settings.values()}
+        return self.excess(subset, predictions, parts, **of)
+
+    def mean_change(
+        self, subset: Subset, predictions: TransformedPredictions, mask: np.ndarray | None = None
+    ) -> object:
+        """Change of the rate, averaged over all settings."""
+        return self.excess(subset, predictions, {"": self.every}, mask=mask)
+
+    def curves(self, subset: Subset) -> pd.DataFrame:
+        """Compute what is measured, clean (with an empty transformation and level) and under each setting.
+
+        ``corpus, transformation, level``, each measure with ``_low`` and ``_high``, ``segments``, ``blocks``,
+        and ``reference``, the rate of the random reference. What does not exist is NaN.
+        """
+        rows = []
+        for setting in [CLEAN, *self.every]:
+            row = dict(zip(NAME, (subset.corpus, *setting), strict=True))
+            row |= self._spans(subset, self.measured(subset, setting), self.scales)
+            guessed = self.excess(subset, subset.reference, {"": [setting]}, 0.0)
+            rows.append(row | {"reference": values(guessed)[0]})
+        return pd.DataFrame(rows)
+
+    def limits(self, subset: Subset) -> list[Limit]:
+        """Find the levels of each transformation at which the rate doubles, and at which it is one half."""
+        found = []
+        clean = float(values(self.excess(subset, subset.predictions, {"": [CLEAN]}, 0.0))[0])
+        for name, settings in self.settings.items():
+            parts = {level: [(name, level)] for _, level in settings}
+            doubled = self._crossing(subset, self.excess(subset, subset.predictions, parts, DOUBLE))
+            half = self.half(subset, settings)
+            found.append(
+                Limit(
+                    *(subset.corpus, name, tuple(parts), clean, doubled if clean else UNKNOWN),
+                    *(self.remark(clean), half and self._crossing(subset, half)),
+                )
+            )
+        return found
+
+    def _crossing(self, subset: Subset, statistic: Statistic | Weighted) -> Crossing:
+        resampled = self.evaluation.resample(statistic, subset.blocks)
+        return crossing(resampled, self.evaluation.interval)
+
+    def group_changes(self, subset: Subset, groups: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+        """Compute the mean change of each group for each transformation, and (empty) over all settings.
+
+        ``corpus, column, group, transformation, value, value_low, value_high, segments, blocks``.
+        """
+        rows = []
+        for column, names in groups.items():
+            for group in names:
+                mask = subset.mask(column, group)
+                for name, settings in {"": self.every, **self.settings}.items():
+                    change = self.excess(subset, subset.predictions, {"": settings}, mask=mask)
+                    about = {"corpus": subset.corpus, "column": column, "group": group}
+                    row = about | {"transformation": name} | self._spans(subset, {"value": change})
+                    rows.append(row)
+        columns = ["corpus", "column", "group", "transformation", "value", "value_low", "value_high"]
+        frame = pd.DataFrame(rows, columns=[*columns, "segments", "blocks"])
+        return frame.rename(columns={"value_low": "low", "value_high": "high"})
+
+    def _spans(
+        self,
+        subset: Subset,
+        measured: Mapping[str, Statistic | Weighted],
+        scales: Mapping[str, Scale] = MappingProxyType({}),
+    ) -> dict[str, float]:
+        row: dict[str, float] = {}
+        for name, statistic in measured.items():
+            found = self.evaluation.resample(statistic, subset.blocks)
+            low, high = found.interval(self.evaluation.interval, scale=scales.get(name, FREE))
+            row |= {name: found.value[0], f"{name}_low": low[0], f"{name}_high": high[0]}
+            row |= {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
+        return row
+
+
+class WordSweep(Sweep):
+    """Word error rates; of characters where words of some references are not told apart by blanks.
+
+    A change is additive in its errors, so that the bootstrap is paired.
+    """
+
+    nouns = ("segments", "answers", "they count as empty ones")
+    nothing_wrong = "no word is wrong"
+    too_high = "doubles only if words are made up: one that writes nothing has 100\xa0%"
+    highest = 1.0
+
+    def note_missing(self, subset: Subset) -> None:
+        """Note what is counted, too."""
+        if unit_of(subset.truth) != WORD:
+            self.evaluation.note(f"{subset.corpus}: {CHARACTERS}")
+        super().note_missing(subset)
+
+    def _counts(
+        self, subset: Subset, predictions: TransformedPredictions, setting: Setting | None = None
+    ) -> Counts:
+        """Count errors as the sound is, or under a setting with missing transcripts as empty ones."""
+        place = (subset.corpus, predictions.random, setting)
+        if place not in self._known:
+            clean = setting is None or predictions.random
+            texts = predictions.clean if clean else predictions.settings[setting]
+            texts = texts if setting is None else missing_as_empty(texts)
+            count = word_errors if unit_of(subset.truth) == WORD else characters_of
+            self._known[place] = count(subset.truth, texts)
+        return self._known[place]
+
+    def excess(
+        self,
+        subset: Subset,
+        predictions: TransformedPredictions,
+        parts: Mapping[str, Sequence[Setting]],
+        times: float = 1.0,
+        mask: np.ndarray | None = None,
+    ) -> Statistic:
+        """Mean rate under some settings minus so many times the clean rate; one value a part."""
+        clean, found = self._counts(subset, predictions), {}
+        for label, settings in parts.items():
+            errors = np.mean([self._counts(subset, predictions, one).errors for one in settings], axis=0)
+            statistic = word_error_rate(clean.words, errors - times * clean.errors)
+            found[label] = statistic if mask is None else restrict(statistic, mask)
+        return found[""] if list(found) == [""] else stack(found)
+
+    def measured(self, subset: Subset, setting: Setting) -> dict[str, Statistic]:
+        """Give the rate, its change, and the change divided by the clean rate."""
+        rate, change = (self.excess(subset, subset.predictions, {"": [setting]}, n) for n in (0.0, 1.0))
+        if setting == CLEAN:
+            return {"rate": rate}
+        clean = self._counts(subset, subset.predictions)
+        relative = relative_difference(rate, word_error_rate(clean.words, clean.errors))
+        return {"rate": rate, "change": change, "relative": relative}
+
+    def half(self, subset: Subset, settings: Sequence[Setting]) -> Statistic:
+        """Rate under each setting minus one half."""
+        clean = self._counts(subset, subset.predictions)
+        errors = {one[1]: self._counts(subset, subset.predictions, one).errors for one in settings}
+        limit = HALF * clean.words + 0 * clean.errors
+        return stack({level: word_error_rate(clean.words, own - limit) for level, own in errors.items()})
+
+
+class TrialSweep(Sweep):
+    """Equal error rates, and lowest normalised costs: no sums, so that rates are compared on replicates."""
+
+    nouns = ("trials", "scores", "these trials count as rejected")
+    nothing_wrong = "no trial is decided wrongly"
+    too_high = "twice the rate is what guessing has, or more"
+    highest = 0.5
+    scales = MappingProxyType({"rate": Scale(0.0, 1.0), "cost": Scale(0.0, 1.0)})
+
+    def _rate(
+        self,
+        subset: Subset,
+        predictions: TransformedPredictions,
+        setting: Setting,
+        mask: np.ndarray | None = None,
+        cost: bool = False,
+    ) -> Weighted:
+        about = b"" if mask is None else mask.tobytes()
+        place = (subset.corpus, predictions.random, setting, about, cost)
+        if place not in self._known:
+            scores = scores_under(predictions, CLEAN if predictions.random else setting)
+            trials = self.evaluation.trials(subset, scores)
+            trials = trials if mask is None else trials.only(mask)
+            found = equal_error_rate(trials)
+            if cost:
+                found = min_dcf(trials, **self.evaluation.cost.plain, normalised=True)
+            self._known[place] = Remembered(found)
+        return self._known[place]
+
+    def excess(
+        self,
+        subset: Subset,
+        predictions: TransformedPredictions,
+        parts: Mapping[str, Sequence[Setting]],
+        times: float = 1.0,
+        mask: np.ndarray | None = None,
+        cost: bool = False,
+    ) -> Weighted:
+        """Mean rate, or cost, under some settings minus so many times the clean one; one value a part."""
+
+        def rate(setting: Setting) -> Weighted:
+            return self._rate(subset, predictions, setting, mask, cost)
+
+        before = [(-times, rate(CLEAN))] if times else []
+        terms = {
+            label: [(1 / len(settings), rate(one)) for one in settings] for label, settings in parts.items()
+        }
+        return weighted_sums({label: [*own, *before] for label, own in terms.items()})
+
+    def measured(self, subset: Subset, setting: Setting) -> dict[str, Weighted]:
+        """Give the lowest cost, the rate and its change."""
+        found = {
+            "cost": self._rate(subset, subset.predictions, setting, cost=True),
+            "rate": self._rate(subset, subset.predictions, setting),
+        }
+        if setting != CLEAN:
+            found["change"] = self.excess(subset, subset.predictions, {"": [setting]})
+        return found
+
+
+def scores_under(predictions: TransformedPredictions, setting: Setting) -> np.ndarray:
+    """Give scores under a setting for the trials that have one as they are, float64 ``(trials,)``.
+
+    Examples
+    --------
+    >>> clean, noisy = np.array([0.9, 0.2, np.nan]), np.array([0.5, np.nan, 0.1])
+    >>> predictions = TransformedPredictions(clean, settings={("Noise", "10"): noisy})
+    >>> scores_under(predictions, ("Noise", "10")).tolist()
+    [0.5, -0.9, nan]
+    """
+    clean, scores = predictions.clean, predictions.settings[setting]
+    lowest = np.nanmin(scores) - 1 if np.isfinite(scores).any() else 0.0
+    return np.where(np.isnan(clean), np.nan, np.where(np.isnan(scores), lowest, scores))

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.speakers import SpeakerValues, speaker_averages, speaker_proportions
+from soundcheck.suite.groups import PITCHES
 
 
 def speaker_values(evaluation: Evaluation, subset: Subset, predictions: Predictions) -> SpeakerValues:
@@ -32,3 +38,46 @@ def subsets_with_speakers(evaluation: Evaluation) -> list[tuple[Subset, SpeakerV
         else:
             evaluation.skip(subset, "no speaker has enough labelled segments")
     return subsets
+
+
+def voice_groups(
+    pitch: Sequence[float],
+    speakers: Sequence[object],
+    usable: tuple[float, float] = (50.0, 350.0),
+    borders: tuple[float, float] = (145.0, 190.0),
+    more_than: int = 25,
+) -> tuple[np.ndarray, pd.DataFrame]:
+    """Sort speakers into groups."""
+    table = pd.DataFrame(
+        {"pitch": np.asarray(pitch, dtype=np.float64), "speaker": np.asarray(speakers, dtype=object)}
+    )
+    known = table["speaker"].notna()
+    fine = known & table["pitch"].between(*usable)
+    own = table[fine].groupby("speaker", sort=True)["pitch"]
+    count, mean = own.transform("size"), own.transform("mean")
+    enough = fine & (count.reindex(table.index) > more_than)
+    place = np.searchsorted(np.asarray(borders), mean.reindex(table.index)[enough].to_numpy(), side="left")
+    groups = np.full(len(table), None, dtype=object)
+    groups[enough.to_numpy()] = np.array(PITCHES, dtype=object)[place]
+    reasons = {
+        "no speaker": ~known,
+        f"no pitch from {usable[0]:g} to {usable[1]:g} Hz": known & ~fine,
+        f"speakers with up to {more_than} usable segments": fine & ~enough,
+    }
+    rows = []
+    for name in PITCHES:
+        rows.append((name, table[groups == name], mean))
+    rows += [(reason, table[mask], None) for reason, mask in reasons.items() if mask.any()]
+    return groups, pd.DataFrame(
+        [
+            (
+                name,
+                part["speaker"].nunique(),
+                len(part),
+                means.reindex(part.index).min() if means is not None else np.nan,
+                means.reindex(part.index).max() if means is not None else np.nan,
+            )
+            for name, part, means in rows
+        ],
+        columns=["group", "speakers", "segments", "lowest", "highest"],
+    )

@@ -18,12 +18,12 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
+from soundcheck.evaluation.eligibility import eligible, trials_needed
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.every_kind import EveryKind
 from soundcheck.evaluation.groups import restricted
 from soundcheck.evaluation.subset import Measure, Subset
-from soundcheck.evaluation.trial_groups import Rate
-from soundcheck.evaluation.verification import TRIAL_COLUMNS
+from soundcheck.evaluation.trials import Rate
+from soundcheck.evaluation.verification import TRIAL_COLUMNS, own_trials
 from soundcheck.metrics.combinators import restrict
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.groups import BOTH
@@ -46,59 +46,32 @@ VALUE_COLUMNS = (
 
 @dataclasses.dataclass(frozen=True)
 class GroupCount:
-    """How large a group is.
+    """How large a group is."""
 
-    Parameters
-    ----------
-    group
-        Its name; empty for segments that have no value.
-    segments
-        Segments, with a label if there are labels; of trials those of two speakers.
-    targets
-        Trials of one speaker; ``None`` for segments.
-    speakers
-        Speakers; ``None`` if they are not known.
-    lacks
-        Why it is not judged, empty if it is.
-    """
-
-    group: str
-    segments: int
-    targets: int | None
-    speakers: int | None
-    lacks: str
+    group: str  # empty for segments that have no value
+    segments: int  # with a label if there are labels; of trials those of two speakers
+    targets: int | None  # trials of one speaker; ``None`` for segments
+    speakers: int | None  # ``None`` if they are not known
+    lacks: str  # why it is not judged, empty if it is
 
     @property
     def words(self) -> str:
         """How large it is, for people."""
-        if self.targets is None:
-            found = [counted(self.segments, "segment")]
-        else:
-            found = [counted(self.segments + self.targets, "trial")]
+        rows = "segment" if self.targets is None else "trial"
+        found = [counted(self.segments + (self.targets or 0), rows)]
         return ", ".join(found + [counted(self.speakers, "speaker")] * (self.speakers is not None))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Compared:
-    """The groups of one column in one subset.
+    """The groups of one column in one subset."""
 
-    Parameters
-    ----------
-    subset
-        Rows of the groups that are judged; of trials all of them, because the threshold in use is taken from
-        all.
-    column
-        Column of the groups.
-    groups
-        Groups that are judged: none, or two and more.
-    counts
-        All groups, and at the end what has no value.
-    """
-
+    # rows of the groups that are judged; of trials all of them, because the threshold in use is taken
+    # from all
     subset: Subset
-    column: str
-    groups: list[str]
-    counts: list[GroupCount]
+    column: str  # column of the groups
+    groups: list[str]  # groups that are judged: none, or two and more
+    counts: list[GroupCount]  # all groups, and at the end what has no value
 
     @property
     def masks(self) -> dict[str, np.ndarray]:
@@ -117,23 +90,8 @@ def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
     return subset.take(np.flatnonzero(known))
 
 
-def compared_groups(evaluation: EveryKind, subset: Subset, tests: Iterable[str]) -> list[Compared]:
-    """Find the groups of each column that the suite names for a corpus; skip what cannot be judged.
-
-    Parameters
-    ----------
-    evaluation
-        Takes skipped rows and notes; its family's options say how large a group must be.
-    subset
-        Segments or trials, from :func:`labelled`.
-    tests
-        Tests that are judged; those of the family that are not get a skipped row.
-
-    Returns
-    -------
-    list of Compared
-        One for each column that the corpus has, also of those whose groups are all too small.
-    """
+def compared_groups(evaluation: Evaluation, subset: Subset, tests: Iterable[str]) -> list[Compared]:
+    """Find the groups of each column that the suite names for a corpus; skip what cannot be judged."""
     columns = evaluation.view(subset).groups
     if not columns:
         evaluation.not_applicable(subset, NO_GROUPS)
@@ -163,21 +121,18 @@ def _other_test(subset: Subset) -> str:
     return "segments are labelled: the agreement with the labels is judged instead"
 
 
-def _compared(evaluation: EveryKind, subset: Subset, column: str) -> Compared:
+def _compared(evaluation: Evaluation, subset: Subset, column: str) -> Compared:
     if _confused(subset, column):
         return Compared(subset, column, [], [])
     values = subset.segments[column]
-    counts = [
-        _count(evaluation, subset.take(np.flatnonzero(subset.mask(column, group))), group)
-        for group in sorted(values.dropna().unique())
-    ]
+    counts = [_count(evaluation, subset, column, group) for group in sorted(values.dropna().unique())]
     groups = [count.group for count in counts if not count.lacks]
     missing = values.isna().to_numpy()
-    if missing.any() and subset.task.is_embedding:
-        targets = int(subset.truth[missing].sum())
-        counts.append(GroupCount("", int(missing.sum()) - targets, targets, None, "not within one group"))
-    elif missing.any():
-        counts.append(GroupCount("", int(missing.sum()), None, None, "no value"))
+    if missing.any():
+        of_trials = subset.task.is_embedding
+        targets = int(subset.truth[missing].sum()) if of_trials else None
+        why = "not within one group" if of_trials else "no value"
+        counts.append(GroupCount("", int(missing.sum()) - (targets or 0), targets, None, why))
     if len(groups) < 2:
         groups = []
     elif not subset.task.is_embedding:
@@ -185,29 +140,18 @@ def _compared(evaluation: EveryKind, subset: Subset, column: str) -> Compared:
     return Compared(subset, column, groups, counts)
 
 
-def _count(evaluation: EveryKind, own: Subset, group: str) -> GroupCount:
+def _count(evaluation: Evaluation, subset: Subset, column: str, group: str) -> GroupCount:
     """Count a group and say what it lacks."""
-    options, rows = evaluation.family.options, own.segments
-    if own.task.is_embedding:
-        targets, speakers = int(own.truth.sum()), len(np.union1d(rows["first"], rows["second"]))
-        others = len(rows) - targets
-        needed = (
-            (others, options["minimum_trials"], "trial of two speakers", "trials of two speakers"),
-            (targets, options["minimum_trials"], "trial of one speaker", "trials of one speaker"),
-            (speakers, options["minimum_speakers"], "speaker", "speakers"),
-        )
-        lacks = [
-            f"{n} {one if n == 1 else many}, {least} needed" for n, least, one, many in needed if n < least
-        ]
-        return GroupCount(group, others, targets, speakers, next(iter(lacks), ""))
-    known = "speaker" in rows and rows["speaker"].notna().any()
-    speakers = rows["speaker"].nunique() if known else None
-    lacks = ""
-    if len(rows) < options["minimum_segments"]:
-        lacks = f"{counted(len(rows), 'segment')}, {options['minimum_segments']} needed"
-    elif known and speakers < FEWEST_SPEAKERS:
-        lacks = f"{counted(speakers, 'speaker')}, {FEWEST_SPEAKERS} needed: one does not stand for a group"
-    return GroupCount(group, len(rows), None, speakers, lacks)
+    options, mask = evaluation.family.options, subset.mask(column, group)
+    if subset.task.is_embedding:
+        needed = trials_needed(options, subset, mask)
+        (others, *_), (targets, *_), (speakers, *_) = needed
+        return GroupCount(group, others, targets, speakers, eligible(needed))
+    count, speakers = int(mask.sum()), None
+    if "speaker" in subset.segments and subset.segments.loc[mask, "speaker"].notna().any():
+        speakers = subset.segments.loc[mask, "speaker"].nunique()
+    needed = [(count, "segment", options["minimum_segments"]), (speakers, "speaker", FEWEST_SPEAKERS)]
+    return GroupCount(group, count, None, speakers, eligible(needed))
 
 
 def _obstacle(compared: Compared) -> str:
@@ -234,11 +178,11 @@ def _confused(subset: Subset, column: str) -> str:
     return ""
 
 
-def _tell(evaluation: EveryKind, compared: Compared, total: int) -> None:
+def _tell(evaluation: Evaluation, compared: Compared, total: int) -> None:
     """Note what has no value, what is too small, and which groups have one sex, accent or language only."""
     subset, column = compared.subset, compared.column
     if subset.task.is_embedding:
-        threshold = evaluation.of(subset).threshold(subset, subset.predictions.clean)
+        threshold = evaluation.threshold(subset, subset.predictions.clean)
         evaluation.note(f"{subset.corpus}: trials are accepted above a score of {threshold:.4g}")
         return  # what lies within no group is in the table
     missing = next((count.segments for count in compared.counts if not count.group), 0)
@@ -256,37 +200,26 @@ def _tell(evaluation: EveryKind, compared: Compared, total: int) -> None:
 
 
 def group_values(
-    evaluation: EveryKind,
+    evaluation: Evaluation,
     compared: Compared,
     measures: Mapping[str, Measure | Rate],
     scales: Mapping[str, tuple[float, float]],
 ) -> pd.DataFrame:
-    """Compute measures of each group and of everybody, without verdict.
+    """Compute measures of each group and of everybody, without verdict: a row a test, label and group.
 
-    Parameters
-    ----------
-    evaluation
-        For its bootstrap.
-    compared
-        Groups.
-    measures
-        Test -> measure of segments, or error rate of trials.
-    scales
-        Test -> where its values may lie; those of other tests may lie anywhere.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a test, label and group: ``corpus, task, column, group, test, label``; ``value, low, high`` of
-        the group, the value of ``everybody`` in all groups, and how large the group is, in words: ``size``.
+    ``everybody`` is the value of all groups together, ``size`` how large the group is, in words.
     """
     subset, rows = compared.subset, []
-    part, sizes = evaluation.of(subset), {count.group: count.words for count in compared.counts}
+    sizes = {count.group: count.words for count in compared.counts}
     masks = {None: np.logical_or.reduce(list(compared.masks.values())), **compared.masks}
     for test, measure in measures.items():
         if subset.task.is_embedding:
-            threshold = part.threshold(subset, subset.predictions.clean)
-            own = {name: measure(part.own_trials(subset, mask), threshold) for name, mask in masks.items()}
+            threshold = evaluation.threshold(subset, subset.predictions.clean)
+            parts = {name: subset.take(np.flatnonzero(mask)) for name, mask in masks.items()}
+            own = {
+                name: measure(own_trials(part, part.predictions.clean), threshold)
+                for name, part in parts.items()
+            }
         else:
             base = measure(subset, subset.predictions)
             own = {name: restrict(base, mask) for name, mask in masks.items()}

@@ -63,15 +63,7 @@ def subsets_in_time(evaluation: Evaluation) -> list[tuple[Subset, Neighbours]]:
 def subsets_under_growth(
     evaluation: Evaluation, subsets: Sequence[tuple[Subset, Neighbours]]
 ) -> Iterator[tuple[PerturbationSeries, Subset, Neighbours]]:
-    """Give for each series of changes what :func:`growing` makes of it; say why where there is nothing.
-
-    Parameters
-    ----------
-    evaluation
-        The family's sweeps are the series.
-    subsets
-        From :func:`subsets_in_time`; the tests under growing changes of all of them are judged or skipped.
-    """
+    """Give for each series of changes what :func:`growing` makes of it; say why where there is nothing."""
     for subset, _ in subsets:
         reason = f"no file has {evaluation.family.options['file_minimum']} segments that were heard changed"
         if not evaluation.family.sweeps:
@@ -91,24 +83,7 @@ def subsets_under_growth(
 
 
 def growing(evaluation: Evaluation, series: PerturbationSeries, steps: Mapping[str, Subset]) -> Subset | None:
-    """Let a change grow within each file: from the first segment, unchanged, to the last, at the worst step.
-
-    Parameters
-    ----------
-    evaluation
-        For the family's options.
-    series
-        The change.
-    steps
-        Step -> the same segments under it, the first one unchanged, from
-        :meth:`soundcheck.evaluation.evaluation.Evaluation.swept`.
-
-    Returns
-    -------
-    Subset or None
-        The segments of files with enough of them, with a column ``step``; its changed predictions are those
-        at the step of the segment's place in its file. ``None`` if there is no such file.
-    """
+    """Let a change grow within each file: unchanged at its first segment, the worst step at its last."""
     first = next(iter(steps.values()))
     family, view = evaluation.family, evaluation.view(first)
     heard = swept_rows(family, evaluation.tasks, view.segments, view.blocks, evaluation.seed)

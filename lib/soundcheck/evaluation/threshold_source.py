@@ -14,15 +14,7 @@ CLASSES = 4  # of the published simulations
 
 
 def not_simulated(subset: Subset, definition: TestDefinition) -> str:
-    """Say why a threshold cannot be stretched to the sizes of groups; empty if it can.
-
-    Parameters
-    ----------
-    subset
-        Rows with the number and size of their groups.
-    definition
-        The test.
-    """
+    """Say why a threshold cannot be stretched to the sizes of groups; empty if it can."""
     groups, samples = subset.group_size
     if definition.is_own(subset.task):
         return "the suite sets it"
@@ -36,17 +28,7 @@ def not_simulated(subset: Subset, definition: TestDefinition) -> str:
 
 
 def remarked(verdict: Verdict, subset: Subset, definition: TestDefinition, thresholds: str) -> Verdict:
-    """Let a row say that its threshold is not the one that a reader expects.
-
-    Parameters
-    ----------
-    verdict
-        The row.
-    subset, definition
-        What it is about.
-    thresholds
-        Which thresholds the suite asks for.
-    """
+    """Let a row say that its threshold is not the one that a reader expects."""
     remark = ""
     if verdict.evidence == SHOWN:
         remark = definition.unsuited(subset.task)

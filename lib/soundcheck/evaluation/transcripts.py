@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.tasks import Task
+from soundcheck.common.wording import counted
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.normalisation import NORMALISERS, changed_examples, is_turkic
@@ -25,17 +26,15 @@ SAID, HEARD, FIRST = "said", "heard", "first"  # references, hypotheses, the fir
 
 
 class TranscriptReader:
-    """Normalises transcripts; each text once.
-
-    Parameters
-    ----------
-    normaliser, alternatives, synonyms
-        Those of the suite.
-    """
+    """Normalises transcripts; each text once."""
 
     def __init__(self, normaliser: str, alternatives: bool, synonyms: Sequence[tuple[str, str]]) -> None:
         self.normaliser = NORMALISERS[normaliser]
         self._wordings = alternatives, synonyms, self.normaliser.prepare
+        self.alternatives = alternatives
+        forms = ["alternatives and words in parentheses"] if alternatives else []
+        forms += [f"{counted(len(synonyms), 'pair')} of synonyms"] if synonyms else []
+        self.several = ", ".join(forms)  # how a reference may allow several wordings, if it may
         self._reader = functools.cache(self._make_reader)
         self._mixed: dict[tuple[str, str], bool] = {}
         self._known: dict[tuple[str, str, bool, bool], str] = {}
@@ -43,19 +42,7 @@ class TranscriptReader:
     def read(
         self, texts: Sequence[str | None] | None, side: str, segments: pd.DataFrame, mixed: bool = False
     ) -> np.ndarray | None:
-        """Normalise the texts of segments, ``(segments,)``; missing ones are ``None``.
-
-        Parameters
-        ----------
-        texts
-            As written; ``None`` = there are none.
-        side
-            :data:`SAID`, :data:`HEARD` or :data:`FIRST`.
-        segments
-            Their rows of the segment table.
-        mixed
-            Whether the corpus has references of both kinds of scripts, from :meth:`mixed`.
-        """
+        """Normalise the texts of segments, ``(segments,)``; missing ones are ``None``."""
         if texts is None:
             return None
         turkic = [False] * len(texts)

@@ -13,13 +13,15 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+from pathlib import PurePosixPath
 
 import numpy as np
+import pandas as pd
 
 from soundcheck.augment.registry import drawn_options, kind_of_sounds
 from soundcheck.augment.unspoken import seconds_heard
-from soundcheck.evaluation.other_languages import of_corpus, unjudged
-from soundcheck.evaluation.recognition import Recognition
+from soundcheck.corpora.languages import among
+from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.made_up import (
@@ -31,27 +33,19 @@ from soundcheck.metrics.made_up import (
     word_counts,
 )
 from soundcheck.metrics.word_errors import word_errors
+from soundcheck.sounds.sound import SoundSet
 from soundcheck.suite.entries import SPEECH_KINDS
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Kind:
-    """The answers to one kind of sound.
+    """The answers to one kind of sound."""
 
-    Parameters
-    ----------
-    subset
-        Its ``predictions.changed`` are the answers, ``predictions.clean`` those to the speech as it is.
-    heard, unspoken
-        Seconds, float64 ``(segments,)``.
-    looped
-        Whether a piece of the speech is repeated, so that words have to repeat as well.
-    """
-
+    # its ``predictions.changed`` are the answers, ``predictions.clean`` those to the speech as it is
     subset: Subset
-    heard: np.ndarray
+    heard: np.ndarray  # seconds, float64 ``(segments,)``
     unspoken: np.ndarray
-    looped: bool
+    looped: bool  # whether a piece of the speech is repeated, so that words have to repeat as well
 
     def of_speech(self) -> Kind:
         """Give the answers to the speech of the same segments as it is, under an empty name."""
@@ -76,21 +70,7 @@ class Kind:
         return bool((self.unspoken > 0).all()) and not self.silent
 
     def summary(self, limit: float, repeats: dict[str, int]) -> dict[str, float]:
-        """Count what the recogniser wrote.
-
-        Parameters
-        ----------
-        limit
-            Characters a minute beyond which an answer runs away.
-        repeats
-            ``words``, the longest sequence that is looked for, and the ``times`` that count.
-
-        Returns
-        -------
-        dict
-            ``answers``, ``missing``, ``empty``, ``runaway`` and ``repeating`` answers, and ``words`` and
-            ``characters`` a minute, NaN without any answer.
-        """
+        """Count what the recogniser wrote."""
         texts = self.subset.predictions.changed
         given = [text for text in texts if text is not None]
         counts = character_counts(texts)
@@ -105,7 +85,7 @@ class Kind:
         }
 
 
-def kinds(evaluation: Recognition) -> list[Kind]:
+def kinds(evaluation: Evaluation) -> list[Kind]:
     """Give the answers to each kind of sound for each corpus; missing ones are noted."""
     found = []
     for change in evaluation.family.changes.values():
@@ -136,7 +116,7 @@ def kinds(evaluation: Recognition) -> list[Kind]:
     return found
 
 
-def _note_silent(evaluation: Recognition, subset: Subset) -> None:
+def _note_silent(evaluation: Evaluation, subset: Subset) -> None:
     """Tell of a recogniser that writes nothing into most of the speech either: that is no merit."""
     given = [text for text in subset.predictions.clean if text is not None]
     nothing = sum(not text.split() for text in given)
@@ -145,7 +125,7 @@ def _note_silent(evaluation: Recognition, subset: Subset) -> None:
         evaluation.note(f"{told}, so empty answers tell little")
 
 
-def _options(evaluation: Recognition, subset: Subset, row: int) -> dict[str, object]:
+def _options(evaluation: Evaluation, subset: Subset, row: int) -> dict[str, object]:
     content = subset.segments["audio"].iloc[row]
     return drawn_options(evaluation.change(subset.change), seed=evaluation.seed, content=content)[0]
 
@@ -178,3 +158,43 @@ def inserted(kind: Kind, predictions: Predictions) -> Statistic:
     the first has more is supported by no speech.
     """
     return per_minute(word_errors(predictions.clean, predictions.changed).insertions, kind.unspoken)
+
+
+IN_CORPUS = "Other Language Of The Corpus"
+MOST = 8  # languages that are named
+
+
+def unjudged(evaluation: Evaluation, sounds: SoundSet) -> str:
+    """Say why the answers to speech in another language cannot be judged; empty if they can."""
+    named = [parts[0] for sound in sounds.sounds if (parts := PurePosixPath(sound.name).parts[:-1])]
+    known = sorted(set(among(named, evaluation.languages)) - {None})
+    if known:
+        return f"the recogniser knows {', '.join(known)}, and some of the sounds are in that"
+    if sounds.synthetic and not evaluation.languages:
+        spoken = ", ".join(sorted(set(named)))
+        return (
+            f"the suite does not say which languages the recogniser knows, and the sounds are in {spoken}; "
+            "name its languages under card, or a folder other_language under sounds"
+        )
+    return ""
+
+
+def of_corpus(evaluation: Evaluation, subset: Subset) -> Subset | None:
+    """Give the segments of a corpus in languages that the recogniser does not know, as they are.
+
+    ``None`` if there are none, or if nobody says which languages these are or the recogniser knows. Their
+    answers stand as those to a change.
+    """
+    if not evaluation.languages or "language" not in subset.segments:
+        return None
+    spoken = subset.segments["language"].to_numpy(dtype=object)
+    foreign = pd.notna(spoken) & pd.isna(among(spoken, evaluation.languages))
+    if not foreign.any():
+        return None
+    found = subset.take(np.flatnonzero(foreign))
+    names = sorted(found.segments["language"].unique())
+    told = f"{len(found)} of {len(subset)} segments are in {', '.join(names[:MOST])}"
+    told += f" and {len(names) - MOST} other languages" if len(names) > MOST else ""
+    evaluation.note(f"{subset.corpus}: {told}, which the recogniser does not know")
+    heard = {"predictions": found.predictions.unchanged(), "reference": found.reference.unchanged()}
+    return dataclasses.replace(found, **heard, change=IN_CORPUS)

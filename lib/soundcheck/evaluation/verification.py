@@ -1,4 +1,4 @@
-"""What a notebook about speaker verification holds in its hand: trials, their scores, and thresholds.
+"""Tasks with embeddings: trials, their scores, and thresholds.
 
 A subset of trials is like a subset of segments: its ``segments`` are the trials, ``truth`` says which of
 them are targets, predictions are scores. So tests of trials are judged like all others.
@@ -14,7 +14,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -22,9 +22,9 @@ import pandas as pd
 from soundcheck.augment import registry
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.evaluation import changed_segments
 from soundcheck.evaluation.corpus_view import CorpusView
-from soundcheck.evaluation.description import EvaluationDescription
-from soundcheck.evaluation.evaluation import Evaluation, changed_segments
+from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_threshold, min_dcf_threshold
@@ -34,6 +34,8 @@ from soundcheck.suite.families import Family, Perturbation
 NO_CHANGES = "scores and embeddings of a table cannot answer for changed signals"
 EQUAL_ERROR_RATE = "equal error rate"
 MINIMUM_COST = "minimum cost"
+SIDES = ["enrol_speaker", "test_speaker"]
+NO_BLOCKS = np.zeros(0, dtype=np.intp)  # trials bring their own
 # The last if sexes are not known.
 KINDS = ("target", "non-target, same sex", "non-target, other sex", "non-target")
 
@@ -46,18 +48,10 @@ TRIAL_COLUMNS = frozenset(
 
 @dataclasses.dataclass(frozen=True)
 class Cost:
-    """What errors cost.
+    """What errors cost."""
 
-    Parameters
-    ----------
-    p_target
-        Probability that a trial is a target, in use.
-    c_miss, c_false_alarm
-        Cost of a rejected target and of an accepted non-target.
-    """
-
-    p_target: float
-    c_miss: float = 1.0
+    p_target: float  # probability that a trial is a target, in use
+    c_miss: float = 1.0  # cost of a rejected target and of an accepted non-target
     c_false_alarm: float = 1.0
 
     @property
@@ -67,24 +61,7 @@ class Cost:
 
 
 def threshold_in_use(family: Family, model: str, scores: np.ndarray, target: np.ndarray) -> float:
-    """Give the threshold in use, above which a trial is accepted.
-
-    Parameters
-    ----------
-    family
-        Its option ``threshold`` is a number, or says which threshold is taken from the trials themselves.
-    model
-        Name of the model, which may have a threshold of its own.
-    scores
-        float64 ``(trials,)``; NaN if missing.
-    target
-        Whether one person speaks, bool ``(trials,)``.
-
-    Returns
-    -------
-    float
-        NaN if it is to be taken from trials of one kind only.
-    """
+    """Give the threshold in use, above which a trial is accepted."""
     wanted = family.option("threshold", model)
     nobody = np.zeros(len(scores), dtype=np.intp)  # who speaks makes no difference
     trials = Trials(scores, target, nobody, nobody, 1)
@@ -95,18 +72,14 @@ def threshold_in_use(family: Family, model: str, scores: np.ndarray, target: np.
     return float(wanted)
 
 
-class Verification(Evaluation):
-    """An evaluation of a model of speakers.
+def own_trials(subset: Subset, scores: np.ndarray) -> Trials:
+    """Put trials together as if there were no other speakers: only theirs are drawn."""
+    found = Trials.of(scores, subset.truth, *(subset.segments[side] for side in SIDES))
+    return found.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
 
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
-    """
 
-    def __init__(self, description: EvaluationDescription) -> None:
-        super().__init__(description)
-        self._views = {view.name: view for view in self.corpora}
+class TrialTasks(Judging):
+    """What an evaluation knows of trials: their scores, thresholds and groups."""
 
     @property
     def cost(self) -> Cost:
@@ -120,76 +93,47 @@ class Verification(Evaluation):
 
     def trial_table(self, subset: Subset) -> TrialTable:
         """Give the trials of a subset's corpus, all of them."""
-        return self._views[subset.corpus].trials
+        return self.view(subset).trials
 
-    def corpus(self, subset: Subset) -> CorpusView:
-        """Give the corpus that the trials of a subset point to."""
-        return self._views[subset.corpus]
+    def _transformed_trials(self, corpus: CorpusView, task: Task, rows: np.ndarray) -> Subset:
+        """Give the trials whose tested side was transformed."""
+        tested = rows[corpus.trials.frame["segment"].to_numpy()]
+        if not tested.all():
+            told = f"{corpus.name}: {int(rows.sum())} tested recordings were changed"
+            self.note(f"{told}; {int(tested.sum())} of {len(tested)} trials test one of them")
+        subset, place = self._subset(corpus, task, rows=tested), np.flatnonzero(tested)
+        settings, guesses = {CLEAN: subset.predictions.clean}, {CLEAN: subset.reference.clean}
+        keys = [f"{corpus.name}|trial {key}" for key in subset.segments["key"]]
+        for setting, change in self.settings.items():
+            if change is not None:
+                settings[setting] = corpus.scores(change.identity, place)
+                guesses[setting] = reference_scores(self.seed, keys, change.identity)
+        return dataclasses.replace(
+            subset,
+            predictions=TransformedPredictions(settings[CLEAN], settings=settings),
+            reference=TransformedPredictions(guesses[CLEAN], random=True, settings=guesses),
+        )
 
-    def _obstacle(self, corpus: CorpusView, task: Task) -> str:
-        if corpus.trials is None:
-            return "the corpus has neither a list of trials nor two speakers to make one of"
-        return ""  # changes are looked at one by one: clean trials need none of them
-
-    def subsets(self, change: str = "", base: str = "") -> Iterator[Subset]:
-        """Give the trials of each corpus, with scores for clean recordings or under a change as well."""
-        if not self._missing(change):
-            yield from super().subsets(change, base)
-
-    def transformed(self) -> Iterator[Subset]:
-        """Give for each corpus the trials whose tested side was transformed.
-
-        Their predictions and those of the reference are
-        :class:`~soundcheck.evaluation.subset.TransformedPredictions`: scores of the same trials as they are
-        and under all settings. Corpora that cannot be tested are passed over, with the reason.
-        """
-        for corpus, task in self._applicable():
-            if lack := self._unchangeable(corpus):
-                self._reasons[corpus.name, task.name, ""] = lack
-                continue
-            rows = changed_segments.swept_rows(
-                self.family, self.tasks, corpus.segments, corpus.blocks, self.seed, corpus.trials
-            )
-            series = self.family.transformations
-            steps = [step for found in series.values() for step in found.steps.values()]
-            rows = self.changed(corpus, rows, ", ".join(series), steps)
-            tested = rows[corpus.trials.frame["segment"].to_numpy()]
-            if not tested.all():
-                told = f"{corpus.name}: {int(rows.sum())} tested recordings were changed"
-                self.note(f"{told}; {int(tested.sum())} of {len(tested)} trials test one of them")
-            subset, place = self._subset(corpus, task, rows=tested), np.flatnonzero(tested)
-            settings, guesses = {CLEAN: subset.predictions.clean}, {CLEAN: subset.reference.clean}
-            keys = [f"{corpus.name}|trial {key}" for key in subset.segments["key"]]
-            for name, found in series.items():
-                for step, change in found.steps.items():
-                    settings[name, step] = corpus.scores(change.identity, place)
-                    guesses[name, step] = reference_scores(self.seed, keys, change.identity)
-            yield dataclasses.replace(
-                subset,
-                predictions=TransformedPredictions(settings[CLEAN], settings=settings),
-                reference=TransformedPredictions(guesses[CLEAN], random=True, settings=guesses),
-            )
-
-    def _unchangeable(self, corpus: CorpusView) -> str:
+    def why_unchangeable(self, corpus: CorpusView) -> str:
+        """Say why there are no scores of changed recordings of a corpus; empty if there are."""
         if not self.predicts_changes:
             return NO_CHANGES
         return "" if corpus.audio else "the corpus has no audio that could be changed"
 
-    def _missing(self, change: str) -> str:
+    def why_unscored(self, change: str) -> str:
         """Say why there are no scores under a change; empty if there are."""
         if change and not self.predicts_changes:
             return NO_CHANGES
         return registry.missing(self.family.changes[change]) if change else ""
 
-    def _subset(
+    def _trial_subset(
         self,
         corpus: CorpusView,
         task: Task,
-        change: Perturbation | None = None,
-        base: Perturbation | None = None,
-        rows: np.ndarray | None = None,
+        change: Perturbation | None,
+        rows: np.ndarray | None,
         *,
-        unchanged: bool = False,
+        unchanged: bool,
     ) -> Subset:
         """Give the trials of a corpus with their scores.
 
@@ -207,7 +151,7 @@ class Verification(Evaluation):
                 changed = self.changed(corpus, changed, change.name, [change])
             chosen = changed[frame["segment"].to_numpy()]
             if not chosen.all():
-                self._note(f"{corpus.name}: of {len(chosen)} trials {int(chosen.sum())} were changed")
+                self.note(f"{corpus.name}: of {len(chosen)} trials {int(chosen.sum())} were changed")
             predictions = dataclasses.replace(predictions, changed=corpus.scores(change.identity))
             random = dataclasses.replace(random, changed=reference_scores(self.seed, keys, change.identity))
         everything = Subset(
@@ -224,26 +168,11 @@ class Verification(Evaluation):
         return everything.take(np.flatnonzero(chosen & (True if rows is None else rows)))
 
     def trials(self, subset: Subset, scores: np.ndarray) -> Trials:
-        """Put the trials of a subset and scores for them together, for metrics.
-
-        Parameters
-        ----------
-        subset
-            From :meth:`subsets`.
-        scores
-            float64 ``(trials,)``; NaN if missing.
-        """
+        """Put the trials of a subset and scores for them together, for metrics."""
         first, second = (subset.segments[name].to_numpy() for name in ("first", "second"))
         speakers = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
-        return Trials(scores, subset.truth, first, second, speakers)
-
-    def own_trials(self, subset: Subset, mask: np.ndarray) -> Trials:
-        """Put the trials of a group together as if there were no others: only its speakers are drawn."""
-        own = subset.take(np.flatnonzero(mask))
-        both = own.segments[["first", "second"]].to_numpy()
-        names, codes = np.unique(both, return_inverse=True)
-        codes = codes.reshape(both.shape)
-        return Trials(own.predictions.clean, own.truth, codes[:, 0], codes[:, 1], len(names))
+        found = Trials(scores, subset.truth, first, second, speakers)
+        return found.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
 
     def threshold(self, subset: Subset, scores: np.ndarray) -> float:
         """Give the threshold in use, above which a trial is accepted.
@@ -270,38 +199,13 @@ class Verification(Evaluation):
                     for rate in ("Acceptance", "Rejection"):
                         self.skip(subset, self.too_small(column), f"False {rate} Rate Difference", column)
             for change in self.family.changes:
-                self.skip(subset, self._missing(change), f"Change Eer {change}")
+                self.skip(subset, self.why_unscored(change), f"Change Eer {change}")
 
     def too_small(self, column: str) -> str:
         """Say why the groups of a column are not compared."""
-        fewest = self.family.options["minimum_speakers"]
-        return f"fewer than 2 groups of {column} with {self._least} trials of each kind and {fewest} speakers"
-
-    def groups(self, subset: Subset, column: str, *, judged: bool = True) -> list[str]:
-        """List the groups of a column with enough trials of both kinds; empty if there are not two.
-
-        Parameters
-        ----------
-        subset
-            Trials.
-        column
-            Column of the segment table.
-        judged
-            Whether groups need enough speakers, too: of few speakers too often not even two are drawn.
-        """
-        trials = subset.segments
-        counts = pd.crosstab(trials[column], trials["target"])
-        enough = (counts.reindex(columns=[False, True], fill_value=0) >= self._least).all(axis=1)
-        found = sorted(counts.index[enough])
-        if judged:
-            speakers = {group: self._speakers(trials[subset.mask(column, group)]) for group in found}
-            fewest = self.family.options["minimum_speakers"]
-            found = [group for group in found if speakers[group] >= fewest]
-        return found if len(found) > 1 else []
-
-    @staticmethod
-    def _speakers(trials: pd.DataFrame) -> int:
-        return len(np.union1d(trials["first"], trials["second"]))
+        options = self.family.options
+        needed = f"{options['minimum_trials']} trials of each kind and {options['minimum_speakers']} speakers"
+        return f"fewer than 2 groups of {column} with {needed}"
 
     def within_groups(self, subset: Subset, column: str, *, judged: bool = True) -> np.ndarray:
         """Say which trials lie within any group that :meth:`groups` lists, bool ``(trials,)``."""
@@ -316,14 +220,17 @@ class Verification(Evaluation):
         found = {"all trials": np.ones(len(target), dtype=bool)}
         for kind in KINDS[1:3]:
             own = subset.segments["kind"].eq(kind).to_numpy()
-            if own.sum() < self._least:
+            if own.sum() < self.family.options["minimum_trials"]:
                 return {"all trials": found["all trials"]}
             found[kind] = own | target
         return found
 
-    @property
-    def _least(self) -> int:
-        return int(self.family.options["minimum_trials"])
+
+def enrolled_recordings(table: TrialTable) -> np.ndarray:
+    """Give the recording that each trial is enrolled with; of several the first stands for all."""
+    enrolled = np.zeros(int(table.member_of.max(initial=-1)) + 1, dtype=np.int64)
+    enrolled[table.member_of[::-1]] = table.members[::-1]
+    return enrolled[table.frame["enrolment"].to_numpy()]
 
 
 def _with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
@@ -331,9 +238,7 @@ def _with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) 
 
     A column that is called like one of the trials themselves is passed over.
     """
-    enrolled = np.zeros(int(table.member_of.max(initial=-1)) + 1, dtype=np.int64)
-    enrolled[table.member_of[::-1]] = table.members[::-1]  # the first utterance stands for all
-    first, second = enrolled[table.frame["enrolment"].to_numpy()], table.frame["segment"].to_numpy()
+    first, second = enrolled_recordings(table), table.frame["segment"].to_numpy()
     both = pd.concat([table.frame["enrol_speaker"], table.frame["test_speaker"]])
     codes = pd.factorize(both, sort=True)[0]
     added: dict[str, object] = {

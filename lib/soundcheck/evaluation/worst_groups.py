@@ -20,10 +20,10 @@ import pandas as pd
 
 from soundcheck.common.wording import counted
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.evaluation.every_kind import EveryKind
+from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.evaluation.verification import threshold_in_use
-from soundcheck.metrics.additive import Point, round_significant
+from soundcheck.metrics.additive import Point, Statistic, round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.worst_groups import LEAST_SEGMENTS, Search, search
@@ -40,24 +40,12 @@ _TOLD = 3  # groups that a remark names
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Found:
-    """What was looked at in a corpus, and what was found.
+    """What was looked at in a corpus, and what was found."""
 
-    Parameters
-    ----------
-    subset
-        The segments.
-    columns
-        Name -> words ``(segments,)``, of the columns that were looked at.
-    passed_over
-        Other columns -> why not.
-    search
-        The groups.
-    """
-
-    subset: Subset
-    columns: dict[str, np.ndarray]
-    passed_over: dict[str, str]
-    search: Search
+    subset: Subset  # the segments
+    columns: dict[str, np.ndarray]  # name -> words ``(segments,)``, of the columns that were looked at
+    passed_over: dict[str, str]  # other columns -> why not
+    search: Search  # the groups
 
     @property
     def remark(self) -> str:
@@ -97,147 +85,98 @@ class _Count(Weighted):
         return np.full((len(weights), 1), np.nan)
 
 
-class WorstGroups(EveryKind):
-    """An evaluation of any kind of model that looks for groups.
+def searched_subsets(evaluation: Evaluation) -> Iterator[Subset]:
+    """Give the segments of each corpus and task; of trials of one speaker those that are tested."""
+    for subset in evaluation.subsets():
+        if not subset.task.is_embedding:
+            yield subset
+        elif len(np.unique(subset.truth)) < 2:
+            evaluation.skip(subset, "trials of one kind give no threshold")
+        else:
+            yield _tested(evaluation, subset)
 
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
+
+def _tested(evaluation: Evaluation, trials: Subset) -> Subset:
+    """Give the tested segment of each trial of one speaker; predictions say whether it was rejected."""
+    view, rows = evaluation.view(trials), np.flatnonzero(trials.truth)
+    tested, keys = (trials.segments[name].to_numpy()[rows] for name in ("segment", "key"))
+
+    def rejected(scored: Predictions) -> Predictions:
+        threshold = threshold_in_use(evaluation.family, evaluation.model, scored.clean, trials.truth)
+        found = np.where(np.isnan(scored.clean), np.nan, scored.clean <= threshold)
+        return dataclasses.replace(scored, clean=found[rows])
+
+    found = dataclasses.replace(
+        trials,
+        segments=view.segments.iloc[tested].assign(key=keys).reset_index(drop=True),
+        truth=None,
+        predictions=rejected(trials.predictions),
+        reference=rejected(trials.reference),
+        blocks=view.block_codes()[tested],
+    )
+    return found.take(np.arange(len(found)))
+
+
+def search_groups(evaluation: Evaluation, subset: Subset, measure: Measure, matters: float) -> Found | None:
+    """Look at all groups of a subset; ``None``, with tests skipped, if there is no group to look at.
+
+    The measure is an additive statistic with one value, the higher the worse.
     """
+    whole = measure(subset, subset.predictions).point()
+    if whole.reasons[0]:
+        evaluation.skip(subset, whole.reasons[0])
+        return None
+    columns, passed_over = _columns_of(evaluation, subset)
+    found = _search(evaluation, columns, subset, measure(subset, subset.predictions), matters)
+    place = f"{subset.corpus}, {subset.task.name}"
+    if whole.notes[0]:
+        evaluation.note(f"{place}: {whole.notes[0]}")
+    if undefined := sum(np.isnan(one.gap) for one in found.candidates):
+        what = "could not be judged: most segments of either side have no prediction"
+        evaluation.note(f"{place}: {counted(undefined, 'group')} {what}")
+    if not found.candidates:
+        evaluation.skip(subset, NO_GROUP)
+        return None
+    return Found(subset, columns, passed_over, found)
 
-    def subsets(self, change: str = "", base: str = "") -> Iterator[Subset]:
-        """Give the segments of each corpus and task; of trials of one speaker those that are tested."""
-        for subset in super().subsets(change, base):
-            if not subset.task.is_embedding:
-                yield subset
-            elif len(np.unique(subset.truth)) < 2:
-                self.skip(subset, "trials of one kind give no threshold")
-            else:
-                yield self._tested(subset)
 
-    def _tested(self, trials: Subset) -> Subset:
-        """Give the tested segment of each trial of one speaker; predictions say whether it was rejected."""
-        view, rows = self.view(trials), np.flatnonzero(trials.truth)
-        tested, keys = (trials.segments[name].to_numpy()[rows] for name in ("segment", "key"))
+def _search(
+    evaluation: Evaluation, columns: dict[str, np.ndarray], subset: Subset, worse: Statistic, matters: float
+) -> Search:
+    return search(columns, worse, subset.blocks, matters, evaluation.replicates, evaluation.seed)
 
-        def rejected(scored: Predictions) -> Predictions:
-            threshold = threshold_in_use(self.family, self.model, scored.clean, trials.truth)
-            found = np.where(np.isnan(scored.clean), np.nan, scored.clean <= threshold)
-            return dataclasses.replace(scored, clean=found[rows])
 
-        found = dataclasses.replace(
-            trials,
-            segments=view.segments.iloc[tested].assign(key=keys).reset_index(drop=True),
-            truth=None,
-            predictions=rejected(trials.predictions),
-            reference=rejected(trials.reference),
-            blocks=view.block_codes()[tested],
-        )
-        return found.take(np.arange(len(found)))
+def _columns_of(evaluation: Evaluation, subset: Subset) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    view, task, family = evaluation.view(subset), subset.task, evaluation.family
+    hidden = {*_NOT_GROUPS, *view.blocks, task.name}
+    if task.name == "emotion":
+        hidden.add("category")  # the label with all its names
+    measured = [*family.measured, *family.options["columns"]]
+    return columns_of(subset.segments, view.groups, measured, hidden - set(view.groups))
 
-    def search(self, subset: Subset, measure: Measure, matters: float) -> Found | None:
-        """Look at all groups of a subset.
 
-        Parameters
-        ----------
-        subset
-            The segments.
-        measure
-            How badly segments are served: an additive statistic with one value, the higher the worse.
-        matters
-            The gap that matters.
+def judge_found(evaluation: Evaluation, found: Found, test: str, measure: Measure) -> None:
+    """Keep the row of a search: how many groups are named, and which; the measure is that of the search."""
+    subset = found.subset
+    blocks = len(np.unique(subset.blocks[measure(subset, subset.predictions).rows]))
 
-        Returns
-        -------
-        Found or None
-            ``None``, and the tests are skipped with the reason, if there is no group to look at.
-        """
-        whole = measure(subset, subset.predictions).point()
-        if whole.reasons[0]:
-            self.skip(subset, whole.reasons[0])
-            return None
-        columns, passed_over = self._columns_of(subset)
-        found = self._search(columns, subset, measure, subset.predictions, matters)
-        place = f"{subset.corpus}, {subset.task.name}"
-        if whole.notes[0]:
-            self.note(f"{place}: {whole.notes[0]}")
-        if undefined := sum(np.isnan(one.gap) for one in found.candidates):
-            what = counted(undefined, "group")
-            self.note(f"{place}: {what} could not be judged: most segments of either side have no prediction")
-        if not found.candidates:
-            self.skip(subset, NO_GROUP)
-            return None
-        return Found(subset, columns, passed_over, found)
+    def count(_: Subset, predictions: Predictions) -> _Count:
+        if not predictions.random:
+            return _Count(found.search, blocks)
+        worse = measure(subset, predictions)
+        return _Count(_search(evaluation, found.columns, subset, worse, found.search.matters), blocks)
 
-    def _search(
-        self,
-        columns: dict[str, np.ndarray],
-        subset: Subset,
-        measure: Measure,
-        predictions: Predictions,
-        matters: float,
-    ) -> Search:
-        statistic = measure(subset, predictions)
-        return search(columns, statistic, subset.blocks, matters, self.replicates, self.seed)
-
-    def _columns_of(self, subset: Subset) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-        view, task = self.view(subset), subset.task
-        hidden = {*_NOT_GROUPS, *view.blocks, task.name}
-        if task.name == "emotion":
-            hidden.add("category")  # the label with all its names
-        measured = [*self.family.measured, *self.family.options["columns"]]
-        return columns_of(subset.segments, view.groups, measured, hidden - set(view.groups))
-
-    def judge_found(self, found: Found, test: str, measure: Measure) -> None:
-        """Keep the row of a search: how many groups are named, and which.
-
-        Parameters
-        ----------
-        found
-            From :meth:`search`.
-        test
-            Name of the test.
-        measure
-            As for :meth:`search`; the random reference is judged by it, too.
-        """
-        subset = found.subset
-        blocks = len(np.unique(subset.blocks[measure(subset, subset.predictions).rows]))
-
-        def count(_: Subset, predictions: Predictions) -> _Count:
-            if not predictions.random:
-                return _Count(found.search, blocks)
-            matters = found.search.matters
-            return _Count(self._search(found.columns, subset, measure, predictions, matters), blocks)
-
-        (verdict,) = self.judge(subset, test, count)
-        if verdict.value is None:  # the suite leaves the test out
-            return
-        remark = "; ".join(filter(None, (found.remark, verdict.skipped)))
-        verdict = dataclasses.replace(verdict, p_value=found.search.p_value, skipped=remark)
-        self._judged[-1] = dataclasses.replace(self._judged[-1], verdict=verdict)
+    (verdict,) = evaluation.judge(subset, test, count)
+    if verdict.value is None:  # the suite leaves the test out
+        return
+    remark = "; ".join(filter(None, (found.remark, verdict.skipped)))
+    evaluation.amend(dataclasses.replace(verdict, p_value=found.search.p_value, skipped=remark))
 
 
 def columns_of(
     segments: pd.DataFrame, groups: Sequence[str], measured: Iterable[str], hidden: Iterable[str] = ()
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Take the columns of a segment table whose values may be groups.
-
-    Parameters
-    ----------
-    segments
-        The segment table.
-    groups
-        Columns that the suite names; they are looked at whatever they are.
-    measured
-        Columns of numbers that are cut into ranges, unless the suite cuts them already.
-    hidden
-        Columns that nobody looks at.
-
-    Returns
-    -------
-    tuple of dict
-        Name -> words, object ``(segments,)`` with the name in them; and name -> why it is passed over.
 
     Examples
     --------
@@ -278,18 +217,6 @@ def _words(name: str, values: pd.Series) -> np.ndarray:
 
 def in_ranges(name: str, numbers: np.ndarray) -> np.ndarray:
     """Give measured numbers the name of their range: the lowest quarter, the highest quarter, and between.
-
-    Parameters
-    ----------
-    name
-        Of the column.
-    numbers
-        float64 ``(N,)``, NaN where nothing could be measured.
-
-    Returns
-    -------
-    numpy.ndarray
-        object ``(N,)``, ``None`` where nothing could be measured.
 
     Examples
     --------

@@ -36,7 +36,7 @@ from soundcheck.results.judged import Judged
 from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.results.worse import MATTERS_WORSE
 
-JOINED, GAP = "joined", "across a gap"
+JOINED, GAP, NEW_MODEL = "joined", "across a gap", "to another model"
 
 
 _RUN = ("position", "run", "date", "soundcheck", "model_version", "data_version", "model")
@@ -134,17 +134,17 @@ def _entries(run: PastRun, names: dict[str, str]) -> Iterator[tuple[str, Judged]
             yield names[verdict.model], dataclasses.replace(entry, verdict=verdict)
 
 
-_VERSIONS = {"model": "model_version", "data": "data_version", "Soundcheck": "soundcheck"}
+_VERSIONS = {"data": "data_version", "Soundcheck": "soundcheck"}
 
 
 def _stepped(row: dict[str, object], before: dict[str, object], step: Step) -> dict[str, object]:
     """Say how a value follows the one before."""
     pairs = {name: (before[column], row[column]) for name, column in _VERSIONS.items()}
     changed = [name for name, (one, other) in pairs.items() if one and other and one != other]
-    changed += [] if step.same_seed else ["seed"]
-    adjacent = before["position"] == row["position"] - 1
-    joined = "" if step.reason else JOINED if adjacent else GAP
+    line = NEW_MODEL if step.other_model else JOINED if before["position"] == row["position"] - 1 else GAP
+    changed = [*(["model"] if step.other_model else []), *changed, *([] if step.same_seed else ["seed"])]
     against = before["position"] if step.compared else 0
+    joined = line if step.joined else ""
     return dict(zip(_STEP, (against, "; ".join(changed), joined, step.reason), strict=True))
 
 

@@ -11,8 +11,9 @@ import soundfile
 from soundcheck.augment.registry import apply, missing
 from soundcheck.common.wording import counted
 from soundcheck.corpora.audio import SAMPLING_RATE
-from soundcheck.evaluation.recognition import CLEAN, RecogniserPair, Recognition
-from soundcheck.evaluation.subset import Subset
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.recognition import RecogniserPair
+from soundcheck.evaluation.subset import CLEAN, Subset
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.differential import Localised, word_edits
 from soundcheck.metrics.disagreement import Setting, degradations
@@ -28,7 +29,7 @@ MOST_WORDS = 3  # that are lost most
 AS_IT_IS = "as it is"
 
 
-def lost_words(evaluation: Recognition, subset: Subset, found: Sequence[Localised]) -> Html:
+def lost_words(evaluation: Evaluation, subset: Subset, found: Sequence[Localised]) -> Html:
     """Show segments whose transcript loses a word at the worst level of the transformation.
 
     Parameters
@@ -36,7 +37,7 @@ def lost_words(evaluation: Recognition, subset: Subset, found: Sequence[Localise
     evaluation
         Its family's option ``by`` names the transformation.
     subset
-        From :meth:`~soundcheck.evaluation.recognition.Recognition.transformed`.
+        From :meth:`~soundcheck.evaluation.evaluation.Evaluation.transformed`.
     found
         Words of everybody, see :func:`soundcheck.evaluation.recognition_measures.localised_words`; those with
         the largest share lost first.
@@ -62,7 +63,7 @@ def lost_words(evaluation: Recognition, subset: Subset, found: Sequence[Localise
     return join(shown)
 
 
-def most_harmed(evaluation: Recognition, subset: Subset, settings: Sequence[Setting]) -> Html:
+def most_harmed(evaluation: Evaluation, subset: Subset, settings: Sequence[Setting]) -> Html:
     """Play a typical segment under each of some settings, with its words, and the one that loses most."""
     if not settings:
         return element("p", f"{subset.corpus}: under no change more words are wrong.")
@@ -77,7 +78,7 @@ def most_harmed(evaluation: Recognition, subset: Subset, settings: Sequence[Sett
 
 
 def most_violated(
-    evaluation: Recognition, pairs: Sequence[RecogniserPair], counted_settings: Mapping[str, np.ndarray]
+    evaluation: Evaluation, pairs: Sequence[RecogniserPair], counted_settings: Mapping[str, np.ndarray]
 ) -> Html:
     """Show segments of the group that a change makes worse by most against the others, under that change.
 
@@ -112,7 +113,7 @@ def most_violated(
 
 
 def _of_group(
-    evaluation: Recognition,
+    evaluation: Evaluation,
     pairs: Sequence[RecogniserPair],
     group: int,
     number: int,
@@ -138,7 +139,7 @@ def _of_group(
 
 
 def _segments(
-    evaluation: Recognition,
+    evaluation: Evaluation,
     subset: Subset,
     setting: Setting,
     chosen: Sequence[Chosen],
@@ -162,7 +163,7 @@ def _segments(
     return join(open_)
 
 
-def _both(evaluation: Recognition, subset: Subset, setting: Setting, segment: pd.Series) -> Html:
+def _both(evaluation: Evaluation, subset: Subset, setting: Setting, segment: pd.Series) -> Html:
     """Let a segment be heard as it is and changed, in turn; where it cannot be heard, say so."""
     view, change = evaluation.view(subset), evaluation.settings[setting]
     try:
@@ -186,7 +187,7 @@ def _words(subset: Subset, setting: Setting, n: int) -> Html:
     return aligned_words(clean, {name: changed}, said=AS_IT_IS)
 
 
-def _growth(evaluation: Recognition, pairs: Sequence[RecogniserPair], number: int) -> np.ndarray:
+def _growth(evaluation: Evaluation, pairs: Sequence[RecogniserPair], number: int) -> np.ndarray:
     """Count by how many words a setting moves pairs apart, on average; float64 ``(segments,)``."""
     found = []
     for pair in pairs:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.formatting import Formatted, plain, plain_writer
+from soundcheck.evaluation.formatting import Formatting, plain, plain_writer
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.entities import Entity
@@ -26,14 +26,14 @@ LOST, INSTEAD = 20, 3  # entities that are shown, and what was written instead o
 LONGEST = 60  # characters of an entity
 
 
-def plain_table(evaluation: Formatted, subset: Subset, judged: Judged) -> Html:
+def plain_table(formatting: Formatting, subset: Subset, judged: Judged) -> Html:
     """Show each value beside that of a recogniser that writes the right words without any format."""
     measures = {
-        "Punctuation Error Rate": evaluation.punctuation,
-        "Capital Error Rate": evaluation.capitals,
-        "Word Error Rate With Capitals": evaluation.words_with_case,
-        "Word Error Rate Without Capitals": evaluation.words_without_case,
-        "Entity Error Rate": evaluation.lost_entities,
+        "Punctuation Error Rate": formatting.punctuation,
+        "Capital Error Rate": formatting.capitals,
+        "Word Error Rate With Capitals": formatting.words_with_case,
+        "Word Error Rate Without Capitals": formatting.words_without_case,
+        "Entity Error Rate": formatting.lost_entities,
     }
     plain, rows = plain_writer(subset), []
     for test, measure in measures.items():
@@ -42,14 +42,14 @@ def plain_table(evaluation: Formatted, subset: Subset, judged: Judged) -> Html:
             rows += [[test, verdict.label, _cell(verdict), percent_cell(found)] for verdict, found in there]
     if not rows:
         return element("p", f"{subset.corpus}: the references have nothing to judge.")
-    columns = ["test", "class", evaluation.model, "right words, lower case, no marks"]
+    columns = ["test", "class", formatting.evaluation.model, "right words, lower case, no marks"]
     return table(rows, columns, caption=f"Beside a recogniser that does not format, {subset.corpus}")
 
 
-def reference_table(evaluation: Formatted, subset: Subset) -> Html:
+def reference_table(formatting: Formatting, subset: Subset) -> Html:
     """Show the word error rate against spoken and written references side by side, where there are both."""
-    normaliser = evaluation.normaliser
-    ways = [evaluation.by_reference(subset, write) for write in (plain, normaliser)]
+    evaluation, normaliser = formatting.evaluation, formatting.normaliser
+    ways = [formatting.by_reference(subset, write) for write in (plain, normaliser)]
     if not ways[0]:
         told = "no segment has a spoken and a written reference whose words can be told apart"
         return element("p", f"{subset.corpus}: {told}.")
@@ -84,11 +84,11 @@ def mark_table(subset: Subset, judged: Judged) -> Html:
     return table(rows, columns, caption=f"Errors of each mark, {subset.corpus}", sortable=False)
 
 
-def entity_table(evaluation: Formatted, subset: Subset, judged: Judged) -> Html:
+def entity_table(formatting: Formatting, subset: Subset, judged: Judged) -> Html:
     """Show how many entities of each class there are and are wrong; nothing if the references have none."""
     rows = []
     for verdict in judged.get("Entity Error Rate", ()):
-        own = [(n, one) for n, one in _all(evaluation, subset) if one.kind == verdict.label]
+        own = [(n, one) for n, one in _all(formatting, subset) if one.kind == verdict.label]
         where = sorted({n for n, _ in own})
         speakers = subset.segments["speaker"].iloc[where].nunique() if "speaker" in subset.segments else ""
         wrong = sum(not one.right for _, one in own)
@@ -99,11 +99,11 @@ def entity_table(evaluation: Formatted, subset: Subset, judged: Judged) -> Html:
     return table(rows, columns, caption=f"Entities of each class, {subset.corpus}")
 
 
-def lost_table(evaluation: Formatted, subset: Subset) -> Html:
+def lost_table(formatting: Formatting, subset: Subset) -> Html:
     """Show the entities that are wrong most often, with what was written instead."""
-    said = Counter((one.kind, one.said) for _, one in _all(evaluation, subset))
+    said = Counter((one.kind, one.said) for _, one in _all(formatting, subset))
     instead: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for _, one in _all(evaluation, subset):
+    for _, one in _all(formatting, subset):
         if not one.right:
             instead[one.kind, one.said][one.written] += 1
     if not instead:
@@ -123,8 +123,8 @@ def lost_table(evaluation: Formatted, subset: Subset) -> Html:
     return table(rows, ["class", "entity", "said", "wrong", "written instead, how often"], caption=caption)
 
 
-def _all(evaluation: Formatted, subset: Subset) -> Iterator[tuple[int, Entity]]:
-    for n, own in enumerate(evaluation.entities(subset, subset.predictions)):
+def _all(formatting: Formatting, subset: Subset) -> Iterator[tuple[int, Entity]]:
+    for n, own in enumerate(formatting.entities(subset, subset.predictions)):
         yield from ((n, one) for one in own or ())
 
 

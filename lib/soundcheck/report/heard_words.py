@@ -18,7 +18,6 @@ from soundcheck.common.wording import counted
 from soundcheck.evaluation.comparison import Comparison, Pair
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.recognition import Recognition
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.word_changes import word_changes
 from soundcheck.metrics.word_errors import word_errors
@@ -119,9 +118,7 @@ def most_changed_words(comparison: Comparison, pair: Pair, count: int = 3) -> Ht
     return _changed(comparison.media, pair, pair.corpus, pair.segments, pair.truth, texts, count, count)
 
 
-def changed_by_two(
-    evaluation: Recognition, subset: Subset, other: str, heard: int = 1, read: int = 2
-) -> Html:
+def changed_by_two(evaluation: Evaluation, subset: Subset, other: str, heard: int = 1, read: int = 2) -> Html:
     """Play segments with the most words that another recogniser has right and this one wrong; the reverse.
 
     Parameters

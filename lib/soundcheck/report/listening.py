@@ -14,7 +14,6 @@ from soundcheck.evaluation.comparison import Comparison, Pair
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
-from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.report import tables
@@ -168,7 +167,7 @@ def most_different(comparison: Comparison, pair: Pair, count: int = 4) -> Html:
     return row(shown, title=title)
 
 
-def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, count: int = 4) -> Html:
+def hardest_trials(evaluation: Evaluation, subset: Subset, threshold: float, count: int = 4) -> Html:
     """Play the trials that the model got most wrong: non-targets that sound alike, targets that do not.
 
     Parameters
@@ -183,7 +182,7 @@ def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, c
         How many trials of each kind; each speaker on the tested side once.
     """
     scores, target = subset.predictions.clean, subset.truth
-    corpus = evaluation.corpus(subset)
+    corpus = evaluation.view(subset)
     kinds = (
         ("Two speakers that sound alike to the model", ~target, -1),
         ("One speaker who does not sound like the same speaker to the model", target, 1),
@@ -207,7 +206,7 @@ def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, c
 
 
 def harmed_trials(
-    evaluation: Verification, subset: Subset, settings: Sequence[Setting], threshold: float
+    evaluation: Evaluation, subset: Subset, settings: Sequence[Setting], threshold: float
 ) -> Html:
     """Play trials that are decided rightly as they are and wrongly when the tested side is changed.
 
@@ -216,14 +215,14 @@ def harmed_trials(
     evaluation
         For the media store, the corpus and the changes.
     subset
-        From :meth:`~soundcheck.evaluation.verification.Verification.transformed`.
+        From :meth:`~soundcheck.evaluation.evaluation.Evaluation.transformed`.
     settings
         Under each of them one trial of a speaker and one of two speakers are heard, those whose scores move
         furthest across the threshold.
     threshold
         The threshold in use.
     """
-    corpus, target = evaluation.corpus(subset), subset.truth
+    corpus, target = evaluation.view(subset), subset.truth
     clean, shown = subset.predictions.clean, []
     right = np.where(target, clean > threshold, clean <= threshold) & np.isfinite(clean)
     for transformation, level in settings:

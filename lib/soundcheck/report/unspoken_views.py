@@ -9,7 +9,7 @@ import numpy as np
 from soundcheck.augment.registry import apply
 from soundcheck.common.escaping import shorten
 from soundcheck.corpora.audio import SAMPLING_RATE, read
-from soundcheck.evaluation.recognition import Recognition
+from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.unspoken import Kind
 from soundcheck.metrics.made_up import character_counts, words_made_up
 from soundcheck.report.html import Html, element
@@ -20,8 +20,8 @@ MOST_CHARACTERS = 300  # of an answer that is shown
 LONGEST_WORD = 40
 
 
-def summary_table(evaluation: Recognition, kinds: Sequence[Kind]) -> Html:
-    """Show for each kind of sound how many answers are empty, and how much the others hold."""
+def summary_table(evaluation: Evaluation, kinds: Sequence[Kind]) -> Html:
+    """Show for each kind of sound how many answers are empty, and how much the others say."""
     options = evaluation.family.options
     limit = options["characters_a_minute"]
     rows = []
@@ -54,7 +54,7 @@ def made_up_words(kinds: Sequence[Kind], count: int = 8) -> Html:
     return table(rows, columns, caption="Words that are written most often where nobody says them")
 
 
-def heard_and_written(evaluation: Recognition, kinds: Sequence[Kind], count: int = 6) -> Html:
+def heard_and_written(evaluation: Evaluation, kinds: Sequence[Kind], count: int = 6) -> Html:
     """Play for each kind of sound what the most is written for, the worst kinds first.
 
     Parameters
@@ -80,7 +80,7 @@ def heard_and_written(evaluation: Recognition, kinds: Sequence[Kind], count: int
     return row(shown, title="What was heard, and what was written")
 
 
-def _played(evaluation: Recognition, kind: Kind, place: int) -> Html:
+def _played(evaluation: Evaluation, kind: Kind, place: int) -> Html:
     segment = kind.subset.segments.iloc[place]
     said = f"written: {shorten(kind.subset.predictions.changed[place], MOST_CHARACTERS)}"
     name = segment["file"]

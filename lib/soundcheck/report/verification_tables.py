@@ -10,17 +10,18 @@ import pandas as pd
 
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.trials.trial_files import score_text
+from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
-from soundcheck.evaluation.verification import KINDS, Verification, threshold_in_use
+from soundcheck.evaluation.verification import KINDS, threshold_in_use
 from soundcheck.report.html import Html, element
 from soundcheck.report.recognition_tables import percent_cell
-from soundcheck.report.tables import FEW, FEW_MARK, Cell, number, table, two_lines
-from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
+from soundcheck.report.tables import Cell, number, table, two_lines
+from soundcheck.statistics.bootstrap import Resampled
 
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 
 
-def trial_table(evaluation: Verification, subsets: Iterable[Subset]) -> Html:
+def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
     """Say what is compared: how many trials of each kind, of how many speakers and recordings."""
     rows = []
     for subset in subsets:
@@ -42,7 +43,7 @@ def overview_table(rows: Sequence[tuple[str, str, Resampled]], interval: str, ca
     Parameters
     ----------
     rows
-        From :func:`soundcheck.evaluation.verification_measures.overview`.
+        From :func:`soundcheck.evaluation.trials.overview`.
     interval
         Kind of interval.
     caption
@@ -50,8 +51,8 @@ def overview_table(rows: Sequence[tuple[str, str, Resampled]], interval: str, ca
     """
     shown = []
     for name, unit, found in rows:
-        speakers = Cell(_speakers(int(found.blocks[0])), None, "sc-number")
-        shown.append([name, _value_cell(found, unit, interval), int(found.segments[0]), speakers])
+        counts = int(found.segments[0]), int(found.blocks[0])
+        shown.append([name, _value_cell(found, unit, interval), *counts])
     columns = ["", "value, 95 % interval", "trials", "speakers"]
     return table(shown, columns, caption=caption, sortable=False)
 
@@ -91,35 +92,7 @@ def errors_table(
     return table(shown, list(columns), caption=caption, sortable=False)
 
 
-def group_table(frame: pd.DataFrame, caption: str = "") -> Html:
-    """Show both error rates of groups, as :func:`~.verification_measures.group_errors` gives them."""
-    rows = [
-        [
-            row.corpus,
-            row.column,
-            row.group,
-            percent_cell(row.far, row.far_low, row.far_high),
-            percent_cell(row.frr, row.frr_low, row.frr_high),
-            row.nontargets,
-            row.targets,
-            Cell(_speakers(row.speakers), row.speakers, "sc-number"),
-        ]
-        for row in frame.itertuples(index=False)
-    ]
-    rates = ["false acceptance rate", "false rejection rate"]
-    columns = ["corpus", "column", "group", *rates, "non-targets", "targets", "speakers"]
-    few = (
-        element("p", FEW, class_="sc-note", limit=None) if (frame["speakers"] < FEW_BLOCKS).any() else Html()
-    )
-    return table(rows, columns, caption=caption) + few
-
-
-def _speakers(count: int) -> str:
-    """Write how many speakers are drawn, marked if they are few."""
-    return f"{count} {FEW_MARK}" if count < FEW_BLOCKS else f"{count}"
-
-
-def threshold_line(evaluation: Verification, corpus: str, marks: Mapping[str, float]) -> Html:
+def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, float]) -> Html:
     """Say where the thresholds lie, and which one is in use."""
     told = ", ".join(f"{name} {number(value, 4)}" for name, value in marks.items())
     wanted = evaluation.option("threshold")
@@ -130,7 +103,7 @@ def threshold_line(evaluation: Verification, corpus: str, marks: Mapping[str, fl
     return element("p", text, class_="sc-note", limit=None)
 
 
-def score_file(evaluation: Verification, subset: Subset) -> Html:
+def score_file(evaluation: Evaluation, subset: Subset) -> Html:
     """Offer scores and decisions of all trials, one a line in the order of the list, as packed text."""
     scores = subset.predictions.clean
     there = np.isfinite(scores)

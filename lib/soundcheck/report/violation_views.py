@@ -2,7 +2,7 @@
 
 Conventions
 -----------
-Pairs are those of :meth:`soundcheck.evaluation.recognition.Recognition.recogniser_pairs`; several of them in
+Pairs are those of :meth:`soundcheck.evaluation.evaluation.Evaluation.recogniser_pairs`; several of them in
 one call are compared on the same groups of the same corpus.
 """
 
@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from soundcheck.evaluation.recognition import RecogniserPair, Recognition, excluded_settings
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.recognition import RecogniserPair, excluded_settings
 from soundcheck.metrics import differential, disagreement
 from soundcheck.report import figures, recognition_tables, tables
 from soundcheck.report.html import Html, element, join
@@ -22,7 +23,7 @@ from soundcheck.statistics.bootstrap import Resampled
 Counts = Mapping[str, pd.DataFrame]
 
 
-def clean_distances(evaluation: Recognition, found: Mapping[RecogniserPair, Resampled]) -> Html:
+def clean_distances(evaluation: Evaluation, found: Mapping[RecogniserPair, Resampled]) -> Html:
     """Show how far apart both sides of each pair are on each group, before anything is changed."""
     rows = []
     for pair, distances in found.items():
@@ -34,7 +35,7 @@ def clean_distances(evaluation: Recognition, found: Mapping[RecogniserPair, Resa
     return tables.table(rows, ["corpus", "pair", "column", "group", "distance, signals as they are"])
 
 
-def clean_differences(evaluation: Recognition, pairs: Sequence[RecogniserPair]) -> Html:
+def clean_differences(evaluation: Evaluation, pairs: Sequence[RecogniserPair]) -> Html:
     """Count how often the distance of a group exceeds that of another one before anything is changed."""
     taus = evaluation.family.options["taus"]
     distances = pd.concat(evaluation.distance_table(pair) for pair in pairs)
@@ -50,7 +51,7 @@ def excluded_table(judged: pd.DataFrame, corpus: str) -> Html:
     Parameters
     ----------
     judged
-        From :meth:`soundcheck.evaluation.recognition.Recognition.judged_settings`.
+        From :meth:`soundcheck.evaluation.evaluation.Evaluation.judged_settings`.
     corpus
         Name of the corpus.
     """
@@ -67,7 +68,7 @@ def excluded_table(judged: pd.DataFrame, corpus: str) -> Html:
 
 
 def counts(
-    evaluation: Recognition, pairs: Sequence[RecogniserPair], judged: pd.DataFrame, title: str
+    evaluation: Evaluation, pairs: Sequence[RecogniserPair], judged: pd.DataFrame, title: str
 ) -> tuple[Html, Counts, Counts]:
     """Count the violations of each group, for all settings that count and for comprehensible ones.
 
@@ -99,7 +100,7 @@ def counts(
     return shown, found, clear
 
 
-def bars(evaluation: Recognition, found: Counts, title: str, which: str = "") -> Html:
+def bars(evaluation: Evaluation, found: Counts, title: str, which: str = "") -> Html:
     """Draw the violations of each group; ``which`` says of which settings."""
     several = {name: table for name, table in found.items() if len(table) > 1} or found
     figure = violation_bars([(f"{name}{which}", table) for name, table in several.items()])
@@ -107,7 +108,7 @@ def bars(evaluation: Recognition, found: Counts, title: str, which: str = "") ->
 
 
 def certainties(
-    evaluation: Recognition, pair: RecogniserPair, distances: Resampled, judged: pd.DataFrame
+    evaluation: Evaluation, pair: RecogniserPair, distances: Resampled, judged: pd.DataFrame
 ) -> Html:
     """Show in which share of replicates each violation of a pair is there."""
     tau, settings = evaluation.family.options["tau"], list(evaluation.settings)
@@ -119,7 +120,7 @@ def certainties(
     return recognition_tables.certainty_table(violations, title)
 
 
-def degradations(evaluation: Recognition, pair: RecogniserPair, distances: Resampled) -> Html:
+def degradations(evaluation: Evaluation, pair: RecogniserPair, distances: Resampled) -> Html:
     """Draw how much further apart both sides of a pair are for each group, from mild to severe."""
     degradation = disagreement.degradations(distances.value, len(pair.groups))
     rows = [

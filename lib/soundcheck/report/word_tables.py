@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.evaluation.recognition import Recognition
-from soundcheck.evaluation.recognition_measures import EVERYBODY, KeywordSentences, recognisers
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.fault_localisation import EVERYBODY, KeywordSentences
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
 from soundcheck.report.aligned_words import MARKS
@@ -288,7 +288,7 @@ def localised_tables(
 
 
 def agreement_tables(
-    evaluation: Recognition, subset: Subset, drops: pd.DataFrame, violations: pd.DataFrame
+    evaluation: Evaluation, subset: Subset, drops: pd.DataFrame, violations: pd.DataFrame
 ) -> list[Html]:
     """Show the average drop of words of each group beside its violations, a table for each column of groups.
 
@@ -300,7 +300,7 @@ def agreement_tables(
         From :func:`soundcheck.evaluation.recognition_measures.average_drops` and
         :func:`soundcheck.evaluation.recognition_measures.pair_violations`.
     """
-    heard = recognisers(evaluation, subset)
+    heard = evaluation.recognisers(subset)
     if len(heard) < 2:
         return [notes([f"{subset.corpus}: no other recogniser of the suite hears this corpus"])]
     if violations.empty:

@@ -116,6 +116,9 @@ def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
     for what, one, other in (*named, ("normaliser", *settings)):
         if one != other:
             found.append(f"{what} {one} then, {other} now")
+    for model in sorted(now.part("models").keys() & before.part("models").keys()):
+        if reason := now.changed_model(before, model):
+            found.append(f"model {model} is another one ({reason})")
     for key, what in (("corpora", "corpus"), ("families", "family")):
         ours, theirs = now.part(key), before.part(key)
         for name in sorted(ours.keys() & theirs.keys()):

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
-from soundcheck.evaluation.recognition import Recognition
-from soundcheck.evaluation.recognition_measures import localised_words, vocabulary, words_to_speak
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.fault_localisation import localised_words, vocabulary, words_to_speak
 from soundcheck.run.derived import Derived, of_notebooks
 from soundcheck.run.runner import Job
 from soundcheck.sounds.sources import SpeechSource, speech_digest, speech_source
@@ -75,7 +75,7 @@ def keyword_corpora(
 
 def _spoken(job: Job) -> list[list]:
     """Choose what is spoken for a recogniser: corpus, words by kind, how many sentences, complements."""
-    evaluation = Recognition(job.description)
+    evaluation = Evaluation(job.description)
     family, found = evaluation.family, []
     for subset in evaluation.transformed():
         if not vocabulary(evaluation, subset.predictions.clean):

@@ -13,10 +13,10 @@ from soundcheck.common.escaping import spreadsheet
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials import trial_files
 from soundcheck.corpora.trials.trial_table import TrialTable, write_table
-from soundcheck.evaluation.recognition import Recognition
-from soundcheck.evaluation.recognition_measures import RATE_COLUMNS, group_rates
-from soundcheck.evaluation.trial_scores import SCORE, score_trials
+from soundcheck.evaluation.corpus_view import SCORE, score_trials
+from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.verification import threshold_in_use
+from soundcheck.evaluation.words import RATE_COLUMNS, group_rates
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.output import Output
@@ -88,7 +88,7 @@ def write_word_errors(jobs: Iterable[Job], output: Output) -> list[Path]:
     """
     rows = []
     for job in jobs:
-        evaluation = Recognition(job.description)
+        evaluation = Evaluation(job.description)
         columns = (*evaluation.family.options.get("groups", ()), "speaker")
         for subset in evaluation.subsets():
             rows += [{"model": job.model} | row for row in group_rates(evaluation, subset, columns)]

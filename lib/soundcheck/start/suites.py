@@ -15,7 +15,7 @@ from soundcheck.common.yaml_text import flow, scalar
 from soundcheck.corpora.segments import parse
 from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
 from soundcheck.corpora.table_keys import prepare
-from soundcheck.evaluation.obstacles import obstacle
+from soundcheck.evaluation.eligibility import obstacle
 from soundcheck.start.models import KINDS, indented, model_text
 from soundcheck.start.recognise import Found, recognise
 from soundcheck.start.sample import Sample, read_sample
@@ -36,9 +36,9 @@ seed: 0
 TAIL = """
 families: all # or a list such as [fairness_sex]
 
-# What a group may differ by. gap: from all others by less than what matters; published: by less than the
-# published threshold.
-thresholds: gap
+# What a group may differ by to pass. published: from all groups by less than the published threshold; gap:
+# from its reference, all others or a group that is named, by less than the absolute margin.
+thresholds: published
 
 # Intervals by Student's t on a scale where values are free, honest with few speakers too; or percentile.
 interval: t

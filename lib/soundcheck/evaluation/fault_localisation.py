@@ -1,0 +1,207 @@
+"""Which words a recogniser loses under changes of the sound, by group of speakers, and if others lose them.
+
+Conventions
+-----------
+A *group* is a column of the segment table and one of its values; :data:`EVERYBODY` stands for all segments.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common import seeds
+from soundcheck.corpora.languages import among
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import Subset, TransformedPredictions
+from soundcheck.metrics.combinators import difference, relative_difference, restrict
+from soundcheck.metrics.differential import (
+    NOT_ROBUST,
+    ROBUST,
+    Localised,
+    frequent_words,
+    localise,
+    read_omega,
+    word_counts,
+    word_drops,
+    words,
+)
+from soundcheck.metrics.regression import mean_value
+from soundcheck.sounds.sources import speech_source
+from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.statistics.draws import block_codes
+
+Group = tuple[str, str]
+EVERYBODY: Group = ("", "everybody")
+
+
+def group_masks(evaluation: Evaluation, subset: Subset) -> dict[Group, np.ndarray]:
+    """Say which segments belong to each group that the family compares, bool ``(segments,)`` each."""
+    return {
+        (column, group): subset.mask(column, group)
+        for column in evaluation.family.options["groups"]
+        for group in evaluation.groups(subset, column)
+    }
+
+
+def vocabulary(evaluation: Evaluation, texts: np.ndarray) -> dict[str, int]:
+    """Give the words that are tested, with the times that each is recognised in the signals as they are."""
+    options = evaluation.family.options
+    return frequent_words(word_counts(texts), options["minimum_count"], options["words"])
+
+
+def counted_words(
+    predictions: TransformedPredictions, transformation: str, mask: np.ndarray
+) -> tuple[Counter[str], list[Counter[str]]]:
+    """Count the words that a recogniser wrote for a group, for the signals as they are and for each level."""
+    series = [predictions.clean, *predictions.levels(transformation)]
+    known = mask & np.all([[text is not None for text in texts] for texts in series], axis=0)
+    before, *changed = (word_counts(texts[known]) for texts in series)
+    return before, changed
+
+
+def localised_words(evaluation: Evaluation, subset: Subset) -> dict[Group, list[Localised]]:
+    """Tell the words that a recogniser keeps under noise from those that it loses, for each group."""
+    options = evaluation.family.options
+    omega = read_omega(options["omega"], evaluation.model)
+    masks = group_masks(evaluation, subset) | {EVERYBODY: np.ones(len(subset), dtype=bool)}
+    counted = {group: counted_words(subset.predictions, options["by"], mask) for group, mask in masks.items()}
+    minimum = options["minimum_count"]
+    least = {group: options.get("group_count", minimum) for group in masks} | {EVERYBODY: minimum}
+    return {
+        group: localise(*counts, omega, minimum=least[group], most=options["words"])
+        for group, counts in counted.items()
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class KeywordSentences:
+    """Words that are spoken in other sentences."""
+
+    group: Group | None  # column and name of the group that they come from; ``None`` if there is none
+    # kind of word -> words that are spoken, in the order in which they get sentences
+    kinds: dict[str, list[str]]
+    # word of either kind that cannot be spoken -> why not
+    refused: dict[str, str] = dataclasses.field(default_factory=dict)
+    surplus: int = 0  # words for which there are not enough sentences
+    reason: str = ""  # why nothing at all is spoken, if so
+
+
+def words_to_speak(
+    evaluation: Evaluation, subset: Subset, found: Mapping[Group, Sequence[Localised]]
+) -> KeywordSentences:
+    """Choose the words of one group that are spoken in other sentences."""
+    kinds: dict[str, list[str]] = {ROBUST: [], NOT_ROBUST: []}
+    wanted = next(iter((evaluation.family.options.get("probe_group") or {}).items()), None)
+    if wanted is not None and wanted not in found:
+        least = evaluation.family.options["minimum_segments"]
+        reason = f"it has no group {': '.join(wanted)} of at least {least} segments beside others"
+        return KeywordSentences(None, kinds, reason=reason)
+
+    def promise(group: Group) -> tuple[bool, int, int]:
+        own = [word.kind for word in found[group]]
+        lost, kept = own.count(NOT_ROBUST), own.count(ROBUST)
+        return bool(lost and kept), lost, kept
+
+    group = wanted or max([group for group in found if group != EVERYBODY] or [EVERYBODY], key=promise)
+    segments = subset.segments
+    spoken = segments[group[0]].eq(group[1]) if group != EVERYBODY else pd.Series(True, index=segments.index)
+    languages = segments.loc[spoken, "language"].dropna() if "language" in segments else []
+    if len(languages) and 2 * sum(name is not None for name in among(list(languages), ["eng"])) < len(
+        languages
+    ):
+        return KeywordSentences(
+            group, kinds, reason="sentences are read in English, and most of its segments are not"
+        )
+    speech = speech_source()
+    if speech is None:
+        return KeywordSentences(
+            group, kinds, reason="no package is installed that speaks sentences (soundcheck_demo)"
+        )
+    refused, surplus = {}, 0
+    for kind, words_ in kinds.items():
+        localised = [word.word for word in found[group] if word.kind == kind]
+        refused |= {word: reason for word in sorted(localised) if (reason := speech.obstacle(word))}
+        possible = [word for word in localised if word not in refused]
+        draws = seeds.uniform(evaluation.seed, "probed words", keys=possible)
+        words_ += [possible[n] for n in np.argsort(draws, kind="stable")]
+        most = evaluation.family.probes["sentences"]
+        surplus += len(words_[most:])
+        del words_[most:]
+    reason = "" if any(kinds.values()) else "no word is robust or not robust, and can be spoken"
+    return KeywordSentences(group, kinds, refused, surplus, reason)
+
+
+def missing_words(
+    evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]
+) -> list[dict[str, object]]:
+    """Find in how many sentences around words of each kind the word is missing from the transcript."""
+    rows = []
+    for kind, chosen in kinds.items():
+        own = spoken.take(np.flatnonzero(spoken.segments["item"].isin(chosen)))
+        if len(own):
+            sought = own.segments["item"]
+            blocks = block_codes(sought.to_numpy(dtype=object))[0]
+            sides = (own.predictions.clean, own.predictions.changed)
+            found = [evaluation.resample(mean_value(_missing(sought, texts)), blocks) for texts in sides]
+            rows.append({"kind": kind, "words": sorted(set(sought)), "found": found})
+    return rows
+
+
+def missing_more(
+    evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]
+) -> dict[str, list[Resampled]]:
+    """Compare how often words that are not robust and robust ones are missing."""
+    sought = spoken.segments["item"]
+    masks = [sought.isin(kinds[kind]).to_numpy() for kind in (NOT_ROBUST, ROBUST)]
+    if not all(mask.any() for mask in masks):
+        return {}
+    blocks = block_codes(sought.to_numpy(dtype=object))[0]
+    means = [
+        mean_value(_missing(sought, texts))
+        for texts in (spoken.predictions.clean, spoken.predictions.changed)
+    ]
+    sides = [[restrict(mean, mask) for mask in masks] for mean in means]
+    return {
+        "difference": [evaluation.resample(difference(*side), blocks) for side in sides],
+        "relative": [evaluation.resample(relative_difference(*side), blocks) for side in sides],
+    }
+
+
+def _missing(sought: pd.Series, texts: np.ndarray) -> np.ndarray:
+    """Say for each sentence whether its word is missing, 1 or 0; NaN without a transcript."""
+    pairs = zip(sought, texts, strict=True)
+    return np.array([np.nan if text is None else float(word not in words(text)) for word, text in pairs])
+
+
+def average_drops(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
+    """Average the drops of all words, for each recogniser, transformation and group."""
+    masks, rows = group_masks(evaluation, subset), {}
+    for name in evaluation.recognisers(subset):
+        predictions = evaluation.under_settings(evaluation.series(subset, name))
+        known = vocabulary(evaluation, predictions.clean)
+        for transformation in evaluation.family.transformations:
+            averages = []
+            for mask in masks.values():
+                before, levels = counted_words(predictions, transformation, mask)
+                drops = word_drops({word: before[word] for word in known}, levels)
+                averages.append(np.mean(list(drops.values())) if drops else np.nan)
+            rows[name, transformation] = averages
+    index = pd.MultiIndex.from_tuples(rows, names=["recogniser", "transformation"])
+    columns = pd.MultiIndex.from_frame(pd.DataFrame(list(masks), columns=["column", "group"]))
+    return pd.DataFrame(np.reshape(list(rows.values()), (len(rows), len(masks))), index, columns)
+
+
+def pair_violations(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
+    """Count how often each group is violated, over all pairs of recognisers, settings and taus."""
+    recogniser_pairs = [pair for pair in evaluation.recogniser_pairs(subset) if not pair.with_transcripts]
+    counted = {}
+    for column in dict.fromkeys(pair.column for pair in recogniser_pairs):
+        here = [pair for pair in recogniser_pairs if pair.column == column]
+        total = evaluation.violation_counts(here, evaluation.excluded)["in all"].loc["all"]
+        counted |= {(column, group): [int(total[group])] for group in here[0].groups}
+    return pd.DataFrame(counted)

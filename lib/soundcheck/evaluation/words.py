@@ -1,0 +1,232 @@
+"""Word and character errors: rates that fit a script, of groups, and by length and speed of the speech.
+
+Conventions
+-----------
+- Where references of a corpus are in scripts without blanks between words, see
+  :mod:`soundcheck.metrics.writing`, its *units* are characters; where only some are, words and characters.
+- Lengths count units of the reference. Speaking rates divide them by the duration of the segment, pauses
+  included.
+- Rates here are shown, never judged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.fault_localisation import EVERYBODY
+from soundcheck.evaluation.subset import Measure, Subset
+from soundcheck.metrics import writing
+from soundcheck.metrics.additive import Statistic, value
+from soundcheck.metrics.word_errors import Counts, character_errors, error_rates, word_error_rate, word_errors
+from soundcheck.metrics.writing import CHARACTER, MIXED, WORD, unit_of
+from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.statistics.draws import every_segment
+from soundcheck.statistics.evidence import Scale
+
+RATE_COLUMNS = (
+    *("corpus", "column", "group", "value", "insertions", "deletions", "substitutions", "low", "high"),
+    *("standard_error", "characters", "words", "segments", "blocks"),
+)
+
+
+def wer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Word error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing."""
+    counts = word_errors(references, hypotheses)
+    return word_error_rate(counts.words, counts.errors)
+
+
+def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing.
+
+    Blanks are no characters where references are in scripts without blanks between words.
+    """
+    counts = characters_of(references, hypotheses)
+    return word_error_rate(counts.words, counts.errors)
+
+
+def group_error_rate(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Error rate by which groups are compared: of words, or of characters if their scripts may differ."""
+    return (cer if unit_of(references) == MIXED else wer)(references, hypotheses)
+
+
+def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
+    """Count character errors as :func:`cer` does."""
+    unit = unit_of(references)
+    return character_errors(references, hypotheses, blanks=None if unit == MIXED else unit != CHARACTER)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Compared:
+    """A difference between two recognisers, with replicates of both bootstraps."""
+
+    model: str  # names of both; the difference is ``model`` minus ``other``
+    other: str
+    corpus: str  # where they were compared
+    unit: str  # ``"points"`` for a difference of rates, ``"%"`` for a relative one
+    words: int  # words of the references that the difference rests on
+    blockwise: Resampled  # the difference, with replicates of whole blocks and of single segments
+    ordinary: Resampled
+
+    def replicates(self) -> dict[str, np.ndarray]:
+        """Give the replicates of each bootstrap, ``(replicates,)``; of none that has none."""
+        ways = {"blockwise": self.blockwise, "ordinary": self.ordinary}
+        return {way: found.replicates[:, 0] for way, found in ways.items() if len(found.replicates)}
+
+
+def compare(evaluation: Evaluation, subset: Subset, other: str, unit: str, difference: Statistic) -> Compared:
+    """Resample a difference between the tested recogniser and another one, blocks as well as segments."""
+    counts = word_errors(subset.truth, subset.predictions.clean)
+    return Compared(
+        evaluation.model,
+        other,
+        subset.corpus,
+        unit,
+        int(counts.words[difference.rows].sum()),
+        evaluation.resample(difference, subset.blocks),
+        evaluation.resample(difference, every_segment(len(subset))),
+    )
+
+
+def group_rates(evaluation: Evaluation, subset: Subset, columns: Sequence[str]) -> list[dict[str, object]]:
+    """Compute the rates of everybody and of each value of some columns, and what they rest on."""
+    texts = subset.truth, subset.predictions.clean
+    all_words, all_characters = word_errors(*texts), characters_of(*texts)
+    members = {EVERYBODY: np.arange(len(subset))}
+    for column in columns:
+        if column in subset.segments:
+            # Each group by itself: there may be thousands of speakers, and most segments are of others.
+            for name, own in sorted(subset.segments.groupby(column, sort=False).indices.items()):
+                members[column, name] = own
+    rows = []
+    for group, own in members.items():
+        errors, characters = all_words.take(own), all_characters.take(own)
+        found = evaluation.resample(error_rates(errors), subset.blocks[own])
+        low, high = found.interval(evaluation.interval, scale=Scale(0))
+        rows.append(
+            {
+                **dict(zip(("corpus", "column", "group"), (subset.corpus, *group), strict=True)),
+                **dict(zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)),
+                **{"low": low[0], "high": high[0], "standard_error": found.standard_error[0]},
+                "characters": value(word_error_rate(characters.words, characters.errors)),
+                "words": int(np.nansum(errors.words[~np.isnan(errors.errors)])),
+                "segments": int(found.segments[0]),
+                "blocks": int(found.blocks[0]),
+            }
+        )
+    return rows
+
+
+OF_WORDS = {  # test of words -> the one that takes its place where words cannot be told apart
+    "Word Error Rate": "Character Error Rate",
+    "Word Error Rate With Missing": "Character Error Rate With Missing",
+    "Word Error Rate Difference": "Character Error Rate Difference",
+    "Match Error Rate": "Character Error Rate",
+    "Word Information Lost": "Character Error Rate",
+}
+OF_CHARACTERS = {  # test that is needed there alone -> what stands for it elsewhere
+    "Character Error Rate With Missing": "Word Error Rate With Missing",
+    "Character Error Rate Difference": "Word Error Rate Difference",
+}
+OF_BOTH = {  # the same where only some references are without blanks
+    "Mixed Error Rate": "Word Error Rate",
+    "Mixed Error Rate With Missing": "Word Error Rate With Missing",
+}
+FITTING = {  # unit of a corpus -> why other tests do not fit, and which ones take their place
+    WORD: ("words are told apart by blanks: see {}", OF_CHARACTERS | OF_BOTH),
+    CHARACTER: (
+        "written without blanks, so words cannot be told apart: see {}",
+        OF_WORDS | {mixed: OF_WORDS[test] for mixed, test in OF_BOTH.items()},
+    ),
+    MIXED: (
+        "some references are written without blanks: see {}",
+        {test: mixed for mixed, test in OF_BOTH.items()}
+        | {
+            "Character Error Rate With Missing": "Mixed Error Rate With Missing",
+            "Word Error Rate Difference": "Character Error Rate Difference",  # what fits all groups
+        },
+    ),
+}
+
+BIN_COLUMNS = (
+    *("corpus", "unit", "column", "bin", "group", "value", "low", "high"),
+    *("units", "segments", "blocks"),
+)
+
+# Ends of bins, the upper one included
+LENGTHS = {"word": (1, 2, 3, 5, 10, 20, 40), "character": (5, 10, 20, 40, 80)}
+SPEAKING_RATES = {"word": (1, 2, 3, 4, 5), "character": (2, 4, 6, 8, 10)}  # a second
+
+
+def fitting_tests(
+    evaluation: Evaluation, subsets: Sequence[Subset], tests: Mapping[str, Measure]
+) -> Iterator[tuple[Subset, dict[str, Measure]]]:
+    """Choose for each corpus the tests that mean something in its script."""
+    units = [unit_of(subset.truth) for subset in subsets]
+    replaced = {unit: set(FITTING[unit][1]) for unit in units}
+    unneeded = set.intersection(*replaced.values()) & {*OF_CHARACTERS, *OF_BOTH} if replaced else set()
+    kept = {name: test for name, test in evaluation.family.tests.items() if name not in unneeded}
+    evaluation.family = dataclasses.replace(evaluation.family, tests=kept)
+    for subset, unit in zip(subsets, units, strict=True):
+        own = {}
+        reason, others = FITTING[unit]
+        for test in filter(kept.__contains__, tests):
+            # A copy of the thresholds may be older than mixed rates
+            if test in others and (unit != MIXED or others[test] in kept):
+                evaluation.skip(subset, reason.format(others[test]), test)
+            else:
+                own[test] = tests[test]
+        yield subset, own
+
+
+def speech_rates(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.DataFrame]:
+    """Compute the error rate by length of the reference and by speaking rate."""
+    unit, options = unit_of(subset.truth), evaluation.family.options
+    count = characters_of if unit == CHARACTER else word_errors
+    counts = count(subset.truth, subset.predictions.clean)
+    bins_of = CHARACTER if unit == CHARACTER else WORD
+    places = {"length": (counts.words, options.get("lengths", LENGTHS)[bins_of])}
+    if "duration" in subset.segments:
+        seconds = subset.segments["duration"].to_numpy(dtype=np.float64)
+        rate = np.divide(counts.words, seconds, out=np.full(len(subset), np.nan), where=seconds > 0)
+        places["speaking rate"] = (rate, options.get("speaking_rates", SPEAKING_RATES)[bins_of])
+    rows = []
+    for column, (numbers, ends) in places.items():
+        bins = np.digitize(numbers, ends, right=True)
+        for n, name in enumerate(_names(ends, whole=column == "length")):
+            own = np.flatnonzero((bins == n) & (counts.words > 0) & np.isfinite(numbers))
+            if len(own):
+                errors = counts.take(own)
+                statistic = word_error_rate(errors.words, errors.errors)
+                found = evaluation.resample(statistic, subset.blocks[own])
+                low, high = found.interval(evaluation.interval, scale=Scale(0))
+                units = int(errors.words[~np.isnan(errors.errors)].sum())
+                sizes = (units, int(found.segments[0]), int(found.blocks[0]))
+                group = f"{name} {writing.units(unit)}{'' if column == 'length' else ' a second'}"
+                place = (subset.corpus, unit, column, name, group)
+                rows.append((*place, found.value[0], low[0], high[0], *sizes))
+    return value(word_error_rate(counts.words, counts.errors)), pd.DataFrame(rows, columns=BIN_COLUMNS)
+
+
+def _names(ends: Sequence[float], *, whole: bool) -> list[str]:
+    """Name the bins between some ends.
+
+    Examples
+    --------
+    >>> _names((1, 2, 5), whole=True)
+    ['1', '2', '3 to 5', 'more than 5']
+    >>> _names((1, 2.5), whole=False)
+    ['up to 1', '1 to 2.5', 'more than 2.5']
+    """
+    names = [f"up to {ends[0]:g}"]
+    if whole:
+        names = ["1" if ends[0] == 1 else f"1 to {ends[0]:g}"]
+    for low, high in itertools.pairwise(ends):
+        first = low + 1 if whole else low
+        names.append(f"{high:g}" if whole and first == high else f"{first:g} to {high:g}")
+    return [*names, f"more than {ends[-1]:g}"]
