@@ -251,7 +251,7 @@ def test_a_model_that_cannot_be_prepared(world):
     world.model("", before="def prepare(): raise OSError('no room to train')")
     report = world.run()
     assert report.failed == 6
-    assert set(failed(report).values()) == {"its prepare() failed: OSError: no room to train"}
+    assert set(failed(report).values()) == {"not asked: its prepare() failed: OSError: no room to train"}
 
 
 # Models that answer wrongly ---------------------------------------------------------------------------------

@@ -141,8 +141,7 @@ def _stepped(row: dict[str, object], before: dict[str, object], step: Step) -> d
     """Say how a value follows the one before."""
     pairs = {name: (before[column], row[column]) for name, column in _VERSIONS.items()}
     changed = [name for name, (one, other) in pairs.items() if one and other and one != other]
-    adjacent = before["position"] == row["position"] - 1
-    line = NEW_MODEL if step.other_model else JOINED if adjacent else GAP
+    line = NEW_MODEL if step.other_model else JOINED if before["position"] == row["position"] - 1 else GAP
     changed = [*(["model"] if step.other_model else []), *changed, *([] if step.same_seed else ["seed"])]
     against = before["position"] if step.compared else 0
     joined = line if step.joined else ""

@@ -258,7 +258,7 @@ def _got_worse(
         # Of a pair the other row may count now.
         frames = [one.frame[one.frame["passed"].notna()] for one in (run, baseline)]
         frames[1] = frames[1][frames[1]["model"].isin(frame["model"])]
-        here, there = (set(counted(one)[list(KEY)].itertuples(index=False, name=None)) for one in frames)
+        here, there = (set(one[list(KEY)].itertuples(index=False, name=None)) for one in frames)
         if gone := len(there - here):
             lines.append(f"{number_of(gone, 'test')} of {baseline.shown} not judged any more.")
         lines += [f"{baseline.shown} differs: {what}." for what in different]

@@ -76,7 +76,7 @@ def fixed_speakers(statistic: Statistic | Weighted, blocks: np.ndarray) -> Fixed
     influence = influence[used]
     if len(influence) < 2:
         nothing = np.full(m, np.nan)
-        return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool))
+        return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool), np.zeros((0, m)))
     strata, independent = _strata(speakers[used], least)
     counts = np.bincount(strata)[:, np.newaxis]
     means = _sums(strata, influence) / counts
@@ -85,8 +85,9 @@ def fixed_speakers(statistic: Statistic | Weighted, blocks: np.ndarray) -> Fixed
     total = variances.sum(axis=0)
     freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=0))
     freedom = np.fmin(freedom, np.maximum((influence != 0).sum(axis=0) - 1, 1))
-    error = round_significant(np.sqrt(total))
-    return FixedSpeakers(error, freedom, np.full(m, independent), _sketch(centred))
+    return FixedSpeakers(
+        round_significant(np.sqrt(total)), freedom, np.full(m, independent), _sketch(centred)
+    )
 
 
 def _sketch(rows: np.ndarray) -> np.ndarray:
