@@ -196,7 +196,10 @@ def test_a_changed_threshold_is_judged_by_value_and_interval(project, undrawn, t
         (("--baseline", "out", "--inconclusive", "fail"), "--inconclusive fail: it contradicts --baseline"),
         (("--inconclusive", "maybe"), "'maybe' is not one of 'pass', 'fail'"),
         (("--suite", "nowhere.yml"), "nowhere.yml"),
-        (("--suite", "other.yml"), "--suite other.yml: this is another suite: it has no model 'loud'"),
+        (
+            ("--suite", "other.yml"),
+            "--suite other.yml: this is another suite: it has no model or corpus 'loud'",
+        ),
         (("--model", "dice"), "'dice' is a random reference, which is never judged"),
         (("--model", "loud", "--model", "lout"), "Did you mean 'loud'?"),
         (("--matters-worse", "-1"), "-1"),

@@ -6,10 +6,11 @@ import pandas as pd
 import pytest
 
 from soundcheck import results
-from soundcheck.book import all_results, settled
+from soundcheck.book import all_results, filled
 from soundcheck.report import look_of_pages
 from soundcheck.report.verdict_tables import anchor_of, key_of
-from soundcheck.results import Verdict, settle
+from soundcheck.results import Verdict
+from soundcheck.results.states import decide
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +20,7 @@ TITLES = {"f": "Family"}
 
 
 def frame(rows: int) -> pd.DataFrame:
-    """Make settled results of two models, the labels as hostile as can be."""
+    """Make finished results of two models, the labels as hostile as can be."""
     base = dict(
         **dict(model="m", corpus="c", family="f", category="correctness", task="arousal", test="CCC"),
         **dict(value=0.6, low=0.5, high=0.7, segments=40, blocks=30, threshold=0.5, rule=">", passed=True),
@@ -34,13 +35,13 @@ def frame(rows: int) -> pd.DataFrame:
     made["value"] = 0.2 + number * 7 % rows / rows
     made["low"], made["high"] = made["value"] - 0.1, made["value"] + 0.1
     made["p_value"] = number % 97 / 97
-    return settle(made)
+    return decide(made)
 
 
 @pytest.fixture(scope="module")
 def many():
     table = frame(ROWS)
-    return table, settled.among(table)
+    return table, filled.among(table)
 
 
 def shown(cells) -> str:
@@ -53,7 +54,7 @@ def read(script: str) -> dict:
 
 def test_the_file_holds_all_rows_and_where_each_stands():
     table = frame(300)
-    among = settled.among(table)
+    among = filled.among(table)
     script = all_results.data(table, among, TITLES)
     assert "<" not in script and script.isascii()
     assert script == all_results.data(table, among, TITLES)
@@ -70,11 +71,11 @@ def test_the_file_holds_all_rows_and_where_each_stands():
 
 def test_the_page_says_how_many_rows_it_has_without_scripts():
     table = frame(300)
-    page = shown(all_results.cells(table, settled.among(table), TITLES))
+    page = shown(all_results.cells(table, filled.among(table), TITLES))
     assert "These are the first 100 of 300 rows; all are in the file." in page
     assert 'data-rows="all_results.js"' in page and "<img" not in page
     few = table.head(8)
-    page = shown(all_results.cells(few, settled.among(few), TITLES))
+    page = shown(all_results.cells(few, filled.among(few), TITLES))
     assert "data-rows" not in page and "first" not in page
 
 

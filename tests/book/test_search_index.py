@@ -33,7 +33,7 @@ def verdict(**given) -> Verdict:
         **dict(model="m", corpus="c", family="fairness_accent", category="fairness", task="arousal"),
         **dict(test="Mean Value", group="accent: german", value=0.1, segments=40, blocks=5, threshold=0.1),
         **dict(rule="|gap| <", passed=False, gap=0.2, gap_low=0.1, gap_high=0.3, matters=0.1),
-        **dict(evidence="clear fail", p_value=0.01, holds=True, bound=0.3),
+        **dict(evidence="clear fail", p_value=0.01, holds=True, bound=0.3, state="fail"),
     )
     return Verdict(**(base | given))
 
@@ -53,10 +53,11 @@ def index(recorded, tmp_path):
     )
     frame = results.to_frame(
         [
-            verdict(label="open", holds=False, evidence="open", p_value=0.2),
-            verdict(label="holds"),
-            verdict(group=f"accent: {IMAGE}", holds=False, evidence="open"),
-            verdict(group="", holds=False),
+            verdict(label="undecided", holds=False, state="inconclusive", p_value=0.2),
+            verdict(label="fails"),
+            verdict(label="fails", group="accent: french", mirrors="accent: german"),
+            verdict(group=f"accent: {IMAGE}", holds=False, state="inconclusive"),
+            verdict(group="", holds=False, state="inconclusive"),
         ]
     )
     shown = join([element("p", "Heard: a/c22_004.wav, twice"), element("b", f"{IMAGE} 1.wav", limit=None)])
@@ -78,8 +79,10 @@ def test_what_a_reader_may_look_for_is_in_it(index):
     found = read(script)
     pages = [page for page, _ in found["pages"]]
     entries = {(kind, name): places for name, kind, places in found["entries"]}
-    holding = anchor_of(key_of(next(frame[frame["label"].eq("holds")].itertuples())))
-    assert entries["group", "accent: german"] == [[pages.index(PAGE), holding, "1 failure holds"]]
+    failing = frame[frame["label"].eq("fails") & frame["mirrors"].eq("")]
+    place = anchor_of(key_of(next(failing.itertuples())))
+    assert entries["group", "accent: german"] == [[pages.index(PAGE), place, "1 test fails"]]
+    assert [place[2] for place in entries["group", "accent: french"]] == [""]  # counted once
     assert entries["model", "m"] == [[pages.index("models/m"), "", ""]]
     assert [place[2] for place in entries["family", f"Accent {IMAGE}"]] == ["method", "results"]
     assert entries["segment", "a/c22_004.wav"] == [[pages.index(PAGE)]]

@@ -105,3 +105,54 @@ def test_only_what_is_named_is_measured():
 def test_products_keep_names_as_they_are():
     joined = product([pd.Series(["<b>", None]), pd.Series(["a × b", "c"])])
     assert joined.tolist() == ["<b> × a × b", None]
+
+
+THREE = ["us", "uk", "indian"]
+
+
+def with_reference(named: str, values: list, column: str = "accent", name: str = "calls", **more) -> Corpus:
+    found = corpus([], **{column: values})
+    entry = dataclasses.replace(found.entry, name=name, against={column: named}, **more)
+    return dataclasses.replace(found, name=name, entry=entry)
+
+
+@pytest.mark.parametrize(
+    ("suite", "corpora", "told"),
+    [
+        ("us", [with_reference("us", THREE)], ""),
+        ("others", [with_reference("others", THREE)], ""),
+        ("us", [with_reference("us", THREE), with_reference("us", ["uk", None], name="b")], ""),
+        ("US", [with_reference("US", THREE)], "no corpus has the group 'US'. Did you mean 'us'?"),
+        (
+            "na",
+            [with_reference("na", THREE)],
+            "'na' means that nobody knows the accent. Name a group",
+        ),
+        ("na", [with_reference("na", ["na", "us"], unknown=())], ""),
+        ("us", [with_reference("us", ["us", "us"])], "'us' is the only group. Remove against."),
+        ("others", [with_reference("others", ["us", "others"])], "calls has a group called so"),
+        (
+            "us",
+            [with_reference("us", THREE), with_reference("us", ["uk", "irish"], name="b")],
+            "groups, accent, against: the corpus b has no group 'us', calls has. Give b a",
+        ),
+        (
+            "us",
+            [with_reference("us", THREE), with_reference("UK", ["uk", "irish"], name="b")],
+            "corpora.b.groups, accent, against: the corpus b has no group 'UK'. Did you mean 'uk'?",
+        ),
+        ("medium", [with_reference("medium", [99.0, 201.0], "pitch")], ""),
+        ("middle", [with_reference("middle", [99.0, 201.0], "pitch")], "Allowed: low, medium, high"),
+        ("young", [with_reference("young", ["5", "40"], "age", groups=(AGE,))], ""),
+        ("yuong", [with_reference("yuong", ["5", "40"], "age", groups=(AGE,))], "Did you mean 'young'?"),
+    ],
+)
+def test_reference_groups_are_there(suite, corpora, told):
+    column = next(iter(corpora[0].entry.against))
+    suite = Suite(against={column: suite}, groups=corpora[0].entry.groups)
+    if not told:
+        return check_groups(suite, corpora)
+    with pytest.raises(InputError) as error:
+        check_groups(suite, corpora)
+    assert told in str(error.value)
+    assert len(error.value.problems) == 1

@@ -65,7 +65,7 @@ def test_a_model_that_improves_in_one_thing_and_breaks_in_another(project, comma
     marks = frame[frame["mark"].isin(["better", "worse"])]
     found = set(zip(marks["task"], marks["position"], marks["mark"], strict=True))
     assert found == {("arousal", 3, "better"), ("valence", 4, "worse")}
-    assert frame.loc[frame["position"] > 1, "joined"].eq("joined").all()
+    assert frame.loc[frame["position"] > 1, "joined"].eq("to another model").all()
     text = page(folder / "told")
     assert text.count("▼ worse") == 3 and "Content-Security-Policy" in text
     outside = re.findall(r"""(?:src|href)=["'](?!data:image/|history\.csv)|url\(|@import|<script""", text)

@@ -31,7 +31,9 @@ def test_one_thing_better_another_worse_and_nothing_else(write, judged):
         ("B", 4, "worse", 3),
     ]
     assert set(marks["pairing"]) == {"paired"} and set(marks["changed"]) == {"model"}
-    assert frame.loc[frame["position"] > 1, "joined"].eq("joined").all()
+    later = frame[frame["position"] > 1]
+    assert later["joined"].eq("to another model").all()
+    assert later["reason"].eq("another model (other code, options or files)").all()
 
 
 def test_differences_are_those_of_compare(write, judged):

@@ -33,7 +33,7 @@ def test_rounds_are_joined_with_where_their_answers_come_from():
             "damage": ("cut",),
             "outdated": 1,
             "outdated_by": ("w",),
-            "sources": Sources({"w": "1"}, ("pipe",), (), 3),
+            "sources": Sources({"w": "1"}, ("pipe",)),
         },
     )
     later = PredictionReport(
@@ -46,17 +46,17 @@ def test_rounds_are_joined_with_where_their_answers_come_from():
             "damaged": 1,
             "damage": ("cut",),
         },
-        **{"sources": Sources({"/secret/v": "2"}, (), ("gone",), 2)},
+        **{"sources": Sources({"/secret/v": "2"}, (), {"gone": ""})},
     )
     both = first.joined(later)
     assert (both.asked, both.days) == (3, {"2026-11-20": 1, "2026-11-22": 5})
     assert both.confirmation == Confirmation(5)
-    assert both.seen_files == ("w", "…/v")
-    assert both.sources == Sources({"/secret/v": "2", "w": "1"}, ("pipe",), ("gone",), 3)
+    assert both.seen_files == {"w": "1", "…/v": "2"}
+    assert both.sources == Sources({"/secret/v": "2", "w": "1"}, ("pipe",), {"gone": ""})
     notes = " ".join(both.notes())
     assert (both.damaged, both.damage) == (3, ("cut",))
     for words in (
-        *("1 inputs were asked anew", "2 answers are not kept", "pipe", "gone", "3 files beyond"),
+        *("1 inputs were asked anew", "2 answers are not kept", "pipe", "gone"),
         *("3 kept answers were damaged", "lost or cannot be read, so they are asked anew: cut"),
     ):
         assert words in notes
@@ -64,8 +64,32 @@ def test_rounds_are_joined_with_where_their_answers_come_from():
 
 
 def test_what_answers_rest_on_is_read_as_it_was_written():
-    sources = Sources({"\udcff": "1"}, ("a",), ("b", "c"), 4)
+    sources = Sources({"\udcff": "1"}, ("a",), {"b": "2", "c": ""})
     assert Sources.decode(sources.encode()) == sources
+    older = '{"files": {"a": "1"}, "special": [], "gone": ["b"], "beyond": 0}'
+    assert Sources.decode(older) == Sources({"a": "1"}, (), {"b": ""})
+
+
+FILES = {"w.json": "1", "/home/me/v.json": "2"}
+
+
+@pytest.mark.parametrize(
+    ("sources", "same"),
+    [
+        (Sources(dict(reversed(FILES.items()))), True),
+        (Sources({"w.json": "1", "/data/v.json": "2"}), True),  # another machine
+        (Sources({"w.json": "1"}, ("pipe",), {"/data/v.json": "2", "unknown": ""}), True),  # after a merge
+        (Sources(FILES | {"w.json": "3"}), False),
+        (Sources({"w2.json": "1", "/home/me/v.json": "2"}), False),
+        (Sources(FILES | {"/data/v.json": "2"}), False),
+        (Sources(), False),
+    ],
+)
+def test_the_fingerprint_is_of_the_content_of_files_wherever_they_lie(sources, same):
+    first = PredictionReport("m", "code", sources=Sources(FILES))
+    assert (PredictionReport("m", "code", sources=sources).fingerprint == first.fingerprint) is same
+    assert PredictionReport("m", "other", sources=Sources(FILES)).fingerprint != first.fingerprint
+    assert PredictionReport("m", "code").fingerprint == "code"
 
 
 @pytest.mark.parametrize(("unusable", "doubtful"), [(100, True), (10, False)])

@@ -217,7 +217,7 @@ def test_a_file_that_is_gone(tmp_path, weights):
             kept.settle()
     later = checked(tmp_path)
     assert list(later.load()) == ["ended"]
-    assert later.outdated == {"interrupted": ["weights"]} and later.sources.gone == ("weights",)
+    assert later.outdated == {"interrupted": ["weights"]} and later.sources.gone == {"weights": ""}
     later.settle()
     assert query(tmp_path, "SELECT count(*) FROM sessions") == [(1,)]
 

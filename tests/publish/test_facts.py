@@ -5,10 +5,13 @@ import hashlib
 import json
 
 import pytest
+from tests.support.findings import FIGURE, GAP
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.common.errors import InputError
 from soundcheck.publish.facts import read_facts
+from soundcheck.results import tally
+from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.suite.card import Card
 
 
@@ -17,10 +20,10 @@ def written(tmp_path, recorded):
     return functools.partial(finished, tmp_path, recorded)
 
 
-def test_counts_and_what_holds(written):
+def test_counts_and_what_fails(written):
     facts = read_facts(written([verdict(), verdict(test="U", **FAILED)]))
-    assert (facts.tally.clear_pass, facts.tally.holds) == (1, 1)
-    (row,) = facts.holding.itertuples()
+    assert str(tally(facts.rows)) == "1 pass, 1 fail, 0 inconclusive, 0 not evaluated, 0 reported"
+    (row,) = facts.failing.itertuples()
     assert row.test == "U" and "0.40" in facts.sentence(row)
 
 
@@ -74,3 +77,44 @@ def test_records_of_before_have_no_card(written):
     del about["card"], about["models"][0]["card"], about["corpora"][0]["benchmark"]
     record.write_text(json.dumps(about))
     assert read_facts(folder).card == Card()
+
+
+def test_of_two_groups_that_are_one_test_one_row_counts(written):
+    one = GAP | {"group": "sex: female"}
+    facts = read_facts(
+        written([verdict(**one), verdict(**one | {"group": "sex: male", "mirrors": "sex: female"})])
+    )
+    assert facts.failing["group"].tolist() == ["sex: female"] and len(facts.rows) == 2
+    assert str(tally(facts.rows)).startswith("0 pass, 1 fail")
+
+
+def test_both_rules_stand_in_the_sentence(written):
+    facts = read_facts(
+        written(
+            [
+                verdict(
+                    **GAP | {"passed": True, "rule": "|value| <", "threshold": 0.5, "reference_passed": True}
+                )
+            ]
+        )
+    )
+    (row,) = facts.failing.itertuples()
+    assert facts.sentence(row).endswith("margin of 0.075); passes the published rule (|value| < 0.5)")
+
+
+def test_values_of_groups_are_estimates(written):
+    folder = written([verdict()], figures=[FIGURE])
+    about = {
+        "model": "m",
+        "corpus": "c",
+        "family": "f",
+        "task": "arousal",
+        "measure": "concordance_cc (balanced)",
+    }
+    parts = {"sex: female": 0.7, "sex: male": 0.5, "all": 0.6}
+    rows = [Estimate(**about, part=part, value=value, segments=9) for part, value in parts.items()]
+    rows += [Estimate(**about | {"measure": "pearson_cc"}, part="sex: male", value=0.1)]
+    rows += [Estimate(**about, part="sex: male", condition="Noise 10", value=0.1)]
+    write_estimates(estimate_frame(rows), folder)
+    found = read_facts(folder).group_values
+    assert list(zip(found["part"], found["value"], strict=True)) == [("sex: male", 0.5), ("sex: female", 0.7)]

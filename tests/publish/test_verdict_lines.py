@@ -5,7 +5,7 @@ import json
 
 import pytest
 from markdown_it import MarkdownIt
-from tests.support.findings import FIGURE, GAP, NOTHING, OPEN
+from tests.support.findings import FEW, FIGURE, GAP, NOTHING, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.publish.facts import read_facts
@@ -21,37 +21,49 @@ def lines(tmp_path, recorded):
     return told
 
 
-def test_a_failure_that_holds_and_an_open_test(lines):
-    opened = GAP | OPEN | {"group": "accent: french", "gap": 0.05, "gap_low": -0.1, "gap_high": 0.21}
-    rows = [verdict(), verdict(**GAP), verdict(**opened | {"bound": 0.21})]
-    good, holds, left = lines(rows, figures=[FIGURE])
+def test_a_failure_and_an_inconclusive_test(lines):
+    open_ = GAP | OPEN | {"group": "accent: french", "gap": 0.05, "gap_low": -0.1, "gap_high": 0.21}
+    rows = [verdict(), verdict(**GAP), verdict(**open_ | {"bound": 0.21})]
+    good, fails, left = lines(rows, figures=[FIGURE])
     assert good == (
-        "How good: m is better than guessing: concordance of arousal 0.61 "
-        "(95 % 0.57 to 0.66, 20 speakers; guessing 0)."
+        "How good: m is better than chance: concordance of arousal 0.61 "
+        "(95 % 0.57 to 0.66, 20 speakers; chance 0)."
     )
-    assert holds == (
-        "What holds: 1 failure holds among 3 tests, the gravest: arousal of german speakers is 0.18 lower "
-        "than that of the others (95 % 0.11 to 0.32, 10 speakers; 0.075 matters). Of all, 1 is a clear pass."
+    assert fails == (
+        "What fails: 1 of 3 tests fails; the largest: arousal of german speakers is 0.30 against 0.48 of the "
+        "others (difference −0.18, 95 % −0.32 to −0.11, 10 speakers, surely beyond the margin of 0.075). "
+        "1 pass, 1 fail, 1 inconclusive, 0 not evaluated, 0 reported."
     )
     assert left == (
-        "What is open: 1 of 3 tests is open, the data do not settle them: a difference of up to 0.21 may "
-        "hide (arousal · Mean Value · accent: french)."
+        "What could not be concluded: 1 test is inconclusive: a difference of up to 0.21 is not excluded "
+        "(arousal · Mean Value · accent: french)."
     )
 
 
-def test_the_gravest_is_the_one_furthest_beyond_what_matters(lines):
+def test_the_largest_is_the_one_farthest_beyond_its_margin(lines):
     small = GAP | {"gap": -0.1, "gap_low": -0.2, "gap_high": -0.09, "group": "accent: french"}
-    _, holds, _ = lines([verdict(**small), verdict(**GAP)], figures=[FIGURE])
-    assert "2 failures hold" in holds and "german" in holds and "french" not in holds
+    _, fails, _ = lines([verdict(**small), verdict(**GAP)], figures=[FIGURE])
+    assert "2 of 2 tests fail;" in fails and "german" in fails and "french" not in fails
 
 
 def test_one_bias_hides_no_other(lines):
-    _, holds, _ = lines([verdict(**FAILED), verdict(**GAP)], figures=[FIGURE])
-    assert "2 failures hold among 2 tests, of 1 about " in holds
+    _, fails, _ = lines([verdict(**FAILED), verdict(**GAP)], figures=[FIGURE])
+    assert "2 of 2 tests fail; of 1 about " in fails
     assert (
-        "about correctness, the gravest: " in holds
-        and "about fairness, the gravest: arousal of german" in holds
+        "about correctness, the largest: " in fails
+        and "about fairness, the largest: arousal of german" in fails
     )
+
+
+def test_few_speakers_are_no_failure_and_no_all_clear(lines):
+    _, fails, left = lines([verdict(**GAP | FEW)], figures=[FIGURE])
+    assert fails.startswith(
+        "What fails: Nothing could be concluded: 1 difference has too few speakers. 0 pass"
+    )
+    assert (
+        "1 difference with too few speakers to generalise: arousal of german speakers is 0.30 against" in left
+    )
+    assert "95 % −0.25 to −0.12 for these speakers, 2 speakers, margin 0.075" in left
 
 
 def test_synthetic_speech_is_said(lines, tmp_path):
@@ -63,35 +75,33 @@ def test_synthetic_speech_is_said(lines, tmp_path):
     )
 
 
-def test_nothing_holds_and_nothing_is_open(lines):
+def test_nothing_fails_and_nothing_is_inconclusive(lines):
     assert lines([verdict()], figures=[FIGURE])[1:] == [
-        "What holds: no failure among 1 test; 1 is a clear pass.",
-        "What is open: nothing: each test is a clear pass or a failure that holds.",
+        "What fails: None of 1 test fails. 1 pass, 0 fail, 0 inconclusive, 0 not evaluated, 0 reported.",
+        "What could not be concluded: nothing.",
     ]
 
 
 def test_accepted_failures_are_counted_as_such(lines):
     entry = {"model": "m", "family": "fairness_accent", "why": "known"}
-    _, holds, _ = lines([verdict(**GAP)], figures=[FIGURE], accepted=[entry])
-    assert "1 failure holds among 1 test (1 accepted)" in holds
+    _, fails, _ = lines([verdict(**GAP)], figures=[FIGURE], accepted=[entry])
+    assert "1 of 1 test fails (1 accepted)" in fails
 
 
 def test_fairness_of_a_model_that_only_guesses_counts_for_nothing(lines):
-    hollow = FIGURE | {"value": 0.0, "low": -0.1, "high": 0.1, "standing": "hollow", "blocks": 40}
-    good, holds, _ = lines([verdict(), verdict(**GAP)], figures=[hollow])
-    assert "m is not better than guessing: concordance of arousal 0 " in good
-    assert "no failure among 1 test" in holds
-    assert holds.endswith("1 test of fairness at arousal not counted: it only guesses there.")
+    guesses = FIGURE | {"value": 0.0, "low": -0.1, "high": 0.1, "standing": "hollow", "blocks": 40}
+    good, fails, _ = lines([verdict(), verdict(**GAP)], figures=[guesses])
+    assert "m is no better than chance: concordance of arousal 0 " in good
+    assert "None of 1 test fails" in fails
+    assert fails.endswith("Not counted, no better than chance at arousal: 1 test.")
 
 
-def test_nothing_labelled_nothing_judged_and_notebooks_that_failed(lines):
+def test_nothing_labelled_nothing_evaluated_and_notebooks_that_failed(lines):
     failed = [{"model": "m", "family": "correctness_regression", "status": "failed", "error": "x"}]
-    good, holds, left = lines([verdict(**NOTHING)], figures=[], notebooks=failed)
+    good, fails, left = lines([verdict(**NOTHING)], figures=[], notebooks=failed)
     assert good == "How good: of m that cannot be said: no corpus has labels for its tasks."
-    assert holds == "What holds: no test could be judged."
-    assert left == (
-        "What is open: 1 test could not be judged at all; correctness_regression: its notebook failed to run."
-    )
+    assert fails.startswith("What fails: Nothing could be concluded: 0 inconclusive, 1 not evaluated.")
+    assert left.endswith(": 1 test not evaluated; correctness_regression: its notebook failed to run.")
 
 
 def test_a_random_reference_is_no_model(lines):
@@ -120,7 +130,7 @@ def test_names_become_no_markup(lines, name):
 
 
 def test_names_call_nobody_and_lead_nowhere():
-    text = as_markdown(["What holds: @team #12 !3 https://a.example www.b.example 0.5"])
+    text = as_markdown(["What fails: @team #12 !3 https://a.example www.b.example 0.5"])
     for live in ("@t", "#1", "!3", "://", "www."):
         assert live not in text
     assert "0.5" in text

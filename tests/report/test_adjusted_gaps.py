@@ -6,7 +6,7 @@ import pytest
 
 from soundcheck import results
 from soundcheck.report import adjusted_gaps
-from soundcheck.report.adjusted_gaps import adjusted_columns, adjusted_words, in_short, told_below
+from soundcheck.report.adjusted_gaps import adjusted_columns, adjusted_words, in_short, notes_below
 from soundcheck.results import Verdict
 
 HOSTILE = "<script>alert(1)</script>"
@@ -31,8 +31,8 @@ def one(**given):
 
 def test_the_sentence_has_both_gaps_and_the_share():
     assert adjusted_words(one()) == (
-        "most of the gap goes with the signal-to-noise ratio: 0.21 plain, 0.030 (−0.040 to 0.10) if both had "
-        "the same; 93 % of the group had a counterpart"
+        "most of the difference goes with the signal-to-noise ratio: 0.21 plain, 0.030 (−0.040 to 0.10) "
+        "if both had the same; 93 % of the group had a counterpart"
     )
     bare = adjusted_words(one(adjusted_low=None, adjusted_high=None))
     assert "0.030 (no interval) if both had the same" in bare
@@ -41,14 +41,14 @@ def test_the_sentence_has_both_gaps_and_the_share():
 @pytest.mark.parametrize(
     ("adjusted", "words"),
     [
-        (0.0, "most of the gap goes with the device"),
-        (0.069, "most of the gap goes with the device"),
-        (-0.069, "most of the gap goes with the device"),
-        (0.071, "part of the gap goes with the device"),
-        (0.139, "part of the gap goes with the device"),
-        (0.141, "with the device alike the gap stays"),
-        (0.3, "with the device alike the gap stays"),
-        (-0.071, "with the device alike the gap turns round"),
+        (0.0, "most of the difference goes with the device"),
+        (0.069, "most of the difference goes with the device"),
+        (-0.069, "most of the difference goes with the device"),
+        (0.071, "part of the difference goes with the device"),
+        (0.139, "part of the difference goes with the device"),
+        (0.141, "with the device alike the difference stays"),
+        (0.3, "with the device alike the difference stays"),
+        (-0.071, "with the device alike the difference turns round"),
     ],
 )
 def test_words_are_defined_by_what_is_left(adjusted, words):
@@ -61,7 +61,10 @@ def test_words_are_defined_by_what_is_left(adjusted, words):
 
 def test_an_interval_of_nothing_to_everything_is_open():
     wide = dict(adjusted=0.05, adjusted_low=-0.1, adjusted_high=0.25)
-    assert in_short(one(**wide)) == "how much of the gap goes with the signal-to-noise ratio is open"
+    assert (
+        in_short(one(**wide))
+        == "how much of the difference goes with the signal-to-noise ratio is inconclusive"
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,14 +94,17 @@ def test_two_columns_are_named_in_words():
 
 def test_sentences_stand_below_folded_the_largest_first():
     rows = [verdict(label=f"{n}", gap=0.2 + n / 100, adjusted_by=HOSTILE) for n in range(12)]
-    html = str(told_below(results.to_frame(rows)))
-    assert html.count("<li") == 12 and "<summary>What becomes of 12 gaps beyond doubt</summary>" in html
+    html = str(notes_below(results.to_frame(rows)))
+    assert (
+        html.count("<li") == 12
+        and "<summary>What becomes of 12 differences beyond the margin</summary>" in html
+    )
     assert html.index("<details") < html.index("0.31 plain") < html.index("0.30 plain")
     assert HOSTILE not in html
     assert "had the same &lt;script&gt;" in html
-    two = str(told_below(results.to_frame([verdict(), verdict(corpus="d")])))
+    two = str(notes_below(results.to_frame([verdict(), verdict(corpus="d")])))
     assert "d · arousal · Mean Value · accent: irish: most of" in two and "c · arousal" not in html
-    quiet = str(told_below(results.to_frame([verdict(gap_low=-0.1)])))
+    quiet = str(notes_below(results.to_frame([verdict(gap_low=-0.1)])))
     assert "<li" not in quiet and "no verdict rests on it" in quiet
 
 

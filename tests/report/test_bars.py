@@ -1,10 +1,10 @@
-"""Bars of four parts and the numbers beside them."""
+"""Bars of three parts and the numbers beside them."""
 
 import re
 
 import pytest
 
-from soundcheck.report.bars import legend, score_cell, state_bar
+from soundcheck.report.bars import legend, state_bar
 from soundcheck.report.key_figures import (
     figure_table,
     sentence,
@@ -12,35 +12,32 @@ from soundcheck.report.key_figures import (
     standing_notes,
     worse_than_chance,
 )
-from soundcheck.results import Score, Tally
+from soundcheck.results import Tally
 from soundcheck.results.record import KeyFigure
+from soundcheck.results.states import STATES
+
+
+def counts(passed=0, failed=0, inconclusive=0, missing=0, reported=0) -> Tally:
+    return Tally(zip(STATES, (passed, failed, inconclusive, missing, reported), strict=True))
 
 
 def test_a_bar_has_a_part_for_each_state_that_occurs():
-    bar = str(state_bar(Tally(12, 5, 0, 1, skipped=3)))
+    bar = str(state_bar(counts(12, 0, 5, 3)))
     assert re.findall(r"sc-part (\S+)\" style=\"flex-grow: (\d+)", bar) == [
-        ("sc-clear-pass", "12"),
-        ("sc-open-pass", "5"),
-        ("sc-holds", "1"),
+        ("sc-pass", "12"),
+        ("sc-inconclusive", "5"),
     ]
-    assert 'aria-label="12 clear pass, 5 open pass, 0 open fail, 1 fail that holds"' in bar
-    assert "✓ 12 clear" in bar and "✗ 1 holds" in bar and "of 18" in bar
+    assert 'aria-label="12 pass, 5 inconclusive, 0 fail"' in bar
+    assert "✓ 12 pass" in bar and "✗ 0 fail" in bar and "reported" not in bar
 
 
-def test_nothing_judged_is_no_bar():
-    assert "none judged" in str(state_bar(Tally(skipped=3)))
-    assert "not tested" in str(score_cell(Score(None, 0, 0, 0), Tally()))
-    told = str(score_cell(Score(None, 0, 0, 0), Tally(0, 3)))
-    assert "no clear test" in told and "✓ 0 clear" in told
-
-
-def test_a_score_says_what_it_rests_on():
-    cell = str(score_cell(Score(0.754, 9, 12, 3), Tally(9, 1, 0, 3)))
-    assert "75 %" in cell and "of the clear: 9 of 12; 1 open" in cell
+def test_nothing_evaluated_is_no_bar():
+    assert "none evaluated" in str(state_bar(counts(missing=3)))
+    assert "? 3 inconclusive" in str(state_bar(counts(inconclusive=3)))
 
 
 def test_the_legend_names_all_parts():
-    assert str(legend()).count("sc-part") == 4
+    assert str(legend()).count("sc-part") == 3
 
 
 @pytest.mark.parametrize(
@@ -77,14 +74,14 @@ def test_a_number_in_one_line():
     told = "word error rate on talk 12.3\xa0% (95 % 10.0 to 102\xa0%, 26 speakers)"
     assert sentence(rate, corpus=True) == told
     few = figure(low=None, high=None, blocks=1, reason="interval withheld: 1 block")
-    assert sentence(few) == "concordance of arousal 0.62 (no interval, 1 speaker)"
+    assert sentence(few) == "concordance of arousal 0.62 (no interval for new speakers, 1 speaker)"
     assert sentence(figure(value=None, low=None, high=None, reason="0 segments")).endswith("none, 0 segments")
 
 
 def test_a_table_of_numbers_says_what_they_mean():
     rates = figure(measure="false acceptance rate", standing="", guessing=None, threshold=0.3446)
     shown = str(figure_table([figure(), figure(corpus="<b>", standing="hollow"), rates]))
-    assert "better than guessing" in shown and "hollow: not better" in shown
+    assert ">better than chance<" in shown and ">no better than chance<" in shown
     assert "at the threshold in use, 0.345" in shown
     assert "&lt;b&gt;" in shown
 
@@ -92,17 +89,18 @@ def test_a_table_of_numbers_says_what_they_mean():
 def test_notes_name_the_number_or_why_there_is_none():
     figures = [figure(standing="hollow", value=0.02, low=-0.03, high=0.06)]
     found = standing_notes(figures, "m", ["arousal", "valence"])
-    assert found[0] == "hollow at arousal: concordance of arousal 0.020 (95 % −0.030 to 0.060, 26 speakers)"
-    assert found[1] == "unproven at valence: no corpus has labels for it"
+    assert found[0] == (
+        "no better than chance at arousal: concordance of arousal 0.020 (95 % −0.030 to 0.060, 26 speakers)"
+    )
+    assert found[1] == "not known to be better than chance at valence: no corpus has labels for it"
     assert standing_notes([figure()], "m", ["arousal"]) == []
     assert standing_notes(None, "m", ["arousal"]) == []
 
 
-def test_what_is_shown_stands_beside_the_bar_and_counts_nowhere():
-    bar = str(state_bar(Tally(12, 5, shown=4)))
-    assert "○ 4 shown" in bar and "of 17" in bar
-    alone = str(state_bar(Tally(shown=4)))
-    assert "○ 4 shown" in alone and "none judged" not in alone
+def test_what_is_reported_is_beside_the_bar():
+    assert "○ 4 reported" in str(state_bar(counts(12, 5, reported=4)))
+    alone = str(state_bar(counts(reported=4)))
+    assert "○ 4 reported" in alone and "none evaluated" not in alone
 
 
 def test_an_interval_on_the_wrong_side_of_guessing_is_worse_than_chance():

@@ -157,13 +157,13 @@ def marks(figure) -> dict[tuple[str, bool], list[float]]:
     return found
 
 
-def test_what_is_open_is_hollow_and_failures_have_another_shape():
-    evidence = ["clear pass", "open", "open", "clear fail"]
+def test_marks_say_on_which_side_the_interval_lies():
+    evidence = ["clear pass", "open", "none", "clear fail"]
     found = marks(figures.intervals(frame(evidence=evidence, reference=np.nan)))
-    places = {("o", False): [0.0], ("o", True): [0.05], ("X", True): [0.1], ("X", False): [0.15]}
+    places = {("o", False): [0.0], ("o", True): [0.05, 0.1], ("X", False): [0.15]}
     assert {look: pytest.approx(x) for look, x in found.items()} == places
     assert figures.described(frame(evidence=evidence)) == (
-        "clear pass: 1, open pass: 1, open fail: 1, clear fail: 1"
+        "whole interval passes: 1, whole interval fails: 1, interval on both sides, or none: 2"
     )
     assert figures.described(frame().iloc[:0]) == "no value"
 
@@ -171,10 +171,13 @@ def test_what_is_open_is_hollow_and_failures_have_another_shape():
 def test_the_legend_names_the_marks_that_there_are():
     figure = figures.intervals(frame(evidence="open", reference=np.nan))
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["open pass", "open fail", "threshold"]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "interval on both sides, or none",
+        "threshold",
+    ]
 
 
-def test_groups_are_drawn_by_their_gap_with_the_band_that_does_not_matter():
+def test_groups_are_drawn_by_their_difference_with_the_band_within_the_margin():
     gaps = dict(gap=[0.2, -0.2, 0.1, -0.1], gap_low=-0.3, gap_high=0.3, matters=0.15, evidence="open")
     figure = figures.group_difference(frame(**gaps))
     (axes,) = figure.axes
@@ -185,7 +188,7 @@ def test_groups_are_drawn_by_their_gap_with_the_band_that_does_not_matter():
     assert "above all" in figures.group_difference(frame()).axes[0].get_xlabel()
 
 
-def test_values_with_a_rule_for_gaps_are_drawn_as_gaps():
+def test_values_with_a_rule_for_differences_are_drawn_as_differences():
     gaps = dict(gap=[0.2, -0.2, 0.1, -0.1], gap_low=-0.3, gap_high=0.3, matters=0.15, rule="|gap| <")
     drawn = [x for places in marks(figures.intervals(frame(**gaps))).values() for x in places]
     assert sorted(drawn) == pytest.approx([-0.2, -0.1, 0.1, 0.2])
@@ -294,7 +297,7 @@ def test_panels_fill_the_figure(media, passed, too):
 
 
 def test_marks_differ_in_shape_not_only_colour():
-    figure = figures.intervals(frame())
+    figure = figures.intervals(frame(evidence=["clear pass", "open", "open", "clear fail"]))
     markers = {line.get_marker() for line in figure.axes[0].lines if line.get_marker() not in ("None", "")}
     assert {"o", "X", "D"} <= markers
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from soundcheck import results
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import robustness
@@ -36,7 +37,7 @@ def subset(task="arousal", change="", labels=True):
 
 
 def test_every_movement_is_shown_with_its_text(shown, tmp_path):
-    evaluation = SimpleNamespace(media=MediaStore(tmp_path))
+    evaluation = SimpleNamespace(media=MediaStore(tmp_path), frame=lambda: results.to_frame([]))
     page.movements(evaluation, [subset(change="White Noise"), subset("valence", "Babble")])
     assert len(shown) == 2 and HOSTILE not in "".join(shown)
     assert "arousal under White Noise" in shown[0] and "valence under Babble" in shown[1]
@@ -44,7 +45,7 @@ def test_every_movement_is_shown_with_its_text(shown, tmp_path):
 
 
 def test_many_movements_are_behind_a_line_for_each_change_that_says_what_is_inside(shown, tmp_path):
-    evaluation = SimpleNamespace(media=MediaStore(tmp_path))
+    evaluation = SimpleNamespace(media=MediaStore(tmp_path), frame=lambda: results.to_frame([]))
     several = [subset(task, change) for change in ("Babble", "Music") for task in ["arousal", "valence"] * 3]
     page.movements(evaluation, several)
     assert len(shown) == 2
@@ -52,7 +53,7 @@ def test_many_movements_are_behind_a_line_for_each_change_that_says_what_is_insi
         shown[0].startswith("<details")
         and "<summary>Babble: 6 figures, arousal, valence</summary>" in shown[0]
     )
-    assert shown[0].count("<figcaption>") == 6
+    assert shown[0].count("<figure") == 6
 
 
 def test_curves_pass_over_series_without_a_subset_and_follow_figures_by_tables(shown, tmp_path):
@@ -82,13 +83,13 @@ def test_series_keep_the_corpora_with_labels():
 
 
 def test_verdicts_come_with_their_notes(shown, tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "verdict_table", lambda frame: f"verdicts of {frame}")
+    monkeypatch.setattr(page, "verdict_table", lambda frame, blocks: f"{blocks}s: {frame}")
     told = {"notes": [f"{HOSTILE} was drawn"], "scales": [], "synthetic": True}
-    evaluation = SimpleNamespace(frame=lambda: "rows", **told)
+    evaluation = SimpleNamespace(frame=lambda: "rows", block_names="file", **told)
     page.opening(evaluation)
     page.verdicts(evaluation)
     opening, verdicts, notes = shown
-    assert "ynthetic" in opening and verdicts == "verdicts of rows"
+    assert "ynthetic" in opening and verdicts == "files: rows"
     assert "was drawn" in notes and HOSTILE not in notes
 
 

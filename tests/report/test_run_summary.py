@@ -11,7 +11,7 @@ def row(**changes) -> Verdict:
     plain = {
         **{"model": "m", "corpus": "talk", "family": "fairness_sex", "category": "fairness"},
         **{"task": "arousal", "test": "Mean Value", "group": "sex: female", "value": 0.01},
-        **{"threshold": 0.1, "rule": "|value| <", "passed": True, "evidence": "clear pass"},
+        **{"threshold": 0.1, "rule": "|value| <", "passed": True, "evidence": "clear pass", "state": "pass"},
     }
     return Verdict(**(plain | changes))
 
@@ -43,11 +43,12 @@ def test_last_lines(recorded, kind):
     frame = to_frame(
         [
             row(),
-            row(test="a", evidence="open"),
-            row(test="b", value=0.3, passed=False, evidence="clear fail", p_value=0.001, holds=True),
-            row(test="c", passed=None, value=None, evidence="", skipped="no labels"),
+            row(test="a", state="inconclusive"),
+            row(test="b", value=0.3, passed=False, p_value=0.001, state="fail"),
+            row(test="b", value=-0.3, passed=False, group="sex: male", state="fail", mirrors="sex: female"),
+            row(test="c", passed=None, value=None, state="not evaluated", skipped="no labels"),
             row(task="valence"),
-            row(test="d", passed=None, threshold=None, evidence="shown", skipped="no threshold"),
+            row(test="d", passed=None, threshold=None, state="reported", skipped="no threshold"),
             row(task="dominance"),
         ]
     )
@@ -55,16 +56,35 @@ def test_last_lines(recorded, kind):
     record = recorded(models=[model(kind)], figures=figures)
     lines = list(summary_lines(record.models[0], record, frame, standings(frame, record.figures)))
     if kind == "random":
-        assert lines[0].startswith("m (random reference): 1 failure holds, 3 clear passes, 1 open, ")
-        assert ", 1 shown without verdict, 1 skipped" in lines[0]
-        assert len(lines) == 3
+        counts = "3 pass, 1 fail, 1 inconclusive, 1 not evaluated, 1 reported"
+        assert lines[0] == f"m (random reference): {counts}" and len(lines) == 3
         return
-    # What is hollow counts nowhere, what is unproven in no share.
+    # Nothing counts at a task at which the model is no better than chance.
     assert lines == [
-        "m: 1 failure holds, 2 clear passes, 1 open, 1 shown without verdict, 1 skipped; "
-        "fairness 50 % of 2 clear",
+        "m: 2 pass, 1 fail, 1 inconclusive, 1 not evaluated, 1 reported",
         "  concordance of arousal 0.60 (95 % 0.50 to 0.70, 26 speakers)",
         "  concordance of valence 0.60 (95 % 0.50 to 0.70, 26 speakers)",
-        "  hollow at valence: 1 test of fairness and robustness do not count anywhere",
-        "  unproven at dominance: 1 test of fairness and robustness do not count in shares",
+        "  no better than chance at valence: its tests of fairness and robustness are not counted "
+        "(1 pass, 0 fail, 0 inconclusive, 0 not evaluated, 0 reported)",
+        "  not known to be better than chance at dominance",
     ]
+
+
+def test_few_speakers_are_no_all_clear(recorded):
+    few = {"state": "inconclusive", "state_sample": "reported", "evidence": "none", "passed": False}
+    few |= {"gap": 0.3, "matters": 0.1, "gap_low_sample": 0.2, "gap_high_sample": 0.4, "against": "others"}
+    few |= {"group_value": 0.5, "others_value": 0.2, "value": 0.3, "blocks": 2, "test": "Mean Value"}
+    sizes = (0.15, 0.3, 0.25, 0.2, -0.4)
+    frame = to_frame([row(**few | {"gap": size, "group": f"accent: {n}"}) for n, size in enumerate(sizes)])
+    record = recorded(models=[model("python")], figures=None)
+    first, said, title, *lines, more = summary_lines(
+        record.models[0], record, frame, standings(frame, record.figures)
+    )
+    assert said == "  Nothing could be concluded: 5 differences have too few speakers"
+    assert title == "  Too few speakers to generalise; what these speakers show:"
+    assert [line.split()[2] for line in lines] == ["4", "1", "2"]  # the largest first
+    assert lines[1].endswith(
+        "arousal of 1 speakers is 0.50 against 0.20 of the others (difference 0.30, 95 % 0.20 to 0.40 for "
+        "these speakers, 2 speakers, margin 0.10)"
+    )
+    assert more == "    and 2 more differences"

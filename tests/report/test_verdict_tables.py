@@ -8,9 +8,9 @@ import pytest
 
 from soundcheck import results
 from soundcheck.report import states, verdict_tables
-from soundcheck.report.verdict_tables import Among, key_of, state_cell, verdict_table
+from soundcheck.report.verdict_tables import Among, key_of, state_cell, state_lines, verdict_table
 from soundcheck.results import Verdict
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, STATES
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES
 
 HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'
 GROUP = dict(
@@ -48,6 +48,7 @@ def row(**given) -> Verdict:
         certainty=0.987,
         reference=0.01,
         reference_passed=False,
+        evidence="open",
     )
     return Verdict(**(base | given))
 
@@ -56,9 +57,9 @@ def shown(*rows: Verdict) -> str:
     return str(verdict_table(results.to_frame(rows)))
 
 
-def one(**given):
-    """Give a row of the table as pages see it."""
-    return next(results.to_frame([row(**given)]).itertuples())
+def one(state=None, against="others", **given):
+    """Give a row of the table as pages see it; with its state, as the book sees it."""
+    return next(results.to_frame([row(**given)]).assign(state=state, against=against).itertuples())
 
 
 class Cells(HTMLParser):
@@ -91,36 +92,25 @@ class Cells(HTMLParser):
 def test_a_number_keeps_its_company():
     html = shown(row(evidence="clear pass", p_value=0.99))
     line = " | ".join(Cells(html).rows[1])
-    company = ("arousal", "0.612", "0.550 to 0.670", "1,234", "24 blocks", "> 0.5", "✓ clear pass", "0.010")
+    company = ("arousal", "0.612", "0.550 to 0.670", "1,234", "24 speakers", "> 0.5", "✓ pass", "0.010")
     assert all(part in line for part in company)
     assert "certain" not in html  # a share of replicates is no evidence
 
 
-@pytest.mark.parametrize(
-    ("given", "state"),
-    [
-        (dict(evidence="clear pass"), CLEAR_PASS),
-        (dict(evidence="open"), OPEN_PASS),
-        (dict(evidence="none"), OPEN_PASS),
-        (dict(passed=False, value=0.2, evidence="clear fail", p_value=0.01), OPEN_FAIL),
-        (dict(passed=False, value=0.2, evidence="open", p_value=0.01, holds=False), OPEN_FAIL),
-        (dict(passed=False, value=0.2, evidence="open", p_value=0.01, holds=True), HOLDS),
-    ],
-)
-def test_states_are_signs_and_words(given, state):
-    html = shown(row(**given))
+@pytest.mark.parametrize("state", STATES)
+def test_states_are_signs_and_words(state):
+    html = str(state_cell(one(state)).content)
     assert str(states.mark(state)) in html
-    others = [str(states.mark(name)) for name in STATES if name != state]
-    assert not any(other in html for other in others)
+    assert not any(str(states.mark(name)) in html for name in STATES if name != state)
 
 
-def test_a_group_shows_its_gap_and_what_matters():
+def test_a_group_shows_its_difference_and_its_margin():
     published = GROUP | dict(test="Another", rule="|value| <", threshold=0.7, passed=True)
     rows = Cells(shown(row(**GROUP), row(**published), row())).rows
-    place = rows[0].index("gap and 95 % interval")
-    gap = "−0.210 −0.302 to −0.118"
-    assert {line[place] for line in rows[1:]} == {"", gap, f"{gap} 0.1 matters"}
-    assert not any("gap" in head for head in Cells(shown(row())).rows[0])
+    place = rows[0].index("difference and 95 % interval")
+    difference = "−0.210 −0.302 to −0.118"
+    assert {line[place] for line in rows[1:]} == {"", difference, f"{difference} margin 0.1"}
+    assert not any("difference" in head for head in Cells(shown(row())).rows[0])
 
 
 def test_an_adjusted_gap_stands_beside_the_gap_where_there_is_one():
@@ -130,38 +120,79 @@ def test_an_adjusted_gap_stands_beside_the_gap_where_there_is_one():
     refused = dict(task="valence", adjusted_by=f"none: {HOSTILE} decides the group")
     html = shown(row(**GROUP | known), row(**GROUP | refused), row())
     rows = Cells(html).rows
-    place = rows[0].index("adjusted gap and 95 % interval")
-    assert rows[0].index("gap and 95 % interval") == place - 1
+    place = rows[0].index("adjusted difference and 95 % interval")
+    assert rows[0].index("difference and 95 % interval") == place - 1
     cells = {line[0]: line[place] for line in rows[1:]}
     assert "−0.030 −0.100 to 0.040 93 % with counterpart" in {line[place] for line in rows[1:]}
     assert cells["valence"] == f"– {HOSTILE} decides the group" and "<img" not in html
     assert "if both sides had the same device; no verdict rests on it" in html
-    assert html.count("most of the gap goes with the device") == 1
+    assert html.count("most of the difference goes with the device") == 1
     assert "adjusted" not in shown(row(**GROUP), row())
 
 
-def test_what_a_state_rests_on_stands_below_it():
-    alone = str(state_cell(one(**GROUP)).content)
-    assert "p &lt; 0.001<" in alone and "even the smallest gap matters" in alone
-    among = str(state_cell(one(**GROUP | dict(holds=True)), Among(108)).content)
-    assert "p &lt; 0.001 among 108 tests" in among and "even the smallest gap matters" in among
-    value = dict(value=0.2, passed=False, evidence="clear fail", p_value=0.2)
-    assert "the whole interval fails" in str(state_cell(one(**value)).content)
-    assert "p =" not in str(state_cell(one(evidence="clear pass", p_value=0.98), Among(108)).content)
-    few = str(state_cell(one(**GROUP | dict(evidence="open")), Among(108, cannot_hold=True)).content)
-    assert "too few speakers to hold alone" in few
-    accepted = str(state_cell(one(**GROUP), Among(1, accepted=HOSTILE)).content)
-    assert "accepted: &lt;img" in accepted and "<img" not in accepted
+VALUE = dict(value=0.45, low=0.4, high=0.55, passed=False, bound=0.4, p_value=0.3)
+REPORTS = dict(value=None, low=None, high=None, passed=None, certainty=None, skipped="no labels")
 
 
-def test_failures_that_hold_are_sorted_first_and_skipped_rows_last():
+@pytest.mark.parametrize(
+    ("given", "state", "among", "said"),
+    [
+        (GROUP, None, None, "p < 0.001, surely beyond the margin"),
+        (GROUP, FAIL, Among(108), "p < 0.001 among 108 tests, surely beyond the margin"),
+        (
+            GROUP | dict(evidence="open", p_value=0.01, bound=0.3),
+            *(FAIL, Among(9)),
+            "p = 0.01 among 9 tests, more than the margin; that there is a difference is significant",
+        ),
+        (
+            GROUP | dict(evidence="open", p_value=0.2, gap=0.15),
+            *(INCONCLUSIVE, Among(9), "p = 0.2 among 9 tests, more than the margin; not significant"),
+        ),
+        (
+            GROUP | dict(evidence="open", p_value=0.2, gap=0.05),
+            *(INCONCLUSIVE, Among(9), "within the margin; 0.302 is not excluded"),
+        ),
+        (
+            GROUP | dict(evidence="open", p_value=0.2),
+            *(INCONCLUSIVE, Among(9, True)),
+            "p = 0.2 among 9 tests, more than the margin; not significant, "
+            "too few speakers to be significant alone",
+        ),
+        (VALUE, FAIL, Among(9), "p = 0.3 among 9 tests, on the failing side; significantly"),
+        (VALUE, INCONCLUSIVE, Among(9), "p = 0.3 among 9 tests, on the failing side; not significant"),
+        (dict(bound=0.48), INCONCLUSIVE, Among(9), "on the passing side; 0.480 is not excluded"),
+        (dict(evidence="clear pass", p_value=0.98), PASS, Among(9), ""),
+        (dict(value=0.2, passed=False, evidence="clear fail"), FAIL, Among(9), "the whole interval fails"),
+        (
+            *(GROUP, FAIL, Among(1, accepted=HOSTILE)),
+            f"p < 0.001 among 1 test, surely beyond the margin, accepted: {HOSTILE}",
+        ),
+        (REPORTS, NOT_EVALUATED, Among(9), "no labels"),
+    ],
+)  # fmt: skip
+def test_small_print_says_what_a_state_rests_on(given, state, among, said):
+    _, lines = state_lines(one(state, **given), among)
+    assert ", ".join(lines) == said
+    assert "<img" not in str(state_cell(one(state, **given), among).content)
+
+
+def test_the_published_rule_and_the_margin_stand_together_where_they_differ():
+    published = GROUP | dict(rule="|value| <", threshold=0.3, value=0.1, passed=True)
+    _, lines = state_lines(one(FAIL, **published), Among(9))
+    assert lines[-1] == (
+        "passes the published rule (|value| < 0.3); concordance correlation coefficient of arousal of female "
+        "speakers differs from that of the others by 0.21, more than the margin of 0.10"
+    )
+
+
+def test_failures_are_sorted_first_and_what_was_not_evaluated_last():
     rows = [
-        one(**GROUP | dict(holds=True)),
-        one(**GROUP | dict(holds=False, p_value=0.01)),
-        one(**GROUP | dict(holds=False, p_value=0.2)),
-        one(evidence="open", p_value=0.6),
-        one(evidence="clear pass", p_value=0.99),
-        one(value=None, low=None, high=None, passed=None, certainty=None, skipped="no labels"),
+        one(FAIL, **GROUP),
+        one(FAIL, **GROUP | dict(p_value=0.01)),
+        one(INCONCLUSIVE, **GROUP | dict(p_value=0.2)),
+        one(PASS, p_value=0.99, evidence="clear pass"),
+        one(REPORTED, **SHOWN),
+        one(NOT_EVALUATED, **REPORTS),
     ]
     order = [state_cell(found).sort for found in rows]
     assert order == sorted(order) and len(set(order)) == len(order)
@@ -182,11 +213,14 @@ def test_long_tables_are_folded():
 def test_what_is_skipped_as_a_whole_is_said_in_a_line():
     nothing = dict(value=None, passed=None, certainty=None, low=None, high=None, segments=0, blocks=0)
     reason = "the corpus has no column <b>"
-    rows = [row(test="A"), *(row(corpus="other", test=t, skipped=reason, **nothing) for t in "BC")]
+    rows = [
+        row(test="A"),
+        *(row(corpus="other", test=t, skipped=reason, evidence="", **nothing) for t in "BC"),
+    ]
     html = shown(*rows)
-    assert html.count("<tr") == 2 and html.count("– skipped") == 0
-    assert "2 tests skipped: the corpus has no column &lt;b&gt;" in html
-    assert shown(*rows[1:]).count("– skipped") == 2
+    assert html.count("<tr") == 2 and html.count("– not evaluated") == 0
+    assert "2 tests not evaluated: the corpus has no column &lt;b&gt;" in html
+    assert shown(*rows[1:]).count("– not evaluated") == 2
 
 
 def test_the_random_model_that_passes_too_is_marked():
@@ -198,14 +232,15 @@ def test_the_random_model_that_passes_too_is_marked():
 @pytest.mark.parametrize("blocks, marked", [(19, True), (20, False)])
 def test_few_blocks_are_marked_with_the_measured_coverage(blocks, marked):
     html = shown(row(blocks=blocks))
-    assert (f"{blocks} blocks †" in html) == marked
-    assert ("hold the true value in 78 to 83 %" in html) == marked
+    assert (f"{blocks} speakers †" in html) == marked
+    assert "19 files †" in str(verdict_table(results.to_frame([row(blocks=19)]), blocks={"c": "file"}))
+    assert ("contain the true value in 78 to 83 %" in html) == marked
 
 
 def test_no_interval_no_mark():
     html = shown(row(blocks=1, low=None, high=None, certainty=None, skipped="interval withheld: 1 block"))
     assert "†" not in html
-    assert "1 block<" in html
+    assert "1 speaker<" in html
     assert "interval withheld: 1 block" in html
 
 
@@ -236,14 +271,13 @@ def test_single_bins_are_behind_a_line_that_says_how_they_are():
     ]
     table = shown(row(), *bins)
     before, _, inside = table.partition("<details")
-    assert "<summary>2 bins, by their own intervals all open</summary>" in inside
+    assert "<summary>2 bins (interval on both sides, or none: 2)</summary>" in inside
     assert "up to 0.25" in inside and "up to 0.25" not in before
     assert "Concordance" in before
     pairs = (("anger", "open"), ("joy", "clear fail"))
     classes = [row(test="Recall Per Class", label=name, evidence=found) for name, found in pairs]
-    assert "<summary>2 classes, by their own intervals 1 open, 1 clear fail</summary>" in shown(
-        row(), *classes
-    )
+    told = "2 classes (interval on both sides, or none: 1, whole interval fails: 1)"
+    assert f"<summary>{told}</summary>" in shown(row(), *classes)
     assert "<details" not in shown(*bins)  # nothing is left to see first
 
 
@@ -253,7 +287,7 @@ def test_an_empty_frame_is_an_empty_table():
 
 def test_columns_of_a_file_give_the_same_table(tmp_path):
     """Tables read back from a file hold other types than those of a notebook."""
-    frame = results.to_frame([row(reference_passed=True, reference=0.9), row(**GROUP | dict(holds=True))])
+    frame = results.to_frame([row(reference_passed=True, reference=0.9), row(**GROUP)])
     frame.to_parquet(tmp_path / "x.parquet")
     again = pd.read_parquet(tmp_path / "x.parquet")
     assert str(verdict_table(again)) == str(verdict_table(frame))
@@ -267,19 +301,11 @@ SHOWN = {
 
 def test_a_value_without_threshold_is_shown_as_such():
     text = shown(row(**SHOWN))
-    assert "○ shown" in text and "no threshold for style" in text and "0.612" in text
-    assert "skipped" not in text and "gap and 95" not in text
+    assert "○ reported" in text and "no threshold for style" in text and "0.612" in text
+    assert "not evaluated" not in text and "difference and 95" not in text
 
 
-def test_a_group_without_threshold_shows_its_gap():
+def test_a_group_without_threshold_shows_its_difference():
     group = {**SHOWN, "group": "sex: female", "gap": -0.21, "gap_low": -0.302, "gap_high": -0.118}
     text = shown(row(**group))
-    assert "gap and 95 % interval" in text and "−0.210" in text and "matters</small>" not in text
-
-
-def test_shown_rows_stand_between_the_judged_and_the_skipped():
-    order = [
-        state_cell(one(**given)).sort
-        for given in ({}, SHOWN, {**SHOWN, "value": None, "evidence": "", "skipped": "1 class"})
-    ]
-    assert order == sorted(order)
+    assert "difference and 95 % interval" in text and "−0.210" in text and "margin" not in text.split("<p")[0]

@@ -1,7 +1,6 @@
 """Figures of verification: rates are where they belong, any data are drawn, the same data give same bytes."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.special import ndtr, ndtri
 
@@ -9,12 +8,11 @@ from soundcheck.common.media import MediaStore
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import det_curve, equal_error_rate
-from soundcheck.report import findings_of_curves, verification_figures
+from soundcheck.report import verification_figures
 from soundcheck.report.style import MOST_MARKS, look, show
 from soundcheck.report.verification_figures import (
     det_figure,
     equal_error_curve,
-    error_rate_bars,
     score_histograms,
 )
 from soundcheck.statistics.bootstrap import resample
@@ -42,17 +40,6 @@ def entry(seed: int, n: int = 3000, apart: float = 3.0, *, band: bool = True) ->
     return found
 
 
-def groups(columns=("sex", "accent"), count: int = 3, everybody: bool = True) -> pd.DataFrame:
-    """Make up rates of groups."""
-    rates = {"far": 0.02, "far_low": 0.01, "far_high": 0.03, "frr": 0.05, "frr_low": 0.04, "frr_high": 0.07}
-    rows = [{"column": "", "group": "everybody", **rates, "trials": 900}] if everybody else []
-    for column in columns:
-        for n in range(count):
-            scaled = {name: rate * (1 + 0.1 * n) for name, rate in rates.items()}
-            rows.append({"column": column, "group": f"{column} {n}", **scaled, "trials": 100 + n})
-    return pd.DataFrame(rows, columns=["column", "group", *rates, "trials"])
-
-
 def all_figures():
     nothing = np.full(3, np.nan)
     scores, target = np.random.default_rng(0).normal(size=200), np.arange(200) < 90
@@ -66,10 +53,6 @@ def all_figures():
     yield score_histograms(nothing, target[:3], {"in use": np.nan})
     yield score_histograms([0.5] * 4, target[:4], {"in use": 0.5})
     yield score_histograms([], [], {}, "nothing")
-    yield error_rate_bars(groups())
-    yield error_rate_bars(groups(["sex"], 1).assign(group=HOSTILE[5]))
-    yield error_rate_bars(groups(HOSTILE[:4]).assign(far_low=np.nan, far_high=np.nan, frr=np.nan))
-    yield error_rate_bars(groups(count=0, everybody=False))
 
 
 def test_same_data_same_bytes(tmp_path):
@@ -200,31 +183,6 @@ def test_densities_have_area_one_and_counts_are_told():
     assert axes.texts[0].get_text() == "in use: 0.25" and axes.lines[0].get_xdata() == [0.25, 0.25]
 
 
-def test_rates_of_groups():
-    frame = groups()
-    frame.loc[2, ["far", "far_low", "far_high"]] = np.nan
-    far, frr = error_rate_bars(frame).axes
-    names = [tick.get_text() for tick in far.get_yticklabels()]
-    assert names[0] == "sex" and names[1] == "sex 0 (100)" and names[4] == "accent" and len(names) == 8
-    points = frr.containers[0].lines[0]
-    np.testing.assert_allclose(points.get_xdata(), 100 * frame["frr"][1:])
-    assert points.get_ydata().tolist() == [1, 2, 3, 5, 6, 7]
-    assert far.containers[0].lines[0].get_ydata().tolist() == [1, 3, 5, 6, 7]
-    assert [(text.get_text(), text.get_position()[1]) for text in far.texts] == [("no trials", 2)]
-    assert far.get_legend().get_texts()[0].get_text() == "all trials: 2 %"
-    spans = frr.containers[0].lines[2][0].get_segments()
-    np.testing.assert_allclose(spans[0][:, 0], [4, 7])
-
-
-def test_the_worst_groups_are_shown():
-    frame = groups(["accent"], 60)
-    far, _ = error_rate_bars(frame).axes
-    names = [tick.get_text() for tick in far.get_yticklabels()]
-    assert len(names) == verification_figures.MOST_GROUPS + 1
-    assert names[1].startswith("accent 20") and names[-1].startswith("accent 59")
-    assert far.get_title(loc="left") == "the worst 40 of 60"
-
-
 @pytest.mark.parametrize("seed", [0, 1])
 def test_curve_of_errors_has_a_point_a_number(seed):
     rng = np.random.default_rng(seed)
@@ -239,5 +197,3 @@ def test_curve_of_errors_has_a_point_a_number(seed):
     (line,) = figure.axes[0].get_lines()
     np.testing.assert_allclose(line.get_ydata(), [100 * rate.value[0] for rate in found.values()])
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["1", "2", "5"]
-    told = findings_of_curves.of_more(found, "percentile")
-    assert told.endswith("clearly fewer errors" if seed else "no clear difference")

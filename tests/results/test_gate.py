@@ -47,6 +47,17 @@ REPORTED = {
 }
 PUBLISHED_FAILS = of_group("sex: male", 0.25, "inconclusive")
 MARGIN_FAILS = of_group("sex: male", 0.15)
+FEW = of_group(
+    *("accent: german", 0.19, "inconclusive"),
+    **{
+        "group_value": 0.23,
+        "others_value": 0.04,
+        "state_sample": "reported",
+        "gap_low": None,
+        "gap_high": None,
+    },
+    **{"gap_low_sample": 0.17, "gap_high_sample": 0.29},
+)
 PAIR = [
     of_group("sex: female", 0.15, "pass"),
     of_group("sex: male", -0.25, "pass", mirrors="sex: female"),
@@ -118,12 +129,22 @@ BROKEN = (("m", "f", "ok"), ("m", "g", "failed"))
             1,
             "|gap| = 0.3 is not < 0.1",
         ),
+        # A few speakers are described, and are no all-clear.
+        (
+            [verdict(), FEW],
+            {"inconclusive": "fail"},
+            1,
+            "0.23 against 0.04 of others, difference 0.19 (for these speakers 95 % 0.17 to 0.29, ",
+        ),
+        ([verdict(), FEW], {}, 0, "No failure counts. 1 difference with too few speakers to generalise."),
         # Two groups are one test, which fails the published rule for either.
         (PAIR, {}, 0, "0 not evaluated, 0 reported (mirrors of pairs left out)."),
         (PAIR, {"strict": True}, 1, "arousal / T / sex: female: sex: male: difference -0.25"),
         # What is inconclusive, and what is nothing but inconclusive.
         ([verdict(), verdict("U", **OPEN)], {"inconclusive": "fail"}, 1, "f: arousal / U: 0.6 is > 0.5"),
         ([verdict(**OPEN), verdict("U", **OPEN)], {}, 0, "concluded about m: 2 tests inconclusive."),
+        ([verdict(), verdict(model="n", **OPEN)], {}, 0, "No failure counts."),
+        ([verdict(), verdict(model="n", **OPEN)], {}, 0, "Nothing could be concluded about n: 1 test"),
         ([verdict(**OPEN)], {"inconclusive": "fail"}, 1, "concluded about m: 1 test inconclusive"),
         (
             [verdict(passed=False, state_sample="fail", **OPEN)],
@@ -257,7 +278,7 @@ EXCUSED = {"accepted": [{"test": "U", "why": "x"}]}
         # Labels narrow it.
         ([verdict(label="a"), verdict(label="b", **OPEN)], bar(0.65, labels=["b"]), 1, "T / b: agreed"),
         ([verdict(label="a"), verdict(label="b", value=0.7)], bar(0.65, labels=["b"]), 0, "2 pass, 0 fail"),
-        ([verdict(label="a")], bar(0.5, labels=["b"]), 1, "f / T has no value of b for m."),
+        ([verdict(label="a")], bar(0.5, labels=["b"]), 1, "hard bar: agreed: f / T / b did not run."),
         # Nothing excuses it.
         ([verdict(), verdict("U", passed=False)], bar(0.5, "U") | EXCUSED, 1, "hard bar: "),
         ([verdict(), verdict("U", passed=False)], EXCUSED, 0, "accepted: m / c / f: arousal / U: x"),
@@ -270,6 +291,20 @@ def test_hard_bars(written, rows, rules, code, words):
     outcome, root = judged(written(*rows, **rules))
     assert outcome.exit_code == code and words in outcome.summary
     assert ("hard bar: " in ElementTree.tostring(root, encoding="unicode")) == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("rules", "code", "words"),
+    [
+        ({}, 0, "Nothing got worse."),
+        (bar(0.5), 1, "hard bar: m / c / f: arousal / T: agreed: 0.4 is not > 0.5"),
+    ],
+)
+def test_a_baseline_excuses_old_failures_but_no_hard_bar(written, rules, code, words):
+    folder = written(verdict(passed=False), **rules)
+    outcome, root = judged(folder, baselines=[folder])
+    assert outcome.exit_code == code and words in outcome.summary
+    assert ("as before: 0.4 is not" in ElementTree.tostring(root, encoding="unicode")) == (not code)
 
 
 # Accepted failures

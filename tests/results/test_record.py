@@ -15,7 +15,7 @@ COMPARISON = {"name": "n", "slug": "n", "baseline": "m", "candidate": "o", "stat
 FIGURE = {
     **{"model": "m", "corpus": ODD, "task": "arousal", "measure": "concordance", "value": 0.5, "low": None},
     **{"high": None, "segments": 4, "blocks": 1, "guessing": 0.0, "standing": "unproven", "threshold": None},
-    **{"reason": "1 block", "block": "speaker"},
+    **{"reason": "1 block", "block": "speaker", "low_sample": 0.4, "high_sample": 0.6},
 }
 FULL = {
     "figures": [FIGURE],

@@ -27,6 +27,9 @@ class Project:
         suite = folder / "suite.yml"
         text = suite.read_text().replace("  chance:", PICKY).replace("[planned, plain]", "[planned]")
         before, _, after = text.partition("comparisons:")
+        with (folder / "my_model.py").open("a") as file:
+            file.write('\nopen(__file__.replace("my_model.py", "weights.txt")).close()\n')
+        (folder / "weights.txt").write_text("0.5")
         suite.write_text(before + after[after.index("families:") :])  # fewer notebooks
 
     def soundcheck(self, *arguments: str, code: int = 0, **environment: str) -> str:
@@ -88,6 +91,12 @@ def test_the_merge_asks_nothing_that_shards_were_asked(project):
     assert {model["name"]: model["asked"] for model in record["models"]} == dict.fromkeys(
         ("loud", "several", "picky", "chance"), 0
     )
+
+
+def test_a_merge_has_the_fingerprints_of_the_run(project):
+    records = [json.loads((project.folder / name / "run.json").read_text()) for name in ("one", "merged")]
+    one, merged = ({m["name"]: (m["fingerprint"], m["seen_files"]) for m in r["models"]} for r in records)
+    assert one == merged and {"my_model.py", "weights.txt"} == set(one["loud"][1])
 
 
 def failures(project: Project) -> int:

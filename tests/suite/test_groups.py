@@ -47,6 +47,24 @@ def test_columns_products_and_ranges(read):
     assert {"device", "age", "level"} <= {*entry.further_columns}
 
 
+def test_reference_groups_of_suite_and_corpus(read):
+    suite = read(
+        "groups: [{accent: {against: us}}, {age: {young: [0, 29], old: [60, 120], against: young}},\n"
+        "  {sex x accent: {against: female x us}}, {pitch: {against: medium}}, device]",
+        ", groups: [sex, {accent: {against: others}}]",
+    )
+    assert suite.against == {
+        "accent": "us",
+        "age": "young",
+        "sex × accent": "female × us",
+        "pitch": "medium",
+    }
+    assert [group.name for group in suite.groups] == ["accent", "age", "sex × accent", "device"]
+    entry = suite.corpora["calls"]
+    assert [group.name for group in entry.groups] == ["sex", "accent"]
+    assert entry.against == suite.against | {"accent": "others"}
+
+
 def test_a_mapping_will_do(read):
     suite = read("groups: {age: {young: [0, 40], old: [40, 99]}, device: , sex × device: }")
     assert [group.name for group in suite.groups] == ["age", "device", "sex × device"]
@@ -89,6 +107,13 @@ def test_columns_of_a_corpus_may_have_other_names_in_the_data(read):
         ("groups: [{age: {}}]", "no range is given"),
         ("groups: [{age: {young: 5, old: [50, 90]}}]", "not a pair of numbers"),
         ("groups: [{sex × age: {young: [0, 9], old: [10, 90]}}]", "a product has no ranges of its own"),
+        ("groups: [{accent: {against: all}}]", "each group is a part of all. Write others, or the name"),
+        ("groups: [{accent: {against: [us]}}]", "accent.against: must be text, not a list"),
+        ("groups: [{accent: {against: }}]", "accent.against: the value is empty"),
+        ("groups: [{accent: {aginst: us}}]", "'us' is no range of numbers. Write against: us if it is"),
+        ("groups: [{accent: us}]", "'us' is no range of numbers. Write against: us if it is"),
+        ("groups: [{age: {against: young, young: [0, 9]}}]", "one range makes one group"),
+        ("groups: [{level: {against: loud}}]", "is measured: a number, and no ranges are given"),
         ("adjust: [level, pitch, device]", "3 columns are more than the 2"),
         ("adjust: [level, level]", "duplicate 'level'"),
         ("adjust: [transcript]", "nothing can be adjusted by transcript"),

@@ -228,3 +228,160 @@ def test_a_gap_that_matters_is_told_where_there_is_no_threshold(suite):
     assert own.threshold_for(SEVEN) is None
     assert own.change_for(SEVEN) == "set in this suite: margin 0.1 (ours)"
     assert own.change_for(AROUSAL) == ""  # no test for numbers
+
+
+@pytest.mark.parametrize(
+    ("given", "margin"),
+    [
+        (None, Margin()),
+        ("0.1", Margin(0.1, None)),
+        ("{}", Margin()),
+        ("{absolute: 0.1}", Margin(0.1)),
+        ("{relative: false}", Margin(None, None)),
+        ("{absolute: 0.02, relative: 1, floor: 0}", Margin(0.02, 1.0, 0.0)),
+    ],
+)
+def test_the_margin_of_a_suite(suite, given, margin):
+    assert suite(HEAD + (f"matters: {given}\n" if given else "")).margin == margin
+
+
+@pytest.mark.parametrize(
+    ("of_suite", "of_test", "margin"),
+    [
+        ("0.1", "0.02", Margin(0.02, None)),
+        (
+            "{absolute: 0.1}",
+            "{relative: 0.5}",
+            Margin(0.1, 0.5),
+        ),  # what the test does not name is the suite's
+        ("0.1", "{relative: 0.5}", Margin(0.1, 0.5)),
+        ("{relative: 0.5}", "{relative: false}", Margin(None, None)),
+    ],
+)
+def test_a_test_changes_parts_of_the_margin_of_its_suite(suite, of_suite, of_test, margin):
+    tests = f"tests:\n  fairness_sex:\n    Recall Per Class: {{matters: {of_test}, why: ours}}\n"
+    read = suite(f"{HEAD}matters: {of_suite}\n{tests}")
+    assert read.tests["fairness_sex"]["Recall Per Class"].margin == margin
+
+
+SMALLEST = (
+    "line 6, matters: the floor 0.005 lies above the absolute margin 0.003. Write floor: 0.003, or less."
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("-0.1", "line 6, matters: '-0.1' is not above 0. Write a number above 0."),
+        ("0", "line 6, matters: '0' is not above 0."),
+        ("1.5", "line 6, matters: '1.5' is out of range. Give a number from 0 to 1."),
+        ("much", "line 6, matters: 'much' is not a number."),
+        ("[0.1]", "line 6, matters: a list is not a number."),
+        ("true", "line 6, matters: 'true' is not a number."),
+        ("", "line 6, matters: the value is empty."),
+        ("{absolute: -1}", "line 6, matters.absolute: '-1' is not above 0."),
+        ("{relative: 2}", "line 6, matters.relative: '2' is out of range. Give a number from 0 to 1."),
+        ("{relative: 0}", "Write false for the absolute margin alone."),
+        ("{floor: -0.1}", "line 6, matters.floor: '-0.1' is out of range."),
+        ("{absolut: 0.1}", "line 6, matters.absolut: unknown key. Did you mean 'absolute'?"),
+        ("{absolute: 0.003}", SMALLEST),
+    ],
+)
+def test_margins_that_cannot_be(suite, given, told):
+    refused(suite, f"{HEAD}matters: {given}\n", told)
+
+
+HARD = """\
+corpora:
+  demo: {format: demo}
+  texts: {format: demo, part: texts, families: [fairness_language]}
+models:
+  guess: {random: categorical}
+families: [correctness_classification, correctness_regression]
+tests:
+"""
+
+
+def test_a_hard_bar(suite):
+    bar = "{threshold: 0.72, hard: true, why: agreed}"
+    of_class = "{threshold: {emotion: 0.5}, hard: true, label: anger, why: agreed}"
+    read = suite(
+        f"{HARD}  correctness_classification:\n"
+        f"    Unweighted Average Recall: {bar}\n    Recall Per Class: {of_class}\n"
+    )
+    found = read.tests["correctness_classification"]
+    assert found["Unweighted Average Recall"].hard and found["Unweighted Average Recall"].labels == ()
+    assert found["Recall Per Class"] == OwnTest(
+        {"emotion": 0.5}, None, "agreed", hard=True, labels=("anger",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("family", "test", "given", "told"),
+    [
+        ("fairness_sex", "Recall Per Class", "threshold: 0.1, hard: true", "does not run fairness_sex"),
+        ("correctness_classification", "Recall Per Class", "hard: true", "a hard bar needs a threshold"),
+        (
+            "correctness_classification",
+            "Recall Per Class",
+            "threshold: 0.1, run: false, hard: true",
+            "a test that is left out cannot be a hard bar. Remove run, or hard.",
+        ),
+        (
+            "correctness_regression",
+            "Mean Absolute Error",
+            "threshold: 0.1, hard: true",
+            "no model is asked for a task that this is a threshold for. Models are asked for: emotion.",
+        ),
+        (
+            "correctness_classification",
+            "Recall Per Class",
+            "threshold: 0.1, hard: true, label: angry",
+            "'angry' is no class. Did you mean 'anger'?",
+        ),
+        (
+            "correctness_classification",
+            "Unweighted Average Recall",
+            "threshold: 0.1, hard: true, label: anger",
+            "Unweighted Average Recall has one value, not one a class",
+        ),
+        (
+            "correctness_classification",
+            "Recall Per Class",
+            "threshold: 0.1, label: anger",
+            "a label narrows a hard bar only. Add hard: true, or remove it.",
+        ),
+        (
+            "correctness_classification",
+            "Recall Per Class",
+            "threshold: 0.1, hard: 1",
+            "neither true nor false",
+        ),
+        (
+            "correctness_regression",
+            "Concordance Correlation Coeff",
+            "matters: {relative: 0.2}",
+            "Concordance Correlation Coeff is no error rate that a margin could be relative to.",
+        ),
+    ],
+)
+def test_hard_bars_and_margins_that_cannot_be(suite, family, test, given, told):
+    problems = refused(suite, f"{HARD}  {family}:\n    {test}: {{{given}, why: x}}\n", told)
+    assert len(problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "missing"),
+    [
+        ("tasks: [transcript]", "error"),
+        ("tasks: [transcript], missing: left out", "left out"),
+        ("tasks: [emotion]", "left out"),
+    ],
+)
+def test_how_inputs_without_an_answer_count(suite, keys, missing):
+    model = f'models:\n  ours: {{python: "my:predict", {keys}}}\n'
+    text = HEAD.replace("models:\n  guess: {random: gaussian}\n", model)
+    assert suite(text).models["ours"].missing == missing
+    if "emotion" in keys:
+        told = "line 4, models.ours.missing: the model recognises no words that could be missed. Remove it."
+        refused(suite, text.replace("[emotion]", "[emotion], missing: error"), told)

@@ -91,7 +91,7 @@ def refused(suite, words, text=GOOD, old="", new=""):
 
 def test_defaults(suite, tmp_path):
     read = suite()
-    assert (read.title, read.seed, read.replicates, read.interval) == ("T", 0, 1000, "percentile")
+    assert (read.title, read.seed, read.replicates, read.interval) == ("T", 0, 1000, "t")
     assert (read.balance_samples, read.audio_limit, read.notebook_seconds) == (1000, 3600, 120)
     assert read.families == tuple(resources.names("thresholds", ".yml"))
     assert read.root == tmp_path and read.file == tmp_path / "suite.yml"

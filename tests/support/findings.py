@@ -1,4 +1,4 @@
-"""Findings that pages about a model are made of: a number, a gap of a group that holds, an open one."""
+"""Findings that pages about a model are made of: a number, a difference that fails, inconclusive ones."""
 
 from tests.support.finished import FAILED, verdict
 
@@ -13,14 +13,17 @@ GAP = FAILED | {
     **{"family": "fairness_accent", "category": "fairness", "test": "Mean Value", "group": "accent: german"},
     **{"value": 0.3, "gap": -0.18, "gap_low": -0.32, "gap_high": -0.11, "matters": 0.075, "blocks": 10},
     **{"rule": "|gap| <", "threshold": 0.075, "bound": 0.32},
+    **{"group_value": 0.3, "others_value": 0.48, "against": "others"},
 }
-OPEN = {"passed": True, "evidence": "open", "holds": False, "p_value": 0.4}
+OPEN = {"passed": True, "evidence": "open", "holds": False, "p_value": 0.4, "state": "inconclusive"}
 NOTHING = dict.fromkeys(("passed", "value", "low", "high", "certainty", "reference", "reference_passed"))
-NOTHING |= {"evidence": "", "skipped": "no labels"}
+NOTHING |= {"evidence": "", "skipped": "no labels", "state": "not evaluated"}
+FEW = {"state": "inconclusive", "state_sample": "reported", "gap_low_sample": -0.25, "gap_high_sample": -0.12}
+FEW |= {"passed": False, "holds": False, "evidence": "none", "gap_low": None, "gap_high": None, "blocks": 2}
 
 
 def many(count: int = 40) -> list[Verdict]:
-    """Make rows of many families with long names: of each a failure that holds and an open test."""
+    """Make rows of many families with long names: of each a failure and an inconclusive test."""
     rows = []
     for number in range(count):
         family = f"family_{number}_" + "x" * 60

@@ -10,18 +10,19 @@ from soundcheck import results
 FAILED = {
     **{"value": 0.4, "low": 0.3, "high": 0.45, "passed": False, "evidence": "clear fail"},
     **{"gap": -0.1, "gap_low": -0.2, "gap_high": -0.05, "p_value": 0.001, "holds": True},
+    "state": "fail",
 }
 
 
 def verdict(
     model: str = "m", test: str = "Concordance Correlation Coeff", **changes: object
 ) -> results.Verdict:
-    """Make a row: a clear pass, with ``**FAILED`` a failure that holds."""
+    """Make a row: a pass, with ``**FAILED`` a failure."""
     row = {
         **{"model": model, "corpus": "c", "family": "correctness_regression", "category": "correctness"},
         **{"task": "arousal", "test": test, "value": 0.6, "low": 0.55, "high": 0.7, "segments": 200},
         **{"blocks": 20, "threshold": 0.5, "rule": ">", "passed": True, "certainty": 0.99},
-        **{"reference": 0.0, "reference_passed": False, "evidence": "clear pass"},
+        **{"reference": 0.0, "reference_passed": False, "evidence": "clear pass", "state": "pass"},
     }
     return results.Verdict(**(row | changes))
 

@@ -13,16 +13,17 @@ from soundcheck.results import Verdict
 
 DAY = datetime.date(2026, 11, 5)
 HOSTILE = '</script><img src=x onerror=alert(1)>|`"*_\n# [y](javascript:z) {{7*7}} ${x}$ \u202e --- & \\'
-_HELD = {"evidence": "clear fail", "holds": True, "p_value": 0.001, "passed": False}
+_HELD = {"evidence": "clear fail", "holds": True, "p_value": 0.001, "passed": False, "state": "fail"}
 _NOBODY = {"reference": None, "reference_passed": None}  # guessing was not tested
 _GAP = {
     **{"category": "fairness", "rule": "|gap| <", "value": 0.1, "low": 0.05, "high": 0.15, "segments": 90},
     **{"gap": 0.2, "gap_low": 0.1, "gap_high": 0.3, "matters": 0.075, "threshold": 0.075, "blocks": 7},
+    **{"group_value": 0.1, "others_value": -0.1, "against": "others"},
 }
 
 
 def gap(model: str, group: str, **changes: object) -> Verdict:
-    """Make a row whose gap fails and holds."""
+    """Make a row whose difference fails."""
     usual = {"family": "fairness_accent", "test": "Mean Value", "group": group}
     return verdict(model, **(usual | _GAP | _HELD | changes))
 
@@ -42,7 +43,9 @@ def _unlabelled() -> dict:
 
 def _skipped(reason: str) -> dict[str, object]:
     names = ("value", "low", "high", "gap", "gap_low", "gap_high", "matters", "p_value", "passed", "holds")
-    return {**dict.fromkeys(names), "evidence": "", "skipped": reason, "certainty": None, "reference": None,
+    names += ("group_value", "others_value")
+    return {**dict.fromkeys(names), "evidence": "", "state": "not evaluated", "skipped": reason,
+            "certainty": None, "reference": None,
             "reference_passed": None, "segments": 0, "blocks": 0}  # fmt: skip
 
 

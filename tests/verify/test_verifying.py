@@ -160,8 +160,8 @@ def reseal(edit, book):
 def test_counts_of_the_record_have_to_be_those_of_the_table(book):
     reseal(lambda record: record["verdicts"]["m"].update({PASS: 2, FAIL: 0}), book)
     assert problems(book) == [
-        "results.csv: 1 test of 'm' 'fail', the record says 0.",
-        "results.csv: 1 test of 'm' 'pass', the record says 2.",
+        "results.csv: of 'm' 1 pass, 1 fail, 0 inconclusive, 0 not evaluated, 0 reported; "
+        "the record says 2 pass, 0 fail, 0 inconclusive, 0 not evaluated, 0 reported."
     ]
     assert problems(book / "html") == problems(book)
 

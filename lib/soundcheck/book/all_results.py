@@ -25,7 +25,7 @@ from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import (
     Among,
     anchor_of,
-    gap_lines,
+    difference_lines,
     key_of,
     state_lines,
     state_order,
@@ -35,9 +35,9 @@ from soundcheck.results.page_names import result_page
 ROWS = "all_results.js"
 FIRST_ROWS = 100  # that stand in the page itself
 COLUMNS = ["model", "corpus", "family", "task", "test", "state", "value and 95 % interval"]
-COLUMNS += ["gap and 95 % interval", "threshold"]
+COLUMNS += ["difference and 95 % interval", "threshold"]
 LINKED, BADGE = COLUMNS.index("family"), COLUMNS.index("state")
-NUMBERS = [COLUMNS.index(name) for name in ("value and 95 % interval", "gap and 95 % interval")]
+NUMBERS = [COLUMNS.index(name) for name in ("value and 95 % interval", "difference and 95 % interval")]
 
 
 class Value(NamedTuple):
@@ -64,9 +64,9 @@ def cells(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) ->
     Parameters
     ----------
     results
-        The settled results table.
+        The finished results table.
     among
-        From :func:`soundcheck.book.settled.among`.
+        From :func:`soundcheck.book.filled.among`.
     titles
         Family -> what pages call it.
     """
@@ -76,8 +76,8 @@ def cells(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) ->
     parts = [element("p", "The same table as a file: ", links[0], "; what was left out: ", links[1], ".")]
     more = len(results) > len(rows)
     if more:
-        told = f"These are the first {len(rows):,} of {len(results):,} rows; all are in the file."
-        parts.append(element("p", told, class_="sc-note sc-rows-note"))
+        said = f"These are the first {len(rows):,} of {len(results):,} rows; all are in the file."
+        parts.append(element("p", said, class_="sc-note sc-rows-note"))
     parts.append(tables.table(rows, COLUMNS, filters=tables.FILTERS, beside=ROWS if more else None))
     return [pages.markdown("# All results"), pages.output(join(parts))]
 
@@ -98,7 +98,7 @@ def data(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) -> 
             numbers.append(known[value])
         page = linked.setdefault(result_page(row.model, row.family), len(linked))
         rows.append([*numbers, page, anchor_of(key_of(row)).removeprefix("row-")])
-    badges = {f"{look.sign} {look.label}": look.css for look in STATE.values()}
+    badges = {f"{look.sign} {look.name}": look.css for look in STATE.values()}
     about = {"badges": badges, "badge": BADGE, "linked": LINKED, "pages": list(linked)}
     return script("rows", {**about, "columns": columns, "rows": rows})
 
@@ -111,11 +111,11 @@ def _values(row: object, among: Among, titles: Mapping[str, str]) -> Iterator[Va
     state, lines = state_lines(row, among)
     look = STATE[state]
     order = round(state_order(state, row.p_value), 3)
-    yield Value(f"{look.sign} {look.label}", tuple(lines), order, badge=look.css)
+    yield Value(f"{look.sign} {look.name}", tuple(lines), order, badge=look.css)
     digits = tables.digits_for(row.value, row.low, row.high)
     bounds = filter(None, [tables.interval(row, digits)])
     yield Value(tables.number(row.value, digits, row.threshold), tuple(bounds))
-    gap, *more = gap_lines(row)
+    gap, *more = difference_lines(row)
     yield Value(gap, tuple(more))
     yield Value(tables.rule(row))
 

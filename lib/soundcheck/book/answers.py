@@ -1,10 +1,6 @@
-"""Answers the question of a family at the top of its page: what holds, what is clear, what is open.
+"""Answers the question of a family at the top of its page: what fails, and what could not be concluded.
 
-Conventions
------------
-- The sentence is written from the settled results, so it agrees with every other page of the book.
-- Sizes of different measures are not compared; what may hide is told for the test where it is most, in
-  multiples of what matters or of the threshold.
+The sentence is written from the finished results, so it agrees with every other page of the book.
 """
 
 from __future__ import annotations
@@ -16,13 +12,16 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.report import failures
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.sentences import both_rules
 from soundcheck.report.tables import number, row_name
 from soundcheck.report.verdict_tables import MOST_OPEN, anchor_of, key_of, verdict_table
-from soundcheck.results import holding
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN
+from soundcheck.results.headline import headline
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED
+from soundcheck.results.states import counted as counted_rows
+from soundcheck.results.summary import tally
 from soundcheck.statistics.rules import ABOVE, one_sided
 
-NAMED = 3  # reasons for no verdict that the sentence names
+NAMED = 3  # reasons, or sentences, that the answer has room for
 
 
 def answer(
@@ -37,59 +36,64 @@ def answer(
     Parameters
     ----------
     rows
-        Settled rows of the results table, of one model and family.
+        Finished rows of the results table, of one model and family.
     question
         What the family asks.
     notes
-        At which tasks the model is no better than guessing, see
+        At which tasks the model is no better than chance, see
         :func:`soundcheck.report.key_figures.standing_notes`: robust and fair is then nothing to its credit.
     among
-        From :func:`soundcheck.book.settled.among`.
+        From :func:`soundcheck.book.filled.among`.
     blocks
         Names what is resampled of a corpus, in the singular.
-
-    Returns
-    -------
-    Html
-        A sentence with the gravest failure, what is open, and where there are many tests a table of those
-        that hold.
     """
-    states = holding.states(rows)
-    judged, shown = int(rows["passed"].notna().sum()), int(states.eq(SHOWN).sum())
     asked = element("strong", question)
     if rows.empty:
         return element("p", asked, " There are no tests.", class_="sc-answer")
-    without = f" {counted(shown, 'value')} shown without verdict, for want of a threshold." if shown else ""
-    if not judged and shown:
-        return element("p", asked, " There is no verdict.", without, class_="sc-answer", limit=None)
-    if not judged:
-        reasons = list(dict.fromkeys(rows["skipped"]))
+    rows = counted_rows(rows)
+    found = tally(rows)
+    if not found.judged:
+        reasons = list(dict.fromkeys(rows.loc[rows["state"].eq(NOT_EVALUATED), "skipped"]))
         why = "; ".join(reasons[:NAMED]) + ("; …" if len(reasons) > NAMED else "")
-        told = f" None of {counted(len(rows), 'test')} was judged: {why}."
-        return element("p", asked, told, class_="sc-answer", limit=None)
-    held = failures.by_excess(rows[states.eq(HOLDS)])
-    counts = {name: int(states.eq(name).sum()) for name in (CLEAR_PASS, OPEN_PASS, OPEN_FAIL)}
-    clear, undecided = counts[CLEAR_PASS], counts[OPEN_PASS] + counts[OPEN_FAIL]
-    told = f"; {_are(clear)} {'clear passes' if clear > 1 else 'a clear pass'}, {_are(undecided)} open."
-    first = (f" Of {counted(judged, 'test')}, ", *_held(held, blocks), told, without)
-    parts = [element("p", asked, *first, class_="sc-answer", limit=None)]
-    if undecided:
-        both = f"{counts[OPEN_PASS]} passed, {counts[OPEN_FAIL]} failed; "
-        both = both if counts[OPEN_FAIL] and counts[OPEN_PASS] else ""
-        hidden = _hidden(rows[states.isin([OPEN_PASS, OPEN_FAIL])])
-        parts.append(element("p", f"Open: {both}{hidden}", class_="sc-note", limit=None))
+        why = f" Not evaluated: {why}." if why else " No threshold is set, so nothing judges the values."
+        return element("p", asked, f" {tally(rows)}.{why}", class_="sc-answer", limit=None)
+    failed = failures.by_excess(rows[rows["state"].eq(FAIL)])
+    parts = [element("p", asked, *_said(rows, failed, blocks), class_="sc-answer", limit=None)]
+    if found[INCONCLUSIVE]:
+        told = f"Inconclusive: {_not_excluded(rows[rows['state'].eq(INCONCLUSIVE)])}"
+        parts.append(element("p", told, class_="sc-note", limit=None))
     parts += [element("p", f"{note[:1].upper()}{note[1:]}.", class_="sc-note", limit=None) for note in notes]
-    if len(held) and judged > MOST_OPEN:
-        parts.append(verdict_table(held, caption="What holds, the gravest first", among=among))
+    parts += _of_two_rules(rows)
+    if len(failed) and found.judged > MOST_OPEN:
+        parts.append(verdict_table(failed, caption="What fails, the largest first", among=among))
     return join(parts)
 
 
-def excess(rows: pd.DataFrame) -> pd.Series:
-    """Give how far beyond what matters, or beyond the threshold, the worst lies that an interval leaves.
+def _said(rows: pd.DataFrame, failed: pd.DataFrame, blocks: Callable[[str], str]) -> tuple[Html | str, ...]:
+    """Say how many tests fail, what the largest failure says, with the way to its row, and all counts."""
+    if failed.empty:
+        return (f" {headline(rows)}. {tally(rows)}.",)
+    worst = next(failed.itertuples())
+    found = failures.finding(worst, blocks(worst.corpus))
+    about = f" of {found.who}" if found.who else ""
+    says = f"{found.measured}{about} is {found.says}" if found.rests else found.says
+    link = element("a", says, href=f"#{anchor_of(key_of(worst))}")
+    first = ": " if len(failed) == 1 else ", the largest: "
+    rests = f" ({found.rests})" if found.rests else ""
+    return f" {headline(rows)}{first}", link, f"{rests}. {tally(rows)}."
 
-    Of a group, the size of the gap itself. NaN without interval; negative if nothing on the failing side is
-    left.
-    """
+
+def _of_two_rules(rows: pd.DataFrame) -> list[Html]:
+    """Say where the published rule and the margin come to different answers."""
+    said = [(row, both_rules(row)) for row in rows.itertuples()]
+    said = [f"{row_name(row, row.task)}: {text}." for row, text in said if text]
+    if len(said) > NAMED:
+        said[NAMED:] = [f"… and of {counted(len(said) - NAMED, 'more test')} the same can be said."]
+    return [element("p", text, class_="sc-note", limit=None) for text in said]
+
+
+def _excess(rows: pd.DataFrame) -> pd.Series:
+    """Give how far beyond the threshold the worst lies that an interval leaves; of a group its size."""
     grouped = rows["matters"].notna()
     sided = rows["rule"].map(one_sided).astype(bool)
     size = rows["bound"].where(sided & grouped, rows["bound"].abs())
@@ -99,38 +103,23 @@ def excess(rows: pd.DataFrame) -> pd.Series:
     return size.where(grouped, beyond)
 
 
-def _held(held: pd.DataFrame, blocks: Callable[[str], str]) -> tuple[Html | str, ...]:
-    """Say how many failures hold, and what the gravest of them says, with the way to its row."""
-    if held.empty:
-        return ("no failure holds",)
-    worst = next(held.itertuples())
-    found = failures.finding(worst, blocks(worst.corpus))
-    about = f" of {found.who}" if found.who else ""
-    says = f"{found.measured}{about} is {found.says}" if found.rests else found.says
-    link = element("a", says, href=f"#{anchor_of(key_of(worst))}")
-    first = "1 failure holds: " if len(held) == 1 else f"{len(held)} failures hold, the gravest: "
-    return (first, link, f" ({found.rests})" if found.rests else "")
-
-
-def _are(count: int) -> str:
-    return f"{count} are" if count > 1 else f"{count or 'none'} is"
-
-
-def _hidden(undecided: pd.DataFrame) -> str:
-    """Say what open tests may hide, and how many of them say nothing at all."""
-    blind = int(undecided["bound"].isna().sum())
-    found = excess(undecided)
-    limit = undecided["matters"].fillna(undecided["threshold"].abs())
-    ranked = (found / limit.where(limit > 0)).dropna()
+def _not_excluded(rows: pd.DataFrame) -> str:
+    """Say what inconclusive tests do not exclude, and how many of them have no interval."""
+    blind = int(rows["bound"].isna().sum())
+    limit = rows["matters"].fillna(rows["threshold"].abs())
+    ranked = (_excess(rows) / limit.where(limit > 0)).dropna()
     parts = []
-    if len(ranked):
-        worst = undecided.loc[ranked.idxmax()]
-        size, where = float(found[ranked.idxmax()]), row_name(worst, worst.task)
-        if not pd.isna(worst.matters):
-            parts.append(f"a gap of up to {number(size)} may hide ({where}; {worst.matters:g} matters)")
-        elif size > 0:
-            parts.append(f"up to {number(size)} beyond the threshold may hide ({where})")
+    if len(ranked) and ranked.max() > 0:
+        worst = rows.loc[ranked.idxmax()]
+        what, limit = (
+            (f"a value of {number(worst.bound)}", f"threshold {number(worst.threshold)}")
+            if pd.isna(worst.matters)
+            else (f"a difference of up to {number(abs(worst.bound))}", f"margin {number(worst.matters)}")
+        )
+        parts.append(f"{what} is not excluded ({row_name(worst, worst.task)}; {limit})")
+    few = int(rows["state_sample"].eq(REPORTED).sum())
+    if few:
+        parts.append(f"{counted(few, 'difference')} with too few speakers to generalise")
     if blind:
-        who = "it has" if blind == 1 else f"{blind} have"
-        parts.append(f"{who} no interval, so nothing is ruled out there")
-    return f"{'; '.join(parts) or 'the data do not settle them'}."
+        parts.append(f"{counted(blind, 'test')} without interval, of which nothing is excluded")
+    return f"{'; '.join(parts) or 'the data do not decide'}."

@@ -18,7 +18,9 @@ from soundcheck.book import (
     answers,
     corpus_page,
     executed,
+    filled,
     find_your_way,
+    findings,
     history_page,
     inputs,
     measures,
@@ -28,7 +30,6 @@ from soundcheck.book import (
     pages,
     recorded_tables,
     search_index,
-    settled,
     sheets,
 )
 from soundcheck.book.kept_cells import KeptCells, MadeAhead
@@ -104,7 +105,7 @@ def assemble(
     others = MadeAhead([corpus_pages, meeting.pictures, functools.partial(method_pages, families)], jobs)
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
-    among = settled.among(results, accepted_reasons(results, record.accepted))
+    among = filled.among(results, accepted_reasons(results, record.accepted))
     published = (str(output.folder), executed.places(), executed.user_name())
     figures = files.digest(repr((record.figures, [(model.name, model.kind) for model in record.models])))
     for entry in record.notebooks:
@@ -269,9 +270,9 @@ def _result_cells(
     among: pd.Series,
     warning: Html,
 ) -> list[dict]:
-    """Make the page of a model and a family: the answer, then the executed notebook with settled states."""
+    """Make the page of a model and a family: the answer, then the executed notebook with states filled in."""
     title = executed.title(entry.model, family.title)
-    fill = settled.Filling(settled.settled_cells(rows, among), str(settled.limits(rows, among)))
+    fill = filled.Filling(filled.finished_cells(rows, among), str(filled.limits(rows, among)))
     cells = executed.cells(notebook, title, entry, output.folder, fill)
     about = f"How these tests work: [method](../../methods/{files.slug(entry.family)}.ipynb)."
     blocks = functools.partial(failures.blocks_of, record)
@@ -279,6 +280,8 @@ def _result_cells(
     heading_line, _, words = cells[0]["source"].partition("\n")
     words = f"{words.strip()}\n\n{about}".strip()
     cells[:1] = [pages.markdown(heading_line), pages.output(answered + warning), pages.markdown(words)]
+    if few := str(findings.of_few_speakers(record, rows, lambda _, family: files.slug(family))):
+        cells += [pages.markdown(f"## {findings.FEW}"), pages.output(Html(few))]
     absent = [anchor_of(key_of(row)) not in fill.anchored for row in rows.itertuples()]
     if any(absent):
         cells.append(pages.output(without_row(rows[absent])))

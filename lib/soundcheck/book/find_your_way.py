@@ -22,6 +22,7 @@ from soundcheck.results.page_names import (
 from soundcheck.results.provenance import PROVENANCE
 from soundcheck.results.record import RunRecord
 from soundcheck.results.standing import HOLLOW, standings
+from soundcheck.results.states import FAIL, counted
 
 NAME = "find_your_way"
 MOST_LINKS = 8  # of a line
@@ -40,7 +41,7 @@ def cells(record: RunRecord, results: pd.DataFrame, beside: Iterable[str] = ()) 
     record
         The run's record.
     results
-        The settled results table.
+        The finished results table.
     beside
         Further pages of the book that a run may or may not have.
     """
@@ -57,18 +58,17 @@ def _lines(record: RunRecord, results: pd.DataFrame, beside: set[str]) -> Iterat
     """List questions with the links that answer them."""
     models = [(model.name, f"{model_page(model.slug)}.html") for model in record.models]
     tested = [model for model in record.models if sheets.has_sheet(model)]
-    holding = results[failures.counted_in(record, results) & results["holds"].eq(True)]
-    holding = holding[standings(holding, record.figures).ne(HOLLOW)] if len(holding) else holding
-    worst = failures.by_excess(holding)
-    yield "in ten seconds: what holds, what is open", [("first page", "index.html")]
+    failed = counted(results[failures.counted_in(record, results) & results["state"].eq(FAIL)])
+    failed = failed[standings(failed, record.figures).ne(HOLLOW)] if len(failed) else failed
+    worst = failures.by_excess(failed)
+    yield "in ten seconds: what fails, what could not be concluded", [("first page", "index.html")]
     yield "how good a model is", models
-    of_groups = worst[worst["group"].ne("")]
-    of_groups = of_groups[~failures.mirrored(of_groups)].drop_duplicates(["model", "group"])
+    of_groups = worst[worst["group"].ne("")].drop_duplicates(["model", "group"])
     yield (
-        "whom a model serves worse, the gravest first",
+        "for which groups a model is worse, the largest difference first",
         [(f"{row.model}: {row.group}", place_of(row, result_page)) for row in of_groups.itertuples()],
     )
-    yield "which family of tests fails most", _families(record, holding)
+    yield "which family of tests fails most", _families(record, failed)
     yield (
         "all tests of a group, a family or a state",
         [("all results, with filters", "all_results.html"), ("as a file", "results.csv")],
@@ -85,7 +85,7 @@ def _lines(record: RunRecord, results: pd.DataFrame, beside: set[str]) -> Iterat
     yield "who speaks, and what was measured on the sounds", corpora
     yield "how it sounds", _sounds(record)
     yield (
-        "what is open, left out or skipped",
+        "what could not be concluded, was left out or not evaluated",
         [
             ("what could not be concluded", "index.html#what-could-not-be-concluded"),
             ("what is missing", "index.html#what-is-missing"),
@@ -97,7 +97,11 @@ def _lines(record: RunRecord, results: pd.DataFrame, beside: set[str]) -> Iterat
     yield "one page for a meeting, to print or to send", meetings
     yield (
         "what a word or a sign means",
-        [("how to read a verdict", "reading.html"), ("about this book", "about.html")],
+        [
+            ("how to read a verdict", "reading.html"),
+            ("columns", "columns.html"),
+            ("about this book", "about.html"),
+        ],
     )
     methods = [(family.title, f"methods/{files.slug(family.name)}.html") for family in record.families]
     yield (
@@ -114,12 +118,12 @@ def _lines(record: RunRecord, results: pd.DataFrame, beside: set[str]) -> Iterat
     )
 
 
-def _families(record: RunRecord, holding: pd.DataFrame) -> list[Link]:
-    """Name where most failures hold, by model and family."""
+def _families(record: RunRecord, failed: pd.DataFrame) -> list[Link]:
+    """Name where most tests fail, by model and family."""
     titles = {family.name: family.title for family in record.families}
-    found = holding.groupby(["model", "family"], sort=True).size().sort_values(ascending=False, kind="stable")
+    found = failed.groupby(["model", "family"], sort=True).size().sort_values(ascending=False, kind="stable")
     return [
-        (f"{model}: {titles.get(family, family)} ({count} hold)", f"{result_page(model, family)}.html")
+        (f"{model}: {titles.get(family, family)} ({count} fail)", f"{result_page(model, family)}.html")
         for (model, family), count in found.items()
     ]
 

@@ -1,4 +1,4 @@
-"""What to worry about first, in sentences, and what could not be concluded with these speakers."""
+"""What fails, in sentences, what few speakers show, and what could not be concluded with these speakers."""
 
 from __future__ import annotations
 
@@ -7,59 +7,62 @@ from collections.abc import Callable
 import pandas as pd
 
 from soundcheck.common.escaping import shorten
+from soundcheck.common.wording import counted
 from soundcheck.report import failures, tables
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.inconclusive import inconclusive, noun
 from soundcheck.report.key_figures import significant
-from soundcheck.report.unsettled import noun, unsettled
+from soundcheck.report.sentences import both_rules
 from soundcheck.report.verdict_tables import anchor_of, key_of
 from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.headline import few_speakers, headline
 from soundcheck.results.record import RunRecord
+from soundcheck.results.states import FAIL, INCONCLUSIVE
+from soundcheck.results.states import counted as counted_rows
 from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspects
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
 TITLES = {FAIRNESS: "Differences between groups", CORRECTNESS: "Correctness", ROBUSTNESS: "Robustness"}
 FIRST, FIRST_OF_GROUPS, MORE = 3, 10, 25  # findings of an aspect that are shown, and that are folded below
-OPEN_ROWS = 15
+FIRST_FEW = 5  # differences with too few speakers that are shown; MORE are folded below
+ROWS = 15  # of the table of what could not be concluded
+FEW = "Too few speakers to generalise: what these speakers show"
 Page = Callable[[str, str], str]
 
 
-def worries(record: RunRecord, holding: pd.DataFrame, page: Page) -> Html:
-    """List failures that hold, those of each aspect by their excess; most are folded.
+def failed(record: RunRecord, rows: pd.DataFrame, page: Page) -> Html:
+    """List failures, those of each aspect by their excess; most are folded.
 
     Parameters
     ----------
     record
         The run's record.
-    holding
-        Rows that hold, of models whose tests count.
+    rows
+        Rows that count.
     page
         Function from model and family to the page of their results.
     """
-    if holding.empty:
-        return element("p", "No failure holds. What is open may still hide differences: see below.")
-    several = holding["corpus"].nunique() > 1
+    own = counted_rows(rows[rows["state"].eq(FAIL)])
+    if own.empty:
+        return element("p", f"{headline(rows)}.")
     parts = []
-    about = aspects(holding)
-    excuses = accepted_reasons(holding, record.accepted)
+    about = aspects(own)
     for aspect, title in TITLES.items():
-        ordered = failures.by_excess(holding[about.eq(aspect)])
+        ordered = failures.by_excess(own[about.eq(aspect)])
         if ordered.empty:
             continue
-        told = ordered[~failures.mirrored(ordered)]
-        of_family = told.groupby(["model", "family"], sort=False).cumcount()
-        # The gravest of each model and family, so that one bias does not hide another.
-        first = told[of_family.eq(0)].head(FIRST_OF_GROUPS if aspect == "fairness" else FIRST)
-        rest = ordered.drop(first.index).head(MORE)
+        of_family = ordered.groupby(["model", "family"], sort=False).cumcount()
+        # The largest of each model and family, so that one bias does not hide another.
+        first = ordered[of_family.eq(0)].head(FIRST_OF_GROUPS if aspect == FAIRNESS else FIRST)
         parts.append(element("p", element("strong", f"{title}: {len(ordered)}"), class_="sc-aspect"))
-        parts.append(element("ul", *_items(record, first, excuses, several, page), class_="sc-worries"))
-        if len(rest):
-            shown = element("ul", *_items(record, rest, excuses, several, page), class_="sc-worries")
-            left = len(ordered) - len(first)
-            if left > len(rest):
-                every = element("a", "all results", href="all_results.html")
-                shown = shown + element("p", f"{left - len(rest)} more: see ", every, ".")
-            parts.append(element("details", element("summary", f"{left} more"), shown))
+        parts.append(_listed(record, first, ordered.drop(first.index), page))
     return join(parts)
+
+
+def of_few_speakers(record: RunRecord, rows: pd.DataFrame, page: Page) -> Html:
+    """List the differences that have too few speakers to generalise, the largest first; empty without any."""
+    own = few_speakers(rows)
+    return _listed(record, own.head(FIRST_FEW), own.iloc[FIRST_FEW:], page) if len(own) else Html()
 
 
 def place_of(row: object, page: Page) -> str:
@@ -67,65 +70,79 @@ def place_of(row: object, page: Page) -> str:
     return f"{page(row.model, row.family)}.html#{anchor_of(key_of(row))}"
 
 
-def _items(
-    record: RunRecord, rows: pd.DataFrame, excuses: pd.Series, several: bool, page: Page
-) -> list[Html]:
+def _listed(record: RunRecord, first: pd.DataFrame, rest: pd.DataFrame, page: Page) -> Html:
+    """List the first rows, and fold the others."""
+    shown = element("ul", *_items(record, first, page), class_="sc-worries")
+    if rest.empty:
+        return shown
+    folded = element("ul", *_items(record, rest.head(MORE), page), class_="sc-worries")
+    if len(rest) > MORE:
+        every = element("a", "all results", href="all_results.html")
+        folded = folded + element("p", f"{len(rest) - MORE} more: see ", every, ".")
+    return shown + element("details", element("summary", f"{len(rest)} more"), folded)
+
+
+def _items(record: RunRecord, rows: pd.DataFrame, page: Page) -> list[Html]:
     """Write rows as items of a list: model and group first, in small print what the finding rests on."""
     items = []
-    for row in rows.itertuples():
-        excuse = excuses[row.Index]
+    several = len(record.corpora) > 1
+    for row, excuse in zip(rows.itertuples(), accepted_reasons(rows, record.accepted), strict=True):
         found = failures.finding(row, failures.blocks_of(record, row.corpus))
         says = f"{found.measured} is {found.says}" if found.rests else found.says
+        who = element("em" if failures.few(row) else "strong", found.who)
         parts = [
             element("a", row.model, href=place_of(row, page)),
-            element("span", ", ", element("strong", found.who)) if found.who else Html(),
+            element("span", ", ", who) if found.who else Html(),
             f" ({row.corpus}): " if several else ": ",
             element("span", says, limit=None),
         ]
-        small = f"{found.rests}{found.more}"
+        rule = both_rules(row).partition(";")[0]
+        small = "; ".join(filter(None, (f"{found.rests}{found.more}", rule)))
         if small:
             parts.append(element("small", small, class_="sc-line", limit=None))
-        if excuse:
+        if excuse and row.state == FAIL:
             parts.append(element("small", f"accepted: {excuse}", class_="sc-line sc-accepted", limit=None))
         items.append(element("li", *parts))
     return items
 
 
-def open_table(record: RunRecord, open_rows: pd.DataFrame, page: Page) -> Html:
-    """Show where the data do not settle much, and how many more speakers it would take.
+def inconclusive_table(record: RunRecord, rows: pd.DataFrame, page: Page) -> Html:
+    """Show where much could not be concluded, and how many more speakers it would take.
 
     Parameters
     ----------
     record
         The run's record.
-    open_rows
-        Rows that are open, of models whose tests count.
+    rows
+        Rows that count.
     page
         Function from model and family to the page of their results.
     """
-    if open_rows.empty:
-        return element("p", "Nothing is open: each test is a clear pass or a failure that holds.")
-    speakers = noun(record, open_rows)
-    rows = []
-    for one in unsettled(record, open_rows):
+    own = counted_rows(rows[rows["state"].eq(INCONCLUSIVE)])
+    if own.empty:
+        return element("p", "No test is inconclusive.")
+    speakers = noun(record, own)
+    lines = []
+    for one in inconclusive(record, own):
         link = element("a", one.title, href=f"{page(one.model, one.family)}.html")
-        hides = tables.two_lines(significant(one.hides), shorten(one.where, 70)) if one.where else ""
-        rows.append(
+        bound = tables.two_lines(significant(one.bound), shorten(one.where, 70)) if one.where else ""
+        few = tables.Cell(f"{one.few}" if one.few else "", one.few, "sc-number")
+        bound = tables.Cell(bound, None, "sc-wide")
+        lines.append(
             [
                 one.model,
                 tables.Cell(link, one.title),
                 one.tests,
-                tables.Cell(hides, None, "sc-wide"),
-                tables.Cell(f"{one.few}" if one.few else "", one.few, "sc-number"),
+                bound,
+                few,
                 tables.Cell(one.plan, one.needed),
             ]
         )
-    columns = ["model", "family", "open", "up to this may hide", f"fewer than {LEAST_BLOCKS} {speakers}"]
-    columns.append(f"{speakers} to settle half of them (planning figure)")
+    columns = ["model", "family", "inconclusive", "not excluded", f"fewer than {LEAST_BLOCKS} {speakers}"]
+    columns.append(f"{speakers} that would decide half of them (planning figure)")
     lists = {"model": "model", "family": "family"}
-    shown = tables.table(rows[:OPEN_ROWS], columns, filters=lists, stacked=True)
-    left = len(rows) - OPEN_ROWS
-    if left <= 0:
+    shown = tables.table(lines[:ROWS], columns, filters=lists, stacked=True)
+    if len(lines) <= ROWS:
         return shown
-    rest = tables.table(rows[OPEN_ROWS:], columns, filters=lists, stacked=True)
-    return shown + element("details", element("summary", f"{left} more"), rest)
+    rest = tables.table(lines[ROWS:], columns, filters=lists, stacked=True)
+    return shown + element("details", element("summary", counted(len(lines) - ROWS, "more row")), rest)

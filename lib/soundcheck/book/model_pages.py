@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from soundcheck.book import pages, sheets
+from soundcheck.book import findings, pages, sheets
 from soundcheck.book.model_tables import family_bars, figures_of
 from soundcheck.book.overview import page_of
 from soundcheck.common import files
@@ -14,21 +14,19 @@ from soundcheck.common.day import today
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.media import MediaStore
-from soundcheck.common.wording import some
 from soundcheck.report import figures as drawn
-from soundcheck.report import findings_of_rows, key_figures, tables
-from soundcheck.report.bars import legend, score_cell
+from soundcheck.report import key_figures, sentences, tables
+from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
-from soundcheck.results import aspects, scores, states, tally
-from soundcheck.results.page_names import model_sheet
+from soundcheck.results.headline import headline
+from soundcheck.results.page_names import model_sheet, result_page
 from soundcheck.results.provenance import PROVENANCE
 from soundcheck.results.record import ModelRecord, RunRecord, SoundsRecord
-from soundcheck.results.standing import PROVEN, standings
-from soundcheck.results.summary import ASPECTS
-from soundcheck.results.verdict import SKIPPED
+from soundcheck.results.standing import HOLLOW, standings
+from soundcheck.results.states import NOT_EVALUATED
+from soundcheck.results.summary import tally
 
 LISTED = 200  # items that a page lists before it only counts
-FILES = 20  # names of files that a page lists
 
 
 def value_cells(own: pd.DataFrame, blocks: Mapping[str, str], media: MediaStore) -> list[dict]:
@@ -38,7 +36,7 @@ def value_cells(own: pd.DataFrame, blocks: Mapping[str, str], media: MediaStore)
     figure, alt = drawn.intervals(own), "Values with 95 % intervals and thresholds"
     return [
         pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."),
-        pages.output(drawn.show(media, figure, alt, finding=findings_of_rows.tests(own, blocks))),
+        pages.output(drawn.show(media, figure, alt, finding=sentences.values(own, blocks))),
     ]
 
 
@@ -63,7 +61,7 @@ def model_cells(
         ("tasks", ", ".join(model.tasks)),
         ("description", model.description or "–"),
         ("license", model.license or "–"),
-        ("fingerprint", model.fingerprint[:16]),
+        ("fingerprint", f"{model.fingerprint[:16]} of {model.fingerprint_of}"),
         ("inputs", f"{model.inputs}, without an answer {model.failed + model.unusable}"),
     ]
     if given := model.given(today()):
@@ -72,8 +70,6 @@ def model_cells(
         facts.append(
             ("kept answers asked again", f"{model.confirmed_different} of {model.confirmed} were others now")
         )
-    if model.seen_files:
-        facts.append(("files looked at before kept answers are used", some(model.seen_files, FILES)))
     if model.repeated:
         facts.append(("asked twice", f"{model.repeated_different} of {model.repeated} answers differed"))
     standing = standings(own, record.figures if model.kind != "random" else None)
@@ -84,14 +80,14 @@ def model_cells(
             page = f"../results/{model.slug}/{files.slug(family.name)}.html"
             name = element("a", family.title, href=page)
             bars = family_bars(rows, standing[rows.index])
-            families.append([name, family.question, bars, int(states(rows).eq(SKIPPED).sum())])
+            families.append([name, family.question, bars, tally(rows)[NOT_EVALUATED]])
     cells = [
         pages.markdown(f"# Model {heading(model.name)}"),
         *([sheets.link(model_sheet(model.slug))] if sheets.has_sheet(model) else []),
         *_how_good(model, record, own, standing),
         pages.markdown("## Results by family"),
         pages.output(legend()),
-        pages.output(tables.table(families, ["family", "question", "tests", "skipped"])),
+        pages.output(tables.table(families, ["family", "question", "tests", "not evaluated"])),
         pages.markdown("## About the model"),
         pages.output(definitions(facts)),
         pages.output(tables.notes(model.notes)),
@@ -110,7 +106,7 @@ def model_cells(
 def _how_good(
     model: ModelRecord, record: RunRecord, own: pd.DataFrame, standing: pd.Series
 ) -> Iterator[dict]:
-    """Make the top of a model's page: its numbers, how it stands at its tasks, and its three scores."""
+    """Make the top of a model's page: its numbers, whether it beats chance, and the states of its tests."""
     caveats = record.caveats_of({model.name}, set(own["corpus"]), model.tasks)
     if caveats:
         yield pages.output(tables.caveats_notice(caveats))
@@ -120,14 +116,20 @@ def _how_good(
     notes = key_figures.standing_notes(record.figures, model.name, model.tasks)
     if notes and model.kind != "random":
         yield pages.markdown(
-            "What is *hollow* or *unproven* is shown in grey and counts in no share: see "
-            "[about this book](../about.md)."
+            "Robustness and fairness at tasks at which the model is no better than chance are shown in grey "
+            "and not counted: see [about this book](../about.md)."
         )
         yield pages.output(tables.notes(notes))
-    counted = own[standing.eq(PROVEN)]
-    about = aspects(counted)
-    cells = [score_cell(found, tally(counted[about.eq(aspect)])) for aspect, found in scores(counted).items()]
-    yield pages.output(tables.table([cells], list(ASPECTS), sortable=False))
+    kept = own[standing.ne(HOLLOW)]
+    said = element("strong", f"{headline(kept)}.", limit=None)
+    yield pages.output(element("p", said, f" {tally(kept)}.", limit=None))
+    if few := findings.of_few_speakers(record, kept, _page_of):
+        yield pages.markdown(f"## {findings.FEW}")
+        yield pages.output(few)
+
+
+def _page_of(model: str, family: str) -> str:
+    return f"../{result_page(model, family)}"
 
 
 def failures_cells(record: RunRecord) -> list[dict]:
@@ -136,7 +138,7 @@ def failures_cells(record: RunRecord) -> list[dict]:
     for entry in record.failed:
         where = element("a", entry.display_name, href=f"{page_of(entry)}.html")
         rows.append([where, entry.status, "".join(entry.error.splitlines()[:1])])
-    words = "# Failed notebooks\n\nTheir tests count as skipped. Each page shows how far its notebook came."
+    words = "# Failed notebooks\n\nTheir tests are not evaluated. Each page shows how far its notebook came."
     return [pages.markdown(words), pages.output(tables.table(rows, ["notebook", "how", "error"]))]
 
 
@@ -172,9 +174,9 @@ def _listed_files() -> Html:
     """Say how a reader makes sure that the book is as it was built; its own digest cannot stand in it."""
     listed, made_of = (element("a", name, href=name) for name in (MANIFEST, PROVENANCE))
     command = element("code", f"sha256sum -c {MANIFEST}")
-    told = ("All files of this book, with the SHA-256 digest of each: ", listed, ". In its folder, ")
+    what = ("All files of this book, with the SHA-256 digest of each: ", listed, ". In its folder, ")
     how = (command, " or soundcheck verify finds what was changed since.")
-    return element("p", *told, *how, " What the book was made of, for programs: ", made_of, ".")
+    return element("p", *what, *how, " What the book was made of, for programs: ", made_of, ".")
 
 
 def _sounds(groups: Sequence[SoundsRecord]) -> list[dict]:

@@ -10,14 +10,13 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION
 from soundcheck.report import key_figures, tables
-from soundcheck.report.bars import score_cell, state_bar
+from soundcheck.report.bars import state_bar
 from soundcheck.report.html import Html, element, join
-from soundcheck.results import scores, states, tally
 from soundcheck.results.page_names import model_page
 from soundcheck.results.record import KeyFigure, ModelRecord, RunRecord
-from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
-from soundcheck.results.summary import ASPECTS, CORRECTNESS, aspects
-from soundcheck.results.verdict import SKIPPED
+from soundcheck.results.standing import HOLLOW
+from soundcheck.results.states import FAIL, NOT_EVALUATED, PASS
+from soundcheck.results.summary import ASPECTS, CORRECTNESS, aspects, tally
 
 MOST_COLUMNS = 6  # models beside each other
 
@@ -53,20 +52,20 @@ def figures_of(record: RunRecord, model: str, tasks: Sequence[str] = ()) -> list
 
 
 def _ordered(record: RunRecord, results: pd.DataFrame, kind: Kind) -> tuple[list[ModelRecord], list]:
-    """Give the models of a kind, those that are most often correct first, and the random references."""
+    """Give the models of a kind, those that pass most tests of correctness first, and random references."""
     own = [model for model in record.models if set(model.tasks) & set(kind.tasks)]
 
-    def order(model: ModelRecord) -> tuple[float, str]:
+    def order(model: ModelRecord) -> tuple[int, str]:
         rows = results[results["model"].eq(model.name) & results["task"].isin(kind.tasks)]
-        share = scores(rows)[CORRECTNESS].share
-        return (1.0 if share is None else -share, model.name)
+        found = tally(rows[aspects(rows).eq(CORRECTNESS)])
+        return (found[FAIL] - found[PASS], model.name)
 
     tested = sorted((model for model in own if model.kind != "random"), key=order)
     return tested, [model for model in own if model.kind == "random"]
 
 
 def model_table(record: RunRecord, results: pd.DataFrame, standing: pd.Series, kind: Kind) -> Html:
-    """Show the models of a kind: their numbers, and how correct, fair and robust they are.
+    """Show the models of a kind: their numbers, and the states of their tests by aspect.
 
     Parameters
     ----------
@@ -94,19 +93,14 @@ def model_table(record: RunRecord, results: pd.DataFrame, standing: pd.Series, k
 def _model_row(
     record: RunRecord, results: pd.DataFrame, standing: pd.Series, kind: Kind, model: ModelRecord
 ) -> list[object]:
-    own = results["model"].eq(model.name) & results["task"].isin(kind.tasks)
-    counted = results[own & (standing.eq(PROVEN) | (model.kind == "random"))]
-    about = aspects(counted)
+    own = results[results["model"].eq(model.name) & results["task"].isin(kind.tasks)]
+    about = aspects(own)
     cells: list[object] = []
-    for aspect, found in scores(counted).items():
-        rows = counted[about.eq(aspect)]
-        cell = score_cell(found, tally(rows))
-        for name in (HOLLOW, UNPROVEN):
-            left = results[own & standing.eq(name)] if model.kind != "random" else results.iloc[:0]
-            left = left[aspects(left).eq(aspect) & left["passed"].notna()]
-            if len(left):
-                cell = cell + element("small", f"{len(left)} {name}, not counted", class_="sc-line sc-hollow")
-        cells.append(tables.Cell(cell, -1.0 if found.share is None else found.share, "sc-score"))
+    for aspect in ASPECTS:
+        rows = own[about.eq(aspect)]
+        found = tally(rows)
+        shown = family_bars(rows, None if model.kind == "random" else standing[rows.index])
+        cells.append(tables.Cell(shown, found[PASS] - found[FAIL], "sc-score"))
     figures = figures_of(record, model.name, kind.tasks)
     several = len({figure.corpus for figure in figures}) > 1
     numbers = [_short(figure, several) for figure in figures]
@@ -125,18 +119,18 @@ def _short(figure: KeyFigure, several: bool) -> Html:
     where = f", {figure.corpus}" if several else ""
     span = key_figures.interval(figure)
     shown = f"{key_figures.value(figure)} " if figure.value is not None else "– "
-    told = f"({span})" if span else f"({figure.reason})"
+    company = f"({span})" if span else f"({figure.reason})"
     return element(
         "span",
         element("small", f"{of}{where}", class_="sc-line"),
         element("strong", shown),
-        element("small", told),
+        element("small", company),
         class_="sc-line",
     )
 
 
 def _standing_words(notes: Sequence[str]) -> Html:
-    """Say beside the name of a model at which tasks it is hollow or unproven; the reason stands behind it."""
+    """Say beside the name of a model at which tasks it is no better than chance; the reason is a hint."""
     said: dict[str, list[str]] = {}
     for note in notes:
         said.setdefault(note.partition(":")[0].partition(" at ")[0], []).append(note)
@@ -210,18 +204,17 @@ def family_bars(rows: pd.DataFrame, standing: pd.Series | None) -> Html:
     """
     if standing is None:
         return state_bar(tally(rows))
-    counted = standing.eq(PROVEN)
-    parts = [state_bar(tally(rows[counted]))] if _any(rows[counted]) else []
-    for name in (HOLLOW, UNPROVEN):
-        left = rows[standing.eq(name)]
-        if _any(left):
-            words = element("small", f"{name}, not counted:", class_="sc-line")
-            parts.append(element("span", words, state_bar(tally(left)), class_="sc-hollow"))
-    return join(parts) if parts else state_bar(tally(rows))
+    left = rows[standing.eq(HOLLOW)]
+    counted = rows.drop(left.index)
+    parts = [state_bar(tally(counted))] if _any(counted) or not _any(left) else []
+    if _any(left):
+        words = element("small", f"{key_figures.EXPLAINED[HOLLOW]}, not counted:", class_="sc-line")
+        parts.append(element("span", words, state_bar(tally(left)), class_="sc-hollow"))
+    return join(parts)
 
 
 def _tells(groups: dict, failed: dict, model: str, family: str) -> bool:
-    """Say whether a family judged anything of a model, or broke."""
+    """Say whether a family evaluated anything of a model, or broke."""
     if failed.get((model, family)):
         return True
     rows = groups.get((model, family))
@@ -229,21 +222,21 @@ def _tells(groups: dict, failed: dict, model: str, family: str) -> bool:
 
 
 def _any(rows: pd.DataFrame) -> bool:
-    """Say whether any row is judged or, without a threshold, shown."""
-    return bool(states(rows).ne(SKIPPED).any())
+    """Say whether any row is evaluated or, without a threshold, reported."""
+    return bool(rows["state"].ne(NOT_EVALUATED).any())
 
 
 def _not_tested(record: RunRecord, own: pd.DataFrame, families: list, judged: list) -> list[Html]:
     """Say in a line each which families are not made for these models, and which judged nothing and why."""
     lines = []
     silent = [family for family in families if family not in judged]
-    told = []
+    silent_of = []
     for family in silent:
         reasons = own.loc[own["family"].eq(family.name), "skipped"]
         why = reasons.mode().iloc[0] if len(reasons) else "no row"
-        told.append(f"{family.title} ({why})")
-    if told:
-        lines.append(f"Nothing could be judged by: {'; '.join(told)}.")
+        silent_of.append(f"{family.title} ({why})")
+    if silent_of:
+        lines.append(f"Nothing could be evaluated by: {'; '.join(silent_of)}.")
     others = [family.title for family in record.families if family not in families]
     if others:
         lines.append(f"Not made for these models, or not asked of them: {', '.join(others)}.")

@@ -1,4 +1,4 @@
-"""The first page: what holds, how good the models are, what is open and what is missing."""
+"""The first page: what fails, how good the models are, what could not be concluded and what is missing."""
 
 from __future__ import annotations
 
@@ -13,23 +13,21 @@ from soundcheck.common.escaping import heading
 from soundcheck.report import failures, tables
 from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
-from soundcheck.results import states
 from soundcheck.results.page_names import comparison_page, corpus_page, model_page, result_page
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import HOLLOW, standings
-from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN
+from soundcheck.results.states import NOT_EVALUATED, REPORTED
+from soundcheck.results.summary import tally
 
-TOLD = [  # columns that the tables of models and families rest on
+NEEDED = [  # columns that the tables of models and families rest on
     *(
         "model",
         "family",
         "category",
         "task",
         "group",
-        "passed",
-        "holds",
-        "evidence",
-        "reference_passed",
+        "state",
+        "mirrors",
         "skipped",
     )
 ]
@@ -49,7 +47,7 @@ def link(text: str | Html, page: str) -> Html:
 
 
 def cells(record: RunRecord, results: pd.DataFrame) -> list[dict]:
-    """Make the first page: what holds, what to worry about, how good the models are, and what is open.
+    """Make the first page: what fails, how good the models are, and what could not be concluded.
 
     Parameters
     ----------
@@ -60,34 +58,30 @@ def cells(record: RunRecord, results: pd.DataFrame) -> list[dict]:
     """
     synthetic = any(corpus.synthetic for corpus in record.corpora)
     standing = standings(results, record.figures)
-    counts = failures.counted_in(record, results) & standing.ne(HOLLOW)
-    found = states(results)
-    holding = results[counts & found.eq(HOLDS)]
-    undecided = results[counts & found.isin([OPEN_PASS, OPEN_FAIL])]
-    made, told = (
-        kinds(record),
-        results[TOLD],
-    )  # of all columns, every part of the table takes longer to cut out
+    rows = results[failures.counted_in(record, results) & standing.ne(HOLLOW)]
+    made, narrow = kinds(record), results[NEEDED]  # every part of a wide table takes longer to cut out
+    few = findings.of_few_speakers(record, rows, result_page)
     return [
         pages.markdown(f"# {heading(record.title, 'Soundcheck')}"),
         pages.output(
             join(
                 [
                     tables.caveats_notice(record.caveats),
-                    conclusions(record, results[counts], found[counts]),
+                    conclusions(record, rows),
                     tables.synthetic_notice(synthetic),
                 ]
             )
         ),
-        pages.markdown("## What to worry about first"),
-        pages.output(findings.worries(record, holding, result_page)),
+        pages.markdown("## What fails"),
+        pages.output(findings.failed(record, rows, result_page)),
+        *([pages.markdown(f"## {findings.FEW}\n\n{FEW}"), pages.output(few)] if few else []),
         pages.markdown("## How good the models are\n\n" + SCORES),
         pages.output(legend()),
-        *_kind_cells(made, lambda kind: model_table(record, told, standing, kind)),
+        *_kind_cells(made, lambda kind: model_table(record, narrow, standing, kind)),
         pages.markdown("## Tests by family"),
-        *_kind_cells(made, lambda kind: family_table(record, told, standing, kind, result_page)),
-        pages.markdown("## What could not be concluded\n\n" + OPEN),
-        pages.output(findings.open_table(record, undecided, result_page)),
+        *_kind_cells(made, lambda kind: family_table(record, narrow, standing, kind, result_page)),
+        pages.markdown("## What could not be concluded\n\n" + INCONCLUSIVE),
+        pages.output(findings.inconclusive_table(record, rows, result_page)),
         *comparisons(record),
         pages.markdown("## What is missing"),
         pages.output(missing(record, results)),
@@ -95,13 +89,17 @@ def cells(record: RunRecord, results: pd.DataFrame) -> list[dict]:
 
 
 SCORES = (
-    "The number that says how good a model is at its task, with its 95 % t interval; then the share of clear "
-    "passes among the clear tests that tell something, averaged over families. Models that are most often "
-    "correct stand first."
+    "The number that says how good a model is at its task, with its 95 % interval; then its tests by "
+    "state. Models that pass more tests of correctness than they fail stand first."
 )
-OPEN = (
-    "An open test is no pass: what its interval still allows may hide. Intervals shrink with the square root "
-    "of the number of speakers; the last column plans with that, and with values that stay as they are."
+FEW = (
+    "These differences describe the speakers of the test set. Nothing shows that they are true of other "
+    "speakers of the group, so they count as no failure."
+)
+INCONCLUSIVE = (
+    "An inconclusive test is no pass: what its interval contains is not excluded. Intervals shrink with the "
+    "square root of the number of speakers; the last column plans with that, and with values that stay as "
+    "they are."
 )
 
 
@@ -142,14 +140,14 @@ def tested(record: RunRecord, family: str) -> Html:
 
 
 def missing(record: RunRecord, results: pd.DataFrame) -> Html:
-    """Count what was left out, failed or skipped, with the way to the details."""
+    """Count what was left out, failed or not evaluated, with the way to the details."""
     items = []
     for corpus in record.corpora:
         shown = link(corpus.name, corpus_page(corpus.slug))
         count = len(corpus.unused)
         if count:
             items.append(element("li", f"{count} items of the corpus left out: ", shown))
-        items += [element("li", shown, f": {told}") for told in corpus.unlabelled]
+        items += [element("li", shown, f": {note}") for note in corpus.unlabelled]
     for model in record.models:
         count = model.failed + model.unusable
         if count:
@@ -162,19 +160,11 @@ def missing(record: RunRecord, results: pd.DataFrame) -> Html:
         element("li", "notebook failed: ", link(entry.display_name, page_of(entry)))
         for entry in record.failed
     ]
-    shown = int(states(results).eq(SHOWN).sum())
-    if shown:
-        told = f"{shown} values shown without verdict, because no threshold is set for their task: "
-        items.append(element("li", told, link("all results", "all_results")))
-    skipped = int(results["passed"].isna().sum()) - shown
-    if skipped:
-        items.append(
-            element(
-                "li", f"{skipped} tests skipped, with their reasons in ", link("all results", "all_results")
-            )
-        )
-    return (
-        element("ul", *items)
-        if items
-        else element("p", "Nothing was left out, nothing failed, nothing was skipped.")
-    )
+    every, found = link("all results", "all_results"), tally(results)
+    if found[REPORTED]:
+        why = "values reported without threshold: "
+        items.append(element("li", f"{found[REPORTED]:,} {why}", every))
+    if found[NOT_EVALUATED]:
+        items.append(element("li", f"{found[NOT_EVALUATED]:,} tests not evaluated, with reasons in ", every))
+    complete = element("p", "Nothing was left out, nothing failed, everything was evaluated.")
+    return element("ul", *items) if items else complete

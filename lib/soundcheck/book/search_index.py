@@ -24,10 +24,9 @@ from soundcheck.common.escaping import escape, one_line, shorten, xml_text
 from soundcheck.common.wording import counted
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.report.verdict_tables import anchor_of, key_of, state_order
-from soundcheck.results import states
 from soundcheck.results.page_names import corpus_page, model_page, result_page
 from soundcheck.results.record import RunRecord
-from soundcheck.results.verdict import HOLDS
+from soundcheck.results.states import FAIL
 
 NAME = "search_entries.js"
 MOST_SEGMENTS = 2000  # that the index names
@@ -43,7 +42,7 @@ def data(record: RunRecord, results: pd.DataFrame, corpora: Sequence[Corpus], so
     record
         The run's record.
     results
-        The settled results table.
+        The finished results table.
     corpora
         What was tested.
     sources
@@ -115,27 +114,25 @@ def _named(kind: str, named: Sequence[tuple[str, str]], number: dict[str, int]) 
 
 
 def _groups(results: pd.DataFrame, number: dict[str, int]) -> Iterator[list]:
-    """List groups with the pages that test them, each with its gravest row and how many hold."""
-    own = results[results["group"].fillna("").ne("")]
-    gravest: dict[tuple[str, str, str], tuple[float, int]] = {}  # group, model and family -> its row
-    holding: Counter[tuple[str, str, str]] = Counter()
+    """List groups with the pages that test them, each with its worst row and how many tests fail."""
+    own = results[results["group"].ne("")]
+    worst: dict[tuple[str, str, str], tuple[float, int]] = {}  # group, model and family -> its row
+    failed: Counter[tuple[str, str, str]] = Counter()
     keys = zip(own["group"], own["model"], own["family"], strict=True)
-    for place, (key, state, p) in enumerate(zip(keys, states(own), own["p_value"], strict=True)):
+    rows = zip(keys, own["state"], own["p_value"], own["mirrors"], strict=True)
+    for place, (key, state, p, mirrors) in enumerate(rows):
         order = state_order(state, p)
-        if key not in gravest or order < gravest[key][0]:
-            gravest[key] = order, place
-        holding[key] += state == HOLDS
+        if key not in worst or order < worst[key][0]:
+            worst[key] = order, place
+        failed[key] += state == FAIL and not mirrors
     found: dict[str, list[list]] = {}
-    rows = own.iloc[[place for _, place in gravest.values()]].itertuples()
-    for (group, model, family), first in zip(gravest, rows, strict=True):
-        places, page, holds = (
-            found.setdefault(group, []),
-            result_page(model, family),
-            holding[group, model, family],
-        )
+    rows = own.iloc[[place for _, place in worst.values()]].itertuples()
+    for (group, model, family), first in zip(worst, rows, strict=True):
+        places, page = found.setdefault(group, []), result_page(model, family)
         if page in number:
-            told = f"{counted(holds, 'failure')} {'holds' if holds == 1 else 'hold'}"
-            places.append([holds, number[page], anchor_of(key_of(first)), told if holds else ""])
+            fails = failed[group, model, family]
+            said = f"{counted(fails, 'test')} {'fails' if fails == 1 else 'fail'}" if fails else ""
+            places.append([fails, number[page], anchor_of(key_of(first)), said])
     for group in sorted(found):
         places = sorted(found[group], key=lambda place: -place[0])
         yield [_text(group), "group", [place[1:] for place in places]]

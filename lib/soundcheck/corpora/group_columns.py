@@ -10,6 +10,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -21,9 +22,18 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import parse_number
 from soundcheck.common.wording import counted
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.nobody import COLUMNS, without_nobody
 from soundcheck.suite.entries import CorpusEntry, Suite
 from soundcheck.suite.families import Family
-from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, GroupColumn, NumberRange, number_of
+from soundcheck.suite.groups import (
+    BOTH,
+    MEASURED_COLUMNS,
+    OTHERS,
+    PITCHES,
+    GroupColumn,
+    NumberRange,
+    number_of,
+)
 
 MOST_GROUPS = 50  # of a column; more are names or numbers
 MOST_NUMBERS = 10  # different numbers that may be groups of their own
@@ -72,6 +82,8 @@ def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
         for name in _named(corpus.entry, "groups"):
             if name in corpus.segments and not is_numeric_dtype(corpus.segments[name]):
                 _check_words(corpus, name, problems)
+    for column in dict.fromkeys(column for corpus in corpora for column in corpus.entry.against):
+        _check_reference(suite, corpora, column, problems)
     problems.raise_if_any()
 
 
@@ -79,6 +91,53 @@ def _named(entry: CorpusEntry, key: str) -> list[str]:
     if key == "adjust":
         return list(entry.adjust)
     return list(dict.fromkeys(column for group in entry.groups for column in group.columns))
+
+
+def _check_reference(suite: Suite, corpora: Sequence[Corpus], column: str, problems: Problems) -> None:
+    """Note where groups of a column cannot be compared with the reference group that is named for them."""
+    there = {corpus.name: _groups_of(corpus, column) for corpus in corpora}
+    alone = all(len(groups) < 2 for groups in there.values())
+    found: dict[tuple[str, str], str] = {}
+    for corpus in corpora:
+        named, groups = corpus.entry.against.get(column, OTHERS), there[corpus.name]
+        shared = named == suite.against.get(column)
+        where = f"{'groups' if shared else f'corpora.{corpus.name}.groups'}, {column}, against"
+        having = [name for name, known in there.items() if named in known]
+        column_of_one = pd.Series([named], name=column, dtype=object)
+        if named == OTHERS:
+            if OTHERS in groups and column in corpus.entry.against:
+                what = f"{OTHERS} means all other groups, and the corpus {corpus.name} has a group called so"
+                found[where, what] = "Give the group another name with `values:`"
+        elif groups and alone and named in groups:
+            found[where, f"{quoted(named)} is the only group"] = "Remove against"
+        elif column in COLUMNS and without_nobody(column_of_one, corpus.entry.unknown)[0].isna().all():
+            what = f"{quoted(named)} means that nobody knows the {column}"
+            found[where, what] = f"Name a group: {', '.join(groups)}"
+        elif groups and not having:
+            every = dict.fromkeys(group for known in there.values() for group in known) if shared else groups
+            who = "no corpus has the" if shared else f"the corpus {corpus.name} has no"
+            found[where, f"{who} group {quoted(named)}"] = did_you_mean(named, every)
+        elif len(groups) > 1 and named not in groups:
+            what = f"the corpus {corpus.name} has no group {quoted(named)}, {' and '.join(having)} has"
+            other = f"`groups: [{{{column}: {{against: {OTHERS}}}}}]`"
+            found[where, what] = f"Give {corpus.name} a reference of its own, such as {other}"
+    for (where, what), remedy in found.items():
+        problems.add(where, what, remedy)
+
+
+def _groups_of(corpus: Corpus, column: str) -> list[str]:
+    """List the groups of a column or product of a corpus, which is not yet measured."""
+    ranges = {name: found for group in corpus.entry.groups for name, found in group.ranges.items()}
+    sides = []
+    for name in column.split(BOTH):
+        if name in ranges:
+            sides.append([one.name for one in ranges[name]])
+        elif name == "pitch":
+            sides.append(list(PITCHES))
+        else:
+            known = corpus.segments[name].dropna() if name in corpus.segments else []
+            sides.append(sorted({str(value) for value in known}))
+    return [BOTH.join(pair) for pair in itertools.product(*sides)]
 
 
 def _check_words(corpus: Corpus, name: str, problems: Problems) -> None:

@@ -22,6 +22,7 @@ from collections.abc import Callable
 import numpy as np
 
 from soundcheck.common.wording import counted
+from soundcheck.evaluation.estimates import for_these
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import additive
 from soundcheck.metrics.additive import Statistic, round_significant
@@ -38,6 +39,7 @@ from soundcheck.statistics.fixed_speakers import (
     fixed_speakers,
     sample_interval,
     sample_p_value,
+    share_p_value,
 )
 from soundcheck.statistics.intervals import certainty, interval
 from soundcheck.statistics.paired import paired_p_value
@@ -271,7 +273,9 @@ def concluded_group(
         why = verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)
         verdict, shown = dataclasses.replace(verdict, skipped=why), False
     error, freedom = gaps.fixed.error[place], gaps.fixed.freedom[place]
-    here = sample_interval(gap, error, freedom)
+    width = settings.measure.high - settings.measure.low
+    low, high = np.clip((low, high), -width, width)
+    here = np.clip(sample_interval(gap, error, freedom), -width, width)
     side = "greater" if one_sided(rule) else "two-sided"
     p_here = sample_p_value(gap, 0.0, error, freedom, side=side)
     added = {
@@ -346,10 +350,25 @@ def _ratio(gaps: Gaps, n: int, settings: Settings) -> dict[str, float | None]:
     return {name: _some(round_significant(number)) for name, number in ratio.items()}
 
 
+def believable(verdict: Verdict, scale: Scale) -> Verdict:
+    """Leave out the interval of a value that a reader would not believe; what was concluded stays."""
+    if verdict.low is None or verdict.high is None:
+        return verdict
+    why = evidence.withheld(verdict.value, verdict.low, verdict.high, verdict.blocks, scale)
+    if not why:
+        return verdict
+    return dataclasses.replace(
+        verdict, low=None, high=None, skipped="; ".join(filter(None, (verdict.skipped, why)))
+    )
+
+
 def concluded_value(
-    verdict: Verdict, n: int, found: Resampled, scale: Scale, fixed: FixedSpeakers
+    verdict: Verdict, n: int, found: Resampled, scale: Scale, fixed: FixedSpeakers, info: MeasureInfo
 ) -> Verdict:
     """Add what may be concluded from a value and its threshold, label ``n``, to its row."""
+    if verdict.low is not None and verdict.high is not None:
+        low, high = info.within(verdict.value, verdict.low, verdict.high)
+        verdict = dataclasses.replace(verdict, low=low, high=high)
     value, threshold, rule = verdict.value, verdict.threshold, verdict.rule
     if value is None or threshold is None:
         return verdict
@@ -370,11 +389,13 @@ def concluded_value(
             "p_value": _some(p_value),
         }
     error, freedom = fixed.error[n], fixed.freedom[n]
-    here = sample_interval(value, error, freedom, scale)
+    here = for_these(found, fixed, n, scale, info)
     if not np.isnan(here[0]):
-        p_here = sample_p_value(value, nearest, error, freedom, scale, "less" if rule == ABOVE else "greater")
-        if rule == WITHIN and value < 0:
-            p_here = sample_p_value(value, nearest, error, freedom, scale, "less")
+        side = "less" if rule == ABOVE or (rule == WITHIN and value < 0) else "greater"
+        if error > 0:
+            p_here = sample_p_value(value, nearest, error, freedom, scale, side)
+        else:
+            p_here = share_p_value(int(found.segments[n]), value, nearest, side)
         added |= {
             "gap_low_sample": here[0] - nearest,
             "gap_high_sample": here[1] - nearest,

@@ -15,9 +15,9 @@ import numpy as np
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.estimates import Estimate
 from soundcheck.statistics.bootstrap import Resampled
-from soundcheck.statistics.evidence import FREE, Scale
-from soundcheck.statistics.fixed_speakers import FixedSpeakers, sample_interval
-from soundcheck.suite.measures import MeasureInfo
+from soundcheck.statistics.evidence import FREE, Scale, withheld
+from soundcheck.statistics.fixed_speakers import FixedSpeakers, sample_interval, share_on_limit
+from soundcheck.suite.measures import UNCHANGED, MeasureInfo, info_of
 
 
 def scale_within(info: MeasureInfo, found: Resampled) -> Scale:
@@ -30,6 +30,16 @@ def scale_within(info: MeasureInfo, found: Resampled) -> Scale:
     return Scale(info.low, info.high) if inside else FREE
 
 
+def for_these(
+    found: Resampled, fixed: FixedSpeakers, n: int, scale: Scale, info: MeasureInfo
+) -> tuple[float, float]:
+    """Give the interval of a value for these speakers; that of a share on its limit is of its recordings."""
+    value = found.value[n]
+    if info.share and fixed.error[n] == 0 and value in (0.0, 1.0):
+        return share_on_limit(int(found.segments[n]), value)
+    return info.within(value, *sample_interval(value, fixed.error[n], fixed.freedom[n], scale))
+
+
 def estimate_rows(
     about: Mapping[str, str],
     found: Resampled,
@@ -40,10 +50,14 @@ def estimate_rows(
     speakers: bool = True,
 ) -> list[Estimate]:
     """Make a row a label."""
-    rows = []
+    rows, info = [], info_of(about["measure"])
     for n, label in enumerate(found.labels):
-        here = sample_interval(found.value[n], fixed.error[n], fixed.freedom[n], scale)
-        numbers = (found.value[n], bounds[0][n], bounds[1][n], *round_significant(np.array(here)))
+        ends = info.within(found.value[n], bounds[0][n], bounds[1][n])
+        if info.name == UNCHANGED and not about["condition"]:  # against themselves
+            ends = found.value[n], found.value[n]
+        why = withheld(found.value[n], *ends, int(found.blocks[n]), scale)
+        here = for_these(found, fixed, n, scale, info) if ends[0] != ends[1] else (np.nan, np.nan)
+        numbers = (found.value[n], *((np.nan, np.nan) if why else ends), *round_significant(np.array(here)))
         value, low, high, low_sample, high_sample = map(_some, numbers)
         rows.append(
             Estimate(
@@ -56,7 +70,7 @@ def estimate_rows(
                 high_sample=high_sample,
                 segments=int(found.segments[n]),
                 speakers=int(found.blocks[n]) if speakers else 0,
-                excluded=found.reasons[n] or found.withheld[n],
+                excluded=found.reasons[n] or found.withheld[n] or why,
             )
         )
     return rows

@@ -248,7 +248,10 @@ class Judging:
         smaller = found.blocks
         if gap is None:
             fixed = fixed_speakers(statistic, subset.blocks)
-            judged = [conclusions.concluded_value(v, n, found, scale, fixed) for n, v in enumerate(judged)]
+            info = measure_of(test, self.family.name)
+            judged = [
+                conclusions.concluded_value(v, n, found, scale, fixed, info) for n, v in enumerate(judged)
+            ]
             if chance is not None and threshold is None:
                 above = sides(statistic, chance(subset, subset.predictions))
                 resampled = self.resample(above, subset.blocks), fixed_speakers(above, subset.blocks)
@@ -258,7 +261,10 @@ class Judging:
             self._keep_values(subset, definition, judged, found, fixed, scale, column)
         else:
             judged, smaller = self._concluded_groups(subset, definition, judged, gap)
-        judged = [remarked(verdict, subset, definition, self.thresholds) for verdict in judged]
+        judged = [
+            remarked(conclusions.believable(verdict, scale), subset, definition, self.thresholds)
+            for verdict in judged
+        ]
         if column:
             judged = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in judged]
         population = self._population(subset, statistic, found)
@@ -297,10 +303,8 @@ class Judging:
     ) -> tuple[list[results.Verdict], np.ndarray]:
         """Add what may be concluded from the difference of a group; also gives the smaller side's size."""
         margin = definition.margin or self.margin
-        if definition.is_own(subset.task) and not definition.margin:
-            margin = dataclasses.replace(
-                margin, absolute=None
-            )  # the suite's threshold of the test comes first
+        if definition.is_own(subset.task) and not definition.margin:  # its own threshold comes first
+            margin = dataclasses.replace(margin, absolute=None)
         settings = conclusions.Settings(
             self.interval,
             self.seed,
@@ -418,6 +422,10 @@ class Judging:
     def frame(self) -> pd.DataFrame:
         """Give all verdicts so far as rows of the results table, tests that were not judged as skipped."""
         return results.to_frame(entry.verdict for entry in self._rows())
+
+    def estimated(self) -> pd.DataFrame:
+        """Give all values so far as rows of the table of estimates."""
+        return estimate_frame(collected(self._estimates))
 
     def _rows(self) -> list[results.Judged]:
         judged = {(row.verdict.corpus, row.verdict.task, row.verdict.test) for row in self._judged}

@@ -28,7 +28,7 @@ from soundcheck.evaluation.words import characters_of
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.change import TOLERANCE, unchanged
 from soundcheck.metrics.classification import unweighted_average_recall
-from soundcheck.metrics.combinators import paired_difference, relative_difference, restrict, stack
+from soundcheck.metrics.combinators import paired, paired_difference, relative_difference, restrict, stack
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.metrics.regression import concordance_cc
 from soundcheck.metrics.verification import equal_error_rate, min_dcf
@@ -111,6 +111,18 @@ def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
         else:
             metric = "Ccc" if subset.task.is_regression else "Uar"
             evaluation.judge(subset, f"Change {metric} {subset.change}", change_of_quality)
+            estimate_both(evaluation, subset)
+
+
+def estimate_both(evaluation: Evaluation, subset: Subset) -> None:
+    """Estimate the quality under a change, and that of the same segments before it."""
+    name = "concordance_cc" if subset.task.is_regression else "unweighted_average_recall"
+    for side, condition in enumerate((f"before {subset.change}", subset.change)):
+
+        def measure(subset: Subset, predictions: Predictions, side: int = side) -> Statistic:
+            return paired(*(_quality(subset, own) for own in (predictions.clean, predictions.changed)))[side]
+
+        evaluation.estimates(subset, {name: measure}, condition=condition)
 
 
 DOUBLE, HALF = 2.0, 0.5  # the clean rate, and the rate at which every second word is wrong

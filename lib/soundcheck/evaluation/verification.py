@@ -74,7 +74,8 @@ def threshold_in_use(family: Family, model: str, scores: np.ndarray, target: np.
 
 def own_trials(subset: Subset, scores: np.ndarray) -> Trials:
     """Put trials together as if there were no other speakers: only theirs are drawn."""
-    return Trials.of(scores, subset.truth, *(subset.segments[side] for side in SIDES))
+    found = Trials.of(scores, subset.truth, *(subset.segments[side] for side in SIDES))
+    return found.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
 
 
 class TrialTasks(Judging):
@@ -170,7 +171,8 @@ class TrialTasks(Judging):
         """Put the trials of a subset and scores for them together, for metrics."""
         first, second = (subset.segments[name].to_numpy() for name in ("first", "second"))
         speakers = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
-        return Trials(scores, subset.truth, first, second, speakers)
+        found = Trials(scores, subset.truth, first, second, speakers)
+        return found.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
 
     def threshold(self, subset: Subset, scores: np.ndarray) -> float:
         """Give the threshold in use, above which a trial is accepted.
@@ -224,14 +226,19 @@ class TrialTasks(Judging):
         return found
 
 
+def enrolled_recordings(table: TrialTable) -> np.ndarray:
+    """Give the recording that each trial is enrolled with; of several the first stands for all."""
+    enrolled = np.zeros(int(table.member_of.max(initial=-1)) + 1, dtype=np.int64)
+    enrolled[table.member_of[::-1]] = table.members[::-1]
+    return enrolled[table.frame["enrolment"].to_numpy()]
+
+
 def _with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """Add numbers of the speakers, the groups of both sides and the kind of each trial.
 
     A column that is called like one of the trials themselves is passed over.
     """
-    enrolled = np.zeros(int(table.member_of.max(initial=-1)) + 1, dtype=np.int64)
-    enrolled[table.member_of[::-1]] = table.members[::-1]  # the first utterance stands for all
-    first, second = enrolled[table.frame["enrolment"].to_numpy()], table.frame["segment"].to_numpy()
+    first, second = enrolled_recordings(table), table.frame["segment"].to_numpy()
     both = pd.concat([table.frame["enrol_speaker"], table.frame["test_speaker"]])
     codes = pd.factorize(both, sort=True)[0]
     added: dict[str, object] = {

@@ -6,14 +6,15 @@ Conventions
   noises, another definition of the task, another normaliser of transcripts.
 - *Compared, not joined* is the same measure of other things: other segments, sounds or labels (*unpaired*
   then), or judged by another threshold.
-- Another model or another version of Soundcheck is what a history is about: the points are joined, and a mark
-  names what changed.
+- To another model, whose code, options or files changed, the line breaks, and the reason says so; the values
+  are compared all the same. Another version of Soundcheck has a mark.
 - Of a table without a record nobody knows on what data it rests: compared, not joined.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 
 from soundcheck.history.past_runs import PastRun
@@ -41,6 +42,8 @@ class Step:
         Whether the runs have the same seed, or nobody knows.
     same_draws
         Whether replicates were drawn with the same weights, so that they may be paired.
+    other_model
+        What made the model another one; empty if it is the same, or if nobody knows.
     """
 
     measures_differ: tuple[str, ...] = ()
@@ -48,6 +51,7 @@ class Step:
     other: tuple[str, ...] = ()
     same_seed: bool = True
     same_draws: bool = True
+    other_model: str = ""
 
     @property
     def compared(self) -> bool:
@@ -56,8 +60,14 @@ class Step:
 
     @property
     def reason(self) -> str:
-        """Why the values are not joined by a line; empty if they are."""
-        return "; ".join((*self.measures_differ, *self.data_differ, *self.other))
+        """Why the line from one value to the other breaks; empty if it does not."""
+        model = (f"another model ({self.other_model})",) if self.other_model else ()
+        return "; ".join((*self.measures_differ, *self.data_differ, *self.other, *model))
+
+    @property
+    def joined(self) -> bool:
+        """Whether a line leads from one to the other, perhaps to another model."""
+        return not (self.measures_differ or self.data_differ or self.other)
 
 
 class Comparability:
@@ -76,6 +86,7 @@ class Comparability:
         self._sounds = [run.finished.part("sounds", "kind") for run in (before, after)]
         self._found: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._same_seed = before.finished.about.get("seed") == after.finished.about.get("seed")
+        self._other_model = functools.cache(functools.partial(after.finished.changed_model, before.finished))
 
     def step(self, before: Judged, after: Judged) -> Step:
         """Say how two values of a test stand to each other."""
@@ -93,8 +104,9 @@ class Comparability:
         further = () if not self._unknown else ("no record of the data",)
         if (one.threshold, one.rule) != (other.threshold, other.rule):
             further = (*further, f"another threshold ({_limit(one)} then, {_limit(other)} now)")
+        other_model = self._other_model(other.model, one.model)
         same_draws = self._same_seed and not data and not self._unknown
-        return Step(measures, data, further, self._same_seed or self._unknown, same_draws)
+        return Step(measures, data, further, self._same_seed or self._unknown, same_draws, other_model)
 
     def _measures(self, family: str, category: str, task: str) -> Iterator[str]:
         digests = [known.get(family, {}).get("digest") for known in self._families]

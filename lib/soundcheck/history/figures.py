@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-- A line joins values that may be compared, dotted where runs in between have none; where it would join what
-  is not comparable there is none, and ``≠`` stands in between.
+- A line joins values that may be compared, dotted where runs in between have none, thin and grey where it
+  leads to another model; where it would join other data there is none, and ``≠`` stands in between.
 - *better* is a green triangle that points up, *worse* a red one that points down, with the word beside it.
 - Letters below the number of a run say what else is new in it: M the model, D the data, S Soundcheck.
 """
@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from soundcheck.history.points import GAP, JOINED
+from soundcheck.history.points import GAP, JOINED, NEW_MODEL
 from soundcheck.report import names
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new
 from soundcheck.results.contrast import BETTER, WORSE
@@ -28,6 +28,11 @@ _ACROSS = 3
 _MOST_TICKS = 10
 _MARKS = {WORSE: (RED, "v"), BETTER: (GREEN, "^")}
 _BEHIND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5}  # of words on lines
+_LINES = {
+    JOINED: {"color": BLUE, "linewidth": 1.5},
+    GAP: {"color": BLUE, "linewidth": 1.5, "linestyle": ":"},
+    NEW_MODEL: {"color": GREY, "linewidth": 0.8},
+}
 _LETTERS = {"model": "M", "data": "D", "Soundcheck": "S"}
 
 
@@ -67,10 +72,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, runs: int, several: list[str]) -> Non
         if place == 0:
             continue
         ends = [place - 1, place]
-        if joined in (JOINED, GAP):
-            axes.plot(
-                x[ends], value[ends], color=BLUE, linewidth=1.5, linestyle="-" if joined == JOINED else ":"
-            )
+        if joined in _LINES:
+            axes.plot(x[ends], value[ends], **_LINES[joined])
         else:
             middle = x[ends].mean()
             axes.axvline(middle, color=GREY, linewidth=0.8, linestyle=(0, (1, 3)))
@@ -133,7 +136,8 @@ def _direction(rule: str) -> str:
 def _legend() -> list[Line2D]:
     handles = [
         Line2D([], [], color=BLUE, marker="o", markersize=4, label="value, 95 % interval"),
-        Line2D([], [], color=BLUE, linestyle=":", label="across runs without value"),
+        Line2D([], [], **_LINES[GAP], label="across runs without value"),
+        Line2D([], [], **_LINES[NEW_MODEL], label="to another model"),
         Line2D([], [], color=GREY, linestyle="--", label="threshold"),
     ]
     for mark, (color, marker) in _MARKS.items():

@@ -103,7 +103,7 @@ def sections(history: History, media: MediaStore | EmbeddedMedia, table: str) ->
         made.append(Section("What changed", _marks(frame)))
     made.append(Section("Runs", _runs(runs, frame)))
     if len(reasons := _reasons(frame)):
-        made.append(Section("What is not joined by a line, and why", _broken(reasons)))
+        made.append(Section("Where lines break, and why", _broken(reasons)))
     left_out = [*_left_out(history)]
     if left_out:
         made.append(Section("What was left out", element("ul", *left_out)))
@@ -162,7 +162,7 @@ def _marks(frame: pd.DataFrame) -> Html:
                 tables.test_cell(row),
                 tables.Cell(values, row.value, "sc-number"),
                 tables.Cell(tables.two_lines(difference, bounds), row.difference, "sc-number"),
-                tables.two_lines(how, f"{new}; not joined: {row.reason}" if row.reason else new),
+                tables.two_lines(how, f"{new}; {row.reason}" if row.reason else new),
             ]
         )
     columns = ["", "runs", "family", "task", "test", "value", "difference and 95 % interval", "comparison"]
@@ -218,7 +218,7 @@ def _runs(runs: Sequence[PastRun], frame: pd.DataFrame) -> Html:
 
 
 def _reasons(frame: pd.DataFrame) -> pd.DataFrame:
-    """Count the points to which no line leads, by runs, family and reason without its numbers."""
+    """Count the points before which the line breaks, by runs, family and reason without its numbers."""
     own = frame[frame["reason"].ne("") & frame["value"].notna()]
     if own.empty:
         return own

@@ -30,7 +30,7 @@ from soundcheck.results.verdict import KEY
 from soundcheck.results.worse import MATTERS_WORSE
 from soundcheck.statistics.paired import interval_error, standard_error, welch
 
-JOINED, GAP = "joined", "across a gap"
+JOINED, GAP, NEW_MODEL = "joined", "across a gap", "to another model"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,9 +59,9 @@ class Point:
     changed
         What else is not the same as in that run: ``"model"``, ``"data"``, ``"Soundcheck"``, ``"seed"``.
     joined
-        Whether a line leads here: ``"joined"``, ``"across a gap"``, ``""``.
+        Whether a line leads here: ``"joined"``, ``"across a gap"``, ``"to another model"``, ``""``.
     reason
-        Why no line leads here, or why there is no value.
+        Why the line breaks, or why there is no value.
     """
 
     position: int
@@ -183,19 +183,20 @@ def _entries(run: PastRun, names: dict[str, str]) -> Iterator[tuple[str, Judged]
             yield names[verdict.model], dataclasses.replace(entry, verdict=verdict)
 
 
-_VERSIONS = {"model": "model_version", "data": "data_version", "Soundcheck": "soundcheck"}
+_VERSIONS = {"data": "data_version", "Soundcheck": "soundcheck"}
 
 
 def _stepped(point: Point, before: Point, step: Step) -> Point:
     """Say how a point follows the one before."""
     pairs = {name: (getattr(before, field), getattr(point, field)) for name, field in _VERSIONS.items()}
     changed = [name for name, (one, other) in pairs.items() if one and other and one != other]
-    changed += [] if step.same_seed else ["seed"]
+    line = NEW_MODEL if step.other_model else JOINED if before.position == point.position - 1 else GAP
+    changed = [*(["model"] if step.other_model else []), *changed, *([] if step.same_seed else ["seed"])]
     return dataclasses.replace(
         point,
         against=before.position if step.compared else 0,
         changed="; ".join(changed),
-        joined="" if step.reason else JOINED if before.position == point.position - 1 else GAP,
+        joined=line if step.joined else "",
         reason=step.reason,
     )
 

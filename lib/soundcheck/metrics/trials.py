@@ -97,9 +97,8 @@ class Trials:
         target: Sequence[bool],
         first: Sequence[object],
         second: Sequence[object],
-        recordings: tuple[Sequence[object], Sequence[object]] | None = None,
     ) -> Trials:
-        """Give speakers and recordings numbers, speakers in the order of their names.
+        """Give speakers numbers in the order of their names.
 
         Parameters
         ----------
@@ -107,20 +106,20 @@ class Trials:
             See the class.
         first, second
             Names of the speakers, ``(N,)``, texts or numbers.
-        recordings
-            Names of the two recordings of each trial.
         """
         scores = numbers(scores)
         both = pd.Series([*first, *second], dtype=object)
         codes, names = pd.factorize(both, sort=True)
         if (codes < 0).any():
             raise ValueError(f"{int((codes < 0).sum())} recordings have no speaker.")
-        sides = np.split(codes, 2)
-        found = cls(scores, np.asarray(target, dtype=bool), *sides, len(names))
-        if recordings is None:
-            return found
-        codes, names = pd.factorize(pd.Series([*recordings[0], *recordings[1]], dtype=object))
-        return dataclasses.replace(found, recordings=tuple(np.split(codes, 2)), n_recordings=len(names))
+        half = len(codes) // 2
+        return cls(scores, np.asarray(target, dtype=bool), codes[:half], codes[half:], len(names))
+
+    def of_recordings(self, first: Sequence[int], second: Sequence[int]) -> Trials:
+        """Say which recordings are compared, whole numbers from 0, ``(N,)`` each."""
+        both = np.asarray(first), np.asarray(second)
+        most = max(int(side.max(initial=-1)) for side in both)
+        return dataclasses.replace(self, recordings=both, n_recordings=most + 1)
 
     def only(self, mask: np.ndarray) -> Trials:
         """Keep some trials, with the same numbers of speakers, so that groups share replicates.

@@ -31,9 +31,7 @@ from pathlib import Path
 from soundcheck.common import resources
 from soundcheck.common.file_contents import signature
 
-READ, WRITTEN, SPECIAL, BEYOND = "read", "written", "special", "beyond"  # what is told of a name
-LIMIT = 4096  # files that are looked at; beyond that they are only counted
-COUNTED = 100_000  # different files that are counted
+READ, WRITTEN, SPECIAL = "read", "written", "special"  # what is told of a name
 SYSTEM = ("/proc", "/sys", "/dev", "/run", "/etc")
 _EVENTS = {"open": 0, "os.rename": 1, "ctypes.dlopen": 0, "import": 1}  # and which argument is a path
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -56,8 +54,6 @@ class Watch:
         self._outside = _folders([*SYSTEM, tempfile.gettempdir()])
         self._deaf = 0  # to which thread
         self._seen: set[tuple[bool, str]] = set()
-        self._found = 0
-        self._beyond = self._told = 0
         self._news: collections.deque[list] = collections.deque()
 
     def start(self) -> None:
@@ -85,9 +81,6 @@ class Watch:
         news = []
         while self._news:
             news.append(self._news.popleft())
-        if self._beyond > self._told:
-            self._told = self._beyond
-            news.append([BEYOND, str(self._told)])
         return news
 
     def _hear(self, event: str, arguments: tuple) -> None:
@@ -109,26 +102,17 @@ class Watch:
         if self._ignores(place) or (writing, place) in self._seen:
             return
         if writing:
-            self._remember(writing, place)
+            self._seen.add((writing, place))
             self._news.append([WRITTEN, self._name(place)])
             return
         place = _source(place)
         status = os.stat(place)  # what does not exist is not read
         if stat.S_ISDIR(status.st_mode):
             return
-        self._remember(writing, place)
+        self._seen.add((writing, place))
         found = signature(place)
-        if found is None:
-            self._news.append([SPECIAL, self._name(place)])
-        elif self._found >= LIMIT:
-            self._beyond += 1
-        else:
-            self._found += 1
-            self._news.append([READ, self._name(place), *found])
-
-    def _remember(self, writing: bool, place: str) -> None:
-        if len(self._seen) < COUNTED:
-            self._seen.add((writing, place))
+        kind = SPECIAL if found is None else READ
+        self._news.append([kind, self._name(place), *(found or ())])
 
     def _ignores(self, place: str) -> bool:
         if place.startswith(self._never):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from soundcheck.common.caveats import Caveat
 from soundcheck.common.class_words import as_values
 from soundcheck.common.wording import some
 from soundcheck.predict.canaries import Confirmation
-from soundcheck.predict.opened_files import LIMIT
 from soundcheck.predict.sources import Sources
 from soundcheck.suite.model_kind import public_path
 
@@ -30,8 +30,9 @@ class PredictionReport:
     ----------
     model
         Its name.
-    fingerprint
-        Digest of what its answers depend on.
+    code
+        Digest of what its answers depend on, as far as that is known before it is asked: code, options, files
+        that the suite names. Kept answers are found by it.
     tables
         Corpus -> prediction table.
     inputs
@@ -82,7 +83,7 @@ class PredictionReport:
     """
 
     model: str
-    fingerprint: str = ""
+    code: str = ""
     tables: dict[str, Path] = dataclasses.field(default_factory=dict)
     inputs: int = 0
     computed: int = 0
@@ -118,9 +119,15 @@ class PredictionReport:
     kept_caveats: tuple[Caveat, ...] = ()
 
     @property
-    def seen_files(self) -> tuple[str, ...]:
-        """Names of the files that are looked at before kept answers are used; of absolute ones the last."""
-        return tuple(sorted({*map(public_path, self.sources.files)}))
+    def seen_files(self) -> dict[str, str]:
+        """Files that the model opened, see :attr:`soundcheck.predict.sources.Sources.seen_files`."""
+        return self.sources.seen_files
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of all that its answers depend on: ``code``, and the files that it opened."""
+        seen = sorted(self.seen_files.items())
+        return files.digest(json.dumps([self.code, seen])) if seen else self.code
 
     def joined(self, later: PredictionReport) -> PredictionReport:
         """Add what became of other inputs of the same model, which were asked about later."""
@@ -249,11 +256,6 @@ def _unseen(sources: Sources) -> list[str]:
         notes.append(
             f"files that the model had opened were gone in the end, so a change of them is not seen: "
             f"{_listed(sources.gone)}"
-        )
-    if sources.beyond:
-        notes.append(
-            f"the model opened {sources.beyond} files beyond the first {LIMIT}, and a change of these is not "
-            "seen; name them under files: in the suite"
         )
     return notes
 

@@ -119,7 +119,9 @@ def take_over(found: Elsewhere, cache: Path, fingerprint: str, root: Path) -> in
     new = {key: entry for key, entry in found.entries.items() if key not in known}
     if new:
         here = {name: digest for name, digest in found.sources.files.items() if os.path.lexists(root / name)}
-        gone = tuple(sorted({*found.sources.gone, *found.sources.files.keys() - here.keys()}))
+        gone = found.sources.gone | {
+            name: digest for name, digest in found.sources.files.items() if name not in here
+        }
         with writing():
             store.add(new, dataclasses.replace(found.sources, files=here, gone=gone))
     store.close()

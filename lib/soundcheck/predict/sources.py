@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Self
 
 from soundcheck.common.file_contents import Contents, Signature, signature
-from soundcheck.predict.opened_files import BEYOND, READ, SPECIAL, WRITTEN
+from soundcheck.common.files import digest as digest_of
+from soundcheck.predict.opened_files import READ, SPECIAL, WRITTEN
+from soundcheck.suite.model_kind import public_path
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,15 +26,13 @@ class Sources:
     special
         Names of what was read but is no file: pipes, sockets, devices.
     gone
-        Names of files that were no longer there when the run ended.
-    beyond
-        Further files, which were only counted.
+        Name of a file that was no longer there when the run ended -> digest of its content; empty if nobody
+        knows it.
     """
 
     files: dict[str, str] = dataclasses.field(default_factory=dict)
     special: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    beyond: int = 0
+    gone: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def encode(self) -> str:
         """Write as a text."""
@@ -48,15 +48,25 @@ class Sources:
             If it is anything else.
         """
         content = json.loads(text)
-        return cls(**content | {name: tuple(content[name]) for name in ("special", "gone")})
+        gone = content["gone"]  # older versions kept names alone
+        gone = gone if isinstance(gone, dict) else dict.fromkeys(gone, "")
+        return cls(content["files"], tuple(content["special"]), gone)
+
+    @property
+    def seen_files(self) -> dict[str, str]:
+        """Name of each file, of absolute ones the last name, -> digest of its content."""
+        found: dict[str, str] = {}
+        known = (self.gone | self.files).items()
+        for name, digest in sorted((public_path(name), digest) for name, digest in known if digest):
+            found[name] = digest_of(found[name] + digest) if name in found else digest
+        return found
 
     def joined(self, other: Sources) -> Sources:
         """Put what two sets of answers rest on together."""
         return Sources(
             dict(sorted((self.files | other.files).items())),
             tuple(sorted({*self.special, *other.special})),
-            tuple(sorted({*self.gone, *other.gone})),
-            max(self.beyond, other.beyond),
+            dict(sorted((self.gone | other.gone).items())),
         )
 
 
@@ -105,22 +115,20 @@ class SourceCheck:
         changed
             Names of files that have changed since they were opened: the answers may rest on either content.
         """
-        files, special, gone, changed, beyond = {}, set(), set(), set(), 0
+        files, special, gone, changed = {}, set(), {}, set()
         for kind, name, *found in opened:
             if kind == SPECIAL:
                 special.add(name)
-            elif kind == BEYOND:
-                beyond = max(beyond, int(name))
             elif kind == READ and name not in written:
                 place = self._root / name
                 if not os.path.lexists(place):
-                    gone.add(name)
+                    gone[name] = ""
                     continue
                 same = signature(place) == Signature(*found)
                 files[name] = self._contents.digest(place) if same else ""
                 if not files[name]:
                     changed.add(name)
-        own = Sources(dict(sorted(files.items())), tuple(sorted(special)), tuple(sorted(gone)), beyond)
+        own = Sources(dict(sorted(files.items())), tuple(sorted(special)), dict(sorted(gone.items())))
         return own, sorted(changed)
 
     def save(self) -> None:

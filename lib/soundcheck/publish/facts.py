@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from soundcheck.common.caveats import Caveat
@@ -18,14 +19,17 @@ from soundcheck.common.day import today
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.report import failures
-from soundcheck.results import Tally, states, tally
+from soundcheck.report.sentences import both_rules
 from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.estimates import ALL, read_estimates
 from soundcheck.results.finished_run import FinishedRun, read_run
+from soundcheck.results.headline import few_speakers
 from soundcheck.results.page_names import model_page, result_page
 from soundcheck.results.record import CorpusRecord, FamilyRecord, KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, standings
-from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, counted
 from soundcheck.suite.card import Card
+from soundcheck.suite.measures import LOWER, info_of
 
 _RANDOM = "random"  # kind of the reference models
 
@@ -47,9 +51,8 @@ class ModelFacts:
     model
         What the suite says of the model, and what became of its inputs.
     rows
-        Its rows of the results table, with the columns ``state``, one of
-        :data:`soundcheck.results.verdict.STATES`, ``standing``, see :mod:`soundcheck.results.standing`, and
-        ``accepted``, why the suite accepts the failure, or ``""``.
+        Its rows of the results table, with the columns ``standing``, see
+        :mod:`soundcheck.results.standing`, and ``accepted``, why the suite accepts the failure, or ``""``.
     """
 
     def __init__(self, run: FinishedRun, model: str) -> None:
@@ -59,7 +62,6 @@ class ModelFacts:
         self.model: ModelRecord = next(one for one in run.record.models if one.name == model)
         own = run.frame[run.frame["model"].eq(model)]
         self.rows: pd.DataFrame = own.assign(
-            state=states(own),
             standing=standings(own, run.record.figures),
             accepted=accepted_reasons(own, run.record.accepted, today()),
         )
@@ -77,34 +79,60 @@ class ModelFacts:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     @functools.cached_property
+    def estimates(self) -> pd.DataFrame:
+        """Its rows of the table of estimates."""
+        found = read_estimates(self.run.path.parent)
+        return found[found["model"].eq(self.model.name)]
+
+    @functools.cached_property
+    def group_values(self) -> pd.DataFrame:
+        """How good it is for each group: estimates of the measures that its figures have, the worst first."""
+        found = self.estimates[
+            self.estimates["part"].ne(ALL)
+            & self.estimates["condition"].eq("")
+            & self.estimates["label"].eq("")
+            & self.estimates["value"].notna()
+        ]
+        infos = found["measure"].map(info_of)
+        wanted = {(figure.task, figure.measure) for figure in self.figures}
+        found = found.assign(title=[info.title for info in infos], better=[info.better for info in infos])
+        known = [(row.task, row.title) in wanted for row in found.itertuples()]
+        found = found[np.array(known, dtype=bool)]
+        order = found["value"].where(found["better"].ne(LOWER), -found["value"])
+        found = found.assign(order=order).sort_values(["corpus", "task", "title", "order"], kind="stable")
+        return found.drop_duplicates(["corpus", "task", "title", "part"])
+
+    @functools.cached_property
     def counted(self) -> pd.DataFrame:
-        """The rows that count: robustness and fairness only where the model is better than guessing."""
-        return self.rows[self.rows["standing"].ne(HOLLOW)]
+        """The rows that count: robustness and fairness only where the model is better than chance."""
+        return counted(self.rows[self.rows["standing"].ne(HOLLOW)])
 
     @functools.cached_property
-    def hollow(self) -> pd.DataFrame:
-        """The rows that do not count although they were not skipped."""
-        return self.rows[self.rows["standing"].eq(HOLLOW) & self.rows["state"].ne(SKIPPED)]
+    def uncounted(self) -> pd.DataFrame:
+        """The rows that were evaluated and do not count: the model is no better than chance there."""
+        own = counted(self.rows)
+        return own[own["standing"].eq(HOLLOW) & own["state"].ne(NOT_EVALUATED)]
 
     @functools.cached_property
-    def holding(self) -> pd.DataFrame:
-        """Failures that hold among all tests of the model, the gravest first."""
-        return failures.by_excess(self.counted[self.counted["state"].eq(HOLDS)])
+    def failing(self) -> pd.DataFrame:
+        """Tests that fail, the largest failure first."""
+        return failures.by_excess(self.counted[self.counted["state"].eq(FAIL)])
 
     @functools.cached_property
-    def undecided(self) -> pd.DataFrame:
-        """Tests that the data do not settle: an open test is no pass."""
-        return self.counted[self.counted["state"].isin([OPEN_PASS, OPEN_FAIL])]
+    def inconclusive(self) -> pd.DataFrame:
+        """Tests that the data do not decide: they are no passes."""
+        return self.counted[self.counted["state"].eq(INCONCLUSIVE)]
 
     @functools.cached_property
-    def skipped(self) -> pd.DataFrame:
-        """Tests without verdict, whose reasons are in the column ``skipped``."""
-        return self.rows[self.rows["state"].eq(SKIPPED)]
+    def few(self) -> pd.DataFrame:
+        """Differences with too few speakers to generalise, the largest first."""
+        return few_speakers(self.counted)
 
     @functools.cached_property
-    def tally(self) -> Tally:
-        """How many of its tests are in which state, all of them counted."""
-        return tally(self.rows)
+    def not_evaluated(self) -> pd.DataFrame:
+        """Tests that were not evaluated, with reasons in the column ``skipped``."""
+        own = counted(self.rows)
+        return own[own["state"].eq(NOT_EVALUATED)]
 
     @functools.cached_property
     def families(self) -> list[tuple[FamilyRecord, pd.DataFrame]]:
@@ -140,8 +168,9 @@ class ModelFacts:
         return any(corpus.synthetic for corpus in self.corpora)
 
     def sentence(self, row: object) -> str:
-        """Write what a failure says, with its interval; rows are those of ``itertuples``."""
-        return failures.sentence(row, failures.blocks_of(self.record, row.corpus))
+        """Write what a row says, with its interval; rows are those of ``itertuples``."""
+        said = failures.sentence(row, failures.blocks_of(self.record, row.corpus))
+        return "; ".join(filter(None, (said, both_rules(row).partition(";")[0])))
 
     def page(self, family: str = "") -> str:
         """Name the page of the book about the model, or about it and a family, relative to the book."""

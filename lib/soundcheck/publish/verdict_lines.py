@@ -1,4 +1,4 @@
-"""The verdict on a model in three lines of plain text: how good it is, what holds, what is open.
+"""The verdict on a model in three lines of plain text: how good it is, what fails, what is inconclusive.
 
 The lines are computed from the facts of the run, so they agree with the book. Names in them come from data:
 whoever shows them escapes them for the place, :func:`as_markdown` for Markdown.
@@ -16,20 +16,16 @@ from soundcheck.common.wording import counted
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import inline
 from soundcheck.report import key_figures
-from soundcheck.report.unsettled import unsettled
-from soundcheck.results import aspects, conclusion, tally
+from soundcheck.report.inconclusive import inconclusive
+from soundcheck.results import aspects, conclusion
+from soundcheck.results.headline import headline
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
-from soundcheck.results.summary import CORRECTNESS
+from soundcheck.results.summary import tally
 
+INCONCLUSIVE = "What could not be concluded:"
 MOST_FIGURES = 4  # numbers that the first line names
 MOST_CHARACTERS = 90  # of a name
 _RANDOM = "random"
-_STANDING = {
-    PROVEN: "better than guessing",
-    HOLLOW: "not better than guessing",
-    UNPROVEN: "cannot be told from guessing",
-}
 _LIVE = re.compile(r"(?<=[@#!$%~])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)  # mentions, addresses
 
 
@@ -44,15 +40,19 @@ def verdict_lines(facts: ModelFacts) -> list[str]:
     Returns
     -------
     list of str
-        Plain text: ``"How good: …"``, ``"What holds: …"``, ``"What is open: …"``, and ``"Caveat: …"`` for
-        each; not escaped.
+        Plain text: ``"How good: …"``, ``"What fails: …"``, ``"What could not be concluded: …"``, and
+        ``"Caveat: …"`` for each; not escaped.
     """
-    lines = [f"How good: {_good(facts)}", f"What holds: {_holds(facts)}", f"What is open: {_open(facts)}"]
+    lines = [
+        f"How good: {_good(facts)}",
+        f"What fails: {_fails(facts)}",
+        f"{INCONCLUSIVE} {_inconclusive(facts)}",
+    ]
     return [*lines, *(f"Caveat: {plain(str(caveat), None)}" for caveat in facts.caveats)]
 
 
 def comparison_lines(frame: pd.DataFrame, facts: ModelFacts) -> list[str]:
-    """Say in three lines what a comparison found, how good the candidate is, and what holds of it.
+    """Say in three lines what a comparison found, how good the candidate is, and which of its tests fail.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def comparison_lines(frame: pd.DataFrame, facts: ModelFacts) -> list[str]:
     """
     return [
         f"The difference: {plain(conclusion(frame), 600)}",
-        *(line for line in verdict_lines(facts) if not line.startswith("What is open:")),
+        *(line for line in verdict_lines(facts) if not line.startswith(INCONCLUSIVE)),
     ]
 
 
@@ -79,8 +79,8 @@ def as_markdown(lines: Sequence[str], title: str = "") -> str:
 
     Examples
     --------
-    >>> print(as_markdown(["What holds: <b> *x*"]), end="")
-    - **What holds:** &lt;b&gt; \*x\*
+    >>> print(as_markdown(["What fails: <b> *x*"]), end="")
+    - **What fails:** &lt;b&gt; \*x\*
     """
     shown = [f"**{_markdown(title)}**\n\n"] if title else []
     for line in lines:
@@ -110,80 +110,71 @@ def _good(facts: ModelFacts) -> str:
         why = "no corpus has labels for its tasks" if known else "the run did not compute it"
         return f"of {name} that cannot be said: {why}."
     several = len({one.corpus for one in figures}) > 1
-    told, shown = [], 0
-    worse, without = key_figures.WORSE_THAN_CHANCE, "no guessing to compare with"
-    for words in (*_STANDING.values(), worse, without):
-        own = [one for one in figures if words == _compared_with_guessing(one, worse, without)]
+    parts, shown = [], 0
+    compared = {one: _compared_with_chance(one) for one in figures}
+    for words in dict.fromkeys((*key_figures.EXPLAINED.values(), *compared.values())):
+        own = [one for one in figures if compared[one] == words]
         named = own[: max(0, MOST_FIGURES - shown)]
         shown += len(named)
         if own:
             more = [f"{len(own) - len(named)} more"] if len(own) > len(named) else []
-            told.append(f"{words}: {', '.join([*(_figure(one, several) for one in named), *more])}")
-    said = f"{name} is {'; '.join(told)}." if figures[0].standing else f"{name}: {'; '.join(told)}."
+            parts.append(f"{words}: {', '.join([*(_figure(one, several) for one in named), *more])}")
+    said = f"{name} is {'; '.join(parts)}." if figures[0].standing else f"{name}: {'; '.join(parts)}."
     return f"{said} Some of the speech is synthetic, made by a machine." if facts.synthetic else said
 
 
-def _compared_with_guessing(figure: KeyFigure, worse: str, without: str) -> str:
-    return worse if key_figures.worse_than_chance(figure) else _STANDING.get(figure.standing, without)
+def _compared_with_chance(figure: KeyFigure) -> str:
+    if key_figures.worse_than_chance(figure):
+        return key_figures.WORSE_THAN_CHANCE
+    return key_figures.EXPLAINED.get(figure.standing, "no chance level to compare with")
 
 
 def _figure(figure: KeyFigure, several: bool) -> str:
     text = key_figures.sentence(figure, corpus=several)
     if figure.guessing is not None and figure.value is not None and text.endswith(")"):
-        text = f"{text[:-1]}; guessing {key_figures.value(figure, figure.guessing)})"
+        text = f"{text[:-1]}; chance {key_figures.value(figure, figure.guessing)})"
     return plain(text, 200)
 
 
-def _holds(facts: ModelFacts) -> str:
-    found = tally(facts.counted)
-    if not found.judged:
-        return "no test could be judged." + _uncounted(facts)
-    tests = counted(found.judged, "test")
-    clear = f"{found.clear_pass} {'is a clear pass' if found.clear_pass == 1 else 'are clear passes'}."
-    if not found.holds:
-        return f"no failure among {tests}; {clear}{_uncounted(facts)}"
-    some = "failure holds" if found.holds == 1 else "failures hold"
-    excused = int(facts.holding["accepted"].ne("").sum())
-    accepted = f" ({excused} accepted)" if excused else ""
-    about = aspects(facts.holding)
-    gravest = {
-        aspect: facts.holding[about.eq(aspect)] for aspect in about.unique()
-    }  # one bias hides no other
-    told = []
-    for aspect, rows in gravest.items():
-        which = f"of {len(rows)} about {aspect}, " if len(gravest) > 1 else ""
-        told.append(f"{which}the gravest: {plain(facts.sentence(next(rows.itertuples())), 320)}")
-    return (
-        f"{found.holds} {some} among {tests}{accepted}, {'; '.join(told)}. Of all, {clear}{_uncounted(facts)}"
-    )
+def _fails(facts: ModelFacts) -> str:
+    rows = facts.counted
+    said = headline(rows)
+    about = aspects(facts.failing)
+    excused = int(facts.failing["accepted"].ne("").sum())
+    said += f" ({excused} accepted)" if excused else ""
+    for aspect in about.unique():  # one bias hides no other
+        own = facts.failing[about.eq(aspect)]
+        which = f"of {len(own)} about {aspect}, " if about.nunique() > 1 else ""
+        largest = plain(facts.sentence(next(own.itertuples())), 320)
+        said += f"; {which}the largest: {largest}"
+    return f"{said}. {tally(rows)}.{_uncounted(facts)}"
 
 
 def _uncounted(facts: ModelFacts) -> str:
-    """Say how many tests are left out because nothing that only guesses can fail them."""
-    left = facts.rows[facts.rows["standing"].eq(HOLLOW) & facts.rows["passed"].notna()]
+    """Say how many tests are left out because the model is no better than chance there."""
+    left = facts.uncounted
     if left.empty:
         return ""
     tasks = ", ".join(plain(task) for task in dict.fromkeys(left["task"]))
-    which = " and ".join(dict.fromkeys(aspects(left)[aspects(left).ne(CORRECTNESS)]))
-    return f" {counted(len(left), 'test')} of {which} at {tasks} not counted: it only guesses there."
+    return f" Not counted, no better than chance at {tasks}: {counted(len(left), 'test')}."
 
 
-def _open(facts: ModelFacts) -> str:
-    rows, judged = facts.undecided, tally(facts.counted).judged
-    told = []
+def _inconclusive(facts: ModelFacts) -> str:
+    rows, few = facts.inconclusive, facts.few
+    parts = []
     if len(rows):
-        are = "is" if len(rows) == 1 else "are"
-        told.append(f"{len(rows)} of {counted(judged, 'test')} {are} open, the data do not settle them")
-        bounded = [one for one in unsettled(facts.record, rows) if one.where and one.hides is not None]
+        parts.append(f"{counted(len(rows), 'test')} {'is' if len(rows) == 1 else 'are'} inconclusive")
+        bounded = [one for one in inconclusive(facts.record, rows) if one.where and one.bound is not None]
         if bounded:
-            worst = max(bounded, key=lambda one: one.hides)
-            most = key_figures.significant(worst.hides)
-            told[-1] += f": a difference of up to {most} may hide ({plain(worst.where)})"
-    elif judged:
-        told.append("nothing: each test is a clear pass or a failure that holds")
-    if len(facts.skipped):
-        told.append(f"{counted(len(facts.skipped), 'test')} could not be judged at all")
+            worst = max(bounded, key=lambda one: one.bound)
+            most = key_figures.significant(worst.bound)
+            parts[-1] += f": a difference of up to {most} is not excluded ({plain(worst.where)})"
+    if len(few):
+        largest = plain(facts.sentence(next(few.itertuples())), 320)
+        parts.append(f"{counted(len(few), 'difference')} with too few speakers to generalise: {largest}")
+    if len(facts.not_evaluated):
+        parts.append(f"{counted(len(facts.not_evaluated), 'test')} not evaluated")
     if facts.failed:
         which = "its notebook" if len(facts.failed) == 1 else "their notebooks"
-        told.append(f"{', '.join(map(plain, facts.failed))}: {which} failed to run")
-    return "; ".join(told or ["nothing was judged"]) + "."
+        parts.append(f"{', '.join(map(plain, facts.failed))}: {which} failed to run")
+    return "; ".join(parts or ["nothing"]) + "."

@@ -1,12 +1,12 @@
-"""Adjusted gaps in tables and in words: what is left of a gap if both sides had the same noise or device.
+"""Adjusted differences in tables and in words: what is left if both sides had the same noise or device.
 
 Conventions
 -----------
-- Words are said of a gap that is beyond doubt: its interval leaves out 0 and its size matters, or it holds.
-- What is left of it, adjusted over plain, decides which: less than a third, *most of the gap goes with* the
-  column; at least two thirds, *the gap stays*; a third or more beyond 0, *the gap turns round*; else *part of
-  the gap goes with* it. If the interval of the adjusted gap holds both 0 and the whole plain gap, nothing of
-  this is known.
+- Words are said of a difference that is beyond its margin with an interval without 0, or that fails.
+- What is left of it, adjusted over plain, decides which: less than a third, *most of the difference goes
+  with* the column; at least two thirds, *the difference stays*; a third or more beyond 0, *it turns round*;
+  else *part of the difference goes with* it. If the interval of the adjusted difference contains both 0 and
+  the whole plain one, nothing of this is known.
 """
 
 from __future__ import annotations
@@ -25,15 +25,14 @@ from soundcheck.results.verdict import NOT_ADJUSTED
 MOST_LEFT, LEAST_STAYS = 1 / 3, 2 / 3
 
 ABOUT = (
-    "Adjusted gap: what is left of the gap if both sides had the same {what}; no verdict rests on it. To "
-    "adjust for what the group itself causes, as sex does pitch, removes what is to be measured. Nothing can "
-    "be said of speech that only one side has: the share with a counterpart tells how much of the group is "
-    "compared."
+    "Adjusted difference: what is left if both sides had the same {what}; no verdict rests on it. To adjust "
+    "for what the group itself causes, as sex does pitch, removes what is to be measured. Nothing can be "
+    "said of speech that only one side has: the share with a counterpart is compared."
 )
 
 
 def has_adjusted(frame: pd.DataFrame) -> bool:
-    """Say whether any row tells of an adjusted gap, or why it has none."""
+    """Say whether any row has an adjusted difference, or a reason for having none."""
     return bool(frame["adjusted_by"].fillna("").ne("").any())
 
 
@@ -55,7 +54,7 @@ def adjusted_columns(text: str) -> str:
 
 
 def adjusted_cell(row: object) -> Cell:
-    """Show the adjusted gap with its interval and the share with a counterpart, or why there is none."""
+    """Show the adjusted difference with the share that has a counterpart, or why there is none."""
     if not row.adjusted_by:
         return Cell("")
     if pd.isna(row.adjusted):
@@ -68,7 +67,7 @@ def adjusted_cell(row: object) -> Cell:
 
 
 def adjusted_words(row: object) -> str:
-    """Say what an adjusted gap means; ``""`` if there is none or the plain gap is not beyond doubt.
+    """Say what an adjusted difference means; ``""`` if there is none or the plain one is uncertain.
 
     Parameters
     ----------
@@ -77,8 +76,8 @@ def adjusted_words(row: object) -> str:
 
     Examples
     --------
-    ``most of the gap goes with the signal-to-noise ratio: 0.21 plain, 0.030 (−0.040 to 0.10) if both had the
-    same; 93 % of the group had a counterpart``
+    ``most of the difference goes with the signal-to-noise ratio: 0.21 plain, 0.030 (−0.040 to 0.10) if both
+    had the same; 93 % of the group had a counterpart``
     """
     found = in_short(row)
     if not found:
@@ -89,26 +88,26 @@ def adjusted_words(row: object) -> str:
 
 
 def in_short(row: object) -> str:
-    """Say in a few words what becomes of a gap; ``""`` as :func:`adjusted_words`."""
-    if pd.isna(row.adjusted) or pd.isna(row.gap) or not row.gap or not _beyond_doubt(row):
+    """Say in a few words what becomes of a difference; ``""`` as :func:`adjusted_words`."""
+    if pd.isna(row.adjusted) or pd.isna(row.gap) or not row.gap or not _certain(row):
         return ""
     what = f"the {adjusted_columns(row.adjusted_by)}"
     if not pd.isna(row.adjusted_low):
         known = (row.adjusted_low, row.adjusted_high)
         if known[0] <= min(0, row.gap) and max(0, row.gap) <= known[1]:
-            return f"how much of the gap goes with {what} is open"
+            return f"how much of the difference goes with {what} is inconclusive"
     left = row.adjusted / row.gap
     if left <= -MOST_LEFT:
-        return f"with {what} alike the gap turns round"
+        return f"with {what} alike the difference turns round"
     if left < MOST_LEFT:
-        return f"most of the gap goes with {what}"
+        return f"most of the difference goes with {what}"
     if left >= LEAST_STAYS:
-        return f"with {what} alike the gap stays"
-    return f"part of the gap goes with {what}"
+        return f"with {what} alike the difference stays"
+    return f"part of the difference goes with {what}"
 
 
-def told_below(frame: pd.DataFrame) -> Html:
-    """Say below a table what its adjusted gaps are, and what those of gaps beyond doubt mean."""
+def notes_below(frame: pd.DataFrame) -> Html:
+    """Say below a table what its adjusted differences are, and what the certain ones mean."""
     adjusted = frame[frame["adjusted"].notna()]
     items, several = [], adjusted["corpus"].nunique() > 1
     order = adjusted["gap"].abs().sort_values(ascending=False, kind="stable").index
@@ -120,14 +119,14 @@ def told_below(frame: pd.DataFrame) -> Html:
     about = ABOUT.format(what=" or ".join(names) or "conditions")
     parts = [element("p", about, class_="sc-note", limit=None)]
     if items:
-        what = f"What becomes of {counted(len(items), 'gap')} beyond doubt"
+        what = f"What becomes of {counted(len(items), 'difference')} beyond the margin"
         parts.append(
             element("details", element("summary", what), element("ul", *items), class_="sc-note", limit=None)
         )
     return join(parts)
 
 
-def _beyond_doubt(row: object) -> bool:
+def _certain(row: object) -> bool:
     if not pd.isna(row.holds) and bool(row.holds):
         return True
     if pd.isna(row.gap_low) or row.gap_low <= 0 <= row.gap_high:

@@ -93,7 +93,12 @@ def _warning(
     more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
     what = f"Groups of {shorten(found[0].column, 40)} in {shorten(corpus, 40)} were recorded otherwise:"
     audit = element("a", "audit", href=f"{address}#audit")
-    parts = [element("strong", what), f" {told}{more} (", audit, "). Gaps between them may come from this"]
+    parts = [
+        element("strong", what),
+        f" {told}{more} (",
+        audit,
+        "). Differences between them may come from this",
+    ]
     names = dict.fromkeys(one.name for one in found)
     adjusted = rows[rows["adjusted_by"].fillna("").ne("")]
     if len(adjusted) and any(name in adjust for name in names):

@@ -1,46 +1,31 @@
-"""One bar of four parts: how many tests are clear passes, open passes, open fails, and fails that hold."""
+"""One bar of three parts: how many tests pass, are inconclusive and fail."""
 
 from __future__ import annotations
 
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import JUDGED, STATE
-from soundcheck.results import Score, Tally
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, SHOWN
+from soundcheck.results import Tally
+from soundcheck.results.states import REPORTED
 
 
 def state_bar(tally: Tally) -> Html:
-    """Show how many tests are in which state: the bar, and both clear counts in words below it."""
-    counts = {name: tally.counts[name] for name in JUDGED}
-    shown = f"{STATE[SHOWN].sign} {tally.shown} shown" if tally.shown else ""
+    """Show how many tests are in which state: the bar, and the counts below it."""
+    reported = f"{STATE[REPORTED].sign} {tally[REPORTED]} {REPORTED}" if tally[REPORTED] else ""
     if not tally.judged:
-        return element("span", shown or "none judged", class_="sc-states sc-none")
+        return element("span", reported or "none evaluated", class_="sc-states sc-none")
     parts = [
-        element("span", class_=f"sc-part {STATE[name].css}", style=f"flex-grow: {count}")
-        for name, count in counts.items()
-        if count
+        element("span", class_=f"sc-part {STATE[name].css}", style=f"flex-grow: {tally[name]}")
+        for name in JUDGED
+        if tally[name]
     ]
-    said = ", ".join(f"{count} {STATE[name].label}" for name, count in counts.items())
+    said = ", ".join(f"{tally[name]} {name}" for name in JUDGED)
     bar = element("span", *parts, class_="sc-states-bar", role="img", aria_label=said, title=said)
     words = [
-        element("span", f"{STATE[name].sign} {counts[name]} {word}", class_="sc-count")
-        for name, word in ((CLEAR_PASS, "clear"), (HOLDS, "hold" if counts[HOLDS] != 1 else "holds"))
+        element("span", f"{STATE[name].sign} {tally[name]} {name}", class_="sc-count") for name in JUDGED
     ]
-    words.append(element("span", f"of {tally.judged}", class_="sc-count"))
-    words += [element("span", shown, class_="sc-count", title=STATE[SHOWN].explained)] if shown else []
+    if reported:
+        words.append(element("span", reported, class_="sc-count", title=STATE[REPORTED].explained))
     return element("span", bar, element("small", *words), class_="sc-states")
-
-
-def score_cell(score: Score, tally: Tally) -> Html:
-    """Show the share of clear passes among clear tests, and the bar of all tests."""
-    if score.share is None:
-        shown = element("strong", "–")
-        told = "no clear test that tells something" if tally.judged else "not tested"
-    else:
-        shown = element("strong", f"{100 * score.share:.0f} %")
-        told = f"of the clear: {score.clear_pass} of {score.clear}"
-        told += f"; {tally.open} open" if tally.open else ""
-    first = element("span", shown, " ", element("small", told), class_="sc-line")
-    return first + state_bar(tally) if tally.judged else first
 
 
 def legend() -> Html:
@@ -49,7 +34,7 @@ def legend() -> Html:
         element(
             "span",
             element("span", class_=f"sc-part {STATE[name].css}"),
-            f" {STATE[name].sign} {STATE[name].label}: {STATE[name].explained}",
+            f" {STATE[name].sign} {name}: {STATE[name].explained}",
             class_="sc-legend-entry",
         )
         for name in JUDGED

@@ -31,7 +31,7 @@ NOTHING = "who hears nothing"  # what the reference is called
 MOST_HEARD = 3
 SETTLED = 0.05  # share of segments from which on a curve of risk is worth its axis
 _SHARE = Scale(0.0, 1.0)
-BIASED = {  # whose intervals would not hold the true value, because chance adds to the value
+BIASED = {  # whose intervals would not contain the true value, because chance adds to the value
     "calibration error as it is computed",
     *(f"Brier score: {part}" for part in ("reliability", "resolution", "within bins")),
 }
@@ -200,7 +200,7 @@ def measures_table(
 
 
 def interval_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
-    """Show how often intervals hold the true value, and how wide they are."""
+    """Show how often intervals contain the true value, and how wide they are."""
     if not subsets:
         return element("p", "The model gives no intervals for values.")
     rows = []

@@ -30,7 +30,7 @@ class Chosen(NamedTuple):
 
 
 def segment_errors(subset: Subset) -> np.ndarray:
-    """Say how badly each segment is served, float64 ``(segments,)``; NaN where nothing is known.
+    """Say how wrong the answer for each segment is, float64 ``(segments,)``; NaN where nothing is known.
 
     The absolute error of values, whether a class is wrong, or the word errors divided by the words.
     """

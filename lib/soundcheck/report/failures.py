@@ -1,4 +1,4 @@
-"""Failures in words: what a row says, which is the gravest, how many speakers would settle an open one."""
+"""Rows of the results in words: what a row says, in which order, and how many speakers would decide it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from soundcheck.report.adjusted_gaps import in_short
 from soundcheck.report.key_figures import significant
 from soundcheck.report.names import in_words, label
 from soundcheck.results.record import RunRecord
-from soundcheck.statistics.rules import ABOVE, BELOW
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
 
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
 SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task
@@ -21,7 +22,7 @@ SEARCHED = "Groups Served Worse"  # the test whose value counts groups, which it
 def excess(frame: pd.DataFrame) -> pd.Series:
     """Say by how much rows miss what they have to meet, in widths of their intervals; NaN without interval.
 
-    Of a gap what is beyond the gap that matters, of any other value what is beyond the threshold.
+    Of a difference what is beyond the margin, of any other value what is beyond the threshold.
     """
     of_groups = frame["matters"].notna() & frame["gap"].notna()
     size = frame["gap"].where(of_groups, frame["value"]).abs()
@@ -40,7 +41,7 @@ def by_excess(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def speakers_needed(frame: pd.DataFrame) -> pd.Series:
-    """Plan how many blocks it would take to settle open rows, float; infinite on the threshold.
+    """Plan how many blocks it would take to decide inconclusive rows, float; infinite on the threshold.
 
     Half the width of an interval shrinks with the square root of the blocks. It has to fit between the value
     and what decides; where the value will lie then nobody knows, so this is for planning only.
@@ -50,7 +51,7 @@ def speakers_needed(frame: pd.DataFrame) -> pd.Series:
 
 
 class Finding(NamedTuple):
-    """What a failure says, in parts: ``{measured} of {who} is {says} ({rests}){more}``."""
+    """What a row says, in parts: ``{measured} of {who} is {says} ({rests}){more}``."""
 
     who: str
     measured: str
@@ -66,7 +67,7 @@ class Finding(NamedTuple):
 
 
 def sentence(row: object, blocks: str = "speaker") -> str:
-    """Write what a failure says.
+    """Write what a row says.
 
     Parameters
     ----------
@@ -77,35 +78,39 @@ def sentence(row: object, blocks: str = "speaker") -> str:
 
     Examples
     --------
-    ``arousal of Spanish speakers is 0.18 higher than that of the others (95 % 0.11 to 0.32, 10 speakers;
-    0.075 matters)``
+    ``word error rate of german speakers is 0.23 against 0.040 of the others (difference 0.19, 95 % 0.13 to
+    0.25, surely beyond the margin of 0.050, 12 speakers)``
     """
     return str(finding(row, blocks))
 
 
 def finding(row: object, blocks: str = "speaker") -> Finding:
-    """Say in parts what a failure says; parameters as of :func:`sentence`."""
+    """Say in parts what a row says; parameters as of :func:`sentence`."""
     if row.test == SEARCHED and row.skipped:
         found = "1 group is" if row.value == 1 else f"{row.value:g} groups are"
         task = "" if row.task in SINGLE else f" in {row.task}"
-        return Finding("", "", f"{found} served worse than the others{task}: {row.skipped}", "")
+        return Finding("", "", f"{found} worse off than the others{task}: {row.skipped}", "")
     measured = _subject(row)
     if row.label:
         measured += f", {label(row.label)},"
-    who = _people(row.group) if row.group else ""
     count = f"{row.blocks} {blocks}" if row.blocks == 1 else f"{row.blocks} {blocks}s"
     if row.group and not pd.isna(row.gap):
-        low, high = (row.gap_low, row.gap_high) if row.gap > 0 else (-row.gap_high, -row.gap_low)
-        span = "no interval" if pd.isna(low) else f"95 % {significant(low)} to {significant(high)}"
-        matters = "" if pd.isna(row.matters) else f"; {significant(row.matters)} matters"
-        way = "higher" if row.gap > 0 else "lower"
-        says = f"{significant(abs(row.gap))} {way} than that of the others"
-        return Finding(who, measured, says, f"{span}, {count}{matters}", _adjusted(row))
-    span = "no interval" if pd.isna(row.low) else f"95 % {significant(row.low)} to {significant(row.high)}"
-    side = {ABOVE: "above", BELOW: "below"}.get(row.rule, "within ±")
-    limit = significant(row.threshold)
-    has_to = f"it has to be {side} {limit}" if side[-1] != "±" else f"it has to be {side}{limit}"
-    return Finding(who, measured, significant(row.value), f"{span}, {count}", f"; {has_to}")
+        bounds = (row.gap_low_sample, row.gap_high_sample) if few(row) else (row.gap_low, row.gap_high)
+        span = _span(*bounds) + (" for these speakers" if few(row) and not pd.isna(bounds[0]) else "")
+        parts = [f"difference {significant(row.gap)}", span, count, _margin(row, *bounds)]
+        others = "the others" if row.against in ("", "others") else _people(_other(row))
+        says = f"{significant(row.group_value)} against {significant(row.others_value)} of {others}"
+        rests = ", ".join(filter(None, parts))
+        return Finding(_people(row.group), measured, says, rests, _adjusted(row))
+    side = {ABOVE: "above ", BELOW: "below "}.get(row.rule, "within ±")
+    has_to = "" if pd.isna(row.threshold) else f"; it has to be {side}{significant(row.threshold)}"
+    who = _people(row.group) if row.group else ""
+    return Finding(who, measured, significant(row.value), f"{_span(row.low, row.high)}, {count}", has_to)
+
+
+def few(row: object) -> bool:
+    """Say whether a difference has too few speakers to generalise, so that it is said of these speakers."""
+    return row.state_sample == REPORTED and row.state in (INCONCLUSIVE, NOT_EVALUATED)
 
 
 def subject(row: object) -> str:
@@ -114,15 +119,37 @@ def subject(row: object) -> str:
     return ", ".join(filter(None, (f"{_subject(row)}{about}", label(row.label))))
 
 
+def _span(low: float, high: float) -> str:
+    return "no interval" if pd.isna(low) else f"95 % {significant(low)} to {significant(high)}"
+
+
+def _margin(row: object, low: float, high: float) -> str:
+    """Say where a difference lies beside its margin: surely beyond it only where the whole interval does."""
+    if pd.isna(row.matters):
+        return ""
+    size, margin = row.gap if one_sided(row.rule) else abs(row.gap), significant(row.matters)
+    if size < row.matters or few(row):
+        return f"within the margin of {margin}" if row.state == PASS else f"margin {margin}"
+    nearest = 0.0 if pd.isna(low) or low * high <= 0 else min(abs(low), abs(high))
+    if nearest > row.matters:
+        return f"surely beyond the margin of {margin}"
+    significant_ = "; that there is a difference is significant" if row.state == FAIL else ""
+    return f"more than the margin of {margin}{significant_}"
+
+
+def _other(row: object) -> str:
+    """Name the reference group with its column, as groups are named."""
+    return f"{row.group.partition(': ')[0]}: {row.against}"
+
+
 def _adjusted(row: object) -> str:
-    """Add what becomes of a gap if the others had the same noise, device or whatever it is adjusted by."""
+    """Add what becomes of a difference if both had the same noise, device or whatever it is adjusted by."""
     short = in_short(row)
-    left = significant(row.adjusted if row.gap > 0 else -row.adjusted)
-    return f"; {short} ({left} if both had the same)" if short else ""
+    return f"; {short} ({significant(row.adjusted)} if both had the same)" if short else ""
 
 
 def _subject(row: object) -> str:
-    """Name what was measured; the gap of a group says by itself that it is a difference."""
+    """Name what was measured; a difference of groups says by itself that it is one."""
     if row.test == "Mean Value":
         return row.task
     name = in_words(row.test)
@@ -147,10 +174,3 @@ def counted_in(record: RunRecord, results: pd.DataFrame) -> pd.Series:
     """Say which rows are of models under test, bool; those of random references are not."""
     random = [model.name for model in record.models if model.kind == "random"]
     return ~results["model"].isin(random)
-
-
-def mirrored(rows: pd.DataFrame) -> pd.Series:
-    """Say which rows repeat an earlier one: of two groups, one is above the other as far as that is below."""
-    place = rows[["model", "corpus", "family", "task", "test", "label"]]
-    gap = rows["gap"].abs().round(9).fillna(pd.Series(range(len(rows)), index=rows.index) + 1e6)
-    return place.assign(column=rows["group"].str.split(":").str[0], gap=gap).duplicated()

@@ -11,14 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import least_per_bin, least_predictions
 from soundcheck.evaluation.subset import Subset
-from soundcheck.report import figures, findings_of_rows, findings_of_values, tables
-from soundcheck.report.html import Html, folded, join
+from soundcheck.report import figures, group_figures, sentences, tables
+from soundcheck.report.html import Html, element, folded, join
+from soundcheck.report.recognition_tables import percent_cell
+from soundcheck.report.sentences import is_rate
 from soundcheck.report.style import label
+from soundcheck.suite.measures import info_of
 
 
 def balance_table(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str]]]) -> Html:
@@ -33,6 +37,54 @@ def balance_table(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[
     ]
     columns = ["corpus", "task", "segments a group", "segments wanted", "fewest labels in a bin"]
     return tables.table(rows, [*columns, "fewest predictions for precision"])
+
+
+def own_values(evaluation: Evaluation, column: str = "") -> Html:
+    """Draw the value of each group, a figure a corpus, task and column, with a table of the values.
+
+    Parameters
+    ----------
+    evaluation
+        Has the rows so far.
+    column
+        The one to draw; all without.
+    """
+    frame = group_figures.group_values(evaluation.estimated(), evaluation.frame())
+    frame = frame[frame["value"].notna() & (frame["column"].eq(column) if column else True)]
+    shown = []
+    for (corpus, task, name), own in frame.groupby(["corpus", "task", "column"], sort=False):
+        alt = f"{task} by {name}, {corpus}. {group_figures.described(own)}"
+        figure, finding = group_figures.own_values(own), group_figures.finding(own)
+        shown += [
+            element("h3", f"{task} by {name}, {corpus}"),
+            figures.show(evaluation.media, figure, alt, finding=finding),
+        ]
+        shown.append(_value_table(own))
+    return join(shown) if shown else element("p", "No group has a value of its own.")
+
+
+def _value_table(own: pd.DataFrame) -> Html:
+    """Show the values of groups with their intervals, a row a group."""
+    rows = []
+    titles = {
+        (row.measure, row.label): ", ".join(filter(None, (info_of(row.measure).title, row.label)))
+        for row in own.itertuples()
+    }
+    for group, values in own.groupby("group", sort=False):
+        cells = {(row.measure, row.label): _value_cell(row) for row in values.itertuples()}
+        segments, speakers = (int(values[name].max()) for name in ("segments", "speakers"))
+        rows.append([group, *(cells.get(one, "") for one in titles), segments, speakers or ""])
+    return tables.table(rows, ["group", *titles.values(), "segments", "speakers"], stacked=True)
+
+
+def _value_cell(row: object) -> tables.Cell:
+    if is_rate(info_of(row.measure)):
+        return percent_cell(row.value, row.low, row.high)
+    digits = tables.digits_for(row.value, row.low, row.high)
+    span = (
+        "" if pd.isna(row.low) else f"{tables.number(row.low, digits)} to {tables.number(row.high, digits)}"
+    )
+    return tables.Cell(tables.two_lines(tables.number(row.value, digits), span), row.value, "sc-number")
 
 
 def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:
@@ -52,7 +104,7 @@ def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:
             evaluation.media,
             figures.group_difference(rows),
             f"{alts[test]}; {figures.described(rows)}",
-            finding=findings_of_rows.gaps(rows, evaluation.block_names),
+            finding=sentences.differences(rows, evaluation.block_names),
         )
         for test, rows in found.items()
         if len(rows)
@@ -67,9 +119,8 @@ def agreements(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str
         for group in groups:
             title = f"{subset.corpus}, {subset.task.name}: {group}"
             own = subset.take(np.flatnonzero(subset.mask(column, group)))
-            figure, finding = figures.agreement(own, title), findings_of_values.of_subset(own)
             alt = f"Predictions against labels: {title}"
-            shown.append(figures.show(evaluation.media, figure, alt, finding=finding))
+            shown.append(figures.show(evaluation.media, figures.agreement(own, title), alt))
         named = ", ".join(label(group) for group in groups)
         inside = f"{subset.corpus}, {subset.task.name}: {counted(len(shown), 'figure')}, {named}"
         folds.append(folded(inside, shown))
@@ -102,7 +153,9 @@ def predictions(evaluation: Evaluation, subset: Subset, column: str, groups: Seq
         title,
         compared=groups,
     )
-    finding = findings_of_values.of_groups(subset.predictions.clean, names, groups, subset.blocks)
+    frame = evaluation.frame()
+    here = frame["corpus"].eq(subset.corpus) & frame["task"].eq(subset.task.name)
+    finding = sentences.differences(frame[here], evaluation.block_names)
     return figures.show(evaluation.media, figure, f"{alt}: {title}", finding=finding)
 
 

@@ -1,4 +1,4 @@
-"""Writes the numbers that say how good models are, and how a model stands, for pages and for the terminal."""
+"""Writes the numbers that say how good models are, beside those of chance, for pages and the terminal."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import pandas as pd
 
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.wording import counted
-from soundcheck.report.html import Html, element
+from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import Cell, table, two_lines
 from soundcheck.results.record import KeyFigure, ModelRecord
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN, standing
+from soundcheck.statistics.bootstrap import FEW_BLOCKS
 
 MOST_DECIMALS = 4
 RATES = (
@@ -30,9 +31,9 @@ _REVERSED = {  # measure -> what turns it around, and the key that mends it
 }
 _PER_CENT = "\xa0%"
 EXPLAINED = {
-    PROVEN: "better than guessing",
-    HOLLOW: "hollow: not better than guessing",
-    UNPROVEN: "unproven: cannot be told from guessing",
+    PROVEN: "better than chance",
+    HOLLOW: "no better than chance",
+    UNPROVEN: "not known to be better than chance",
 }
 
 
@@ -69,15 +70,25 @@ def value(figure: KeyFigure, number: float | None = None) -> str:
 
 
 def interval(figure: KeyFigure) -> str:
-    """Write the bounds of a figure, ``0.57 to 0.66``; empty if there are none."""
-    if figure.low is None or figure.high is None:
+    """Write the bounds of a figure for new speakers, ``0.57 to 0.66``; empty if there are none."""
+    return _bounds(figure, figure.low, figure.high)
+
+
+def sample_interval(figure: KeyFigure) -> str:
+    """Write the bounds of a figure for these speakers, as :func:`interval`."""
+    return _bounds(figure, figure.low_sample, figure.high_sample)
+
+
+def _bounds(figure: KeyFigure, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
         return ""
-    low, high = (value(figure, bound) for bound in (figure.low, figure.high))
-    return f"{low.partition(_PER_CENT)[0]} to {high}"
+    return f"{value(figure, low).partition(_PER_CENT)[0]} to {value(figure, high)}"
 
 
 def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
     """Write a figure in one line: ``concordance of arousal 0.61 (95 % 0.57 to 0.66, 26 speakers)``.
+
+    Where speakers are few, with its interval for these speakers.
 
     Parameters
     ----------
@@ -90,13 +101,15 @@ def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
     where = f" on {figure.corpus}" if corpus else ""
     if figure.value is None:
         return f"{figure.measure}{of}{where}: none, {figure.reason}"
-    span = interval(figure)
-    company = [f"95 % {span}" if span else "no interval", counted(figure.blocks, figure.block)]
+    span, here = interval(figure), sample_interval(figure)
+    company = [f"95 % {span}" if span else "no interval for new speakers"]
+    company += [f"for these speakers {here}"] if here and (figure.blocks < FEW_BLOCKS or not span) else []
+    company.append(counted(figure.blocks, figure.block))
     return f"{figure.measure}{of}{where} {value(figure)} ({', '.join(company)})"
 
 
 def worse_than_chance(figure: KeyFigure) -> bool:
-    """Say whether the whole interval of a figure is on the wrong side of what guessing scores."""
+    """Say whether the whole interval of a figure is on the wrong side of chance."""
     if figure.measure not in _REVERSED or None in (figure.low, figure.high, figure.guessing):
         return False
     return figure.low > figure.guessing if figure.measure in RATES else figure.high < figure.guessing
@@ -118,13 +131,15 @@ def reversed_caveats(figures: Sequence[KeyFigure], models: Sequence[ModelRecord]
 
 
 def figure_table(figures: Sequence[KeyFigure]) -> Html:
-    """Show figures with their company, and what they say about guessing."""
+    """Show figures with their company, and whether they are better than chance."""
     rows = []
     for figure in figures:
-        shown = two_lines(value(figure) or "–", interval(figure) or figure.reason)
-        told = WORSE_THAN_CHANCE if worse_than_chance(figure) else EXPLAINED.get(figure.standing, "")
+        lines = filter(None, (interval(figure) or figure.reason, sample_interval(figure)))
+        span = join(element("span", line, class_="sc-line") for line in lines)
+        shown = two_lines(value(figure) or "–", span)
+        means = WORSE_THAN_CHANCE if worse_than_chance(figure) else EXPLAINED.get(figure.standing, "")
         if figure.threshold is not None:
-            told = f"at the threshold in use, {significant(figure.threshold, 3)}"
+            means = f"at the threshold in use, {significant(figure.threshold, 3)}"
         rows.append(
             [
                 figure.task,
@@ -134,15 +149,15 @@ def figure_table(figures: Sequence[KeyFigure]) -> Html:
                 Cell("" if figure.guessing is None else value(figure, figure.guessing), None, "sc-number"),
                 figure.segments,
                 f"{counted(figure.blocks, figure.block)}",
-                told,
+                means,
             ]
         )
-    columns = ["task", "corpus", "measure", "value and 95 % t interval", "guessing"]
+    columns = ["task", "corpus", "measure", "value, 95 % interval, and for these speakers", "chance"]
     return table(rows, [*columns, "segments or trials", "rests on", "that is"], sortable=False)
 
 
 def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Sequence[str]) -> list[str]:
-    """Say at which tasks a model is hollow or unproven, and by which number.
+    """Say at which tasks a model is not better than chance, or not known to be, and by which number.
 
     Parameters
     ----------
@@ -154,7 +169,7 @@ def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Seque
     Returns
     -------
     list of str
-        One text a task: ``"hollow at valence: concordance of valence 0.02 (95 % …)"``.
+        One text a task: ``"no better than chance at valence: concordance of valence 0.02 (95 % …)"``.
     """
     notes = []
     for task in tasks if figures is not None else ():
@@ -162,7 +177,7 @@ def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Seque
         if found.name != PROVEN:
             why = sentence(found.figure) if found.figure else "no corpus has labels for it"
             worse = found.figure is not None and worse_than_chance(found.figure)
-            notes.append(f"{WORSE_THAN_CHANCE if worse else found.name} at {task}: {why}")
+            notes.append(f"{WORSE_THAN_CHANCE if worse else EXPLAINED[found.name]} at {task}: {why}")
     return notes
 
 

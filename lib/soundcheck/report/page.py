@@ -19,9 +19,7 @@ from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.speakers import SpeakerValues
 from soundcheck.report import (
     figures,
-    findings_of_curves,
-    findings_of_rows,
-    findings_of_values,
+    sentences,
     sweep_figures,
     tables,
 )
@@ -42,7 +40,7 @@ def opening(evaluation: Evaluation | Comparison) -> None:
 
 def verdicts(evaluation: Evaluation) -> None:
     """Show all verdicts so far, and what is to be known of the data they rest on."""
-    display(verdict_table(evaluation.frame()))
+    display(verdict_table(evaluation.frame(), blocks=evaluation.block_names))
     display(tables.notes([remark(note) for note in evaluation.notes]))
 
 
@@ -55,15 +53,16 @@ def intervals(evaluation: Evaluation) -> None:
     """Draw all values with their intervals and thresholds."""
     frame = evaluation.frame()
     alt = f"Values with 95 % intervals and thresholds; {figures.described(frame)}"
-    show(evaluation, figures.intervals(frame), alt, findings_of_rows.tests(frame, evaluation.block_names))
+    show(evaluation, figures.intervals(frame), alt, sentences.values(frame, evaluation.block_names))
 
 
 def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
     """Draw how the predictions of each subset move under its change; of many, a line a change opens them."""
     drawn: dict[str, list[tuple[str, Html]]] = {}
+    frame = evaluation.frame()
     for subset in subsets:
         alt = f"How predictions move: {subset.corpus}, {subset.task.name} under {subset.change}"
-        finding = findings_of_values.of_movement(subset)
+        finding = sentences.unchanged(frame, subset)
         shown = figures.show(evaluation.media, figures.movement(subset), alt, finding=finding)
         drawn.setdefault(subset.change, []).append((subset.task.name, shown))
     many = sum(map(len, drawn.values())) > MOST_OPEN
@@ -108,7 +107,7 @@ def curves(
             frame = pd.concat([evaluation.curve(steps, measure, scale) for steps in everywhere])
             figure = figures.curves(frame, series.axis, unit)
             title = f"{series.name}: {what or unit}"
-            show(evaluation, figure, title, findings_of_curves.steps(frame, title, series.axis))
+            show(evaluation, figure, title, sentences.levels(frame, title, series.axis))
             display(sweep_figures.curve_table(frame, series.axis))
 
 

@@ -27,7 +27,6 @@ DARK = {
     "#262626": "#d8d8d8",
     "#353535": "#c8c8c8",  # outlines of boxes
     "#b0b0b0": "#9aa0a8",  # grid
-    "#8fd6bb": "#8fd6bb",  # open passes
     BLUE: "#4aa8e8",
     ORANGE: "#f2b63d",
     GREEN: "#2cc497",

@@ -16,39 +16,6 @@ MOST_GROUPS = 40
 MOST_LINES = 16  # lines of a panel; beyond, the groups that are worst
 
 
-def rate_bars(frame: pd.DataFrame, overall: float, xlabel: str = "word error rate") -> Figure:
-    """Draw the word error rate of each group with its 95 % interval, and that of everybody as a line.
-
-    Parameters
-    ----------
-    frame
-        Rows with ``group, value, low, high, segments``; beyond 40, those with the highest rates.
-    overall
-        The rate of everybody.
-    xlabel
-        What the value is.
-    """
-    known = frame[frame["value"].notna()]
-    shown = known.sort_values(["value", "group"], kind="stable").tail(MOST_GROUPS)
-    places = np.arange(len(shown))
-    with look():
-        figure, (axes,) = new(7.5, 1.1 + 0.27 * max(1, len(shown)))
-        axes.axvline(overall, color=GREY, linewidth=1, linestyle="--", label="everybody")
-        values = shown["value"].to_numpy()
-        spans = np.abs(shown[["low", "high"]].to_numpy(dtype=float).T - values)
-        axes.errorbar(values, places, xerr=np.nan_to_num(spans), fmt="o", color=BLUE, markersize=5, capsize=2)
-        names = [f"{label(row.group)} ({int(row.segments)})" for row in shown.itertuples()]
-        axes.set_yticks(places, names)
-        axes.set_ylim(-0.7, len(shown) - 0.3)
-        axes.set_xlim(left=0)
-        axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-        axes.set_xlabel(f"{xlabel}, with 95 % interval (segments in brackets)")
-        axes.legend(loc="lower right", fontsize=9)
-        if len(shown) < len(known):
-            axes.set_title(f"the worst {len(shown)} of {len(known)}", loc="right", fontsize=9)
-    return figure
-
-
 def rates_by_speech(frame: pd.DataFrame, overall: float) -> Figure:
     """Draw error rates with 95 % intervals by length and by speaking rate, a panel each.
 
@@ -151,7 +118,7 @@ def violation_bars(counts: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
     Parameters
     ----------
     counts
-        Title and table, rows as told there and one column a group; beyond 40 those with the most violations.
+        Title and table, rows as described and one column a group; beyond 40 those with the most violations.
     """
     with look():
         figure, panels = new(9, 0.3 + 2.5 * len(counts), len(counts), 1)
@@ -160,8 +127,8 @@ def violation_bars(counts: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
             if len(groups) > MOST_GROUPS:
                 most = table.sum().sort_values(ascending=False, kind="stable").index[:MOST_GROUPS]
                 table = table[[name for name in groups if name in set(most)]]
-                told = f"the {MOST_GROUPS} of {len(groups)} groups with the most violations"
-                axes.set_title(told, loc="right", fontsize=9)
+                most = f"the {MOST_GROUPS} of {len(groups)} groups with the most violations"
+                axes.set_title(most, loc="right", fontsize=9)
             places, width = np.arange(len(table.columns)), 0.8 / max(1, len(table))
             for n, name in enumerate(table.index):
                 shift = (n - (len(table) - 1) / 2) * width

@@ -178,7 +178,7 @@ def conclusion(compared: Compared, kind: str = "percentile") -> Html:
     (low,), (high,) = blockwise.interval(kind)
     if np.isnan(low):
         text = f"{corpus}: {model} differs from {other} by {percent(measured, 2, POINTS)}."
-        text += f" Whether that is chance cannot be told, {blockwise.withheld[0]}."
+        text += f" Whether that is chance is inconclusive, {blockwise.withheld[0]}."
         return element("p", text, limit=None)
     value, lower, upper = (percent(number, 2, POINTS) for number in (measured, low, high))
     text = f"{corpus}: {_verdict(model, other, low, high)} The difference of their word error rates is "
@@ -201,7 +201,7 @@ def _verdict(model: str, other: str, low: float, high: float) -> str:
         return f"{model} makes fewer word errors than {other}."
     if low > 0:
         return f"{model} makes more word errors than {other}."
-    return f"the evidence does not tell which of {model} and {other} is better."
+    return f"which of {model} and {other} is better is inconclusive."
 
 
 def count_table(counts: Mapping[str, pd.DataFrame], caption: str) -> Html:
@@ -210,7 +210,7 @@ def count_table(counts: Mapping[str, pd.DataFrame], caption: str) -> Html:
     Parameters
     ----------
     counts
-        Title -> table of whole numbers, rows as told there and one column a group; all with the same columns.
+        Title -> table of whole numbers, rows as described and one column a group; all with the same columns.
     caption
         What the table shows.
     """
@@ -265,8 +265,8 @@ def rating_notes(transformations: Mapping[str, PerturbationSeries]) -> list[str]
         return ["The signals are made as those were that people rated."]
     *first, last = others
     named = f"{', '.join(first)} and {last}" if first else last
-    told = "people rated signals as the released generator makes them. Those that are tested follow the text"
-    return [f"{named}: {told} of the paper, and sound different."]
+    rated = "people rated signals as the released generator makes them. Those that are tested follow the text"
+    return [f"{named}: {rated} of the paper, and sound different."]
 
 
 def certainty_table(found: pd.DataFrame, title: str, count: int = 10) -> Html:

@@ -1,4 +1,4 @@
-"""The last lines of a run: of each model how good it is, what holds, and what is open."""
+"""The last lines of a run: of each model how many tests are in which state, and how good it is."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from collections.abc import Iterator
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.report.key_figures import sentence, standing_notes
-from soundcheck.results import scores, tally
+from soundcheck.report.failures import blocks_of, sentence
+from soundcheck.report.key_figures import sentence as figure_in_words
+from soundcheck.report.key_figures import standing_notes
+from soundcheck.results.headline import few_speakers, headline
 from soundcheck.results.record import ModelRecord, RunRecord
-from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
+from soundcheck.results.standing import HOLLOW
+from soundcheck.results.states import FAIL, PASS
+from soundcheck.results.summary import tally
+
+MOST_FEW = 3  # differences with too few speakers that are named
 
 
 def summary_lines(
@@ -29,29 +35,28 @@ def summary_lines(
     """
     random = model.kind == "random"
     own = standing[rows.index]
-    kept = rows if random else rows[own.eq(PROVEN)]
-    total = tally(rows if random else rows[own.ne(HOLLOW)])
-    shares = [
-        f"{aspect} {100 * found.share:.0f} % of {found.clear} clear"
-        for aspect, found in scores(kept).items()
-        if found.share is not None
-    ]
-    held = f"{total.holds} {'failure holds' if total.holds == 1 else 'failures hold'}"
+    kept = rows if random else rows[own.ne(HOLLOW)]
+    found = tally(kept)
     name = f"{model.name} (random reference)" if random else model.name
-    passes = "pass" if total.clear_pass == 1 else "passes"
-    counts = f"{held}, {total.clear_pass} clear {passes}, {total.open} open"
-    whole = tally(rows)
-    counts += f", {whole.shown} shown without verdict" if whole.shown else ""
-    yield f"{name}: {counts}, {whole.skipped} skipped" + (f"; {', '.join(shares)}" if shares else "")
+    yield f"{name}: {found}"
     figures = [figure for figure in record.figures or () if figure.model == model.name]
     several = len({figure.corpus for figure in figures}) > 1
     for figure in figures:
-        yield f"  {sentence(figure, corpus=several)}"
-    if not random:
-        for note in standing_notes(record.figures, model.name, model.tasks):
-            what, task = note.partition(":")[0].split(" at ", 1)
-            known = what == UNPROVEN
-            judged = tally(rows[own.eq(what if known else HOLLOW) & rows["task"].eq(task)]).judged
-            where = "in shares" if known else "anywhere"
-            left = f": {counted(judged, 'test')} of fairness and robustness do not count {where}"
-            yield f"  {what} at {task}" + (left if judged else "")
+        yield f"  {figure_in_words(figure, corpus=several)}"
+    if random:
+        return
+    for note in standing_notes(record.figures, model.name, model.tasks):
+        what = note.partition(":")[0]
+        task = what.partition(" at ")[2]
+        left = rows[own.eq(HOLLOW) & rows["task"].eq(task)]
+        uncounted = f": its tests of fairness and robustness are not counted ({tally(left)})"
+        yield f"  {what}" + (uncounted if len(left) else "")
+    if not found[PASS] + found[FAIL]:
+        yield f"  {headline(kept)}"
+    shown = few_speakers(kept)
+    if len(shown):
+        yield "  Too few speakers to generalise; what these speakers show:"
+    for row in shown.head(MOST_FEW).itertuples():
+        yield f"    {sentence(row, blocks_of(record, row.corpus))}"
+    if len(shown) > MOST_FEW:
+        yield f"    and {counted(len(shown) - MOST_FEW, 'more difference')}"

@@ -59,17 +59,17 @@ def _worst(frame: pd.DataFrame, column: str = "change") -> pd.DataFrame:
 
 
 def _finding(frame: pd.DataFrame, rate: str) -> str:
-    """Say under which changes the rate clearly rises at any level."""
+    """Say under which changes the rate rises at any level, with an interval above 0."""
     every = frame.loc[frame["transformation"] != "", "transformation"].nunique()
     worst = _worst(frame, "change_low")
     if worst.empty:
-        return f"Under none of {counted(every, 'change')} the {rate} can be told to rise"
+        return f"The rise of the {rate} has no interval above 0 under {counted(every, 'change')}"
     named = [
         f"{label(row.transformation)} {label(row.level)} (by {number(100 * row.change, 1)} points)"
         for row in worst.head(3).itertuples()
     ]
-    told = f"The {rate} clearly rises under {len(worst)} of {counted(every, 'change')}"
-    return f"{told}, most under {', '.join(named)}"
+    count = f"{len(worst)} of {counted(every, 'change')}, with intervals above 0"
+    return f"The {rate} rises under {count}; most under {', '.join(named)}"
 
 
 def worst_settings(frame: pd.DataFrame, most: int = MOST_HEARD) -> list[Setting]:
@@ -133,7 +133,7 @@ def _reached(crossing: Crossing, levels: Sequence[str]) -> Cell:
         return Cell("")
     value = level_name(crossing.place, levels)
     if np.isnan(crossing.low):
-        return Cell(two_lines(value, "no interval: too few blocks"))
+        return Cell(two_lines(value, "no interval: too few speakers"))
     if np.isinf(crossing.low) and crossing.low == crossing.high:
         return Cell(two_lines(value, "in its whole interval"))
     low, high = level_name(crossing.low, levels), level_name(crossing.high, levels)
@@ -185,11 +185,11 @@ def group_table(frames: Sequence[pd.DataFrame], rate: str, rests_on: Sequence[st
         for row in own[own["transformation"] == ""].sort_values("value", ascending=False).itertuples():
             others = excess.loc[row.group].drop("").dropna()
             most = others.idxmax() if len(others) else ""
-            told = "none"
+            most_under = "none"
             if most and others[most] > 0:
-                told = f"{most}, by {number(100 * others[most], 1)} points"
+                most_under = f"{most}, by {number(100 * others[most], 1)} points"
             span = percent_cell(row.value, row.low, row.high, POINTS)
-            rows.append([corpus, column, row.group, span, told, row.segments, row.blocks])
+            rows.append([corpus, column, row.group, span, most_under, row.segments, row.blocks])
     if not rows:
         return element("p", "No groups are compared.")
     columns = ["corpus", "column", "group", "mean change", "above the mean of the groups most under"]

@@ -1,11 +1,7 @@
-"""How the states of a row look: one label, sign and colour each, on pages, in figures and in the style sheet.
+"""How the states of a row look: one sign and colour each, on pages, in figures and in the style sheet.
 
-Conventions
------------
-- A sign in brackets is *open*: the data do not settle it. Signs and words carry the meaning, colours only
-  support it; they are of the palette of Okabe and Ito, told apart by colour-blind readers.
-- Red is what holds. Every other failure is open, and amber.
-- Figures know the evidence of an interval but not what holds among all tests; see :func:`of_evidence`.
+Signs and words carry the meaning, colours only support it; they are of the palette of Okabe and Ito, which
+colour-blind readers can distinguish.
 """
 
 from __future__ import annotations
@@ -16,37 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from soundcheck.report.html import Html, element
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED, STATES
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.results.verdict import SHOWN
+from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS
 
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """The look of a state.
-
-    Parameters
-    ----------
-    name
-        One of :data:`soundcheck.results.verdict.STATES`.
-    label
-        What pages call it.
-    sign
-        Shown before the label, or alone where there is no room.
-    css
-        Class of its badges and of its part of a bar.
-    colour
-        For figures, which lie on white.
-    hatch
-        Of bars in figures; ``""`` for what is settled.
-    marker, filled
-        Of points in figures; what is open is hollow.
-    light, dark
-        Background and text of badges in the two themes of the book.
-    explained
-        What it means, in a sentence.
-    """
+    """The look of a state: ``hatch`` and ``colour`` in figures, ``light`` and ``dark`` for badges."""
 
     name: str
-    label: str
     sign: str
     css: str
     colour: str
@@ -56,6 +31,7 @@ class State:
     light: tuple[str, str]
     dark: tuple[str, str]
     explained: str
+    interval: str  # what an interval that looks like this does
 
 
 def _read() -> Iterator[State]:
@@ -66,29 +42,23 @@ def _read() -> Iterator[State]:
 
 
 STATE = {state.name: state for state in _read()}
-JUDGED = STATES[:4]  # from the best to the worst, the order of a bar's parts
+JUDGED = (PASS, INCONCLUSIVE, FAIL)  # from the best to the worst, the order of a bar's parts
 
 
 def mark(name: str, words: str | None = None) -> Html:
-    """Show a state as a badge: its sign and its label, or other words."""
+    """Show a state as a badge: its sign and its name, or other words."""
     state = STATE[name]
-    text = f"{state.sign} {state.label if words is None else words}".strip()
+    text = f"{state.sign} {name if words is None else words}".strip()
     return element("span", text, class_=f"sc-badge {state.css}", title=state.explained)
 
 
-def of_evidence(passed: bool | None, evidence: str) -> State:
-    """Give the look of a row before it is known what holds: a clear failure looks like one that holds."""
-    if passed is None:
-        return STATE[SHOWN if evidence == SHOWN else SKIPPED]
-    if evidence == "clear fail":
-        return STATE[HOLDS]
-    if evidence == "clear pass":
-        return STATE[CLEAR_PASS]
-    return STATE[OPEN_PASS if passed else OPEN_FAIL]
+def of_evidence(evidence: str) -> State:
+    """Give the look of an interval: on the passing side, on the failing side, or on both."""
+    known = {CLEAR_PASS: PASS, CLEAR_FAIL: FAIL, SHOWN: REPORTED, "": NOT_EVALUATED}
+    return STATE[known.get(evidence, INCONCLUSIVE)]
 
 
 _PATTERNS = {  # of hatched parts of a bar; the text colour makes them, thinned
-    "//": "repeating-linear-gradient(135deg, transparent 0 3px, {ink} 3px 4.5px)",
     "..": "radial-gradient({ink} 1px, transparent 1.3px) 0 0 / 5px 5px",
 }
 
@@ -96,7 +66,7 @@ _PATTERNS = {  # of hatched parts of a bar; the text colour makes them, thinned
 def style_sheet() -> str:
     """Write the colours of all states for both themes, as CSS that pages load beside their own.
 
-    A part of a bar (``sc-part``) is hatched as in figures; badges are not, they hold words.
+    A part of a bar (``sc-part``) is hatched as in figures; badges are not, they contain words.
     """
     rules = []
     for theme, colours in (("", "light"), ('html[data-theme="dark"] ', "dark")):

@@ -61,7 +61,7 @@ def interval_bars(frame: pd.DataFrame, unit: str) -> Figure:
         for axes, (name, found) in zip(panels, frame.groupby("way", sort=False), strict=True):
             misses = (found["low"] > found["true"]) | (found["high"] < found["true"])
             for own, color, style, text in (
-                (found[found["low"].notna() & ~misses], BLUE, "-", "holds the true value"),
+                (found[found["low"].notna() & ~misses], BLUE, "-", "contains the true value"),
                 (found[misses], RED, ":", "misses it"),
             ):
                 axes.vlines(
@@ -88,11 +88,11 @@ def _coverage_axes(axes: Axes, data_sets: int) -> None:
     axes.axhspan(LEVEL - slack, LEVEL + slack, color=GREY, alpha=0.2, linewidth=0)
     axes.axhline(LEVEL, color=GREY, linewidth=1)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.set_ylabel("intervals that hold the truth")
+    axes.set_ylabel("intervals that contain the truth")
 
 
 def coverage_by_correlation(frame: pd.DataFrame) -> Figure:
-    """Draw how often ordinary and blockwise intervals hold the truth, beside what is published.
+    """Draw how often ordinary and blockwise intervals contain the truth, beside what is published.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def coverage_by_correlation(frame: pd.DataFrame) -> Figure:
 
 
 def coverage_by_speakers(frame: pd.DataFrame, data_sets: int) -> Figure:
-    """Draw how often intervals hold the truth against the number of speakers, one panel a metric.
+    """Draw how often intervals contain the truth against the number of speakers, one panel a metric.
 
     Parameters
     ----------

@@ -155,7 +155,7 @@ def show(
     alt
         What it shows, for readers who do not see it.
     finding
-        What is seen, in a sentence, such as one of :mod:`soundcheck.report.findings_of_rows`: the heading of
+        What is seen, in a sentence, such as one of :mod:`soundcheck.report.sentences`: the heading of
         the figure, as text of the page. Whoever does not see the picture hears it first.
     dense
         Whether to store pixels instead of lines; default: if it has more than :data:`MOST_MARKS` marks.

@@ -52,9 +52,9 @@ FEW_MARK = "†"
 FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
 # The measured shares are those of the page on statistics.
 FEW = (
-    f"{FEW_MARK} Fewer than {FEW_BLOCKS} blocks: the interval rests on few speakers. "
-    "Measured on simulated data, percentile intervals that promise 95 % hold the true value in 78 to 83 % "
-    "(5 blocks), 87 to 90 % (10) and 91 to 93 % (20) of cases for the concordance correlation coefficient, "
+    f"{FEW_MARK} The interval rests on fewer than {FEW_BLOCKS} speakers. "
+    "In simulations, percentile intervals that promise 95 % contain the true value in 78 to 83 % "
+    "(5 speakers), 87 to 90 % (10) and 91 to 93 % (20) of cases for the concordance correlation coefficient, "
     "and in 72 to 88 %, 83 to 93 % and 88 to 93 % for shares near 1; t intervals are wider for that reason."
 )
 
@@ -208,7 +208,7 @@ def rule(row: object) -> str:
 
 
 def interval(row: object, digits: int | None = None) -> str:
-    """Write the 95 % interval, with a mark if it rests on few blocks."""
+    """Write the 95 % interval, with a mark if it rests on few speakers."""
     if pd.isna(row.low):
         return ""
     digits = digits_for(row.low, row.high) if digits is None else digits
@@ -279,8 +279,8 @@ def _for_classes(test: TestDefinition) -> str:
     if test.classes is None:
         return ""
     return (
-        f"The general threshold is for {test.classes} classes; of tasks with more or fewer, values are shown "
-        "without verdict."
+        f"The general threshold is for {test.classes} classes; of tasks with more or fewer, values are "
+        "reported without verdict."
     )
 
 
@@ -320,9 +320,9 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
     decide = f"Verdicts use the {source} thresholds, in bold."
     if source not in _SOURCES:
         decide = (
-            "Verdicts use neither: they compare the gap between a group and all others with what matters."
+            "Verdicts use neither: they compare the difference of a group to its reference with the margin."
         )
-    told = element(
+    about = element(
         "p",
         f"{decide} The last columns are absolute scores that 99.9 % of "
         "10,000 unbiased random models stay below, in groups of this number and size (at most the published "
@@ -331,7 +331,7 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
         class_="sc-note",
         limit=None,
     )
-    return join([table(rows, columns), told])
+    return join([table(rows, columns), about])
 
 
 _SOURCES = ("published", "simulated")
@@ -357,10 +357,10 @@ def caveats_notice(caveats: Sequence[Caveat]) -> Html:
     if not caveats:
         return Html()
     items = [_item(f"{caveat}.") for caveat in caveats]
-    told = [element("strong", "Read this before the numbers:"), element("ul", *items[:MOST_CAVEATS])]
+    parts = [element("strong", "Read this before the numbers:"), element("ul", *items[:MOST_CAVEATS])]
     if more := items[MOST_CAVEATS:]:
-        told.append(folded(f"{len(more)} more", [element("ul", *more)]))
-    return element("div", *told, class_="sc-notice", role="note", limit=None)
+        parts.append(folded(f"{len(more)} more", [element("ul", *more)]))
+    return element("div", *parts, class_="sc-notice", role="note", limit=None)
 
 
 def synthetic_notice(synthetic: bool) -> Html:

@@ -15,7 +15,7 @@ from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.regression import mean_error
 from soundcheck.metrics.temporal import FileChanges, Neighbours
-from soundcheck.report import findings_of_rows, page, sweep_figures, tables
+from soundcheck.report import page, sentences, sweep_figures, tables
 from soundcheck.report.chosen_segments import Chosen
 from soundcheck.report.html import Html, element
 from soundcheck.report.names import measure
@@ -174,7 +174,7 @@ def growth_figure(evaluation: Evaluation, series: PerturbationSeries, subsets: S
     finding = ""
     if len(rows):
         worst = rows.loc[rows["value"].abs().idxmax()]
-        told = findings_of_rows.one(rows, worst["test"], worst["corpus"], worst["task"])
+        told = sentences.value(rows, worst["test"], worst["corpus"], worst["task"])
         finding = f"{told}, of {label(worst['task'])}: the largest"
     page.show(evaluation, figure, f"{series.name}: how far predictions move", finding)
     display(sweep_figures.curve_table(pd.concat(frames), series.axis))

@@ -21,7 +21,7 @@ LONGEST_WORD = 40
 
 
 def summary_table(evaluation: Evaluation, kinds: Sequence[Kind]) -> Html:
-    """Show for each kind of sound how many answers are empty, and how much the others hold."""
+    """Show for each kind of sound how many answers are empty, and how much the others say."""
     options = evaluation.family.options
     limit = options["characters_a_minute"]
     rows = []

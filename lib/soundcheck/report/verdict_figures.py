@@ -2,11 +2,10 @@
 
 Conventions
 -----------
-- Marks show the evidence of a row's own interval, as in :func:`soundcheck.report.states.of_evidence`: what is
-  clear is filled, what is open is hollow, passes are circles and failures crosses. What holds among all tests
-  is not known when figures are drawn. A hollow grey diamond is the random reference model.
-- Of a group the gap is drawn, beside the size that matters, where the gap is what is judged or groups are
-  compared; the reference is left out then, because only its value is known.
+- Marks and the legend are about a row's own interval: which side of the threshold or margin it lies on. The
+  state, which is corrected for the number of tests, is known only when all families are together.
+- Of a group the difference is drawn with its margin, where the difference is judged or groups are compared.
+  The random reference, a small grey diamond, is left out then, because only its value is known.
 - Rows without value are left out. Where there are too many for a figure, failed ones stay and the figure says
   so; the tables beside it have all of them.
 """
@@ -23,7 +22,9 @@ from matplotlib.patches import Patch
 from soundcheck.report import names as written
 from soundcheck.report import states
 from soundcheck.report.style import GREEN, GREY, ORANGE, label, look, new
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED
+from soundcheck.results.states import NOT_EVALUATED, mirrors
+from soundcheck.results.verdict import SHOWN
+from soundcheck.statistics.evidence import CLEAR_FAIL
 from soundcheck.statistics.rules import GAP_BELOW, GAP_RULES, GAP_WITHIN, of_gap
 
 MOST_ROWS = 60
@@ -33,8 +34,8 @@ _SIDES = {
     ">": "passes right of the threshold",
     "<": "passes left of the threshold",
     "|value| <": "passes between the thresholds",
-    GAP_WITHIN: "gap; passes between the thresholds",
-    GAP_BELOW: "gap; passes left of the threshold",
+    GAP_WITHIN: "difference; passes within the margin",
+    GAP_BELOW: "difference; passes left of the margin",
     "": "no threshold",
 }
 _NARROW = 0.3  # values with smaller thresholds get a scale of their own
@@ -73,15 +74,15 @@ def intervals(frame: pd.DataFrame) -> Figure:
 
 
 def group_difference(frame: pd.DataFrame) -> Figure:
-    """Draw how far each group is from the others, with the band of gaps that do not matter.
+    """Draw the difference of each group to its reference, with the band within the margin; of a pair one.
 
     Parameters
     ----------
     frame
         Rows of the results table that compare groups; a panel for each task. Beyond 60 rows, failed ones
-        first. Without any gap, values are drawn with the band that the threshold allows.
+        first. Without any difference, values are drawn with the band that the threshold allows.
     """
-    judged = frame[frame["value"].notna()]
+    judged = frame[frame["value"].notna() & mirrors(frame).eq("")]
     gaps = judged["gap"].notna() & (judged["matters"].notna() | judged["evidence"].eq(SHOWN))
     judged = _as_gaps(judged, gaps) if gaps.any() else judged
     others = "the others" if gaps.any() else "all"
@@ -106,7 +107,7 @@ def group_difference(frame: pd.DataFrame) -> Figure:
             axes.set_title(", ".join(label(text, 60) for text in title), loc="left", fontweight="bold")
             axes.set_xlabel(f"group below {others}  ←  difference  →  group above {others}")
         all_axes[0].set_title(note, loc="right", fontsize=9)
-        band = "does not matter" if gaps.any() else "allowed"
+        band = "within the margin" if gaps.any() else "allowed"
         _legend(figure, rows, Patch(color=GREEN, alpha=0.2, label=band))
     return figure
 
@@ -163,8 +164,8 @@ def _most(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     if len(rows) <= MOST_ROWS:
         return rows.reset_index(drop=True), ""
     failed = rows["passed"].eq(False).to_numpy()
-    clear = rows["evidence"].eq("clear fail").to_numpy()
-    chosen = np.sort(np.lexsort((~clear, ~failed))[:MOST_ROWS])
+    whole = rows["evidence"].eq(CLEAR_FAIL).to_numpy()
+    chosen = np.sort(np.lexsort((~whole, ~failed))[:MOST_ROWS])
     note = f"{MOST_ROWS} of {len(rows)} rows, failed ones first ({failed.sum()} failed)"
     return rows.iloc[chosen].reset_index(drop=True), note
 
@@ -210,10 +211,10 @@ def _points(axes: Axes, places: np.ndarray, rows: pd.DataFrame, vertical: bool) 
     numbers = rows[["value", "low", "high", "reference"]].to_numpy(dtype=float) * (100 if vertical else 1)
     value, low, high, reference = numbers.T
     own = _states(rows)
-    for name, _ in _LABELS:
+    for name in states.STATE:
         here = own == name
         span = axes.vlines if vertical else axes.hlines
-        span(places[here], low[here], high[here], color=_colour(name), linewidth=2)
+        span(places[here], low[here], high[here], color=states.STATE[name].colour, linewidth=2)
         where = (places[here], value[here]) if vertical else (value[here], places[here])
         axes.plot(*where, **_mark(name))
     where = (places, reference) if vertical else (reference, places)
@@ -221,38 +222,27 @@ def _points(axes: Axes, places: np.ndarray, rows: pd.DataFrame, vertical: bool) 
 
 
 _TWO_SIDED = ("|value| <", GAP_WITHIN)
-_LABELS = (
-    (CLEAR_PASS, "clear pass"),
-    (OPEN_PASS, "open pass"),
-    (OPEN_FAIL, "open fail"),
-    (HOLDS, "clear fail"),
-    (SHOWN, "no threshold"),
-    (SKIPPED, "no verdict"),
-)
 
 
 def _mark(name: str) -> dict:
-    """Give the look of a mark: filled if the interval settles the matter."""
-    state, colour = states.STATE[name], _colour(name)
-    face = colour if state.filled or name == SKIPPED else "white"
-    look_of = {"linestyle": "none", "marker": state.marker, "color": colour, "markersize": 6.5}
+    """Give the look of a mark."""
+    state = states.STATE[name]
+    face = state.colour if state.filled or name == NOT_EVALUATED else "white"
+    look_of = {"linestyle": "none", "marker": state.marker, "color": state.colour, "markersize": 6.5}
     return look_of | {"markerfacecolor": face, "markeredgewidth": 1.4}
-
-
-def _colour(name: str) -> str:
-    """Give the colour of a line; the pale one of what passes openly is for areas."""
-    return states.STATE[CLEAR_PASS if name == OPEN_PASS else name].colour
 
 
 def _states(rows: pd.DataFrame) -> np.ndarray:
     """Give each row the state that its own interval shows, ``(N,)``."""
-    passed = [None if pd.isna(verdict) else bool(verdict) for verdict in rows["passed"]]
-    pairs = zip(passed, rows["evidence"], strict=True)
-    return np.array([states.of_evidence(*pair).name for pair in pairs], dtype=object)
+    return np.array([states.of_evidence(evidence).name for evidence in rows["evidence"]], dtype=object)
+
+
+def _drawn(own: np.ndarray) -> list[tuple[str, states.State]]:
+    return [(name, state) for name, state in states.STATE.items() if (own == name).any()]
 
 
 def _as_gaps(rows: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
-    """Put the gap of the chosen rows into the place of the value, and what matters into the threshold's."""
+    """Put the difference of the chosen rows into the place of the value, the margin into the threshold's."""
     gaps = {"value": "gap", "low": "gap_low", "high": "gap_high", "threshold": "matters"}
     moved = {name: rows[name].where(~chosen, rows[gap]) for name, gap in gaps.items()}
     moved["rule"] = rows["rule"].where(~chosen, rows["rule"].map(of_gap)).astype(object)
@@ -262,14 +252,14 @@ def _as_gaps(rows: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
 def described(frame: pd.DataFrame) -> str:
     """Say in words what the marks of a figure of rows show, for readers who do not see it."""
     own = _states(frame[frame["value"].notna()])
-    counts = [f"{name}: {int((own == state).sum())}" for state, name in _LABELS if (own == state).any()]
+    counts = [f"{state.interval}: {int((own == name).sum())}" for name, state in _drawn(own)]
     return ", ".join(counts) or "no value"
 
 
 def _legend(figure: Figure, rows: pd.DataFrame, threshold: Line2D | Patch) -> None:
     """Explain the marks that there are."""
     own = _states(rows)
-    handles = [Line2D([], [], **_mark(name), label=text) for name, text in _LABELS if (own == name).any()]
+    handles = [Line2D([], [], **_mark(name), label=state.interval) for name, state in _drawn(own)]
     handles.append(threshold)
     if rows["reference"].notna().any():
         random = Line2D([], [], linestyle="none", marker="D", color=GREY, markerfacecolor="none")

@@ -12,13 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 from scipy.special import ndtri
 
 from soundcheck.report.palettes import for_words
@@ -26,7 +24,6 @@ from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new, 
 from soundcheck.statistics.bootstrap import Resampled
 
 MOST_CURVES = 8  # of a figure; beyond, the first ones
-MOST_GROUPS = 40  # beyond, those with the highest error rates
 BINS = 60
 
 _LINES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (3, 3)), (0, (1, 3)))
@@ -327,75 +324,3 @@ def equal_error_curve(found: Mapping[int | str, Resampled], interval: str, acros
         axes.set(xlabel=across, ylabel="equal error rate (%)")
         axes.legend(loc="lower left", fontsize=9)
     return figure
-
-
-def error_rate_bars(frame: pd.DataFrame) -> Figure:
-    """Draw both error rates of each group with their 95 % intervals, and those of all trials as lines.
-
-    Parameters
-    ----------
-    frame
-        Rows with ``column, group, far, far_low, far_high, frr, frr_low, frr_high, trials``; where ``column``
-        is empty the row speaks about all trials. Beyond 40 groups, those with the highest error rates.
-    """
-    everybody = frame[frame["column"] == ""]
-    groups = frame[(frame["column"] != "") & frame[["far", "frr"]].notna().any(axis=1)]
-    worst = groups[["far", "frr"]].max(axis=1).sort_values(kind="stable").index[-MOST_GROUPS:]
-    shown = groups[groups.index.isin(worst)]
-    names, rows = _rows(shown)
-    with look():
-        figure, panels = new(8.5, 1.1 + 0.27 * max(1, len(names)), 1, 2, sharey=True)
-        kinds = (("far", RED, "s", "false acceptance rate"), ("frr", BLUE, "o", "false rejection rate"))
-        for axes, (kind, color, marker, text) in zip(panels, kinds, strict=True):
-            for value in everybody[kind].dropna():
-                axes.axvline(
-                    100 * value,
-                    color=GREY,
-                    linewidth=1,
-                    linestyle="--",
-                    label=f"all trials: {100 * value:.3g} %",
-                )
-            known = shown[kind].notna().to_numpy()
-            own = shown[known]
-            values = 100 * own[kind].to_numpy(dtype=float)
-            spans = np.abs(100 * own[[f"{kind}_low", f"{kind}_high"]].to_numpy(dtype=float).T - values)
-            axes.errorbar(
-                values,
-                rows[known],
-                xerr=np.nan_to_num(spans),
-                fmt=marker,
-                color=color,
-                markersize=5,
-                capsize=2,
-            )
-            for row in rows[~known]:
-                axes.text(
-                    0.02, row, "no trials", transform=axes.get_yaxis_transform(), va="center", fontsize=8
-                )
-            farthest = max(axes.get_xlim()[1], 0.5)
-            axes.set_xlim(-0.02 * farthest, farthest)
-            axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-            axes.set_xlabel(f"{text} (%)")
-            if everybody[kind].notna().any():
-                axes.legend(loc="lower right", bbox_to_anchor=(1, 1), fontsize=9, borderaxespad=0.2)
-        panels[0].set_yticks(range(len(names)), names)
-        for tick, name in zip(panels[0].get_yticklabels(), names, strict=True):
-            tick.set_fontweight("normal" if name.endswith(")") else "bold")
-        panels[0].set_ylim(len(names) - 0.4, -0.6)
-        if len(shown) < len(groups):
-            panels[0].set_title(f"the worst {len(shown)} of {len(groups)}", loc="left", fontsize=9)
-    return figure
-
-
-def _rows(frame: pd.DataFrame) -> tuple[list[str], np.ndarray]:
-    """Name rows from top to bottom, a heading over the groups of each column; say where the groups are."""
-    names: list[str] = []
-    rows = []
-    column = None
-    for row in frame.itertuples():
-        if row.column != column:
-            column = row.column
-            names.append(label(column))
-        rows.append(len(names))
-        names.append(f"{label(row.group)} ({int(row.trials):,})")
-    return names, np.array(rows, dtype=int)

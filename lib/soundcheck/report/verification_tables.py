@@ -15,8 +15,8 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import KINDS, threshold_in_use
 from soundcheck.report.html import Html, element
 from soundcheck.report.recognition_tables import percent_cell
-from soundcheck.report.tables import FEW, FEW_MARK, Cell, number, table, two_lines
-from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
+from soundcheck.report.tables import Cell, number, table, two_lines
+from soundcheck.statistics.bootstrap import Resampled
 
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 
@@ -51,8 +51,8 @@ def overview_table(rows: Sequence[tuple[str, str, Resampled]], interval: str, ca
     """
     shown = []
     for name, unit, found in rows:
-        speakers = Cell(_speakers(int(found.blocks[0])), None, "sc-number")
-        shown.append([name, _value_cell(found, unit, interval), int(found.segments[0]), speakers])
+        counts = int(found.segments[0]), int(found.blocks[0])
+        shown.append([name, _value_cell(found, unit, interval), *counts])
     columns = ["", "value, 95 % interval", "trials", "speakers"]
     return table(shown, columns, caption=caption, sortable=False)
 
@@ -90,34 +90,6 @@ def errors_table(
         for name, values in rows.items()
     ]
     return table(shown, list(columns), caption=caption, sortable=False)
-
-
-def group_table(frame: pd.DataFrame, caption: str = "") -> Html:
-    """Show both error rates of groups, as :func:`~.verification_measures.group_errors` gives them."""
-    rows = [
-        [
-            row.corpus,
-            row.column,
-            row.group,
-            percent_cell(row.far, row.far_low, row.far_high),
-            percent_cell(row.frr, row.frr_low, row.frr_high),
-            row.nontargets,
-            row.targets,
-            Cell(_speakers(row.speakers), row.speakers, "sc-number"),
-        ]
-        for row in frame.itertuples(index=False)
-    ]
-    rates = ["false acceptance rate", "false rejection rate"]
-    columns = ["corpus", "column", "group", *rates, "non-targets", "targets", "speakers"]
-    few = (
-        element("p", FEW, class_="sc-note", limit=None) if (frame["speakers"] < FEW_BLOCKS).any() else Html()
-    )
-    return table(rows, columns, caption=caption) + few
-
-
-def _speakers(count: int) -> str:
-    """Write how many speakers are drawn, marked if they are few."""
-    return f"{count} {FEW_MARK}" if count < FEW_BLOCKS else f"{count}"
 
 
 def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, float]) -> Html:

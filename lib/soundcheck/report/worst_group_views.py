@@ -20,7 +20,7 @@ from soundcheck.report.players import row
 from soundcheck.report.segment_player import segment_player
 from soundcheck.report.study_figures import recorded
 from soundcheck.report.verdict_tables import p_value
-from soundcheck.results.verdict import HOLDS, OPEN_FAIL
+from soundcheck.results.states import FAIL, INCONCLUSIVE
 from soundcheck.statistics.worst_groups import PLANNED_POWER, Named
 
 MOST_DRAWN = 12  # groups of a figure
@@ -48,27 +48,27 @@ def looked_at(searches: Sequence[Found]) -> Html:
             rows.setdefault((own, name, "", f"passed over: {why}", ""), []).append(task)
     shown = [[corpus, ", ".join(tasks), *line] for (corpus, *line), tasks in rows.items()]
     columns = ["corpus", "task", "column", "values", "which", "segments without"]
-    told = [
+    looked_at = [
         f"{title(found)}: {_groups(found)} of {found.search.segments:,} segments looked at."
         for found in searches
     ]
-    return tables.table(shown, columns) + tables.notes(told)
+    return tables.table(shown, columns) + tables.notes(looked_at)
 
 
 def named_groups(found: Found, unit: str) -> Html:
-    """Show the groups that are served worse, those that mostly repeat one of them below it.
+    """Show the groups for which the model is worse, those that mostly repeat one of them below it.
 
     Parameters
     ----------
     found
         What was found.
     unit
-        What says how badly segments are served.
+        What says how bad the answers are.
     """
     named = found.search.named
     if not named:
-        told = "That is no proof that all are served alike; see below what these data could have shown."
-        return element("p", f"{title(found)}: of {_groups(found)} none is named. {told}", limit=None)
+        no_proof = "That is no proof that all are alike; see below what these data could have shown."
+        return element("p", f"{title(found)}: of {_groups(found)} none is named. {no_proof}", limit=None)
     rows = []
     for one in named:
         rows.append(_line(one, ""))
@@ -80,7 +80,7 @@ def named_groups(found: Found, unit: str) -> Html:
         "group",
         unit,
         "of the others",
-        f"gap and {percent} % interval",
+        f"difference and {percent} % interval",
         "segments",
         "speakers or blocks",
     ]
@@ -114,7 +114,7 @@ def could_be_shown(searches: Sequence[Found]) -> Html:
         if not np.isnan(gap):
             told = (
                 f"a group of an eighth of these segments would be named in {100 * PLANNED_POWER:.0f} of 100 "
-                f"cases if it were served worse by {tables.number(gap, 2)} (a planning figure, from the "
+                f"cases if it were worse by {tables.number(gap, 2)} (a planning figure, from the "
                 "spread of groups of about that size, half of which vary more)"
             )
         planned.append(element("li", f"{title(found)}: {told}.", limit=None))
@@ -131,7 +131,7 @@ def _compared(found: Found, blocks: int) -> str:
         f"To compare: the segments of {found.subset.corpus} are of {counted(blocks, 'block')}, which are "
         f"speakers where these are known; of 100 simulated corpora of {speakers:.0f} speakers, "
         f"{100 * share:.0f} showed an eighth of the speech, spread over half of the speakers, that was "
-        "served worse by 25 points. Finding nothing is no proof."
+        "worse by 25 points. Finding nothing is no proof."
     )
 
 
@@ -140,14 +140,14 @@ def _groups(found: Found) -> str:
 
 
 def named_figure(found: Found, unit: str) -> Figure:
-    """Draw the gap of each named group with its interval, beside the gaps that do not matter.
+    """Draw the difference of each named group with its interval, beside the margin.
 
     Parameters
     ----------
     found
         What was found, at least one group.
     unit
-        What says how badly segments are served.
+        What says how bad the answers are.
     """
     named, matters = found.search.named[:MOST_DRAWN], found.search.matters
     names = [
@@ -159,7 +159,7 @@ def named_figure(found: Found, unit: str) -> Figure:
         axes.axvspan(0, matters, color=style.GREEN, alpha=0.13, lw=0)
         axes.axvline(0, color=style.GREY, linewidth=1)
         for place, one in enumerate(named):
-            state = states.STATE[HOLDS if one.low >= matters else OPEN_FAIL]
+            state = states.STATE[FAIL if one.low >= matters else INCONCLUSIVE]
             axes.hlines(place, one.low, one.high, color=state.colour, linewidth=2)
             face = state.colour if state.filled else "white"
             axes.plot(
@@ -174,8 +174,8 @@ def named_figure(found: Found, unit: str) -> Figure:
         axes.set_xlim(left=min(0.0, *(one.low for one in named)) - 0.01)
         above = {"transform": axes.get_xaxis_transform(), "fontsize": 8, "va": "bottom"}
         axes.text(0, 1.0, "as the others ", color=style.GREY, ha="right", **above)
-        axes.text(0, 1.0, " does not matter", color=style.GREEN, ha="left", **above)
-        axes.set_xlabel(f"{unit}: the group minus the others  →  served worse")
+        axes.text(0, 1.0, " within the margin", color=style.GREEN, ha="left", **above)
+        axes.set_xlabel(f"{unit}: the group minus the others  →  worse")
         axes.set_title(style.label(title(found), 60), loc="left", fontweight="bold", pad=16)
     return figure
 
@@ -190,7 +190,7 @@ def heard(evaluation: Evaluation, found: Found, statistic: Statistic, unit: str)
     found
         What was found.
     statistic
-        How badly each segment is served.
+        How bad the answer for each segment is.
     unit
         What says so.
     """

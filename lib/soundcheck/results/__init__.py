@@ -35,7 +35,7 @@ from soundcheck.results.estimates import Estimate, collected, estimate_frame, re
 from soundcheck.results.judged import REPLICATES, Judged, load, load_all, load_judged, save
 from soundcheck.results.reading import read_results
 from soundcheck.results.states import decide
-from soundcheck.results.summary import Score, Tally, aspects, informative, scores, tally
+from soundcheck.results.summary import Tally, aspects, tally
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import (
     RESULT_COLUMNS,
@@ -66,16 +66,13 @@ __all__ = [
     "save_contrasts",
     "RESULT_COLUMNS",
     "STATES",
-    "Score",
     "Tally",
     "Verdict",
     "aspects",
-    "informative",
     "judge",
     "load",
     "read_results",
     "save",
-    "scores",
     "decide",
     "estimate_frame",
     "load_all",

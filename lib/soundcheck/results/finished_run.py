@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,21 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, input_error
+from soundcheck.common.escaping import terminal
+from soundcheck.common.wording import some
 from soundcheck.results import kept_replicates
 from soundcheck.results.judged import Judged, load_judged
-from soundcheck.results.reading import read_results
+from soundcheck.results.reading import is_older, read_results
 from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_verdicts
 from soundcheck.results.verdict import KEY, Verdict
+
+logger = logging.getLogger(__name__)
+_NAMED = 3  # files that a reason names
+_OLDER = (
+    "the results are of an earlier version. States follow its rules, and values of groups, ratios and "
+    "intervals for these speakers are missing. Run the suite again to have them"
+)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,6 +59,21 @@ class FinishedRun:
         entries = self.about.get(key)
         entries = entries if isinstance(entries, list) else []
         return {one[by]: one for one in entries if isinstance(one, dict) and isinstance(one.get(by), str)}
+
+    def changed_model(self, earlier: FinishedRun, model: str, before: str = "") -> str:
+        """Say what made a model another one than in an earlier run, where it may have another name.
+
+        Empty if it is the same, or if nobody knows.
+        """
+        then, now = earlier.part("models").get(before or model), self.part("models").get(model)
+        if not then or not now:
+            return ""
+        codes = [one.get("code") or one.get("fingerprint") for one in (then, now)]
+        opened = [one.get("seen_files") for one in (then, now)]
+        if all(isinstance(files, dict) for files in opened):
+            if names := sorted({name for name, _ in opened[0].items() ^ opened[1].items()}):
+                return f"other content of {some(names, _NAMED)}"
+        return "" if codes[0] == codes[1] else "other code, options or files"
 
     @functools.cached_property
     def verdicts(self) -> dict[tuple[str, ...], Verdict]:
@@ -106,7 +131,10 @@ def read_run(path: Path) -> FinishedRun:
     InputError
         If the table is missing, was cut or edited, holds no row, or the record beside it cannot be read.
     """
-    return _read(path)
+    run = _read(path)
+    if is_older(run.frame):
+        logger.warning("%s", terminal(f"{run.shown}: {_OLDER}"))
+    return run
 
 
 def read_baseline(path: Path) -> FinishedRun:

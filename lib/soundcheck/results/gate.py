@@ -146,8 +146,10 @@ def check(
     failures, wrong = int(red.sum()), int(errors.sum()) + len(problems)
     if failures or wrong:
         lines.append(f"The gate fails: {number_of(failures, 'failure')}, {number_of(wrong, 'error')}.")
-    elif not undecided:
-        lines.append("Nothing got worse." if baselines else "No failure counts.")
+    elif len(undecided) < (len(baselines) or rows["model"].nunique()):
+        few = int((rows["against"].ne("") & rows["gap"].notna() & rows["state_sample"].eq(REPORTED)).sum())
+        least = f" {number_of(few, 'difference')} with too few speakers to generalise." if few else ""
+        lines.append("Nothing got worse." if baselines else f"No failure counts.{least}")
     lines.append(f"JUnit XML: {junit}")
     return Judgement(EXIT_TEST_FAILED if failures or wrong else EXIT_OK, "\n".join(lines))
 
@@ -179,28 +181,22 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[pd.Series, list[s
     own_tests = run.record.own_tests if run.record else {}
     tests = [(family, test, own) for family, tests in own_tests.items() for test, own in tests.items()]
     for family, test, own in [one for one in tests if one[2].hard]:
-        everywhere = run.frame[run.frame["family"].eq(family) & run.frame["test"].eq(test)]
-        bar = f"{own.why}: " if own.why else ""
-        if everywhere.empty:
-            absent.append(f"hard bar: {bar}{family} / {test} did not run.")
-        for model, rows in everywhere[everywhere.index.isin(frame.index)].groupby("model"):
-            values = rows["value"].notna()
-            for label in own.labels if values.all() else ():
-                if label not in set(rows["label"]):
-                    absent.append(f"hard bar: {bar}{family} / {test} has no value of {label} for {model}.")
-            for row in frame.loc[
-                rows.index[~values | rows["label"].isin(own.labels or rows["label"])]
-            ].itertuples():
-                kind = run.record.suite.get("tasks", {}).get(row.task, {}).get("kind")
-                threshold = own.thresholds.get(row.task, own.thresholds.get(kind))
-                if threshold is None:
-                    continue
-                number = row.gap if row.rule in GAP_RULES else row.value
-                if math.isnan(number):
-                    missed[row.Index] = f"hard bar: {bar}not evaluated, {row.skipped}"
-                else:
-                    fine = passes(row.rule, number, threshold)
-                    missed[row.Index] = "" if fine else f"hard bar: {bar}{_against_rule(row, threshold)}"
+        bar = ": ".join(filter(None, ("hard bar", own.why)))
+        rows = run.frame[run.frame["family"].eq(family) & run.frame["test"].eq(test)]
+        rows = rows[rows["value"].isna() | rows["label"].isin(own.labels or rows["label"])]
+        if rows.empty:
+            absent.append(f"{bar}: {' / '.join((family, test, *own.labels))} did not run.")
+        for row in frame.loc[rows.index.intersection(frame.index)].itertuples():
+            kind = run.record.suite.get("tasks", {}).get(row.task, {}).get("kind")
+            threshold = own.thresholds.get(row.task, own.thresholds.get(kind))
+            if threshold is None:
+                continue
+            number = _judged(row)[1]
+            if math.isnan(number):
+                missed[row.Index] = f"{bar}: not evaluated, {row.skipped}"
+            else:
+                fine = passes(row.rule, number, threshold)
+                missed[row.Index] = "" if fine else f"{bar}: {_against_rule(row, threshold)}"
     return missed, absent
 
 
@@ -259,11 +255,10 @@ def _got_worse(
         )
         if unknown == len(found):
             lost.append(f"Nothing could be concluded: no test can be compared with {baseline.shown}.")
-        frames = [one.frame[one.frame["passed"].notna()] for one in (judged, baseline)]
+        # Of a pair the other row may count now.
+        frames = [one.frame[one.frame["passed"].notna()] for one in (run, baseline)]
         frames[1] = frames[1][frames[1]["model"].isin(frame["model"])]
-        here, there = (
-            set(counted(one)[list(worse.KEY)].itertuples(index=False, name=None)) for one in frames
-        )
+        here, there = (set(one[list(worse.KEY)].itertuples(index=False, name=None)) for one in frames)
         if gone := len(there - here):
             lines.append(f"{number_of(gone, 'test')} of {baseline.shown} not judged any more.")
         lines += [f"{baseline.shown} differs: {what}." for what in different]
@@ -337,7 +332,8 @@ def _verdict(row: object) -> str:
             values = f"{row.group_value:.4g} against {row.others_value:.4g} of {row.against}, "
         margin = "more than the margin of" if row.state == FAIL else "margin"
         interval = _interval(row, row.gap_low, row.gap_high)
-        parts.append(f"{values}difference {row.gap:.4g}{interval}, {margin} {row.matters:g}")
+        here = _interval(row, row.gap_low_sample, row.gap_high_sample, "for these speakers ")
+        parts.append(f"{values}difference {row.gap:.4g}{interval or here}, {margin} {row.matters:.3g}")
     if row.passed is not None:
         parts.append(_against_rule(row, row.threshold, interval=not parts))
     if row.evidence == NO_INTERVAL and row.skipped:
@@ -345,17 +341,22 @@ def _verdict(row: object) -> str:
     return "; ".join(parts)
 
 
-def _against_rule(row: object, threshold: float, *, interval: bool = True) -> str:
-    name, number, low, high = "value", row.value, row.low, row.high
+def _judged(row: object) -> tuple[str, float, float, float]:
+    """Give the number that the rule of a row judges: its name, itself, and its interval."""
     if row.rule in GAP_RULES:
-        name, number, low, high = "gap", row.gap, row.gap_low, row.gap_high
+        return "gap", row.gap, row.gap_low, row.gap_high
+    return "value", row.value, row.low, row.high
+
+
+def _against_rule(row: object, threshold: float, *, interval: bool = True) -> str:
+    name, number, *bounds = _judged(row)
     shown = f"|{name}| = {abs(number):.4g}" if "|" in row.rule else f"{number:.4g}"
     word = "is" if passes(row.rule, number, threshold) else "is not"
-    return f"{shown} {word} {row.rule[-1]} {threshold:g}{_interval(row, low, high) if interval else ''}"
+    return f"{shown} {word} {row.rule[-1]} {threshold:g}{_interval(row, *bounds) if interval else ''}"
 
 
-def _interval(row: object, low: float, high: float) -> str:
+def _interval(row: object, low: float, high: float, whose: str = "") -> str:
     if math.isnan(low):
         return ""
     speakers = number_of(int(row.blocks), row.block)
-    return f" (95 % {low:.3g} to {high:.3g}, {number_of(int(row.segments), 'segment')}, {speakers})"
+    return f" ({whose}95 % {low:.3g} to {high:.3g}, {number_of(int(row.segments), 'segment')}, {speakers})"

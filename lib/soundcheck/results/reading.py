@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -16,13 +16,20 @@ import pyarrow.parquet
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted, spreadsheet
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES
 from soundcheck.results.table import arrow_type, typed
-from soundcheck.results.verdict import COUNTS, EVIDENCE, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, TRUTHS
+from soundcheck.results.verdict import COUNTS, EVIDENCE, KEY, NUMBERS, RESULT_COLUMNS, SHOWN, TEXTS, TRUTHS
+from soundcheck.statistics.evidence import CLEAR_PASS
 from soundcheck.statistics.rules import GAP_RULES, RULES, passes
 
 # Columns that older tables lack; their cells count as empty.
 _NEWER = RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]
 _AGAIN = "Run the suite again"
+_UNEDITED = f"{_AGAIN}; do not edit results"
+_RULES = (*RULES, *GAP_RULES)
+_ALLOWED = {"rule": _RULES, "evidence": EVIDENCE, "state": STATES, "state_sample": STATES}
+_SHARES = ("certainty", "p_value", "p_sample", "least_p", "counterpart")
+_INTERVALS = [(name, name.replace("low", "high")) for name in NUMBERS if "low" in name.split("_")]
 
 
 def read_results(path: str | os.PathLike) -> pd.DataFrame:
@@ -49,7 +56,8 @@ def read_results(path: str | os.PathLike) -> pd.DataFrame:
     rows, lines = _read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
     problems = Problems()
     for line, row in zip(lines, rows, strict=True):
-        _check_row(f"{path.name} {line}", row, problems)
+        for column, what in _contradictions(row):
+            problems.add(f"{path.name} {line}, column {column}", what, _UNEDITED)
     first: dict[tuple, str] = {}
     for line, row in zip(lines, rows, strict=True):
         key = tuple(row[name] for name in KEY)
@@ -61,7 +69,24 @@ def read_results(path: str | os.PathLike) -> pd.DataFrame:
             )
         first.setdefault(key, line)
     problems.raise_if_any()
-    return typed({name: [row[name] for row in rows] for name in RESULT_COLUMNS})
+    frame = typed({name: [row[name] for row in rows] for name in RESULT_COLUMNS})
+    return _with_states(frame) if frame["state"].eq("").all() else frame
+
+
+def is_older(frame: pd.DataFrame) -> bool:
+    """Whether a table is of a version that said nothing of these speakers."""
+    return bool(frame["state_sample"].eq("").all())
+
+
+def _with_states(frame: pd.DataFrame) -> pd.DataFrame:
+    """Conclude from the rows of a version without states what that version concluded."""
+    passed, known = frame["passed"], frame["p_value"].notna().any()
+    state = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
+    state[passed.eq(True) & frame["evidence"].eq(CLEAR_PASS)] = PASS
+    state[passed.isna()] = NOT_EVALUATED
+    state[passed.isna() & frame["evidence"].eq(SHOWN)] = REPORTED
+    state[frame["holds"].eq(True) if known else passed.eq(False)] = FAIL  # the first had no p-values
+    return frame.assign(state=state)
 
 
 def _read_csv(path: Path) -> tuple[list[dict], list[str]]:
@@ -158,73 +183,41 @@ def _read_parquet(path: Path) -> tuple[list[dict], list[str]]:
                 f"column {name} holds {held}, not {arrow_type(name)}",
                 "Give a results table that `soundcheck run` wrote",
             )
+    if absent := [name for name in (*TEXTS, *COUNTS) if table[name].null_count]:
+        raise input_error(path.name, f"values are missing in {', '.join(absent)}", _AGAIN)
     rows = table.select(RESULT_COLUMNS).to_pylist()
-    problems = Problems()
-    for number, row in enumerate(rows, start=1):
-        for name in (*TEXTS, *COUNTS):
-            if row[name] is None:
-                problems.add(f"{path.name} row {number}, column {name}", "the value is missing", "")
-        for name in NUMBERS:
-            if row[name] is not None and not math.isfinite(row[name]):
-                problems.add(
-                    f"{path.name} row {number}, column {name}", f"{row[name]} is not a finite number", ""
-                )
-    problems.raise_if_any()
     return rows, [f"row {number}" for number in range(1, len(rows) + 1)]
 
 
-def _check_row(where: str, row: dict, problems: Problems) -> None:
-    """Note what contradicts itself in a row of plain values."""
-    remedy = "Run the suite again; do not edit results"
-
-    def wrong(column: str, what: str) -> None:
-        problems.add(f"{where}, column {column}", what, remedy)
-
-    def bounds(low: str, high: str) -> None:
-        if (row[low] is None) != (row[high] is None):
-            wrong(low if row[low] is None else high, "one bound of the interval is missing")
-        elif row[low] is not None and row[low] > row[high]:
-            wrong(low, f"{row[low]} is above {high}, {row[high]}")
-
-    value, threshold, rule, passed = row["value"], row["threshold"], row["rule"], row["passed"]
+def _contradictions(row: dict) -> Iterator[tuple[str, str]]:
+    """Say what is wrong in a row of plain values: column and what."""
     for name in ("model", "corpus", "family", "task", "test"):
         if not row[name]:
-            wrong(name, "the cell is empty")
-    if rule not in (*RULES, *GAP_RULES, ""):
-        wrong("rule", f"{quoted(rule)} is not a valid rule")
-        return
-    judged = row["gap"] if rule in GAP_RULES else value
-    if row["segments"] < 0 or row["blocks"] < 0:
-        wrong("segments" if row["segments"] < 0 else "blocks", "the number is negative")
-    bounds("low", "high")
-    if row["certainty"] is not None and not 0 <= row["certainty"] <= 1:
-        wrong("certainty", f"{row['certainty']} is not between 0 and 1")
-    if passed is None:
-        if not row["skipped"]:
-            wrong("passed", "neither a verdict nor, in column skipped, a reason")
-        if row["certainty"] is not None:
-            wrong("certainty", "a certainty without verdict")
-    elif judged is None or threshold is None or not rule:
-        name = "threshold" if threshold is None else "rule" if not rule else "value"
-        name = "gap" if name == "value" and rule in GAP_RULES else name
-        wrong(name, f"passed is {passed}, but the {name} is missing")
-    elif bool(passes(rule, judged, threshold)) != passed:
-        wrong("passed", f"{passed} contradicts value {judged}, rule {rule} and threshold {threshold}")
-    if row["evidence"] not in (*EVIDENCE, ""):
-        wrong("evidence", f"{quoted(row['evidence'])} is none of {', '.join(EVIDENCE)}")
-    bounds("gap_low", "gap_high")
-    bounds("adjusted_low", "adjusted_high")
-    if row["adjusted"] is not None and (row["gap"] is None or not row["adjusted_by"]):
-        name = "gap" if row["gap"] is None else "adjusted_by"
-        wrong(name, f"adjusted is {row['adjusted']}, but the cell is empty")
-    for name in ("p_value", "least_p", "counterpart"):
+            yield name, "the cell is empty"
+    for name, allowed in _ALLOWED.items():
+        if row[name] not in (*allowed, ""):
+            yield name, f"{quoted(row[name])} is none of {', '.join(allowed)}"
+    for name in COUNTS:
+        if row[name] < 0:
+            yield name, "the number is negative"
+    for name in _SHARES:
         if row[name] is not None and not 0 <= row[name] <= 1:
-            wrong(name, f"{row[name]} is not between 0 and 1")
+            yield name, f"{row[name]} is not between 0 and 1"
+    for low, high in _INTERVALS:
+        if (row[low] is None) != (row[high] is None):
+            yield low if row[low] is None else high, "one bound of the interval is missing"
+        elif row[low] is not None and row[low] > row[high]:
+            yield low, f"{row[low]} is above {high}, {row[high]}"
     if row["holds"] is not None and row["p_value"] is None:
-        wrong("holds", "a failure that holds or not without p_value")
-    random, verdict = row["reference"], row["reference_passed"]
-    if verdict is not None:
-        if random is None or threshold is None or not rule:
-            wrong("reference_passed", "a verdict of the reference without value or threshold")
-        elif rule not in GAP_RULES and bool(passes(rule, random, threshold)) != verdict:
-            wrong("reference_passed", f"{verdict} contradicts reference {random} and threshold {threshold}")
+        yield "holds", "a failure that holds or not without p_value"
+    judged = "gap" if row["rule"] in GAP_RULES else "value"
+    for name, number, rules in (("passed", judged, _RULES), ("reference_passed", "reference", RULES)):
+        absent = [one for one in (number, "threshold", "rule") if row[one] in (None, "")]
+        if row[name] is not None and absent:
+            yield name, f"{row[name]}, but {absent[0]} is missing"
+        elif row[name] is not None and row["rule"] in rules:
+            if bool(passes(row["rule"], row[number], row["threshold"])) != row[name]:
+                limit = f"rule {row['rule']} and threshold {row['threshold']}"
+                yield name, f"{row[name]} contradicts {number} {row[number]}, {limit}"
+    if row["passed"] is None and not row["skipped"]:
+        yield "passed", "neither a verdict nor, in column skipped, a reason"

@@ -19,9 +19,12 @@ from soundcheck.common.caveats import Caveat
 from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.tasks import KINDS
+from soundcheck.common.wording import some
 from soundcheck.corpora.segments import LABEL, Excluded
 from soundcheck.suite.card import Benchmark, Card
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
+
+_FILES = 5  # that a fingerprint names
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -55,7 +58,7 @@ class ModelRecord:
         See :class:`soundcheck.suite.entries.ModelEntry`; of absolute paths only the last name.
     slug
         Its name as part of file names.
-    fingerprint, inputs, failed, unusable, failures
+    fingerprint, code, inputs, failed, unusable, failures
         See :class:`soundcheck.predict.report.PredictionReport`.
     repeated, repeated_different, out_of_range, unknown_classes, answers_of
         See :class:`soundcheck.predict.report.PredictionReport`.
@@ -92,10 +95,22 @@ class ModelRecord:
     digests: dict[str, str] = dataclasses.field(default_factory=dict)
     asked: int = 0
     days: dict[str, int] = dataclasses.field(default_factory=dict)
-    seen_files: tuple[str, ...] = ()
+    seen_files: dict[str, str] | tuple[str, ...] = ()  # names alone in records of older versions
+    code: str = ""
     confirmed: int = 0
     confirmed_different: int = 0
     card: Card = Card()
+
+    @property
+    def opened(self) -> dict[str, str]:
+        """Files that it opened -> digest of their content; older versions kept no digests."""
+        return self.seen_files if isinstance(self.seen_files, dict) else dict.fromkeys(self.seen_files, "")
+
+    @property
+    def fingerprint_of(self) -> str:
+        """Say what the fingerprint covers."""
+        opened = [name for name, digest in self.opened.items() if digest]
+        return f"code, options and content of {some(opened, _FILES)}" if opened else "code and options"
 
     @property
     def origin(self) -> str:

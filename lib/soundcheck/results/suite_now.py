@@ -27,46 +27,32 @@ from soundcheck.suite.own_rules import OwnTest, with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
-_APPLIED = ("accepted", "tests")
-_NOT_OF_THE_RUN = (
-    "digest",
-    "shown",
-    "models",
-    "families",
-    "comparisons",
-)  # a run may be of a part of the suite
+# Applied here, or of a part of the suite that a run may leave out.
+_NOT_NAMED = ("accepted", "tests", "digest", "shown", "models", "families", "comparisons")
 _STATES = {CLEAR_PASS: PASS, CLEAR_FAIL: FAIL}
 
 
 def changed(run: FinishedRun) -> list[str]:
     """Say whether ``accepted`` or ``tests`` changed since the run, if its suite is beside the results."""
     shown = run.record.suite.get("shown", "") if run.record else ""
-    for folder in (Path(), run.path.parent.parent) if shown else ():
+    for path in (Path(shown), run.path.parent.parent / shown) if shown else ():
         try:
-            suite = read_suite(folder / shown)
+            suite = _suite_of(run, path)
         except InputError:
             continue
-        if run.record.title == suite.title and set(run.record.order) <= set(suite.models):
-            both = ((run.record.accepted, suite.accepted), (run.record.own_tests, suite.tests))
-            keys = [key for key, (one, other) in zip(_APPLIED, both, strict=True) if one != other]
-            remedy = f"--suite {folder / shown} judges by what is there now, without a run"
-            return [f"{' and '.join(keys)} of {folder / shown} changed since the run: {remedy}."] * any(keys)
+        keys = ["accepted"] * (run.record.accepted != suite.accepted)
+        keys += ["tests"] * (run.record.own_tests != suite.tests)
+        remedy = f"--suite {path} judges by what is there now, without a run"
+        return [f"{' and '.join(keys)} of {path} changed since the run: {remedy}."] * any(keys)
     return []
 
 
 def with_suite(run: FinishedRun, path: Path) -> tuple[FinishedRun, list[str]]:
     """Apply what a suite accepts and which thresholds it sets now; also say what changes, and what cannot."""
-    record, suite = run.record, read_suite(path)
-    if record is None:
+    if run.record is None:
         what = "no run.json beside the results says by which suite they were made"
         raise input_error(f"--suite {path}", what, "Name the output folder of the run")
-    for what, names, known in (
-        ("model", record.order, suite.models),
-        ("corpus", [one.name for one in record.corpora], suite.corpora),
-    ):
-        if missing := [name for name in names if name not in known]:
-            told = f"this is another suite: it has no {what} {quoted(missing[0])}, which the run has"
-            raise input_error(f"--suite {path}", told, "Name the suite that was run")
+    record, suite = run.record, _suite_of(run, path)
     frame, notes = run.frame.copy(), []
     for family in sorted({*record.own_tests, *suite.tests} & set(frame["family"])):
         before, now = record.own_tests.get(family, {}), suite.tests.get(family, {})
@@ -82,10 +68,20 @@ def with_suite(run: FinishedRun, path: Path) -> tuple[FinishedRun, list[str]]:
                 notes.append(f"tests of {path}: {family} / {name}, {count} compared with what is there now.")
     described = suite.describe()
     other = [key for key, value in record.suite.items() if key in described and described[key] != value]
-    if other := [key for key in other if key not in (*_APPLIED, *_NOT_OF_THE_RUN)]:
+    if other := [key for key in other if key not in _NOT_NAMED]:
         notes.append(f"{path} also changed in {', '.join(other)}, which only a run applies.")
     record = dataclasses.replace(record, accepted=suite.accepted, own_tests=suite.tests)
     return dataclasses.replace(run, frame=frame, record=record), notes
+
+
+def _suite_of(run: FinishedRun, path: Path) -> Suite:
+    """Read the suite of a run, as it is now."""
+    suite = read_suite(path)
+    names = [*run.record.order, *(one.name for one in run.record.corpora)]
+    if missing := [name for name in names if name not in {*suite.models, *suite.corpora}]:
+        what = f"this is another suite: it has no model or corpus {quoted(missing[0])}"
+        raise input_error(f"--suite {path}", what, "Name the suite that was run")
+    return suite
 
 
 def _margin(own: OwnTest) -> OwnTest:

@@ -137,6 +137,9 @@ def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
     for key, what in (("title", "title"), ("seed", "seed"), ("interval", "kind of interval")):
         if old.get(key) != new.get(key):
             found.append(f"its {what} is {old.get(key)}, that of the results {new.get(key)}")
+    for model in sorted(now.part("models").keys() & before.part("models").keys()):
+        if reason := now.changed_model(before, model):
+            found.append(f"model {model} is another one ({reason})")
     for key, what in (("corpora", "corpus"), ("families", "family")):
         ours, theirs = now.part(key), before.part(key)
         for name in sorted(ours.keys() & theirs.keys()):

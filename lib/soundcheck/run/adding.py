@@ -28,8 +28,11 @@ from soundcheck.common.caveats import Caveat
 from soundcheck.common.day import day_of
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.common.file_contents import Contents
+from soundcheck.common.wording import some
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.sources import SourceCheck, Sources
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.run import planning
 from soundcheck.run.output import Output
@@ -37,7 +40,9 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family
 
-SAID = ("name", "description", "license", "card", "families", "time_limit")  # what no answer depends on
+# What no answer depends on.
+SAID = ("name", "description", "license", "card", "families", "time_limit", "missing")
+NAMED = 3  # files that a message names
 NO_FAMILY = ("",)  # of a model that no family of the book tests
 WHOLE = "leave out --model and --family to run the whole suite, or choose another folder with --out"
 
@@ -210,9 +215,8 @@ def keep_answers(
     about = {model.name: model for model in plan.record.models} if plan.record else {}
     for entry in plan.kept:
         own = [family for family in families if entry.is_for(family.name)]
-        known = about[entry.name].fingerprint
-        if fingerprints.get(entry.name, known) != known:
-            _out_of_date(problems, entry.name, "its files or its code changed since it was asked")
+        if reason := _other_model(about[entry.name], fingerprints, plan.suite.root, output):
+            _out_of_date(problems, entry.name, reason)
         tables = {}
         for corpus in planning.predicted_corpora(plan.suite, entry, families, corpora):
             place = tables[corpus.name] = _table(output, entry, corpus)
@@ -233,6 +237,20 @@ def keep_answers(
             reports[entry.name] = _report(about[entry.name], tables, caveats)
     problems.raise_if_any()
     return reports
+
+
+def _other_model(about: ModelRecord, fingerprints: Mapping[str, str], root: Path, output: Output) -> str:
+    """Say that a model is not what it was when it was asked; empty if it is, as far as it is here."""
+    seen = {name: digest for name, digest in about.opened.items() if digest and (root / name).is_file()}
+    contents = Contents(output.cache / "digests" / f"{about.slug}.opened.json")
+    if changed := SourceCheck(root, contents).changed(Sources(seen)):
+        return f"{some(changed, NAMED)} changed since it was asked"
+    known = about.code or about.fingerprint  # older versions knew no other
+    return (
+        ""
+        if fingerprints.get(about.name, known) == known
+        else "its files or its code changed since it was asked"
+    )
 
 
 def _table(output: Output, entry: ModelEntry, corpus: Corpus) -> Path:
@@ -283,7 +301,8 @@ def _report(about: ModelRecord, tables: Mapping[str, Path], caveats: tuple[Cavea
     counted = ("inputs", "failed", "unusable", "repeated", "repeated_different", "out_of_range")
     report = PredictionReport(
         about.name,
-        about.fingerprint,
+        about.code or about.fingerprint,
+        sources=Sources(about.opened),
         tables=dict(tables),
         reused=about.inputs - about.failed - about.unusable,
         failures=[(item.corpus, item.item, item.change, item.reason) for item in about.failures],

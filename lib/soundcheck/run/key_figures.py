@@ -23,7 +23,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.transcripts import HEARD, SAID, TranscriptReader
-from soundcheck.evaluation.verification import threshold_in_use
+from soundcheck.evaluation.verification import enrolled_recordings, threshold_in_use
 from soundcheck.evaluation.words import characters_of
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import unweighted_average_recall
@@ -172,6 +172,7 @@ class _Figures:
         frame, scores = table.frame, view.scores()
         target = frame["target"].to_numpy(dtype=bool)
         trials = Trials.of(scores, target, frame["enrol_speaker"], frame["test_speaker"])
+        trials = trials.of_recordings(enrolled_recordings(table), frame["segment"])
         threshold = threshold_in_use(family, self._about["model"], scores, target)
         statistics: dict[str, Weighted] = {"equal error rate": equal_error_rate(trials)}
         if np.isfinite(threshold):

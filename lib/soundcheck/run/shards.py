@@ -142,9 +142,7 @@ def ask_shard(material: Material, output: Output, share: Share, *, jobs: int) ->
         asked = questions(entry, material, output, material.corpora)
         report, failures = answer_share(asked, share, jobs=jobs)
         failed = tuple(Failure(one.key, one.problem, one.fault, one.drawn) for one in failures)
-        models[entry.name] = ModelShard(
-            report.fingerprint, report.inputs, report.failed + report.unusable, failed
-        )
+        models[entry.name] = ModelShard(report.code, report.inputs, report.failed + report.unusable, failed)
         lines.append(_told(entry.name, report))
     corpora, sounds = data_of(material)
     suite = material.suite

@@ -36,9 +36,9 @@ seed: 0
 TAIL = """
 families: all # or a list such as [fairness_sex]
 
-# What a group may differ by. gap: from all others by less than what matters; published: by less than the
-# published threshold.
-thresholds: gap
+# What a group may differ by to pass. published: from all groups by less than the published threshold; gap:
+# from its reference, all others or a group that is named, by less than the absolute margin.
+thresholds: published
 
 # Intervals by Student's t on a scale where values are free, honest with few speakers too; or percentile.
 interval: t

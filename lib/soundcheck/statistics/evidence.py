@@ -24,6 +24,7 @@ from soundcheck.metrics.additive import round_significant
 from soundcheck.statistics.rules import ABOVE, GAP_WITHIN, WITHIN
 
 LEAST_BLOCKS = 5  # of either side, below which there is no interval
+MANY_BLOCKS = 20  # below, the interval of a value on a limit of its scale is that of hardly any knowledge
 CLEAR_PASS, CLEAR_FAIL, OPEN, NO_INTERVAL = "clear pass", "clear fail", "open", "none"
 
 _ON_LIMIT = 0.1  # proportion of replicates on a limit above which they say nothing about the spread
@@ -164,6 +165,15 @@ def t_interval(
     reach = scipy.special.stdtrit(blocks - 1, (1 + level) / 2) * corrected_sd(freed, blocks)
     low, high = scale.back(np.array([center - reach, center + reach])).tolist()
     return low, high
+
+
+def withheld(value: float, low: float, high: float, blocks: int, scale: Scale) -> str:
+    """Say why an interval is not shown, although a verdict may rest on it; empty if it is shown."""
+    if low == high:
+        return "interval withheld: nothing varies"
+    if value in (scale.low, scale.high) and low < high and blocks < MANY_BLOCKS:
+        return f"interval withheld: all of {blocks} speakers at {value:g}, {MANY_BLOCKS} needed"
+    return ""
 
 
 def _reached(value: float, limit: float, blocks: int, of_blocks: np.ndarray | None) -> tuple[int, int]:

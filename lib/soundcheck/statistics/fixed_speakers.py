@@ -11,9 +11,11 @@ estimators from complex surveys). Nothing is drawn. What is true of new speakers
 Conventions
 -----------
 - Speakers with one recording say nothing about how their recordings vary: together they are one stratum.
-  Where they are the majority, all recordings count as independent.
+  Where they are the majority, all recordings count as independent. For trials the same goes for two
+  recordings, whose one target trial has nothing to be compared with.
 - Intervals use Student's t on the scale on which values are free, with Satterthwaite's degrees of freedom
-  (1946, An approximate distribution of estimates of variance components).
+  (1946, An approximate distribution of estimates of variance components); recordings without influence, such
+  as those of other classes, add none.
 - Where nothing varies there is no interval; a share of 0 or 1 has :func:`share_on_limit`.
 """
 
@@ -61,19 +63,20 @@ def fixed_speakers(statistic: Statistic | Weighted, blocks: np.ndarray) -> Fixed
     m = len(statistic.labels)
     if isinstance(statistic, Weighted):
         influence, speakers = statistic.influence() or (np.zeros((0, m)), np.zeros(0, dtype=np.intp))
-        used = speakers >= 0
+        used, least = speakers >= 0, 3
     else:
-        influence, speakers, used = statistic.influence(), np.asarray(blocks), statistic.rows
+        influence, speakers, used, least = statistic.influence(), np.asarray(blocks), statistic.rows, 2
     influence = influence[used]
     if len(influence) < 2:
         nothing = np.full(m, np.nan)
         return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool))
-    strata, independent = _strata(speakers[used])
+    strata, independent = _strata(speakers[used], least)
     counts = np.bincount(strata)[:, np.newaxis]
     means = _sums(strata, influence) / counts
     variances = counts / (counts - 1) * _sums(strata, (influence - means[strata]) ** 2)
     total = variances.sum(axis=0)
-    freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=0))
+    counted = np.maximum(_sums(strata, influence != 0) - 1, 1)
+    freedom = ratio(total**2, (variances**2 / counted).sum(axis=0))
     return FixedSpeakers(round_significant(np.sqrt(total)), freedom, np.full(m, independent))
 
 
@@ -81,14 +84,14 @@ def _sums(strata: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.stack([np.bincount(strata, column) for column in values.T], axis=1)
 
 
-def _strata(speakers: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Give strata of two recordings or more numbers from 0, and say whether all recordings are in one."""
+def _strata(speakers: np.ndarray, least: int) -> tuple[np.ndarray, bool]:
+    """Give strata of enough recordings numbers from 0, and say whether all recordings are in one."""
     _, codes, counts = np.unique(speakers, return_inverse=True, return_counts=True)
-    single = counts == 1
+    single = counts < least
     if 2 * single.sum() > len(counts):
         return np.zeros(len(speakers), dtype=np.intp), True
     own = np.cumsum(~single) - 1
-    # A speaker who is alone with one recording joins the one with the fewest.
+    # A speaker who is alone with so few recordings joins the one with the fewest.
     alone = single.sum() == 1
     own[single] = own[np.where(single, counts.max() + 1, counts).argmin()] if alone else own.max() + 1
     return own[codes], False
@@ -103,7 +106,7 @@ def sample_interval(
     --------
     >>> low, high = sample_interval(0.9, 0.05, 40.0, Scale(0, 1))
     >>> round(low, 3), round(high, 3)
-    (0.747, 0.965)
+    (0.745, 0.965)
     """
     if not (np.isfinite(value) and error > 0):
         return np.nan, np.nan
@@ -162,3 +165,10 @@ def share_on_limit(count: int, value: float, level: float = 0.95) -> tuple[float
         return np.nan, np.nan
     found = scipy.stats.binomtest(count if value == 1 else 0, count).proportion_ci(level)
     return float(found.low), float(found.high)
+
+
+def share_p_value(count: int, value: float, threshold: float, side: str) -> float:
+    """Give the p-value of a share of 0 or 1 among ``count`` recordings, see :func:`sample_p_value`."""
+    if side == "two-sided" or (value == 1) != (side == "greater"):
+        return 1.0
+    return float(np.clip(threshold if value == 1 else 1 - threshold, 0, 1) ** count)

@@ -387,7 +387,7 @@ class Suite:
     title: schema.Title = "Soundcheck"
     seed: schema.whole(0, 2**32 - 1) = 0
     replicates: schema.whole(100, 100_000) = 1000
-    interval: schema.choice(*INTERVALS) = "percentile"
+    interval: schema.choice(*INTERVALS) = "t"
     families: tuple[str, ...] = ()
     corpora: dict[str, CorpusEntry] = dataclasses.field(default_factory=dict)
     models: dict[str, ModelEntry] = dataclasses.field(default_factory=dict)

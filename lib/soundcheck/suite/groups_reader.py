@@ -67,8 +67,8 @@ class GroupsReader:
                         against[BOTH.join(columns)] = reference
                         cut = {key: item for key, item in cut.items() if key != AGAINST}
                         given = bool(cut)
-                        if not given and name in MEASURED_COLUMNS and name not in ranges:
-                            continue  # groups that a family makes: low, medium and high voices
+                        if not given and name == "pitch" and name not in ranges:
+                            continue  # a family makes low, medium and high voices
                     named.append((where, columns))
                     if given and len(columns) == 1:
                         ranges[str(name)] = self._ranges(where, cut)
@@ -140,6 +140,11 @@ class GroupsReader:
 
     def _ranges(self, path: tuple, value: object) -> tuple[NumberRange, ...]:
         """Read the ranges of a column of numbers."""
+        for word in value.values() if isinstance(value, dict) else [value]:
+            if isinstance(schema.plain_value(word), str):
+                remedy = f"Write {AGAINST}: {word} if it is the reference group, else name: [low, high]"
+                self._reader.note(path, f"{quoted(word)} is no range of numbers", remedy)
+                return ()
         known = self._reader.check(path, value, _RANGES)
         if known is None:
             return ()

@@ -15,6 +15,8 @@ import re
 from pathlib import Path
 
 HIGHER, LOWER = "higher", "lower"
+UNCHANGED = "unchanged_predictions"
+_SHARES = (UNCHANGED, "recall", "precision", "predicted_share", "sentence_error_rate", "interval_coverage")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +29,17 @@ class MeasureInfo:
     error: bool = False  # whether relative margins apply: it is a rate of errors, or 1 minus one
     low: float = -float("inf")  # limits of its values
     high: float = float("inf")
+
+    @property
+    def share(self) -> bool:
+        """Whether values are shares of recordings, each of which counts or does not."""
+        return self.name.partition(" (")[0] in _SHARES
+
+    def within(self, value: float, low: float, high: float) -> tuple[float, float]:
+        """Keep an interval where values may lie; that of a value beyond it stays as it is."""
+        if not self.low <= value <= self.high:
+            return low, high
+        return max(low, self.low), min(high, self.high)
 
 
 def measure_of(test: str, family: str = "") -> MeasureInfo:

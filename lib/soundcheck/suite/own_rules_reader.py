@@ -17,6 +17,7 @@ from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import Family, TestDefinition
 from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import measure_of
 from soundcheck.suite.own_rules import WHERE, AcceptedFailure, OwnTest
 from soundcheck.suite.yaml_reader import Document
 
@@ -183,11 +184,15 @@ class OwnRulesReader(DocumentReader):
         thresholds = self._read_thresholds((*path, "threshold"), value, family, test)
         if given is None:
             return None
-        if given.threshold is None and given.matters is None:
+        if given.threshold is None and given.matters is None and not given.hard:
             self.note(path, "nothing is changed", _EXAMPLE)
         margin = None
         if given.matters is not None:
             margin = self.read_margin((*path, "matters"), given.matters, self.margin)
+            named = isinstance(given.matters, dict) and {"relative", "floor"} & {*given.matters}
+            if named and margin.relative is not None and not measure_of(test.name, family.name).error:
+                what = f"{test.name} is no error rate that a margin could be relative to"
+                self.note((*path, "matters"), what, "Write a number, the absolute margin")
         if given.hard:
             self._check_hard(path, given, thresholds, family)
         elif given.label:

@@ -198,17 +198,14 @@ def _changed(before: Provenance, suite: Suite, records: Sequence[RunRecord]) -> 
                 told.add(f"Version of {name}: {old}, now {new}.")
         if before.library != after.library:
             told.add("The code of Soundcheck is not that of the book, by its digest.")
-        for noun, things in (("corpus", "corpora"), ("model", "models"), ("sounds", "sounds")):
+        for noun, things in (
+            *(("corpus", "corpora"), ("model", "models"), ("sounds", "sounds")),
+            ("threshold file of", "families"),
+        ):
             known = {one.name: one.digest for one in getattr(before, things)}
             told |= {
                 f"The {noun} {quoted(one.name)} changed, by its digest."
                 for one in getattr(after, things)
                 if known.get(one.name, one.digest) != one.digest
             }
-        known = {one.name: one.digest for one in before.families}
-        told |= {
-            f"The thresholds of {quoted(one.name)} changed, by their digest."
-            for one in after.families
-            if known.get(one.name, one.digest) != one.digest
-        }
     yield from sorted(told)

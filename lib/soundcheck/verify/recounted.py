@@ -10,9 +10,10 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
-from soundcheck.results import read_results, tally
+from soundcheck.results import Tally, read_results, tally
 from soundcheck.results.provenance import Provenance
-from soundcheck.results.states import decide
+from soundcheck.results.reading import is_older
+from soundcheck.results.states import STATES, decide
 
 
 def recount(results: Path, made_of: Provenance) -> list[str]:
@@ -39,18 +40,13 @@ def recount(results: Path, made_of: Provenance) -> list[str]:
     problems = []
     if files.digest(results) != made_of.results:
         problems.append(f"{results.name}: the table is not the one that the record names")
-    there = {
-        (model, state): count
-        for model, own in frame.groupby("model", sort=True)
-        for state, count in tally(own).items()
-    }
-    said = {(model, state): count for model, own in made_of.verdicts.items() for state, count in own.items()}
-    problems += [
-        f"{results.name}: {counted(there.get((model, state), 0), 'test')} of {quoted(model)} {state!r}, "
-        f"the record says {said.get((model, state), 0)}"
-        for model, state in sorted(there.keys() | said.keys())
-        if there.get((model, state), 0) != said.get((model, state), 0)
-    ]
+    if is_older(frame):  # the states of the record are those of another version
+        return problems
+    for model in sorted({*frame["model"], *made_of.verdicts}):
+        found = tally(frame[frame["model"].eq(model)])
+        said = Tally(dict.fromkeys(STATES, 0) | made_of.verdicts.get(model, {}))
+        if found != said:
+            problems.append(f"{results.name}: of {quoted(model)} {found}; the record says {said}")
     there, again = (table.assign(holds=table["holds"].eq(True)) for table in (frame, decide(frame)))
     for column in ("holds", "state", "state_sample", "mirrors"):
         if differ := int(there[column].ne(again[column]).sum()):

@@ -11,6 +11,7 @@ from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, InputError, inpu
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
 from soundcheck.results.provenance import Input, Provenance
+from soundcheck.results.states import STATES
 from soundcheck.verify.listed import Book, Found, compare, find
 from soundcheck.verify.recounted import recount
 
@@ -103,6 +104,8 @@ def _about(book: Book, found: Found, made_of: Provenance | None) -> list[str]:
         lines += [f"{noun} {_input(one, unit)}" for one in things]
     lines.append(f"Families: {_listed(f'{one.name} {one.digest[:8]}' for one in made_of.families)}")
     lines += [f"Code of Soundcheck: digest {made_of.library[:16]}"] if made_of.library else []
+    if not {state for counts in made_of.verdicts.values() for state in counts} <= {*STATES}:
+        lines.append("The states are those of an earlier version, and were not counted again.")
     lines.append(f"Made with {_listed(f'{name} {version}' for name, version in made_of.versions.items())}")
     for model, counts in made_of.verdicts.items():
         lines.append(

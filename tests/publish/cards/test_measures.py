@@ -54,8 +54,8 @@ def test_differences(family, test, limits):
 
 def test_numbers_beyond_a_limit_take_it_away():
     found = measure("correctness_regression", "Mean Absolute Error")
-    assert found.holding(1.5).limits == (0, math.inf)
-    assert found.holding(0.5) == found
+    assert found.within(1.5).limits == (0, math.inf)
+    assert found.within(0.5) == found
 
 
 def test_families_of_a_suite_alone_have_no_limits():

@@ -59,9 +59,9 @@ def test_what_stands_on_it(sheet, tmp_path):
     text = page(sheet([verdict(), verdict(**GAP)], since=since, figures=[FIGURE]), "../models/m.html")
     seen = Seen(text)
     for told in (
-        *("How good.", "m is better than guessing", "1 failure holds among 2 tests", "c (200 segments"),
-        *("arousal of german speakers", "−0.18 to the others", "−0.32 to −0.11", "within ±0.075"),
-        *("Against the last release", "Worse on 1 of 9 tests.", "recall", "Nothing is open."),
+        *("How good.", "m is better than chance", "1 of 2 tests fails", "c (200 segments"),
+        *("arousal of german speakers", "0.30 against 0.48", "−0.18", "−0.32 to −0.11", "within ±0.075"),
+        *("Against the last release", "Worse on 1 of 9 tests.", "recall", "No test is inconclusive."),
         *("a.wav under Noise: 1 → 2", "results.csv, SHA-256", "Soundcheck 0.1.0"),
     ):
         assert told in seen.words, told
@@ -121,17 +121,17 @@ def test_days_of_answers(tmp_path, recorded):
     assert told == "200 given on 2027-02-01 (50) and 2027-03-01 (150); 3 inputs of 203 without an answer"
 
 
-def test_nothing_judged_and_no_figures(sheet):
+def test_nothing_evaluated_and_no_figures(sheet):
     made = sheet([verdict(**NOTHING)], figures=[])
     assert made.pictures == () and made.scenes == ()
-    assert "no test could be judged" in Seen(page(made)).words
+    assert "Nothing could be concluded: 0 inconclusive, 1 not evaluated" in Seen(page(made)).words
 
 
 def test_long_lists_are_cut_and_counted(sheet):
     held, undecided, _ = sheet(many(), figures=[FIGURE]).grids
-    assert len(held.rows) == 8 and held.title == "What holds: 40 failures"
+    assert len(held.rows) == 8 and held.title == "What fails: 40 tests"
     assert held.notes == ("32 more are in the book and in the tables of the run.",)
-    assert len(undecided.rows) == 5 and undecided.notes[0] == "35 open tests in 35 more families."
+    assert len(undecided.rows) == 5 and undecided.notes[0] == "35 inconclusive tests in 35 more families."
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")

@@ -1,6 +1,6 @@
 """Parts of a page of evidence, as Markdown: what was tested, on whom, with which outcome, for which groups.
 
-All tables count every test, the failed and the skipped ones too. Lists of failures are cut as in
+All tables count every test, of two groups that are one test one row. Lists of failures are cut as in
 :mod:`soundcheck.publish.cards.limits`, and say so.
 """
 
@@ -19,12 +19,13 @@ from soundcheck.publish.cards.measures import measure_of_test
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, link, table
 from soundcheck.report import failures, key_figures
-from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import FamilyRecord
 from soundcheck.results.standing import HOLLOW
+from soundcheck.results.states import STATES
+from soundcheck.results.states import counted as counted_rows
 from soundcheck.results.summary import aspects, tally
 
-_OUTCOMES = ["tests", "failures that hold", "clear passes", "open", "no verdict", "not possible"]
+_OUTCOMES = ["tests", *STATES]
 _SENTENCE = 600  # characters
 
 
@@ -77,14 +78,14 @@ def threshold_table(facts: ModelFacts, context: CardContext) -> str:
             by_rule = (judged if len(judged) else same).groupby("rule", sort=False)
             has_to = dict.fromkeys(_has_to(some, rule) for rule, some in by_rule)
             rows.append([shown, inline(test), " or ".join(has_to)])
-    return table(["family", "test", "passes if (gap: the group minus all others)"], rows)
+    return table(["family", "test", "passes the rule if (gap: the group minus its reference)"], rows)
 
 
 def _has_to(rows: pd.DataFrame, rule: str) -> str:
     by_task = rows.drop_duplicates(["task", "threshold"])
     found = by_task["threshold"].dropna().unique()
     if not len(found):
-        return "shown without verdict"
+        return "no threshold"
     if len(found) == 1 and by_task["threshold"].notna().all():
         return inline(f"{rule} {found[0]:g}", None)
     told = [
@@ -96,7 +97,7 @@ def _has_to(rows: pd.DataFrame, rule: str) -> str:
 
 
 def measure_table(facts: ModelFacts, context: CardContext) -> str:
-    """Show what each test measures; how, and where its thresholds come from, is told by the method page."""
+    """Show what each test measures; how, and where its thresholds come from, is on the method page."""
     rows = []
     for family, own in facts.families:
         shown = to_page(inline(family.title), _method(family), context)
@@ -125,6 +126,7 @@ def figure_table(facts: ModelFacts, context: CardContext) -> str:
                 to_page(inline(figure.measure), facts.page(), context),
                 key_figures.value(figure) or f"none: {inline(figure.reason)}",
                 key_figures.interval(figure) or inline(figure.reason or "none"),
+                key_figures.sample_interval(figure),
                 guessing,
                 figure.segments,
                 inline(counted(figure.blocks, figure.block)),
@@ -137,23 +139,24 @@ def figure_table(facts: ModelFacts, context: CardContext) -> str:
         "measure",
         "value",
         "95 % interval",
-        "guessing",
+        "for these speakers",
+        "chance",
         "segments or trials",
         "rests on",
     ]
-    return table([*head, "remark"], rows, [3, 4, 5, 6])
+    return table([*head, "remark"], rows, [3, 4, 5, 6, 7])
 
 
 def outcome(facts: ModelFacts, aspect: str) -> str:
-    """Say in a sentence what came of the tests of an aspect, and at which tasks they mean nothing."""
+    """Say in a sentence what became of the tests of an aspect, and at which tasks they mean nothing."""
     own = facts.rows[aspects(facts.rows).eq(aspect)]
     if own.empty:
         return f"The run has no tests of {aspect} for this model."
-    hollow = own.loc[own["standing"].eq(HOLLOW), "task"].unique()
+    no_better = own.loc[own["standing"].eq(HOLLOW), "task"].unique()
     told = f"{counts(own, aspect)}."
-    if len(hollow):
-        names = ", ".join(map(inline, hollow))
-        told += f" The model is not better than guessing at {names}: these tests mean nothing there."
+    if len(no_better):
+        names = ", ".join(map(inline, no_better))
+        told += f" The model is no better than chance at {names}: these tests mean nothing there."
     return told
 
 
@@ -169,42 +172,45 @@ def family_table(facts: ModelFacts, context: CardContext, aspect: str) -> str:
 
 
 def _outcomes(rows: pd.DataFrame) -> list[int]:
-    found = tally(rows)
-    return [len(rows), found.holds, found.clear_pass, found.open, found.shown, found.skipped]
+    return [len(counted_rows(rows)), *tally(rows).values()]
 
 
-def holding_list(facts: ModelFacts, context: CardContext, aspect: str) -> str:
-    """List the failures of an aspect that hold, the gravest first, where the model beats guessing."""
-    own = facts.holding[aspects(facts.holding).eq(aspect)]
+def failure_list(facts: ModelFacts, context: CardContext, aspect: str) -> str:
+    """List the failures of an aspect, then what few speakers show, where the model is better than chance."""
     of_all = facts.rows[aspects(facts.rows).eq(aspect)]
-    where = ", at tasks where it is better than guessing" if of_all["standing"].eq(HOLLOW).any() else ""
-    told = cut(_told(facts, context, own))
-    return f"Failures that hold{where}:\n\n{bullets(told)}" if told else f"No failure holds{where}."
+    where = ", at tasks where it is better than chance" if of_all["standing"].eq(HOLLOW).any() else ""
+    titles = {
+        "Failures": facts.failing,
+        "Too few speakers to generalise; what these speakers show": facts.few,
+    }
+    parts = []
+    for title, rows in titles.items():
+        told = cut(_told(facts, context, rows[aspects(rows).eq(aspect)]))
+        parts += [f"{title}{where}:\n\n{bullets(told)}"] if told else []
+    return "\n\n".join(parts)
 
 
 def _told(facts: ModelFacts, context: CardContext, rows: pd.DataFrame) -> list[str]:
     """Write what rows say, whether the suite accepts the failure, and where the book shows it."""
-    accepted = accepted_reasons(rows, facts.record.accepted, context.date)
     told = []
-    for row, reason in zip(rows.itertuples(), accepted, strict=True):
+    for row in rows.itertuples():
         text = inline(facts.sentence(row), _SENTENCE)
-        text += f"; the suite accepts it: {inline(reason)}" if reason else ""
+        text += f"; the suite accepts it: {inline(row.accepted)}" if row.accepted else ""
         page = to_page("page", facts.page(row.family), context)
         told.append(f"{text} ({page})" if context.book_url else text)
     return told
 
 
 def group_table(facts: ModelFacts, context: CardContext) -> str:
-    """Show for each group how its tests came out, and the gravest; empty if no groups were compared."""
+    """Show for each group the states of its tests, and the largest difference; empty without groups."""
     grouped = facts.rows[facts.rows["group"].str.contains(": ", regex=False)]
     rows = []
     for (group, corpus), own in grouped.groupby(["group", "corpus"], sort=True):
         judged = own[own["value"].notna() & (own["threshold"].notna() | own["gap"].notna())]
-        gravest = failures.by_excess(judged).head(1)
-        told = "".join(_told(facts, context, gravest))
+        told = "".join(_told(facts, context, failures.by_excess(judged).head(1)))
         told = told or inline("; ".join(list(dict.fromkeys(filter(None, own["skipped"])))[:2]))
         rows.append([inline(group), inline(corpus), *_outcomes(own), told])
-    head = ["group", "corpus", *_OUTCOMES, "the gravest of them, whatever its verdict"]
+    head = ["group", "corpus", *_OUTCOMES, "the largest difference, whatever its state"]
     return table(head, rows, range(2, 8)) if rows else ""
 
 
@@ -224,8 +230,8 @@ def _method(family: FamilyRecord) -> str:
 
 
 def skipped_table(facts: ModelFacts) -> str:
-    """Count why tests were not possible; empty if all were."""
-    found = facts.skipped["skipped"].value_counts()
+    """Count why tests were not evaluated; empty if all were."""
+    found = facts.not_evaluated["skipped"].value_counts()
     shown = sorted(found.items(), key=lambda item: (-item[1], item[0]))
     rows = [[inline(reason), number] for reason, number in shown[:20]]
     rest = sum(number for _, number in shown[20:])

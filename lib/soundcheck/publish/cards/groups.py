@@ -1,4 +1,4 @@
-"""The section of a card about groups of speakers and recordings: one row a group, all its tests counted."""
+"""The section of a card about groups: how good the model is for each, and the states of its tests."""
 
 from __future__ import annotations
 
@@ -8,58 +8,63 @@ from soundcheck.common.wording import counted
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import inline, link, table
-from soundcheck.report import failures
-from soundcheck.report import names as written
-from soundcheck.report.key_figures import significant
-from soundcheck.results import tally
+from soundcheck.report import failures, key_figures
+from soundcheck.results.states import FAIL, PASS, STATES
+from soundcheck.results.summary import tally
 
 MOST = 40
 
 
 def groups(facts: ModelFacts, context: CardContext) -> str:
-    """Write how each group of each corpus did.
+    """Write the values of each group of each corpus, then the states of its tests.
 
-    The gap that is shown is the one that goes furthest beyond what matters, in widths of its interval.
+    The difference that is shown is the one farthest beyond its margin, in widths of its interval.
     """
-    rows = facts.counted[facts.counted["group"].ne("") & facts.counted["group"].str.contains(": ")]
+    rows = facts.counted[facts.counted["group"].str.contains(": ", regex=False)]
     if rows.empty:
-        where = " at a task at which the model is better than guessing" if len(facts.hollow) else ""
+        where = " at a task at which the model is better than chance" if len(facts.uncounted) else ""
         return f"No group was compared{where}."
     found = [
-        (_row(facts, context, group, corpus, own), tally(own))
+        (tally(own), [inline(group), inline(corpus)], _largest(facts, context, own))
         for (corpus, group), own in rows.groupby(["corpus", "group"], sort=False)
     ]
-    found.sort(key=lambda one: (-one[1].holds, -one[1].judged))
-    head = [
-        "group",
-        "corpus",
-        "failures that hold",
-        "clear passes",
-        "open",
-        "skipped",
-        "gravest gap to the others",
+    found.sort(key=lambda one: (-one[0][FAIL], -one[0][PASS]))
+    head = ["group", "corpus", *STATES, "largest difference"]
+    shown = [[*names, *states.values(), row] for states, names, row in found[:MOST]]
+    parts = [_values(facts), table(head, shown, range(2, 7))]
+    if len(found) > MOST:
+        parts.append(f"{len(found) - MOST} more groups are in the results.")
+    return "\n\n".join(filter(None, parts))
+
+
+def _values(facts: ModelFacts) -> str:
+    """Show how good the model is for each group, the worst first; empty if no figure has groups."""
+    own = facts.group_values
+    rows = [
+        [inline(row.part), inline(row.corpus), inline(f"{row.title} of {row.task}"), *number_cells(row)]
+        for row in own.head(MOST).itertuples()
     ]
-    shown = table(head, [row for row, _ in found[:MOST]], (2, 3, 4, 5))
-    left = len(found) - MOST
-    return shown + (f"\n\n{left:,} more groups are in the results." if left > 0 else "")
+    head = ["group", "corpus", "measure", "value", "95 % interval", "for these speakers", "rests on"]
+    more = f"\n\n{len(own) - MOST} more values are in estimates.csv." if len(own) > MOST else ""
+    return table(head, rows, (3,)) + more if rows else ""
 
 
-def _row(facts: ModelFacts, context: CardContext, group: str, corpus: str, own: pd.DataFrame) -> list[str]:
-    total = tally(own)
-    counts = (total.holds, total.clear_pass, total.open, total.skipped + total.shown)
-    return [inline(group), inline(corpus), *(f"{count:,}" for count in counts), _gravest(facts, context, own)]
+def number_cells(row: object) -> tuple[str, str, str, str]:
+    """Write an estimate: its value, both intervals, and what it rests on; rates in per cent."""
+    factor, unit = (100, "\xa0%") if row.title in key_figures.RATES else (1, "")
+
+    def span(low: float, high: float) -> str:
+        written = [key_figures.significant(factor * end) for end in (low, high)]
+        return "none" if pd.isna(low) else f"{written[0]} to {written[1]}{unit}"
+
+    rests = [counted(row.segments, "segment"), *([counted(row.speakers, "speaker")] if row.speakers else [])]
+    value = f"{key_figures.significant(factor * row.value)}{unit}"
+    return value, span(row.low, row.high), span(row.low_sample, row.high_sample), ", ".join(rests)
 
 
-def _gravest(facts: ModelFacts, context: CardContext, own: pd.DataFrame) -> str:
-    known = own[own["gap"].notna() & own["gap_low"].notna()]
+def _largest(facts: ModelFacts, context: CardContext, own: pd.DataFrame) -> str:
+    known = own[own["gap"].notna()]
     if known.empty:
-        return "no gap with an interval"
+        return "no difference"
     row = next(failures.by_excess(known).head(1).itertuples())
-    blocks = counted(row.blocks, failures.blocks_of(facts.record, row.corpus))
-    span = (
-        f"95 % {significant(row.gap_low)} to {significant(row.gap_high)}, {row.segments:,} segments, {blocks}"
-    )
-    matters = "" if pd.isna(row.matters) else f"; {significant(row.matters)} matters"
-    name = " · ".join(filter(None, (row.task, written.measure(row.test), written.label(row.label))))
-    shown = link(significant(row.gap), context.link(facts.page(row.family)))
-    return f"{shown} ({span}{matters}): {inline(name)}"
+    return link(inline(facts.sentence(row), 500), context.link(facts.page(row.family)))

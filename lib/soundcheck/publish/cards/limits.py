@@ -1,6 +1,6 @@
 """What a run found that limits the use of a model, in sentences: for cards that have a place for no more.
 
-Lists are cut after :data:`MOST` sentences, the gravest first, and say how many are left out; the results
+Lists are cut after :data:`MOST` sentences, the largest first, and say how many are left out; the results
 table and the book have all of them.
 """
 
@@ -13,6 +13,7 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.standing import HOLLOW
+from soundcheck.results.states import counted as counted_rows
 from soundcheck.results.summary import ASPECTS, aspects, tally
 
 MOST = 20
@@ -32,7 +33,7 @@ def cut(texts: Iterable[str], most: int = MOST) -> list[str]:
 
 
 def counts(rows: pd.DataFrame, what: str) -> str:
-    """Say what came of tests, all of them counted.
+    """Say what became of tests, all of them counted but the second row of pairs of groups.
 
     Parameters
     ----------
@@ -41,16 +42,11 @@ def counts(rows: pd.DataFrame, what: str) -> str:
     what
         What they are about, such as ``"fairness"``.
     """
-    found = tally(rows)
-    return (
-        f"{counted(len(rows), f'{what} test')}: failures that hold {found.holds}, "
-        f"clear passes {found.clear_pass}, open {found.open} (the data do not settle them), "
-        f"shown without verdict {found.shown}, not possible {found.skipped}"
-    )
+    return f"{counted(len(counted_rows(rows)), f'{what} test')}: {tally(rows)}"
 
 
 def sentences(facts: ModelFacts, rows: pd.DataFrame) -> list[str]:
-    """Write what failures say, in their order."""
+    """Write what rows say, in their order."""
     return [facts.sentence(row) for row in rows.itertuples()]
 
 
@@ -62,10 +58,13 @@ def limits_found(facts: ModelFacts) -> list[str]:
         told.append(f"tested on synthetic speech, which says little about people: {', '.join(synthetic)}")
     found = aspects(facts.rows)
     told += [counts(facts.rows[found.eq(name)], name) for name in ASPECTS if found.eq(name).any()]
-    told += cut(sentences(facts, facts.holding[facts.holding["group"].eq("")]))
-    hollow = facts.rows.loc[facts.rows["standing"].eq(HOLLOW), "task"].drop_duplicates()
+    told += cut(sentences(facts, facts.failing[facts.failing["group"].eq("")]))
+    if len(facts.few):
+        told.append(f"{counted(len(facts.few), 'difference')} with too few speakers to generalise")
+        told += cut(sentences(facts, facts.few), 5)
+    no_better = facts.rows.loc[facts.rows["standing"].eq(HOLLOW), "task"].drop_duplicates()
     told += [
-        f"not better than guessing at {task}: fairness and robustness at it mean nothing" for task in hollow
+        f"no better than chance at {task}: fairness and robustness at it mean nothing" for task in no_better
     ]
     told += [f"tests of {family} did not come to their end" for family in facts.failed]
     model = facts.model
@@ -74,8 +73,8 @@ def limits_found(facts: ModelFacts) -> list[str]:
     return [*map(str, facts.caveats), *told, *model.notes]
 
 
-def worst_served(facts: ModelFacts) -> list[tuple[str, list[str]]]:
-    """List groups that failures which hold are about, the gravest first, each with what they say."""
-    rows = facts.holding[facts.holding["group"].ne("")]
+def worse_off(facts: ModelFacts) -> list[tuple[str, list[str]]]:
+    """List groups that failures are about, the largest first, each with what they say."""
+    rows = facts.failing[facts.failing["group"].ne("")]
     found = {group: sentences(facts, own) for group, own in rows.groupby("group", sort=False)}
     return [(group, cut(told, 5)) for group, told in found.items()]

@@ -4,14 +4,13 @@ Conventions
 -----------
 - Key figures come first, then the tests in the order of the results table. Tests without a value are no
   measurements; formats say how many there are.
-- The number of a test is the one that is judged: where the rule is about gaps, the group's value minus that
-  of all others, else the value. So number, interval, threshold and state always belong together.
+- The number of a test is the one that its rule is about: a difference of groups, or the value.
+  So number, interval, threshold and state always belong together.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import datetime
 from urllib.parse import quote
 
 import pandas as pd
@@ -21,7 +20,6 @@ from soundcheck.publish.cards.described_tasks import described_tasks
 from soundcheck.publish.cards.measures import Measure, measure_of_figure, measure_of_test
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.failures import blocks_of
-from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import KeyFigure
 from soundcheck.statistics.rules import GAP_RULES
 
@@ -51,7 +49,7 @@ class Measurement:
     rule, threshold
         What it is compared with; ``""`` and ``None`` if nothing judges it.
     state
-        One of :data:`soundcheck.results.verdict.STATES`; ``""`` of key figures.
+        One of :data:`soundcheck.results.states.STATES`; ``""`` of key figures.
     standing
         How the model stands at the task, see :mod:`soundcheck.results.standing`.
     accepted
@@ -97,31 +95,22 @@ class Measurement:
         return "/".join(quote(part, safe="", errors="backslashreplace") for part in parts).rstrip("/")
 
 
-def measurements(facts: ModelFacts, today: datetime.date) -> list[Measurement]:
-    """List all numbers of a model.
-
-    Parameters
-    ----------
-    facts
-        What the run found.
-    today
-        The day that counts for accepted failures.
-    """
+def measurements(facts: ModelFacts) -> list[Measurement]:
+    """List all numbers of a model."""
     tasks = described_tasks(facts.record)
     units = {name: "trial" if task.is_embedding else "segment" for name, task in tasks.items()}
-    figures = [_of_figure(figure, units) for figure in facts.figures if figure.value is not None]
+    figures = [_of_figure(figure, units, facts) for figure in facts.figures if figure.value is not None]
     families = {family.name: family for family in facts.record.families}
-    accepted = accepted_reasons(facts.rows, facts.record.accepted, today)
-    rows = facts.rows.assign(accepted=accepted)
     found = []
-    for row in rows[rows["value"].notna()].itertuples():
+    for row in facts.rows[facts.rows["value"].notna()].itertuples():
         measure = measure_of_test(families[row.family], row.test, row.rule)
         found.append(_of_row(row, measure, units, facts))
     return figures + found
 
 
-def _of_figure(figure: KeyFigure, units: dict[str, str]) -> Measurement:
-    further = {"decision threshold": figure.threshold, "guessing": figure.guessing}
+def _of_figure(figure: KeyFigure, units: dict[str, str], facts: ModelFacts) -> Measurement:
+    further = {"decision threshold": figure.threshold, "chance": figure.guessing}
+    further |= {"low for these speakers": figure.low_sample, "high for these speakers": figure.high_sample}
     return Measurement(
         measure=measure_of_figure(figure),
         family="",
@@ -135,7 +124,7 @@ def _of_figure(figure: KeyFigure, units: dict[str, str]) -> Measurement:
         blocks=figure.blocks,
         unit=units.get(figure.task, "segment"),
         block=figure.block,
-        interval="t",
+        interval=facts.record.interval,
         standing=figure.standing,
         remark=figure.reason,
         further={name: number for name, number in further.items() if number is not None},
@@ -148,11 +137,11 @@ def _of_row(row: object, measure: Measure, units: dict[str, str], facts: ModelFa
     value, low, high = (_some(getattr(row, name)) for name in names)
     further = {
         **({"group value": row.value, "group low": row.low, "group high": row.high} if of_gap else {}),
-        **{"gap that matters": row.matters, "p value": row.p_value, "certainty": row.certainty},
+        **{"margin": row.matters, "p value": row.p_value, "certainty": row.certainty},
         **{"random reference": row.reference, "adjusted gap": row.adjusted},
     }
     return Measurement(
-        measure=measure.holding(value),
+        measure=measure.within(value),
         family=row.family,
         corpus=row.corpus,
         task=row.task,

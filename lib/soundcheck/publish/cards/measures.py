@@ -80,7 +80,7 @@ class Measure:
     limits: tuple[float, float] | None = None
     note: str = ""
 
-    def holding(self, number: float) -> Measure:
+    def within(self, number: float) -> Measure:
         """Take away the limit that a number is beyond; the ends of intervals may lie there."""
         if self.limits is None:
             return self

@@ -103,10 +103,11 @@ def _dataset(facts: ModelFacts, name: str) -> dict[str, Any]:
 def _metric(facts: ModelFacts, figure: KeyFigure) -> dict[str, Any]:
     of = "" if figure.measure in RATES else f" of {plain(figure.task)}"
     low, high = (value_of(figure, bound) for bound in (figure.low, figure.high))
+    kind = f"95 % {facts.record.interval} interval"
     told = {
         "low": low,
         "high": high,
-        "interval": "95 % t interval" if low is not None else f"none: {plain(figure.reason)}",
+        "interval": kind if low is not None else f"none: {plain(figure.reason)}",
         "blocks": figure.blocks,
         "block": figure.block,
         "segments": figure.segments,

@@ -1,4 +1,4 @@
-"""The sections of a card in Markdown: what the model is for, how it was tested, what holds, what is open.
+"""The sections of a card in Markdown: what the model is for, how it was tested, what fails, what few show.
 
 Each function writes one section of the card of one model; :func:`sections` puts all of them together. Every
 number stands with its interval and its counts, and is linked to its page if the book is published.
@@ -8,15 +8,26 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pandas as pd
+
 from soundcheck.common.wording import counted, duration
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.groups import groups
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, link, paragraphs, table
-from soundcheck.report import failures, tables
-from soundcheck.report.key_figures import EXPLAINED, interval, significant, standing_notes, value
-from soundcheck.results import tally
+from soundcheck.report.inconclusive import inconclusive, noun
+from soundcheck.report.key_figures import (
+    EXPLAINED,
+    interval,
+    sample_interval,
+    significant,
+    standing_notes,
+    value,
+)
+from soundcheck.results.headline import headline
 from soundcheck.results.page_names import corpus_page
+from soundcheck.results.states import STATES
+from soundcheck.results.summary import tally
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.card import FIELDS
 
@@ -30,8 +41,9 @@ def sections(facts: ModelFacts, context: CardContext) -> str:
         "What it is for": purpose,
         "How it was tested": tested,
         "How good it is": figures,
-        "What holds": holding,
-        "What could not be concluded": undecided,
+        "What fails": failing,
+        "Too few speakers to generalise: what these speakers show": few,
+        "What could not be concluded": inconclusive_tests,
         "Groups": groups,
         "Limits of these tests": limits,
         "How to reproduce": reproduction,
@@ -57,20 +69,12 @@ def purpose(facts: ModelFacts, context: CardContext) -> str:
 
 def tested(facts: ModelFacts, context: CardContext) -> str:
     """Write on which data and with which families it was tested."""
-    total, skipped = tally(facts.counted), facts.tally.skipped
-    hollow = len(facts.hollow)
+    left = len(facts.uncounted)
     about = (
         f"Tested with Soundcheck {inline(facts.record.version)} by whoever ran the suite "
         f"“{inline(facts.record.title)}”; no one else has verified these results. "
-        f"Families of tests: {len(facts.families)}. Their {len(facts.rows):,} tests: "
-        f"{total.clear_pass:,} clear passes, {total.holds:,} failures that hold, "
-        f"{total.open:,} open, {skipped:,} skipped"
-        + (f", {total.shown:,} shown without verdict" if total.shown else "")
-        + (
-            f", {hollow:,} not counted, because the model is not better than guessing there."
-            if hollow
-            else "."
-        )
+        f"Families of tests: {len(facts.families)}. Their tests: {tally(facts.counted)}"
+        + (f"; {left:,} not counted, because the model is no better than chance there." if left else ".")
     )
     rows = []
     for corpus in facts.corpora:
@@ -96,14 +100,12 @@ def tested(facts: ModelFacts, context: CardContext) -> str:
 
 def _families(facts: ModelFacts, context: CardContext) -> str:
     rows = []
-    for family, own in facts.families:
-        found, skipped = tally(facts.counted[facts.counted["family"].eq(family.name)]), tally(own).skipped
-        hollow = int(facts.hollow["family"].eq(family.name).sum())
+    for family, _ in facts.families:
+        found = tally(facts.counted[facts.counted["family"].eq(family.name)]).values()
+        left = int(facts.uncounted["family"].eq(family.name).sum())
         title = link(inline(family.title), context.link(facts.page(family.name)))
-        counts = (found.clear_pass, found.holds, found.open, skipped, found.shown + hollow)
-        rows.append([title, inline(family.question), *(f"{count:,}" for count in counts)])
-    head = ["family", "question", "clear passes", "failures that hold", "open", "skipped", "not counted"]
-    return table(head, rows, (2, 3, 4, 5, 6))
+        rows.append([title, inline(family.question), *(f"{count:,}" for count in (*found, left))])
+    return table(["family", "question", *STATES, "not counted"], rows, range(2, 8))
 
 
 def figures(facts: ModelFacts, context: CardContext) -> str:
@@ -123,76 +125,67 @@ def figures(facts: ModelFacts, context: CardContext) -> str:
                 inline(figure.measure),
                 link(value(figure), page) if figure.value is not None else "none",
                 interval(figure) or f"none: {inline(figure.reason)}",
+                sample_interval(figure),
                 "" if figure.guessing is None else value(figure, figure.guessing),
                 f"{figure.segments:,}",
                 counted(figure.blocks, figure.block),
                 told,
             ]
         )
-    head = ["task", "corpus", "measure", "value", "95 % interval", "guessing", "segments or trials"]
-    return table([*head, "rests on", "that is"], rows, (3, 5, 6))
+    head = ["task", "corpus", "measure", "value", "95 % interval", "for these speakers"]
+    head += ["chance", "segments or trials"]
+    return table([*head, "rests on", "that is"], rows, (3, 6, 7))
 
 
-def holding(facts: ModelFacts, context: CardContext) -> str:
-    """Write the failures that hold, the gravest first."""
-    found = facts.holding
-    hollow = len(facts.hollow)
-    notes = []
-    if hollow:
-        notes = [
-            f"Not counted here: {counted(hollow, 'test')} of fairness and robustness at tasks at which "
-            "the model is not better than guessing, so that they mean nothing."
-        ]
-    if found.empty:
-        told = "No failure holds. What is open may still hide one: see the next section."
-        return "\n\n".join([told, *notes])
+def failing(facts: ModelFacts, context: CardContext) -> str:
+    """Write the failures, the largest first."""
+    parts = [f"{headline(facts.counted)}."]
+    if len(facts.failing):
+        parts.append(_listed(facts, context, facts.failing, "failure"))
+    if len(facts.uncounted):
+        parts.append(
+            f"Not counted here: {counted(len(facts.uncounted), 'test')} of fairness and robustness at tasks "
+            "at which the model is no better than chance, so that they mean nothing."
+        )
+    return "\n\n".join(parts)
+
+
+def few(facts: ModelFacts, context: CardContext) -> str:
+    """Write which differences these speakers show, where they are too few to say anything about others."""
+    if facts.few.empty:
+        return "Every difference has enough speakers, or no value."
+    return _listed(facts, context, facts.few, "difference")
+
+
+def _listed(facts: ModelFacts, context: CardContext, own: pd.DataFrame, what: str) -> str:
+    """List rows in sentences, as many as there is room for."""
     titles = {family.name: family.title for family, _ in facts.families}
-    several = len(facts.corpora) > 1
     rows = []
-    told = found[~failures.mirrored(found)]
-    for row in told.head(MOST).itertuples():
+    for row in own.head(MOST).itertuples():
         title = link(inline(titles.get(row.family, row.family)), context.link(facts.page(row.family)))
-        where = f"{inline(row.corpus)}: " if several else ""
+        where = f"{inline(row.corpus)}: " if len(facts.corpora) > 1 else ""
         excuse = f" (accepted: {inline(row.accepted)})" if row.accepted else ""
         rows.append([title, f"{where}{inline(facts.sentence(row), 500)}{excuse}", f"{row.segments:,}"])
-    left = len(found) - len(rows)
-    mirrored = len(found) - len(told)
-    same = f", {mirrored:,} of them the other side of two groups" if mirrored else ""
-    more = [f"{left:,} more that hold are in the results{same}."] if left else []
-    about = (
-        f"{len(found):,} of {tally(facts.counted).judged:,} judged tests fail, and still do when it is "
-        "accounted for how many tests there are (false discovery rate 5 %)."
-    )
-    return "\n\n".join([about, table(["family", "failure", "segments"], rows, (2,)), *more, *notes])
+    left = len(own) - len(rows)
+    more = f"\n\n{left:,} more are in the results." if left else ""
+    return table(["family", what, "segments"], rows, (2,)) + more
 
 
-def undecided(facts: ModelFacts, context: CardContext) -> str:
-    """Write what the data do not settle."""
+def inconclusive_tests(facts: ModelFacts, context: CardContext) -> str:
+    """Write what the data do not decide, by family."""
+    if facts.inconclusive.empty:
+        return "No test that counts is inconclusive."
     rows = []
-    for family, _ in facts.families:
-        own = facts.undecided[facts.undecided["family"].eq(family.name)]
-        if own.empty:
-            continue
-        size = own["bound"].abs() - own["matters"]
-        worst = own.loc[size.idxmax()] if size.notna().any() else None
-        hides = ""
-        if worst is not None:
-            blocks = counted(int(worst["blocks"]), failures.blocks_of(facts.record, worst["corpus"]))
-            name = tables.row_name(worst, worst["task"])
-            hides = f"{significant(abs(worst['bound']))}: {inline(name)} ({blocks})"
-        few = int((own["blocks"] < LEAST_BLOCKS).sum())
-        title = link(inline(family.title), context.link(facts.page(family.name)))
-        rows.append([title, f"{len(own):,}", hides, f"{few:,}"])
-    if not rows:
-        return "Nothing is open: each test that counts is a clear pass or a failure that holds."
-    told = "An open test is no pass: the data do not settle it, and what its interval allows may be there."
-    head = [
-        "family",
-        "open tests",
-        "difference of a group that may hide",
-        f"with fewer than {LEAST_BLOCKS} blocks",
-    ]
-    return f"{told}\n\n{table(head, rows, (1, 3))}"
+    for one in inconclusive(facts.record, facts.inconclusive):
+        title = link(inline(one.title), context.link(facts.page(one.family)))
+        bound = f"{significant(one.bound)}: {inline(one.where)}" if one.where else ""
+        rows.append([title, f"{one.tests:,}", bound, f"{one.few:,}"])
+    about = "An inconclusive test is no pass: what its interval contains is not excluded."
+    head = ["family", "inconclusive", "difference of a group that is not excluded"]
+    shown = table(
+        [*head, f"with fewer than {LEAST_BLOCKS} {noun(facts.record, facts.inconclusive)}"], rows, (1, 3)
+    )
+    return f"{about}\n\n{shown}"
 
 
 def limits(facts: ModelFacts, context: CardContext) -> str:
@@ -211,12 +204,12 @@ def limits(facts: ModelFacts, context: CardContext) -> str:
         told = [*corpus.notices, *corpus.unlabelled]
         told += [f"{len(corpus.unused):,} items were left out"] if corpus.unused else []
         items += [f"Corpus {name}: {inline(note, 500)}." for note in told]
-    reasons = Counter(facts.skipped["skipped"])
+    reasons = Counter(facts.not_evaluated["skipped"])
     for reason, count in reasons.most_common(MOST):
-        items.append(f"{counted(count, 'test')} skipped: {inline(reason)}")
+        items.append(f"{counted(count, 'test')} not evaluated: {inline(reason)}")
     if len(reasons) > MOST:
         items.append(f"{len(reasons) - MOST:,} more reasons are in the results.")
-    return bullets(items) if items else "Nothing was left out, nothing failed, nothing was skipped."
+    return bullets(items) if items else "Nothing was left out, nothing failed, everything was evaluated."
 
 
 def reproduction(facts: ModelFacts, context: CardContext) -> str:
@@ -225,7 +218,8 @@ def reproduction(facts: ModelFacts, context: CardContext) -> str:
     suite = str(record.suite.get("shown", "suite.yml"))
     versions = ", ".join(f"{inline(name)} {inline(version)}" for name, version in record.versions.items())
     items = [
-        f"Model: {inline(model.kind)} {inline(model.target)}, fingerprint {inline(model.fingerprint)}",
+        f"Model: {inline(model.kind)} {inline(model.target)}, fingerprint {inline(model.fingerprint)} "
+        f"of {inline(model.fingerprint_of)}",
         f"Command: `soundcheck run` with the suite {inline(suite)}, whose digest begins with "
         f"{inline(str(record.suite.get('digest', ''))[:12])}",
         f"Seed {record.seed}, {record.replicates:,} replicates, {inline(record.interval)} intervals",

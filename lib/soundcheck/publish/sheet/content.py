@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from soundcheck.common.wording import counted, duration
+from soundcheck.publish.cards.groups import number_cells
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet import figures, sounds
 from soundcheck.publish.sheet.earlier import Against, Change, changes_of
@@ -22,16 +23,19 @@ from soundcheck.publish.sheet.figures import Picture
 from soundcheck.publish.sheet.sounds import Scene
 from soundcheck.publish.verdict_lines import comparison_lines, plain, verdict_lines
 from soundcheck.report import failures
+from soundcheck.report.inconclusive import inconclusive, noun
 from soundcheck.report.key_figures import significant
-from soundcheck.report.unsettled import noun, unsettled
+from soundcheck.report.sentences import both_rules
+from soundcheck.results.headline import headline
 from soundcheck.results.page_names import comparison_page
 from soundcheck.results.record import ComparisonRecord
-from soundcheck.results.summary import aspects
+from soundcheck.results.summary import aspects, tally
 from soundcheck.statistics.rules import WITHIN
 
 MOST_FAILURES = 8  # rows of a table
-MOST_OPEN = 5
+MOST_INCONCLUSIVE = 5
 MOST_CHANGES = 6
+MOST_GROUPS = 8
 MOST_CORPORA = 3
 
 
@@ -107,7 +111,7 @@ def model_sheet(
         purpose=_purpose(facts),
         synthetic=facts.synthetic,
         verdict=tuple(verdict_lines(facts)),
-        grids=(_held(facts), _undecided(facts), since),
+        grids=(*_findings(facts), *_groups(facts), _inconclusive(facts), since),
         pictures=tuple(drawn),
         scenes=tuple(sounds.model_scenes(facts)),
         origin=_origin(facts),
@@ -138,10 +142,7 @@ def comparison_sheet(
     columns, rows = _changed(changes)
     if entry.failed:
         notes: tuple[str, ...] = ("The comparison failed to run, so nothing can be said about it.",)
-        lines = [
-            f"The difference: {notes[0]}",
-            *(line for line in verdict_lines(facts) if not line.startswith("What is open:")),
-        ]
+        lines = [f"The difference: {notes[0]}", *verdict_lines(facts)[:2]]
     else:
         told = () if changes else ("No test is better or worse; that is not the same as no difference.",)
         notes, lines = (*told, *_more(len(changes), MOST_CHANGES)), comparison_lines(frame, facts)
@@ -151,7 +152,11 @@ def comparison_sheet(
         purpose=_purpose(facts),
         synthetic=facts.synthetic,
         verdict=tuple(lines),
-        grids=(Grid("What became worse or better", columns, rows, notes), _held(facts), _undecided(facts)),
+        grids=(
+            Grid("What became worse or better", columns, rows, notes),
+            *_findings(facts),
+            _inconclusive(facts),
+        ),
         pictures=tuple(drawn),
         scenes=tuple(sounds.comparison_scenes(facts, entry)),
         origin=_origin(facts),
@@ -165,11 +170,10 @@ def _about(facts: ModelFacts, day: datetime.date) -> tuple[tuple[str, str], ...]
     data += [f"{len(facts.corpora) - MOST_CORPORA} more corpora"] if len(facts.corpora) > MOST_CORPORA else []
     missing = model.failed + model.unusable
     without = f"; {counted(missing, 'input')} of {model.inputs:,} without an answer" if missing else ""
-    judged = int(facts.rows["passed"].notna().sum())
     return (
         ("answers", f"{model.given(day) or 'day not known'}{without}"),
         ("data", "; ".join(data) or "none"),
-        ("tests", f"{counted(judged, 'test')} judged, in {len(facts.families)} of the suite's families"),
+        ("tests", f"{tally(facts.rows)}; in {len(facts.families)} of the suite's families"),
         ("suite", f"{plain(record.title) or 'without title'}, run {record.run}"),
     )
 
@@ -190,78 +194,100 @@ def _purpose(facts: ModelFacts) -> str:
     return f"Tested at: {tasks}. What it is for the suite does not say (`intended use` under `card:`)."
 
 
-def _held(facts: ModelFacts) -> Grid:
-    """List failures that hold, the gravest first; of two groups that mirror each other, one."""
-    rows = facts.holding
-    title = f"What holds: {counted(len(rows), 'failure')}"
+def _findings(facts: ModelFacts) -> Iterator[Grid]:
+    """List failures, then what few speakers show, the largest first."""
+    rows = facts.failing
+    title = f"What fails: {counted(len(rows), 'test')}"
     if rows.empty:
-        return Grid(title, notes=("No failure holds. What is open may still hide differences.",))
-    told = rows[~failures.mirrored(rows)]
-    # The gravest of each family, so that one weakness does not hide another; then the others.
-    later = told.groupby("family", sort=False).cumcount()
-    shown = told.assign(later=later.gt(0)).sort_values("later", kind="stable").head(MOST_FAILURES)
+        yield Grid(title, notes=(f"{headline(facts.counted)}.",))
+    else:
+        # The largest of each family, so that one weakness does not hide another; then the others.
+        later = rows.groupby("family", sort=False).cumcount()
+        yield _listed(facts, title, rows.assign(later=later.gt(0)).sort_values("later", kind="stable"))
+    if len(facts.few):
+        yield _listed(facts, "Too few speakers to generalise: what these speakers show", facts.few)
+
+
+def _listed(facts: ModelFacts, title: str, rows: pd.DataFrame) -> Grid:
+    shown = rows.head(MOST_FAILURES)
     lines = [
-        (aspect, *_failure(row), plain(f"accepted: {row.accepted}", 60) if row.accepted else "")
+        (aspect, *_finding(row), plain(f"accepted: {row.accepted}", 60) if row.accepted else "")
         for aspect, row in zip(aspects(shown), shown.itertuples(), strict=True)
     ]
     speakers = noun(facts.record, rows)
-    columns = ["aspect", "what", "value or gap", "95 % interval", speakers, "ought to be", ""]
+    columns = ["aspect", "what", "value", "difference", "95 % interval", speakers, "ought to be", ""]
     if not any(line[-1] for line in lines):
         columns, lines = columns[:-1], [line[:-1] for line in lines]
     return Grid(title, tuple(columns), tuple(lines), _more(len(rows), len(shown)))
 
 
-def _failure(row: object) -> tuple[str, ...]:
-    """Write a failure as cells: what, number, interval, count, limit."""
+def _finding(row: object) -> tuple[str, ...]:
+    """Write a row as cells: what, values, difference, interval, count, limit."""
     what, blocks = plain(failures.subject(row), 100), f"{row.blocks:,}"
     if row.test == failures.SEARCHED and row.skipped:
-        return (
-            plain(f"groups served worse in {row.task}: {row.skipped}", 160),
-            f"{row.value:g}",
-            "",
-            blocks,
-            "0",
-        )
+        what = plain(f"groups worse off in {row.task}: {row.skipped}", 160)
+        return what, f"{row.value:g}", "", "", blocks, "0"
+    rule = both_rules(row).partition(";")[0]
     if row.group and not pd.isna(row.gap):
         limit = "" if pd.isna(row.matters) else f"within ±{significant(row.matters)}"
-        sign = "+" if row.gap > 0 else ""
-        gap = f"{sign}{significant(row.gap)} to the others"
-        return what, gap, _interval(row.gap_low, row.gap_high), blocks, limit
+        bounds = (
+            (row.gap_low_sample, row.gap_high_sample) if failures.few(row) else (row.gap_low, row.gap_high)
+        )
+        values = f"{significant(row.group_value)} against {significant(row.others_value)}"
+        limit = "; ".join(filter(None, (limit, rule)))
+        return what, values, significant(row.gap), _interval(*bounds), blocks, limit
     limit = significant(row.threshold)
     limit = f"within ±{limit}" if row.rule == WITHIN else f"{row.rule} {limit}"
-    return what, significant(row.value), _interval(row.low, row.high), blocks, limit
+    return what, significant(row.value), "", _interval(row.low, row.high), blocks, limit
 
 
 def _interval(low: float, high: float) -> str:
     return "none" if pd.isna(low) else f"{significant(low)} to {significant(high)}"
 
 
-def _undecided(facts: ModelFacts) -> Grid:
-    """List the families with the most open tests, what may hide there and what would settle it."""
-    rows = facts.undecided
-    title = f"What could not be concluded: {counted(len(rows), 'open test')}"
-    skipped = len(facts.skipped)
-    notes = [f"{counted(skipped, 'test')} could not be judged at all."] if skipped else []
+def _groups(facts: ModelFacts) -> Iterator[Grid]:
+    """List how good the model is for each group, the worst first; none if no figure has groups."""
+    rows = facts.group_values
+    if len(rows):
+        lines = [
+            (plain(row.part, 60), plain(f"{row.title} of {row.task}", 60), *number_cells(row))
+            for row in rows.head(MOST_GROUPS).itertuples()
+        ]
+        columns = ("group", "measure", "value", "95 % interval", "for these speakers", "rests on")
+        yield Grid("Values of groups", columns, tuple(lines), _more(len(rows), len(lines)))
+
+
+def _inconclusive(facts: ModelFacts) -> Grid:
+    """List the families with the most inconclusive tests, and what is not excluded there."""
+    rows = facts.inconclusive
+    title = f"What could not be concluded: {counted(len(rows), 'inconclusive test')}"
+    left = len(facts.not_evaluated)
+    notes = [f"{counted(left, 'test')} not evaluated."] if left else []
     if facts.failed:
         notes.append(f"Failed to run: {', '.join(map(plain, facts.failed))}.")
     if rows.empty:
-        return Grid(title, notes=("Nothing is open.", *notes))
-    found = unsettled(facts.record, rows)
+        return Grid(title, notes=("No test is inconclusive.", *notes))
+    found = inconclusive(facts.record, rows)
     lines = [
         (
             plain(one.title, 60),
             f"{one.tests:,}",
-            f"{significant(one.hides)} ({plain(one.where, 70)})" if one.where else "",
+            f"{significant(one.bound)} ({plain(one.where, 70)})" if one.where else "",
             one.plan,
         )
-        for one in found[:MOST_OPEN]
+        for one in found[:MOST_INCONCLUSIVE]
     ]
     speakers = noun(facts.record, rows)
-    columns = ("family", "open", "up to this may hide", f"{speakers} to settle half of them (planning)")
-    rest = found[MOST_OPEN:]
+    columns = (
+        "family",
+        "inconclusive",
+        "not excluded",
+        f"{speakers} that would decide half of them (planning)",
+    )
+    rest = found[MOST_INCONCLUSIVE:]
     if rest:
-        open_ = counted(sum(one.tests for one in rest), "open test")
-        notes.insert(0, f"{open_} in {len(rest)} more {'family' if len(rest) == 1 else 'families'}.")
+        more = counted(sum(one.tests for one in rest), "inconclusive test")
+        notes.insert(0, f"{more} in {len(rest)} more {'family' if len(rest) == 1 else 'families'}.")
     return Grid(title, columns, tuple(lines), tuple(notes), wide=2)
 
 
@@ -282,13 +308,16 @@ def _more(total: int, shown: int) -> tuple[str, ...]:
 
 
 def _origin(facts: ModelFacts) -> tuple[tuple[str, str], ...]:
-    record = facts.record
+    record, model = facts.record, facts.model
     versions = [f"{name} {record.versions[name]}" for name in ("Python", "numpy") if name in record.versions]
     interval = f"{record.replicates} replicates, {record.interval} intervals, seed {record.seed}"
     return (
         ("results.csv, SHA-256", facts.sha256),
         ("made with", ", ".join([f"Soundcheck {record.version}", *versions, interval])),
-        ("model", f"{plain(facts.model.target)}, fingerprint {facts.model.fingerprint[:16]}"),
+        (
+            "model",
+            f"{plain(model.target)}, fingerprint {model.fingerprint[:16]} of {plain(model.fingerprint_of)}",
+        ),
         (
             "to check",
             "sha256sum results.csv gives the digest above; soundcheck verify checks a whole book; "

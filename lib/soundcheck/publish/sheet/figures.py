@@ -1,4 +1,4 @@
-"""The figures of the page for a meeting: strengths by aspect, numbers against guessing, the worst groups."""
+"""Figures of the page for a meeting: states by aspect, numbers against chance, the largest differences."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from soundcheck.publish.verdict_lines import plain
 from soundcheck.report import comparison_figures, failures, key_figures
 from soundcheck.report.states import JUDGED, STATE
 from soundcheck.report.style import BLUE, GREEN, GREY, label, look, new, svg
-from soundcheck.results import BETTER, WORSE, aspects, tally
+from soundcheck.results import BETTER, WORSE, aspects
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.summary import ASPECTS
+from soundcheck.results.summary import ASPECTS, tally
 
 MOST_FIGURES = 8  # numbers in a figure
 MOST_GROUPS = 8
@@ -58,39 +58,37 @@ def comparison_pictures(frame: pd.DataFrame, facts: ModelFacts) -> list[Picture]
 def _strengths(facts: ModelFacts) -> Picture | None:
     """Draw how many tests of each aspect are in which state."""
     about = aspects(facts.counted)
-    counts = {aspect: tally(facts.counted[about.eq(aspect)]) for aspect in ASPECTS}
-    counts = {aspect: found for aspect, found in counts.items() if found.judged}
-    if not counts:
+    found_of = {aspect: tally(facts.counted[about.eq(aspect)]) for aspect in ASPECTS}
+    found_of = {aspect: found for aspect, found in found_of.items() if found.judged}
+    if not found_of:
         return None
     with look():
-        figure, (axes,) = new(_WIDTH, 0.55 + 1.2 * _LINE * len(counts))
-        for place, found in enumerate(counts.values()):
+        figure, (axes,) = new(_WIDTH, 0.55 + 1.2 * _LINE * len(found_of))
+        for place, found in enumerate(found_of.values()):
             left = 0.0
             for name in JUDGED:
-                share = found.counts[name] / found.judged
+                share = found[name] / found.judged
                 state = STATE[name]
                 look_of = {"color": state.colour, "hatch": state.hatch, "edgecolor": "white"}
                 axes.barh(place, share, left=left, height=0.66, linewidth=0.5, **look_of)
                 if share > 0.07:
                     words = {"ha": "center", "va": "center", "fontsize": 8}
                     back = {"facecolor": "white", "edgecolor": "none", "pad": 1.2, "alpha": 0.85}
-                    axes.text(left + share / 2, place, f"{found.counts[name]}", bbox=back, **words)
+                    axes.text(left + share / 2, place, f"{found[name]}", bbox=back, **words)
                 left += share
-        names = [f"{aspect} ({found.judged})" for aspect, found in counts.items()]
-        _named(axes, names)
+        _named(axes, [f"{aspect} ({found.judged})" for aspect, found in found_of.items()])
         axes.set_xlim(0, 1)
         axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"], fontsize=8)
         axes.grid(False)
     said = "; ".join(
-        f"{aspect}: "
-        + ", ".join(f"{found.counts[name]} {STATE[name].label}" for name in JUDGED if found.counts[name])
-        for aspect, found in counts.items()
+        f"{aspect}: " + ", ".join(f"{found[name]} {name}" for name in JUDGED if found[name])
+        for aspect, found in found_of.items()
     )
-    return Picture("Tests by aspect: clear pass, open pass, open fail, fail that holds", said, svg(figure))
+    return Picture(f"Tests by aspect: {', '.join(JUDGED)}", said, svg(figure))
 
 
 def _numbers(facts: ModelFacts) -> Picture | None:
-    """Draw the numbers that say how good a model is, with intervals, against guessing."""
+    """Draw the numbers that say how good a model is, with intervals, against chance."""
     figures = [one for one in facts.figures if one.value is not None][:MOST_FIGURES]
     if not figures:
         return None
@@ -112,7 +110,7 @@ def _numbers(facts: ModelFacts) -> Picture | None:
             axes.set_xlabel("less is better, %" if factor == 100 else "more is better", fontsize=8)
             axes.tick_params(axis="x", labelsize=8)
     alt = "; ".join(plain(key_figures.sentence(one, corpus=several), 200) for one in figures)
-    return Picture("How good, with 95 % intervals; the grey diamond is guessing", alt, svg(figure))
+    return Picture("How good, with 95 % intervals; the grey diamond is chance", alt, svg(figure))
 
 
 def _interval(axes: Axes, place: int, factor: float, one: KeyFigure) -> None:
@@ -130,21 +128,20 @@ def _name(one: KeyFigure, several: bool) -> str:
 
 
 def _groups(facts: ModelFacts) -> Picture | None:
-    """Draw the gaps of the groups that are furthest beyond what matters, in widths of their intervals."""
+    """Draw the differences that are farthest beyond their margin, in widths of their intervals."""
     rows = facts.counted
     rows = rows[rows["gap"].notna() & rows["gap_low"].notna() & rows["matters"].notna()]
-    rows = rows[rows["group"].fillna("").ne("") & rows["passed"].notna()]
+    rows = rows[rows["group"].ne("")]
     if rows.empty:
         return None
-    rows = failures.by_excess(rows)
-    rows = rows[~failures.mirrored(rows)].head(MOST_GROUPS)
+    rows = failures.by_excess(rows).head(MOST_GROUPS)
     names = [label(failures.subject(row), 58) for row in rows.itertuples()]
     with look():
         width = _WIDTH + 0.045 * max(map(len, names))
         figure, (axes,) = new(width, 0.6 + _LINE * len(rows))
         places = np.arange(len(rows))
-        matters = rows["matters"].to_numpy(float)
-        axes.barh(places, 2 * matters, height=1, left=-matters, color=GREEN, alpha=0.13, linewidth=0)
+        margin = rows["matters"].to_numpy(float)
+        axes.barh(places, 2 * margin, height=1, left=-margin, color=GREEN, alpha=0.13, linewidth=0)
         axes.axvline(0, color=GREY, linewidth=1)
         for place, row in zip(places, rows.itertuples(), strict=True):
             state = STATE[row.state]
@@ -153,13 +150,13 @@ def _groups(facts: ModelFacts) -> Picture | None:
             mark = {"marker": state.marker, "color": state.colour, "markerfacecolor": face, "markersize": 6}
             axes.plot(row.gap, place, linestyle="none", **mark)
         _named(axes, names)
-        axes.set_xlabel("group below the others  ←  difference  →  group above the others", fontsize=8)
+        axes.set_xlabel("group below its reference  ←  difference  →  group above its reference", fontsize=8)
         axes.tick_params(axis="x", labelsize=8)
     alt = "; ".join(
         f"{plain(failures.subject(row))}: {key_figures.significant(row.gap)} ({row.state})"
         for row in rows.itertuples()
     )
-    title = "Largest differences between groups and all others, with 95 % intervals; green: does not matter"
+    title = "Largest differences of groups, with 95 % intervals; green: the margin"
     return Picture(title, alt, svg(figure), wide=True)
 
 

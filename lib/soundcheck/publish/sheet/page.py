@@ -116,7 +116,7 @@ def _scene(scene: Scene) -> Html:
     title = ": ".join(filter(None, (scene.family, scene.title)))
     parts = [element("p", element("strong", title), class_="scene")]
     if scene.finding:
-        parts.append(element("p", f"Holds: {scene.finding}.", class_="note", limit=None))
+        parts.append(element("p", f"Fails: {scene.finding}.", class_="note", limit=None))
     parts.append(element("div", *map(_sound, scene.sounds), class_="sounds"))
     parts += [element("p", f"{head}: {text}", class_="note") for head, text in scene.words]
     return element("div", *parts, class_="scene")

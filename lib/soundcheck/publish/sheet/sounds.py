@@ -1,4 +1,4 @@
-"""The most telling sounds of a run: what its notebooks let be heard about the gravest findings.
+"""The most telling sounds of a run: what its notebooks let be heard about the largest failures.
 
 Notebooks and media come from the output folder, which may have travelled: of a notebook only texts and names
 of media are taken, and a sound only if its content is what its name says.
@@ -24,8 +24,8 @@ from soundcheck.publish.verdict_lines import plain
 from soundcheck.report import failures
 from soundcheck.results import aspects
 from soundcheck.results.record import ComparisonRecord
+from soundcheck.results.states import FAIL
 from soundcheck.results.summary import CORRECTNESS
-from soundcheck.results.verdict import HOLDS
 
 MOST_SCENES = 2
 MOST_SOUNDS = 2  # of a scene
@@ -138,9 +138,9 @@ class _Rows(HTMLParser):
 
 
 def model_scenes(facts: ModelFacts) -> list[Scene]:
-    """Find what is most telling about a model, of the families with the gravest findings.
+    """Find what is most telling about a model, of the families with the largest failures.
 
-    Fairness and robustness come first, then what else holds, then what is open.
+    Fairness and robustness come first, then other failures, what few speakers show, and what is inconclusive.
     """
     scenes: list[Scene] = []
     if facts.record.voices == NONE:
@@ -150,7 +150,7 @@ def model_scenes(facts: ModelFacts) -> list[Scene]:
         rows = list(_rows(path))
         if row is not None:  # what is heard of the group, or under the change, of the finding comes first
             rows.sort(key=lambda one: not _about(one.title, row))
-        finding = facts.sentence(row) if row is not None and row.state == HOLDS else ""
+        finding = facts.sentence(row) if row is not None and row.state == FAIL else ""
         title = next((one.title for one in facts.record.families if one.name == family), family)
         for found in rows:
             scene = _scene(facts.run.path.parent, title, finding, found)
@@ -221,10 +221,10 @@ def _cut(sound: Sound, room: int) -> Sound | None:
 
 def _telling(facts: ModelFacts) -> Iterator[tuple[str, object]]:
     """Name families with the finding for which they are listened to, each once."""
-    others = aspects(facts.holding).eq(CORRECTNESS)
-    undecided = failures.by_excess(facts.undecided)
+    others = aspects(facts.failing).eq(CORRECTNESS)
+    inconclusive = failures.by_excess(facts.inconclusive)
     seen = set()
-    for rows in (facts.holding[~others], facts.holding[others], undecided):
+    for rows in (facts.failing[~others], facts.failing[others], facts.few, inconclusive):
         for row in rows.itertuples():
             if row.family not in seen:
                 seen.add(row.family)

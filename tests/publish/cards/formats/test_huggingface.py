@@ -67,28 +67,33 @@ def test_what_has_no_interval_says_why(made):
 
 def test_everything_is_counted(made):
     nothing = dict.fromkeys(("value", "low", "high", "passed", "certainty", "reference", "reference_passed"))
-    gone = verdict(test="S", skipped="1 | 2 needed", evidence="", **nothing)
-    open_pass = verdict(test="O", evidence="open")
-    text = made([verdict(), verdict(test="U", **FAILED), gone, open_pass])
-    assert "4 tests: 1 clear passes, 1 failures that hold, 1 open, 1 skipped." in text
-    assert "1 test skipped: 1 &#124; 2 needed" in text
+    gone = verdict(test="S", skipped="1 | 2 needed", evidence="", state="not evaluated", **nothing)
+    undecided = verdict(test="O", state="inconclusive")
+    text = made([verdict(), verdict(test="U", **FAILED), gone, undecided])
+    assert "Their tests: 1 pass, 1 fail, 1 inconclusive, 1 not evaluated, 0 reported." in text
+    assert "1 test not evaluated: 1 &#124; 2 needed" in text
     assert "u of arousal is 0.40 (95 % 0.30 to 0.45, 20 speakers); it has to be above 0.50 | 200 |" in text
 
 
-def test_hollow_tests_are_not_failures(made):
+def test_tests_at_chance_level_are_not_failures(made):
     unfair = verdict(test="U", category="fairness", family="fairness_sex", group="sex: a", **FAILED)
     text = made([verdict(), unfair], figures=[FIGURE | {"task": "arousal", "standing": "hollow"}])
-    assert "No failure holds." in text and "Not counted here: 1 test of fairness" in text
-    assert "The model is hollow at arousal" in text
-    assert "1 clear passes, 0 failures that hold, 0 open, 0 skipped, 1 not counted, because" in text
-    assert "| Fairness sex | How good? | 0 | 0 | 0 | 0 | 1 |" in text and "No group was compared at a" in text
+    assert "None of 1 test fails." in text and "Not counted here: 1 test of fairness" in text
+    assert "The model is no better than chance at arousal" in text
+    assert "0 not evaluated, 0 reported; 1 not counted, because" in text
+    assert (
+        "| Fairness sex | How good? | 0 | 0 | 0 | 0 | 0 | 1 |" in text
+        and "No group was compared at a" in text
+    )
 
 
-def test_groups_have_gaps_with_company(made):
+def test_groups_have_differences_with_company(made):
     gap = FAILED | {"matters": 0.05, "group": "sex: <b>|", "threshold": 0.05, "rule": "|gap| <"}
+    gap |= {"group_value": 0.4, "others_value": 0.5, "against": "others"}
     text = made([verdict(), verdict(test="U", category="fairness", family="fairness_sex", **gap)])
     assert (
-        "| sex: &lt;b&gt;&#124; | c | 1 | 0 | 0 | 0 | −0.10 (95 % −0.20 to −0.050, 200 segments, 20 s" in text
+        "| sex: &lt;b&gt;&#124; | c | 0 | 1 | 0 | 0 | 0 | u of arousal of &lt;b&gt;&#124; speakers is "
+        "0.40 against 0.50 of the others (difference −0.10, 95 % −0.20 to −0.050, " in text
     )
 
 

@@ -21,8 +21,8 @@ from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.measurements import interval_methods
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, paragraphs, table
-from soundcheck.results.holding import FALSE_DISCOVERY_RATE
-from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS
+from soundcheck.results.states import INCONCLUSIVE
+from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, tally
 
 _TO_ADD = "*To be added by people.*"
 _SEAL = "<!-- soundcheck: sha256 of all above: {} -->"
@@ -113,11 +113,11 @@ def _procedures(facts: ModelFacts, context: CardContext) -> list[str]:
     return [
         "### Procedure",
         f"{len(facts.families)} families of tests, {len(facts.rows)} tests, seed {record.seed}. "
-        f"Intervals are of 95 %: {', '.join(interval_methods(facts))}, {record.replicates} replicates; key "
-        "figures have t intervals. A failure *holds* if it remains although many tests find something by "
-        f"chance: false discovery rate {FALSE_DISCOVERY_RATE:.0%} over all tests of the model in a category "
-        "(Benjamini and Hochberg, 1995). "
-        "What an interval does not settle is *open*, and an open test is no pass.",
+        f"Intervals are of 95 %: {', '.join(interval_methods(facts))}, {record.replicates} replicates. "
+        "A test *fails* if its value is on the wrong side, or a difference is "
+        "beyond its margin, and this is significant after correction: false discovery rate 5 % over all "
+        "tests of the model in a category (Benjamini and Hochberg, 1995). A test that is neither a pass nor "
+        "a failure is *inconclusive*, which is no pass.",
         "### Testing data and their main characteristics",
         f"**Synthetic speech: {', '.join(synthetic)}.** It says little about people." if synthetic else "",
         evidence.corpora_table(facts),
@@ -143,7 +143,7 @@ def _aspect(facts: ModelFacts, context: CardContext, aspect: str) -> list[str]:
     table_of_families = evidence.family_table(facts, context, aspect)
     told = [evidence.outcome(facts, aspect), table_of_families]
     if table_of_families:
-        told.append(evidence.holding_list(facts, context, aspect))
+        told.append(evidence.failure_list(facts, context, aspect))
     return told
 
 
@@ -180,8 +180,7 @@ def _capabilities(facts: ModelFacts, context: CardContext) -> list[str]:
         "### Accuracy for specific groups",
         groups or "No groups of people were compared: **nothing is known of differences between them**.",
         "### What could not be concluded",
-        f"Tests that the data do not settle: {facts.tally.open}. Tests that were not possible: "
-        f"{len(facts.skipped)}.",
+        f"Inconclusive: {tally(facts.rows)[INCONCLUSIVE]}. Not evaluated: {len(facts.not_evaluated)}.",
         skipped,
         "### Unintended outcomes, human oversight, input",
         f"Foreseeable unintended outcomes and sources of risk: {_TO_ADD}",

@@ -6,7 +6,7 @@ Conventions
   with index 17 stands in the property ``soundcheck:performanceMetrics:17`` of the model card: what it rests
   on, what it had to meet, what came of it, and the page of the book.
 - The number of a test is the one that is judged, see :mod:`soundcheck.publish.cards.measurements`.
-- A group of people is at risk if a failure about it holds among all tests of the model.
+- A group of people is at risk if a test about it fails.
 - The serial number is made of the content, so that the same results on the same day give the same file.
 """
 
@@ -19,11 +19,12 @@ from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.described_tasks import answer, described_tasks, shared_name
 from soundcheck.publish.cards.json_text import json_text
-from soundcheck.publish.cards.limits import limits_found, worst_served
+from soundcheck.publish.cards.limits import limits_found, worse_off
 from soundcheck.publish.cards.measurements import Measurement, interval_methods, measurements
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.record import CorpusRecord
 from soundcheck.results.standing import HOLLOW
+from soundcheck.results.summary import tally
 
 _SPDX = ("Apache-2.0", "BSD-3-Clause", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0")
 _SPDX += ("CC0-1.0", "MIT", "MPL-2.0")
@@ -85,7 +86,7 @@ def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
 
 def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
     tasks = [task for name, task in described_tasks(facts.record).items() if name in facts.model.tasks]
-    found = measurements(facts, context.date)
+    found = measurements(facts)
     return {
         "modelParameters": {
             "task": ", ".join(map(shared_name, tasks)),
@@ -119,7 +120,7 @@ def _metric(one: Measurement) -> dict[str, object]:
 
 def _considerations(facts: ModelFacts, context: CardContext) -> dict[str, object]:
     card = context.card
-    at_risk = [{"groupAtRisk": group, "harms": "; ".join(found)} for group, found in worst_served(facts)]
+    at_risk = [{"groupAtRisk": group, "harms": "; ".join(found)} for group, found in worse_off(facts)]
     return {
         **({"useCases": [card.intended_use]} if card.intended_use else {}),
         "technicalLimitations": [*([card.limitations] if card.limitations else []), *limits_found(facts)],
@@ -145,7 +146,7 @@ def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
         ("model:answers unusable", str(model.unusable)),
         *[(f"card:{name}", text) for name, text in written.items() if text],
         *[("card:missing", name) for name in context.missing],
-        *[(f"tests:{state}", str(count)) for state, count in facts.tally.counts.items()],
+        *[(f"tests:{state}", str(count)) for state, count in tally(facts.rows).items()],
         *[("families:failed", name) for name in facts.failed],
         *[(f"version:{name}", version) for name, version in record.versions.items()],
     ]
@@ -156,10 +157,10 @@ def _company(found: list[Measurement], facts: ModelFacts, context: CardContext) 
     told = []
     for index, one in enumerate(found):
         has_to = "" if one.threshold is None else f"{one.rule} {one.threshold!r}"
-        hollow = "not better than guessing at the task" if one.standing == HOLLOW else ""
+        no_merit = "no better than chance at the task" if one.standing == HOLLOW else ""
         accepted = f"accepted: {one.accepted}" if one.accepted else ""
         page = context.link(facts.page(one.family))
-        parts = (one.counts, has_to, one.state, hollow, accepted, one.remark, page)
+        parts = (one.counts, has_to, one.state, no_merit, accepted, one.remark, page)
         told.append((f"performanceMetrics:{index}", "; ".join(filter(None, parts))))
     return told
 

@@ -21,6 +21,7 @@ from soundcheck.publish.cards.json_text import json_text
 from soundcheck.publish.cards.measurements import LEVEL, Measurement, interval_method, measurements
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.record import CorpusRecord
+from soundcheck.results.summary import tally
 
 _LOCAL = ("command", "onnx", "onnx-asr", "python", "random", "transformers")  # kinds that run here
 
@@ -65,20 +66,21 @@ class EveryEvalEver(CardFormat):
                 "additional_details": _about_model(facts, context),
             },
             "evaluation_results": [
-                _result(one, corpora[one.corpus], facts, context) for one in measurements(facts, context.date)
+                _result(one, corpora[one.corpus], facts, context) for one in measurements(facts)
             ],
         }
         return json_text(content)
 
 
 def _about_run(facts: ModelFacts, context: CardContext) -> dict[str, str]:
-    counts = {f"tests_{state.replace(' ', '_')}": str(count) for state, count in facts.tally.counts.items()}
+    found = tally(facts.rows).items()
+    tests = {f"tests_{state.replace(' ', '_')}": str(count) for state, count in found}
     synthetic = [corpus.name for corpus in facts.corpora if corpus.synthetic]
     return {
         "results_sha256": facts.sha256,
         "run": facts.record.run,
         **({"book": context.book_url} if context.book_url else {}),
-        **counts,
+        **tests,
         **({"families_failed": ", ".join(facts.failed)} if facts.failed else {}),
         "synthetic_speech": ", ".join(synthetic) or "none",
         "missing": ", ".join(context.missing) or "nothing",

@@ -7,10 +7,9 @@ Groups come as :class:`~soundcheck.evaluation.suite_groups.Compared`, one for ea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-import pandas as pd
 
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
@@ -22,8 +21,6 @@ from soundcheck.report.chosen_segments import choose
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import row
 from soundcheck.report.segment_player import segment_player
-from soundcheck.report.served_figures import Shown, clear_groups, described_groups, served_groups
-from soundcheck.report.style import show
 
 MOST_HEARD = 3  # groups of a corpus and task
 WORST, TYPICAL = 2, 1  # segments of each
@@ -49,32 +46,6 @@ def size_tables(compared: Iterable[Compared]) -> Html:
         columns = [*head, "trials of one speaker", "trials of two speakers", "speakers", why]
         shown.append(tables.table(list(dict.fromkeys(trials)), columns, caption="Groups of trials"))
     return join(shown) if shown else element("p", "There is no group to compare.")
-
-
-def served_figures(
-    evaluation: Evaluation, pairs: Sequence[tuple[Compared, pd.DataFrame]], shown: Mapping[str, Shown]
-) -> Html:
-    """Draw how well each group is served, a figure a corpus, task and column.
-
-    Parameters
-    ----------
-    evaluation
-        Takes the pictures.
-    pairs
-        Groups, and their values with verdicts from
-        :func:`soundcheck.report.served_figures.with_verdicts`.
-    shown
-        Measures that are drawn.
-    """
-    found = []
-    for compared, frame in pairs:
-        if frame["value"].notna().any():
-            title = f"{compared.subset.task.name} by {compared.column}, {compared.subset.corpus}"
-            alt = f"{title}. {described_groups(frame, dict(shown))}"
-            found.append(element("h3", title))
-            finding = clear_groups(frame, dict(shown))
-            found.append(show(evaluation.media, served_groups(frame, dict(shown)), alt, finding=finding))
-    return join(found) if found else element("p", "No group could be judged.")
 
 
 def label_tables(compared: Iterable[Compared]) -> Html:
@@ -125,7 +96,7 @@ def group_sounds(evaluation: Evaluation, compared: Sequence[Compared], most: int
     subset = compared[0].subset
     title = f"{subset.corpus}, {subset.task.name}"
     if subset.truth is None:
-        return element("p", f"{title}: without labels nothing says which segments are served worst.")
+        return element("p", f"{title}: without labels nothing says which segments are worst.")
     ranked = []
     for one in compared:
         errors = segment_errors(evaluation, one.subset)
@@ -148,7 +119,7 @@ def group_sounds(evaluation: Evaluation, compared: Sequence[Compared], most: int
 
 
 def segment_errors(evaluation: Evaluation, subset: Subset) -> np.ndarray:
-    """Say how badly each segment or trial is served, float64 ``(rows,)``; NaN where nothing is known.
+    """Say how wrong the answer for each segment or trial is, float64 ``(rows,)``; NaN where nothing is known.
 
     The absolute error of values, whether a class or the decision about a trial is wrong, or the word errors
     divided by the words.

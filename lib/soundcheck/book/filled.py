@@ -1,10 +1,10 @@
-"""Fills in what notebooks cannot know: which failures hold among the tests of all families.
+"""Fills in what notebooks cannot know: the states of rows, which depend on the tests of all families.
 
 Conventions
 -----------
 - A notebook leaves the key of the row in the cell of its state, see
   :mod:`soundcheck.report.verdict_tables`; a key without row keeps what the notebook said.
-- What could not hold however large its gap is said once under the table.
+- What could not be significant however large its difference is said once under the table.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from soundcheck.common.wording import counted
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import table
 from soundcheck.report.verdict_tables import FILLED_LATER, Among, anchor_of, key_of, p_value, state_cell
-from soundcheck.results import holding
-from soundcheck.results.verdict import OPEN_FAIL, OPEN_PASS
+from soundcheck.results import states
+from soundcheck.results.states import INCONCLUSIVE
 from soundcheck.statistics.permutation import least_p_value
 
 MOST_LINES = 4  # of the note on what could not hold
@@ -73,12 +73,12 @@ class Filling:
 
 
 def among(results: pd.DataFrame, accepted: pd.Series | None = None) -> pd.Series:
-    """Say of each row where it stands among all tests.
+    """Say of each row which place it has among all tests.
 
     Parameters
     ----------
     results
-        The settled results of all families, see :func:`soundcheck.results.settle`.
+        The finished results of all families.
     accepted
         Why the suite accepts the failure of each row, see
         :func:`soundcheck.results.accepted.accepted_reasons`; default: it accepts none.
@@ -88,14 +88,14 @@ def among(results: pd.DataFrame, accepted: pd.Series | None = None) -> pd.Series
     pandas.Series
         :class:`~soundcheck.report.verdict_tables.Among` of each row.
     """
-    tests, known = holding.tests(results), results["p_value"].notna()
-    cannot = holding.cannot_hold(results) & known
+    tests, known = states.tests(results), results["p_value"].notna()
+    cannot = states.cannot_be_significant(results) & known
     reasons = pd.Series("", index=results.index) if accepted is None else accepted
     found = [Among(int(tests[n]), bool(cannot[n]), reasons[n]) for n in results.index]
     return pd.Series(found, index=results.index, dtype=object)
 
 
-def settled_cells(rows: pd.DataFrame, among: pd.Series) -> dict[str, str]:
+def finished_cells(rows: pd.DataFrame, among: pd.Series) -> dict[str, str]:
     """Make the cell of the state of each row, by the row's key."""
     found = {}
     for row in rows.itertuples():
@@ -105,8 +105,8 @@ def settled_cells(rows: pd.DataFrame, among: pd.Series) -> dict[str, str]:
 
 
 def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
-    """Say which open rows could not hold alone, however large their gap, and why."""
-    own = _sizes(rows)[holding.states(rows).isin([OPEN_PASS, OPEN_FAIL])]
+    """Say which inconclusive rows could not be significant alone, however large their difference, and why."""
+    own = _sizes(rows)[rows["state"].eq(INCONCLUSIVE) & rows["mirrors"].eq("")]
     own = own[[among[n].cannot_hold for n in own.index]] if len(own) else own
     if own.empty:
         return Html()
@@ -120,7 +120,7 @@ def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
         )
     if len(kinds) > MOST_LINES:
         lines.append(f"{counted(int(kinds.size().iloc[MOST_LINES:].sum()), 'more test')}.")
-    head = f"{counted(len(own), 'open test')} could not hold alone, however large the gap:"
+    head = f"{counted(len(own), 'test')} could not be significant alone, however large the difference:"
     items = element("ul", *(element("li", line, limit=None) for line in lines))
     return element("div", head, items, class_=f"sc-note {FILLED_LATER}", limit=None)
 

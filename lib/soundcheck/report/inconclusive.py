@@ -1,0 +1,85 @@
+"""What could not be concluded: how many tests of a model and family are inconclusive, and why."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.report import failures, tables
+from soundcheck.results.record import RunRecord
+from soundcheck.statistics.evidence import LEAST_BLOCKS
+
+MOST_TIMES = 10  # as many speakers; a larger planning figure is not shown as a number
+
+
+@dataclasses.dataclass(frozen=True)
+class Inconclusive:
+    """Inconclusive tests of a model and family.
+
+    Parameters
+    ----------
+    bound
+        The largest difference that is not excluded, in the unit of its test; ``None`` without interval.
+    where
+        The test of which it is not excluded; ``""`` if there is none.
+    few
+        How many of the tests have too few blocks for any interval.
+    needed
+        Blocks that would decide half of the tests, a planning figure; infinite if that cannot be planned.
+    plan
+        The same in words.
+    """
+
+    model: str
+    family: str
+    title: str
+    tests: int
+    bound: float | None
+    where: str
+    few: int
+    needed: float
+    plan: str
+
+
+def inconclusive(record: RunRecord, rows: pd.DataFrame) -> list[Inconclusive]:
+    """Sum up inconclusive rows by model and family, those with the most first."""
+    titles = {family.name: family.title for family in record.families}
+    size = rows["bound"].abs() - rows["matters"]
+    frame = rows.assign(needed=failures.speakers_needed(rows), size=size)
+    found = []
+    for (model, family), own in frame.groupby(["model", "family"], sort=False):
+        worst = own.loc[own["size"].idxmax()] if own["size"].notna().any() else None
+        few = int((own["blocks"] < LEAST_BLOCKS).sum())
+        known = own[own["needed"].notna()]
+        needed = float(np.median(known["needed"])) if len(known) else math.inf
+        if len(known):
+            plan = planned(needed, float(np.median(known["blocks"])))
+        else:
+            plan = f"{LEAST_BLOCKS} at least, for any interval" if few else "it has no interval"
+        bound = None if worst is None else float(abs(worst["bound"]))
+        where = "" if worst is None else tables.row_name(worst, worst["task"])
+        title = titles.get(family, family)
+        found.append(Inconclusive(model, family, title, len(own), bound, where, few, needed, plan))
+    return sorted(found, key=lambda one: -one.tests)
+
+
+def planned(needed: float, now: float) -> str:
+    """Write a planning figure.
+
+    Examples
+    --------
+    >>> planned(40, 12), planned(7851, 15)
+    ('about 40 in place of 12', 'more than 10 times as many')
+    """
+    if needed > MOST_TIMES * now:
+        return f"more than {MOST_TIMES} times as many"
+    return f"about {needed:,.0f} in place of {now:.0f}"
+
+
+def noun(record: RunRecord, rows: pd.DataFrame) -> str:
+    """Name what is resampled in all rows together, in the plural: ``speakers``; ``blocks`` if it differs."""
+    blocks = {failures.blocks_of(record, corpus) for corpus in rows["corpus"].unique()}
+    return f"{blocks.pop()}s" if len(blocks) == 1 else "blocks"

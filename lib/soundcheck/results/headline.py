@@ -1,0 +1,38 @@
+"""What became of all tests in one sentence, and the differences that have too few speakers to generalise."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from soundcheck.common.wording import counted as number_of
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, counted
+from soundcheck.results.summary import tally
+from soundcheck.statistics.rules import one_sided
+
+
+def headline(rows: pd.DataFrame) -> str:
+    """Say how many tests fail, or that nothing could be concluded; without a full stop."""
+    found, few = tally(rows), len(few_speakers(rows))
+    tests = number_of(found.judged, "test")
+    differences = f"{number_of(few, 'difference')} {'has' if few == 1 else 'have'} too few speakers"
+    if found[FAIL]:
+        return f"{found[FAIL]} of {tests} {'fails' if found[FAIL] == 1 else 'fail'}"
+    if found[PASS]:
+        return f"None of {tests} fails" + (f"; {differences} to generalise" if few else "")
+    why = differences if few else f"{found[INCONCLUSIVE]} inconclusive, {found[NOT_EVALUATED]} not evaluated"
+    return f"Nothing could be concluded: {why}"
+
+
+def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Give the differences with too few speakers to generalise, the largest in units of its margin first."""
+    found = counted(rows)
+    found = found[
+        found["state"].isin([INCONCLUSIVE, NOT_EVALUATED])
+        & found["state_sample"].eq(REPORTED)
+        & found["gap"].notna()
+        & found["against"].ne("")
+    ]
+    # Where only being worse off counts, groups that are better off come last.
+    size = found["gap"].where(found["rule"].map(one_sided).astype(bool), found["gap"].abs())
+    size = size / found["matters"].fillna(1)
+    return found.loc[size.sort_values(ascending=False, kind="stable").index]

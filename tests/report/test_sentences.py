@@ -1,0 +1,173 @@
+"""Sentences above figures are made from rows, and claim a direction only where an interval has one."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.report import sentences
+
+HOSTILE = "<script>" + "x" * 5000
+NONE = np.nan
+
+
+def row(**given):
+    plain = dict(
+        **dict(model="m", corpus="demo", family="f", task="emotion", test="Unweighted Average Recall"),
+        **dict(label="", group="", value=0.6, low=0.5, high=0.7, threshold=0.5, rule=">", passed=True),
+        **dict(evidence="open", gap=NONE, gap_low=NONE, gap_high=NONE, matters=NONE, blocks=40, skipped=""),
+        **dict(adjusted=NONE, adjusted_low=NONE, adjusted_high=NONE, adjusted_by="", holds=None, against=""),
+        **dict(group_value=0.4, others_value=0.7, state="", state_sample=""),
+        **dict(gap_low_sample=NONE, gap_high_sample=NONE),
+    )
+    return plain | given
+
+
+def rows(*given):
+    return pd.DataFrame([row(**each) for each in given], columns=list(row()))
+
+
+GROUP = dict(group="sex: female", rule="|value| <", threshold=0.075, matters=0.1, against="others")
+
+
+@pytest.mark.parametrize(
+    ("passed", "state", "said"),
+    [
+        (True, "fail", "passes the published rule (|value| < 0.075); {}0.32, more than the margin of 0.10"),
+        (False, "pass", "fails the published rule (|value| < 0.075); {}0.32, within the margin of 0.10"),
+        (True, "pass", ""),
+        (False, "fail", ""),
+        (False, "inconclusive", ""),
+        (None, "reported", ""),
+    ],
+)
+def test_two_rules_that_differ_are_said_in_one_sentence(passed, state, said):
+    differs = "unweighted average recall of emotion of female speakers differs from that of the others by "
+    one = rows(GROUP | dict(passed=passed, gap=-0.32)).assign(state=state)
+    assert sentences.both_rules(next(one.itertuples())) == said.format(differs)
+
+
+def test_two_rules_name_the_reference_and_the_rule_of_the_suite():
+    one = rows(GROUP | dict(gap=0.32, rule="|gap| <", against="us")).assign(state="fail")
+    told = sentences.both_rules(next(one.itertuples()))
+    assert told.startswith("passes the rule (|gap| < 0.075); ") and "differs from that of us by" in told
+    value = rows(dict(passed=True)).assign(state="fail")  # of a value both say the same
+    assert sentences.both_rules(next(value.itertuples())) == ""
+
+
+def test_the_value_that_fails_by_most_is_named():
+    frame = rows(
+        dict(test="Recall Per Class", value=0.39, low=0.3, high=0.48, evidence="clear fail"),
+        dict(evidence="clear pass"),
+        dict(test="Unweighted Average Precision", value=0.45, low=0.4, high=0.51),
+    )
+    told = sentences.values(frame)
+    assert told.startswith(
+        "1 of 3 values fails with the whole interval, by most: recall per class of emotion"
+    )
+    assert "0.39 (95 % 0.30 to 0.48, 40 speakers)" in told
+    assert "40 files" in sentences.values(frame, {"demo": "file"})
+    assert sentences.values(frame.iloc[1:]) == (
+        "No value fails with its whole interval; with the whole interval pass 1 of 2 values"
+    )
+    assert sentences.values(frame.iloc[:0]) == ""
+
+
+def test_only_a_difference_whose_interval_leaves_out_0_is_beyond_its_margin():
+    frame = rows(
+        GROUP | dict(test="Recall Per Class", gap=-0.35, gap_low=-0.5, gap_high=-0.2),
+        GROUP | dict(test="Recall Per Class", gap=0.2, gap_low=-0.1, gap_high=0.5, group="accent: us"),
+    )
+    told = sentences.differences(frame)
+    assert told.startswith(
+        "Recall per class of emotion of female speakers is 0.40 against 0.70 of the others"
+    )
+    assert told.endswith("; beyond their margin with an interval without 0: 1 of 2 differences")
+    told = sentences.differences(frame.iloc[1:])
+    assert told.startswith("None of 1 difference is beyond its margin with an interval without 0; largest: ")
+    assert "difference 0.20, 95 % −0.10 to 0.50, more than the margin of 0.10" in told
+    assert sentences.differences(rows({})) == ""
+    pair = frame.assign(group=["sex: female", "sex: male"])
+    assert sentences.differences(pair).endswith(": 1 of 1 difference")  # two groups are one test
+
+
+def test_a_value_is_that_of_its_row():
+    frame = rows({}, dict(test="Relative Difference Per Class", label="joy", value=-0.2, low=-0.3, high=-0.1))
+    place = ("demo", "emotion")
+    assert sentences.value(frame, "Unweighted Average Recall", *place) == (
+        "Unweighted average recall 0.60 (95 % 0.50 to 0.70)"
+    )
+    assert sentences.value(frame, "Unweighted Average Recall", "demo", "valence") == ""
+    assert sentences.value(frame, "Unweighted Average Recall", *place, "joy") == ""
+    more = pd.concat([frame, frame.iloc[1:].assign(label="calm", value=0.1)])
+    assert sentences.value(more, "Relative Difference Per Class", *place, None) == (
+        "Relative difference per class of joy −0.20 (95 % −0.30 to −0.10), farthest from 0 of 2"
+    )
+
+
+ANSWERS = SimpleNamespace(  # a subset of a task of classes, as far as sentences look at it
+    corpus="demo",
+    task=SimpleNamespace(name="emotion"),
+    change="White Noise",
+    predictions=SimpleNamespace(clean=np.array(["a", "a", "a", "b", None], dtype=object)),
+)
+
+
+def test_the_worst_class_is_named_with_the_share_of_answers_that_name_it():
+    frame = rows(
+        dict(test="Recall Per Class", label="a", value=0.9),
+        dict(test="Recall Per Class", label=HOSTILE, value=0.95),
+        dict(test="Recall Per Class", label="b", value=0.24, low=0.1, high=0.4),
+    )
+    told = sentences.classes(frame, ANSWERS)
+    assert told == "Lowest recall: b, 0.24 (95 % 0.10 to 0.40); 25 % of all answers name it"
+    assert sentences.classes(frame.iloc[:0], ANSWERS) == ""
+    assert len(sentences.classes(frame.iloc[1:2], ANSWERS)) < 200
+
+
+def test_the_share_that_stays_is_that_of_the_change():
+    test = "Percentage Unchanged Predictions "
+    frame = rows(
+        dict(test=test + "Babble Noise", value=0.2),
+        dict(test=test + "White Noise", value=0.8, low=0.75, high=0.85),
+    )
+    assert sentences.unchanged(frame, ANSWERS) == "80 % (95 % 75 to 85) of the predictions of emotion stay"
+    labelled = rows(dict(test=test + "Recording Condition", label="White Noise", value=1.0, low=NONE))
+    assert sentences.unchanged(labelled, ANSWERS).startswith("100 % (no interval) of the predictions")
+    assert sentences.unchanged(frame.iloc[:1], ANSWERS) == ""
+
+
+def curve(values, task="valence"):
+    names = ["clean", "20", "0"]
+    return pd.DataFrame(
+        [("demo", task, step, v, v - 0.05, v + 0.05) for step, v in zip(names, values, strict=True)],
+        columns=["corpus", "task", "step", "value", "low", "high"],
+    )
+
+
+def test_the_line_that_changes_most_is_named_with_both_ends():
+    frame = pd.concat([curve([0.8, 0.78, 0.4]), curve([0.6, 0.3, 0.55], "arousal")])
+    assert sentences.levels(frame, "babble: CCC", "SNR in dB") == (
+        "Babble: CCC, valence: 0.80 (95 % 0.75 to 0.85) at clean, "
+        "0.40 (95 % 0.35 to 0.45) at SNR 0 dB; "
+        "the intervals of both ends do not overlap for 1 of 2 lines"
+    )
+    constant = curve([1, 0.9, 0.97]).assign(low=lambda own: own["low"].where(own["step"].ne("clean")))
+    assert sentences.levels(constant, "share").endswith("do not overlap for 0 of 1 line")
+    assert sentences.levels(frame.assign(value=NONE), "share") == ""
+
+
+def test_a_rise_is_claimed_where_its_interval_is_above_0():
+    frame = rows(
+        dict(test="Change Eer Babble Noise", value=0.08, low=0.05, high=0.11),
+        dict(test="Change Eer White Noise", value=0.01, low=-0.01, high=0.02),
+    )
+    assert sentences.changes_of_error(frame, "demo") == (
+        "The EER rises under 1 of 2 changes, with intervals above 0; most under babble noise, "
+        "by 8.0 (95 % 5.0 to 11) points"
+    )
+    assert sentences.changes_of_error(frame.iloc[1:], "demo").startswith(
+        "The rise of the EER has no interval"
+    )
+    assert sentences.changes_of_error(frame, "other") == ""

@@ -1,0 +1,180 @@
+"""Influence values against recordings added in part, errors against recordings drawn again."""
+
+import numpy as np
+import pytest
+
+from soundcheck.metrics.additive import values
+from soundcheck.metrics.calibration import cllr
+from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
+from soundcheck.metrics.combinators import average, difference, restrict
+from soundcheck.metrics.ranking import spearmans_rho
+from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.verification import (
+    actual_dcf,
+    equal_error_rate,
+    false_acceptance_rate,
+    frr_at_far,
+    min_dcf,
+)
+from soundcheck.metrics.weighted import weighted_difference, weighted_sums
+from soundcheck.metrics.word_errors import word_error_rate
+from soundcheck.statistics.evidence import Scale
+from soundcheck.statistics.fixed_speakers import (
+    fixed_speakers,
+    sample_interval,
+    sample_p_value,
+    share_on_limit,
+)
+
+N = 60
+rng = np.random.default_rng(3)
+TRUTH = rng.random(N)
+PREDICTION = np.clip(TRUTH + rng.normal(0, 0.2, N), 0, 1)
+SAID, HEARD = np.array(list("abc"))[rng.integers(0, 3, (2, N))]
+HEARD = np.where(rng.random(N) < 0.6, SAID, HEARD)
+WORDS = rng.integers(1, 9, N).astype(float)
+ERRORS = rng.integers(0, 4, N).astype(float)
+GROUP = np.arange(N) % 3 == 0
+TWICE = 50  # copies of everything: one copy more of a segment is a small change then
+
+STATISTICS = {
+    "mean absolute error": lambda i: mean_absolute_error(TRUTH[i], PREDICTION[i]),
+    "concordance": lambda i: concordance_cc(TRUTH[i], PREDICTION[i]),
+    "recalls": lambda i: recall_per_class(SAID[i], HEARD[i], list("abc")),
+    "average recall": lambda i: unweighted_average_recall(SAID[i], HEARD[i], list("abc")),
+    "word error rate": lambda i: word_error_rate(WORDS[i], ERRORS[i]),
+    "difference of groups": lambda i: difference(
+        restrict(concordance_cc(TRUTH[i], PREDICTION[i]), GROUP[i]),
+        restrict(concordance_cc(TRUTH[i], PREDICTION[i]), ~GROUP[i]),
+    ),
+    "average over groups": lambda i: average(
+        [restrict(mean_value(PREDICTION[i]), group) for group in (GROUP[i], ~GROUP[i])]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_influence_is_what_one_copy_more_changes(name):
+    make, everything = STATISTICS[name], np.tile(np.arange(N), TWICE)
+    found = make(np.arange(N)).influence()
+    before = values(make(everything))
+    for row in (0, 7, 59):
+        more = (values(make(np.append(everything, row))) - before) * TWICE
+        less = (before - values(make(np.delete(everything, row)))) * TWICE
+        assert found[row] == pytest.approx((more + less) / 2, abs=2e-5)
+    assert found.sum(axis=0) == pytest.approx(0, abs=1e-7)
+
+
+def of_recordings(seed: int, speakers: int = 12, each: int = 12) -> Trials:
+    """Compare all recordings of some speakers."""
+    draw = np.random.default_rng(seed)
+    voice = np.repeat(draw.normal(size=(speakers, 4)), each, axis=0) + draw.normal(
+        0, 0.7, (speakers * each, 4)
+    )
+    speaker = np.repeat(np.arange(speakers), each)
+    first, second = np.triu_indices(speakers * each, 1)
+    scores = -np.abs(voice[first] - voice[second]).sum(axis=1)
+    one, other = speaker[first], speaker[second]
+    return Trials(scores, one == other, one, other, speakers).of_recordings(first, second)
+
+
+@pytest.mark.parametrize(
+    ("measure", "tolerance"),
+    [
+        (equal_error_rate, 0.1),
+        (lambda trials: false_acceptance_rate(trials, -3.0), 0.02),
+        (lambda trials: actual_dcf(trials, -3.0), 0.02),
+        (min_dcf, 0.1),
+        (cllr, 0.02),
+    ],
+)
+def test_influence_of_recordings_is_that_of_leaving_them_out(measure, tolerance):
+    trials = of_recordings(0)
+    influence, speakers = measure(trials).influence()
+    assert speakers.tolist() == np.repeat(np.arange(12), 12).tolist()
+    value = values(measure(trials))[0]
+    without = [
+        values(measure(trials.only((trials.recordings[0] != n) & (trials.recordings[1] != n))))[0]
+        for n in range(len(speakers))
+    ]
+    expected = value - np.array(without)
+    slope = np.polyfit(influence[:, 0], expected, 1)[0]
+    assert slope == pytest.approx(1, abs=tolerance + 0.03)  # leaving out one of 144 is no small change
+    assert np.corrcoef(influence[:, 0], expected)[0, 1] > 1 - tolerance
+
+
+def test_differences_and_sums_of_trials_share_recordings():
+    trials = of_recordings(1)
+    part = trials.first % 2 == 0
+    one, other = (false_acceptance_rate(trials.only(mask), -3.0) for mask in (part, ~part))
+    a, b = one.influence()[0], other.influence()[0]
+    assert weighted_difference(one, other).influence()[0] == pytest.approx(a - b)
+    mixed = weighted_sums({"": [(2, one), (-0.5, other)]})
+    assert mixed.influence()[0] == pytest.approx(2 * a - 0.5 * b)
+    unknown = frr_at_far(trials, [0.1])
+    assert unknown.influence() is None and weighted_difference(unknown, unknown).influence() is None
+
+
+def test_errors_are_those_of_recordings_drawn_again():
+    """Speakers differ a lot and stay; the spread over draws of their recordings is what is estimated."""
+    draw = np.random.default_rng(0)
+    own, speakers = draw.normal(0, 1, 8), np.repeat(np.arange(8), [2, 3, 4, 5, 10, 20, 40, 80])
+
+    def recorded() -> np.ndarray:
+        return own[speakers] + draw.normal(0, 0.3, len(speakers)) * (1 + speakers % 2)
+
+    means = [recorded().mean() for _ in range(4000)]
+    found = [fixed_speakers(mean_value(recorded()), speakers) for _ in range(200)]
+    errors = np.array([each.error[0] for each in found])
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(np.std(means), rel=0.06)
+    assert not found[0].independent[0] and 60 < found[0].freedom[0] < len(speakers)
+
+
+@pytest.mark.parametrize(
+    ("speakers", "independent", "freedom"),
+    [
+        ([0, 1, 2, 3, 4, 5], True, 5),  # one recording of each: as if there were no speakers
+        ([0, 0, 1, 1, 2, 3], False, None),  # two speakers are alone, and one stratum
+        ([0, 0, 0, 1, 1, 2], False, None),  # the third joins the one with the fewest
+        ([0, 0, 0, 0, 0, 0], False, 5),
+    ],
+)
+def test_speakers_with_one_recording_are_one_stratum(speakers, independent, freedom):
+    data = np.array([0.1, 0.4, 0.2, 0.9, 0.5, 0.6])
+    found = fixed_speakers(mean_value(data), np.array(speakers))
+    assert found.independent[0] == independent
+    strata = np.array(
+        [0, 0, 0, 0, 0, 0] if freedom else {2: [0, 0, 0, 1, 1, 1], 3: [0, 0, 1, 1, 2, 2]}[speakers[-1]]
+    )
+    parts = [data[strata == n] for n in range(strata.max() + 1)]
+    variance = sum(len(part) * part.var(ddof=1) for part in parts) / len(data) ** 2
+    assert found.error[0] == pytest.approx(np.sqrt(variance))
+    assert freedom is None or found.freedom[0] == pytest.approx(freedom)
+
+
+def test_what_has_no_errors_has_none():
+    ranks = spearmans_rho(TRUTH, PREDICTION, np.arange(N) % 6, 6)
+    for found in (
+        fixed_speakers(ranks, np.zeros(0, int)),
+        fixed_speakers(mean_value([0.3]), np.zeros(1, int)),
+    ):
+        assert np.isnan(found.error).all() and np.isnan(found.freedom).all()
+    same = fixed_speakers(mean_value(np.full(9, 0.3)), np.arange(9) // 3)
+    assert same.error[0] == 0 and np.isnan(sample_interval(0.3, 0.0, same.freedom[0])).all()
+    assert np.isnan(sample_p_value(0.3, 0.2, 0.0, np.nan))
+
+
+@pytest.mark.parametrize("scale", [Scale(), Scale(0.0, 1.0), Scale(0.0)])
+def test_intervals_and_p_values_agree(scale):
+    low, high = sample_interval(0.2, 0.05, 12.0, scale)
+    assert 0 < low < 0.2 < high < 1
+    for end, side in ((low, "greater"), (high, "less")):
+        assert sample_p_value(0.2, end, 0.05, 12.0, scale) == pytest.approx(0.05)
+        assert sample_p_value(0.2, end, 0.05, 12.0, scale, side) == pytest.approx(0.025)
+
+
+def test_shares_on_their_limits():
+    assert share_on_limit(292, 1.0) == (pytest.approx(0.025 ** (1 / 292)), 1.0)
+    assert share_on_limit(20, 0.0) == (0.0, pytest.approx(1 - 0.025 ** (1 / 20)))
+    assert np.isnan(share_on_limit(0, 1.0)).all()
