@@ -155,7 +155,7 @@ def test_runs_with_other_seeds_are_unpaired(compared, later, undrawn, tmp_path):
     before, options = compared[0] / "build" / "compare", ("--out", "out", "--no-book")
     done = undrawn("compare", before, "other", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "The runs have different seeds (0 and 1)." in done.stdout
+    assert "The runs differ: seed 0 then, 1 now." in done.stdout
     assert "Book: not built\n" in done.stdout and not (tmp_path / "out" / "html").exists()
     assert "3 tests are unpaired" in done.stdout
     table = pd.read_csv(tmp_path / "out" / "comparisons.csv")

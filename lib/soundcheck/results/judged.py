@@ -38,6 +38,9 @@ class Judged:
     smaller_side
         Of a test that compares a group, how many blocks the group has or all others have, whatever is less;
         0 where the blocks of the verdict say it all.
+    spread, freedom
+        How the value varies with the recordings of these speakers, see
+        :class:`soundcheck.statistics.fixed_speakers.FixedSpeakers`; empty if nobody knows.
     """
 
     verdict: Verdict
@@ -45,6 +48,13 @@ class Judged:
     segments: str = ""
     blocks: str = ""
     smaller_side: int = 0
+    spread: np.ndarray = dataclasses.field(default_factory=lambda: np.empty(0))
+    freedom: float = np.nan
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there are replicates."""
+        return bool(np.isfinite(self.replicates).any())
 
     @property
     def contributing(self) -> int:
@@ -58,7 +68,7 @@ class Judged:
 
 @dataclasses.dataclass(frozen=True)
 class _Rows(JsonFile):
-    """What the file of rows holds; ``population`` are the digests of :class:`Judged`."""
+    """What the file of rows holds; lists of facts of :class:`Judged` go on with those of ``parts``."""
 
     rows: tuple[Verdict, ...]
     population: tuple[tuple[str, str], ...]
@@ -66,6 +76,9 @@ class _Rows(JsonFile):
     smaller_sides: tuple[int, ...] = ()  # empty: written before there were any
     estimates: tuple[Estimate, ...] = ()
     drawn: tuple[tuple[str, str, str, tuple[str, ...]], ...] = ()  # corpus, family, task and keys of segments
+    parts: tuple[Verdict, ...] = ()  # values of groups, which are compared with those of another model
+    replicates: int = -1  # columns of replicates, those of spreads follow; -1: written before there were any
+    spreads: tuple[tuple[int, float | None], ...] = ()  # length and degrees of freedom
 
 
 def save(
@@ -74,19 +87,30 @@ def save(
     notes: Sequence[str] = (),
     estimates: Sequence[Estimate] = (),
     drawn: Mapping[tuple[str, str, str], Sequence[str]] = MappingProxyType({}),
+    parts: Sequence[Judged] = (),
 ) -> None:
-    """Write verdicts, their replicates, notes for the reader, estimates and what was drawn."""
-    replicates = max((len(entry.replicates) for entry in judged), default=0)
-    table = np.full((len(judged), replicates), np.nan)
-    for row, entry in zip(table, judged, strict=True):
+    """Write verdicts, their replicates, notes for the reader, estimates, what was drawn, values of groups."""
+    entries = [*judged, *parts]
+    widths = [
+        max((len(getattr(entry, name)) for entry in entries), default=0) for name in ("replicates", "spread")
+    ]
+    table = np.full((len(entries), sum(widths)), np.nan)
+    for row, entry in zip(table, entries, strict=True):
         row[: len(entry.replicates)] = entry.replicates
+        row[widths[0] : widths[0] + len(entry.spread)] = entry.spread
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
         np.save(file, table, allow_pickle=False)
-    verdicts = tuple(entry.verdict for entry in judged)
-    population = tuple((entry.segments, entry.blocks) for entry in judged)
-    sides = tuple(entry.smaller_side for entry in judged)
-    listed = tuple((*place, tuple(keys)) for place, keys in drawn.items())
-    _Rows(verdicts, population, tuple(notes), sides, tuple(estimates), listed).write(path)
+    _Rows(
+        rows=tuple(entry.verdict for entry in judged),
+        population=tuple((entry.segments, entry.blocks) for entry in entries),
+        notes=tuple(notes),
+        smaller_sides=tuple(entry.smaller_side for entry in entries),
+        estimates=tuple(estimates),
+        drawn=tuple((*place, tuple(keys)) for place, keys in drawn.items()),
+        parts=tuple(entry.verdict for entry in parts),
+        replicates=widths[0],
+        spreads=tuple((len(e.spread), None if np.isnan(e.freedom) else float(e.freedom)) for e in entries),
+    ).write(path)
 
 
 def load(path: str | os.PathLike) -> list[Verdict]:
@@ -100,13 +124,18 @@ def load_all(path: str | os.PathLike) -> tuple[list[Verdict], list[Estimate], li
     return list(found.rows), list(found.estimates), list(found.drawn)
 
 
-def load_judged(path: str | os.PathLike) -> list[Judged]:
-    """Read the verdicts that :func:`save` wrote, with their replicates."""
+def load_judged(path: str | os.PathLike, *, parts: bool = False) -> list[Judged]:
+    """Read the verdicts that :func:`save` wrote, with their replicates; values of groups if wanted."""
     found = _Rows.read(path)
     table = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
-    return [
-        Judged(verdict, replicates, *digests, side)
-        for verdict, replicates, digests, side in zip(
-            found.rows, table, found.population, found.smaller_sides or [0] * len(found.rows), strict=True
+    rows = [*found.rows, *found.parts]
+    sides = found.smaller_sides or [0] * len(rows)
+    spreads = found.spreads or [(0, None)] * len(rows)
+    end = table.shape[1] if found.replicates < 0 else found.replicates
+    entries = [
+        Judged(verdict, row[:end], *digests, side, row[end : end + length], float(freedom or np.nan))
+        for verdict, row, digests, side, (length, freedom) in zip(
+            rows, table, found.population, sides, spreads, strict=True
         )
     ]
+    return entries if parts else entries[: len(found.rows)]
