@@ -41,8 +41,6 @@ from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.groups import BOTH, numbers_of
-from soundcheck.suite.margins import Margin
-from soundcheck.suite.measures import MeasureInfo
 
 MOST, SECONDS = 20_000, 72_000.0  # sounds that are listened to, and how much of them
 COLUMNS = ("sex", "accent", "language", "condition", "split")  # beside the groups of the suite
