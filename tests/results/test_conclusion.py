@@ -38,9 +38,9 @@ def test_counts_and_what_is_not_excluded():
     frame = contrast_frame(rows)
     assert possible_losses(frame).tolist() == [0.04, 0.1, 0.0]
     assert conclusion(frame) == (
-        "Of all tests new is with these speakers better on 1 and worse on 0 of 1 test; for new speakers "
-        "better on 1 and worse on 1 of 5 tests. Not excluded for new speakers: a loss of up to 0.04 on a "
-        "test without a significant difference (median of their intervals), at most 0.1 (Some Test, sex: "
+        "new is better than old on 1 and worse on 1 of 5 tests for new speakers. new is better than old on 1 "
+        "and worse on 0 of 1 test with these speakers. Not excluded for new speakers: a loss of up to 0.04 "
+        "on a test without a significant difference (median of their intervals), at most 0.1 (Some Test, sex: "
         "female). Nothing follows for new speakers from 1 test, most often because fewer than 5 speakers "
         "contribute. 1 test could not be compared."
     )
@@ -80,7 +80,7 @@ WORDS = changed(
 def test_the_headline_comes_first_with_both_answers(facts, said):
     row = dataclasses.replace(WORDS, **facts)
     frame = contrast_frame([OPEN, dataclasses.replace(row, test="Character Error Rate"), row])
-    assert said in conclusion(frame).partition(" Of all tests ")[0]
+    assert said in conclusion(frame).partition(" new is better ")[0]
     assert conclusion(frame).count("→") == 1  # of a task one measure
 
 

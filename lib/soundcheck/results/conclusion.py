@@ -37,9 +37,12 @@ def conclusion(frame: pd.DataFrame) -> str:
     elif known.empty:
         parts.append(f"Nothing can be said about {candidate} against {baseline}: no test has a p-value.")
     else:
-        counts = [(here, "outcome_sample", "with these speakers"), (tested, "outcome", "for new speakers")]
-        answers = [_counts(rows, name, who) for rows, name, who in counts if len(rows)]
-        parts.append(f"Of all tests {candidate} is {'; '.join(answers)}.")
+        counts = [(tested, "outcome", "for new speakers"), (here, "outcome_sample", "with these speakers")]
+        parts += [
+            f"{candidate} is better than {baseline} on {_counts(rows[name])} {who}."
+            for rows, name, who in counts
+            if len(rows)
+        ]
         losses = possible_losses(tested)
         if losses.max() > 0:
             widest = tested.loc[losses.idxmax()]
@@ -120,9 +123,9 @@ def _amount(row: dict) -> str:
     return f"{abs(share):.0%} {'more' if share > 0 else 'fewer'} errors".replace("%", " %")
 
 
-def _counts(rows: pd.DataFrame, outcome: str, who: str) -> str:
-    better, worse = (int(rows[outcome].eq(name).sum()) for name in (BETTER, WORSE))
-    return f"{who} better on {better} and worse on {worse} of {counted(len(rows), 'test')}"
+def _counts(outcomes: pd.Series) -> str:
+    better, worse = (int(outcomes.eq(name).sum()) for name in (BETTER, WORSE))
+    return f"{better} and worse on {worse} of {counted(len(outcomes), 'test')}"
 
 
 def possible_losses(frame: pd.DataFrame) -> pd.Series:

@@ -77,8 +77,8 @@ class _Rows(JsonFile):
     estimates: tuple[Estimate, ...] = ()
     drawn: tuple[tuple[str, str, str, tuple[str, ...]], ...] = ()  # corpus, family, task and keys of segments
     parts: tuple[Verdict, ...] = ()  # values of groups, which are compared with those of another model
-    replicates: int = -1  # columns of replicates, those of spreads follow; -1: written before there were any
-    spreads: tuple[tuple[int, float | None], ...] = ()  # length and degrees of freedom
+    # Lengths of replicates and spread, degrees of freedom; empty: a table of replicates, written before
+    numbers: tuple[tuple[int, int, float | None], ...] = ()
 
 
 def save(
@@ -91,15 +91,9 @@ def save(
 ) -> None:
     """Write verdicts, their replicates, notes for the reader, estimates, what was drawn, values of groups."""
     entries = [*judged, *parts]
-    widths = [
-        max((len(getattr(entry, name)) for entry in entries), default=0) for name in ("replicates", "spread")
-    ]
-    table = np.full((len(entries), sum(widths)), np.nan)
-    for row, entry in zip(table, entries, strict=True):
-        row[: len(entry.replicates)] = entry.replicates
-        row[widths[0] : widths[0] + len(entry.spread)] = entry.spread
+    numbers = [array for entry in entries for array in (entry.replicates, entry.spread)]
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
-        np.save(file, table, allow_pickle=False)
+        np.save(file, np.concatenate([np.empty(0), *numbers]), allow_pickle=False)
     _Rows(
         rows=tuple(entry.verdict for entry in judged),
         population=tuple((entry.segments, entry.blocks) for entry in entries),
@@ -108,8 +102,10 @@ def save(
         estimates=tuple(estimates),
         drawn=tuple((*place, tuple(keys)) for place, keys in drawn.items()),
         parts=tuple(entry.verdict for entry in parts),
-        replicates=widths[0],
-        spreads=tuple((len(e.spread), None if np.isnan(e.freedom) else float(e.freedom)) for e in entries),
+        numbers=tuple(
+            (len(e.replicates), len(e.spread), None if np.isnan(e.freedom) else float(e.freedom))
+            for e in entries
+        ),
     ).write(path)
 
 
@@ -127,15 +123,19 @@ def load_all(path: str | os.PathLike) -> tuple[list[Verdict], list[Estimate], li
 def load_judged(path: str | os.PathLike, *, parts: bool = False) -> list[Judged]:
     """Read the verdicts that :func:`save` wrote, with their replicates; values of groups if wanted."""
     found = _Rows.read(path)
-    table = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
+    array = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
     rows = [*found.rows, *found.parts]
     sides = found.smaller_sides or [0] * len(rows)
-    spreads = found.spreads or [(0, None)] * len(rows)
-    end = table.shape[1] if found.replicates < 0 else found.replicates
+    if array.ndim == 2:
+        parts_of = [(one, np.empty(0), np.nan) for one in array]
+    else:
+        lengths = [length for *both, _ in found.numbers for length in both]
+        pieces = iter(np.split(array, np.cumsum(lengths)))
+        parts_of = [(next(pieces), next(pieces), float(freedom or np.nan)) for *_, freedom in found.numbers]
     entries = [
-        Judged(verdict, row[:end], *digests, side, row[end : end + length], float(freedom or np.nan))
-        for verdict, row, digests, side, (length, freedom) in zip(
-            rows, table, found.population, sides, spreads, strict=True
+        Judged(verdict, replicates, *digests, side, *spread)
+        for verdict, digests, side, (replicates, *spread) in zip(
+            rows, found.population, sides, parts_of, strict=True
         )
     ]
     return entries if parts else entries[: len(found.rows)]

@@ -46,10 +46,10 @@ def sum_up(
     lines += [f"Caveat: {caveat}" for caveat in record.caveats]
     lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:
-        answers = (comparison.outcomes_sample, comparison.outcomes)
-        here, new = (", ".join(f"{count} {name}" for name, count in found.items()) for found in answers)
+        answers = (comparison.outcomes, comparison.outcomes_sample)
+        new, here = (", ".join(f"{count} {name}" for name, count in found.items()) for found in answers)
         about = f"{comparison.candidate} against {comparison.baseline}"
-        lines.append(f"{about}: with these speakers {here}; for new speakers {new}")
+        lines.append(f"{about}: {new} for new speakers; {here} with these speakers")
         lines += [f"  {sentence}" for sentence in comparison.headlines]
     for notebook in record.failed:
         first = "".join(notebook.error.splitlines()[:1])
