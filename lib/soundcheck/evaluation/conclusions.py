@@ -144,17 +144,40 @@ def gaps_of(
     settings: Settings,
 ) -> Gaps:
     """Compute the differences of a group, with intervals and p-values for new speakers and for these."""
-    one, other = gap.sides(subset, subset.predictions)
+    both, rows = gap.sides(subset, subset.predictions), (gap.group, gap.others)
+    found = compared_sides(*both, rows, subset.blocks, definition, resample, settings.interval, settings.seed)
+    values = [additive.values(side) for side in gap.sides(subset, subset.reference)]
+    labels = both[0].labels
+    known = dict(zip(labels, values[0] - values[1], strict=False))
+    return dataclasses.replace(
+        found,
+        against=gap.against,
+        compared=bool(gap.others.any()),
+        reference=np.array([known.get(label, np.nan) for label in labels]),
+    )
+
+
+def compared_sides(
+    one: Statistic | Weighted,
+    other: Statistic | Weighted,
+    rows: tuple[np.ndarray, np.ndarray],
+    blocks_of: np.ndarray,
+    definition: TestDefinition,
+    resample: Resample,
+    kind: str,
+    seed: int,
+) -> Gaps:
+    """Compute the differences of two statistics of the same segments, on some rows each."""
     statistic = sides(one, other) if isinstance(one, Statistic) else weighted_sides(one, other)
-    found = resample(statistic, subset.blocks)
+    found = resample(statistic, blocks_of)
     m = len(one.labels)
     blocks, least_p, permuted, sums = found.blocks[2 * m :], None, None, None
     if isinstance(one, Statistic):
-        n_blocks = int(subset.blocks.max(initial=-1)) + 1
-        sums = [side.block_sums(subset.blocks, n_blocks) for side in (one, other)]
+        n_blocks = int(blocks_of.max(initial=-1)) + 1
+        sums = [side.block_sums(blocks_of, n_blocks) for side in (one, other)]
         contributing = [one.count(own) > 0 for own in sums]
         blocks = np.minimum(*(own.sum(axis=0) for own in contributing))
-        there = [np.bincount(subset.blocks[rows], minlength=n_blocks) > 0 for rows in (gap.group, gap.others)]
+        there = [np.bincount(blocks_of[own], minlength=n_blocks) > 0 for own in rows]
         compared = there[0] | there[1]
         if not (there[0] & there[1]).any() and there[0].any() and there[1].any():
             drawn = found.replicates[:, 2 * m :]
@@ -165,7 +188,7 @@ def gaps_of(
                 (sums[0] + sums[1])[compared],
                 members,
                 np.array(spread),
-                seed=settings.seed,
+                seed=seed,
                 rule=definition.rule,
             )
             least_p = permutation.least_p_value(len(members), int(members.sum()))
@@ -177,25 +200,23 @@ def gaps_of(
             p_values[n] = permuted[n]
         if found.reasons[place] or found.withheld[place] or own < LEAST_BLOCKS:
             continue
-        low[n], high[n] = interval(replicates, settings.interval, blocks=own, value=value)
+        low[n], high[n] = interval(replicates, kind, blocks=own, value=value)
         if sums is not None and low[n] == high[n]:
             low[n], high[n] = _of_constants(one, sums, contributing, n, value, definition)
         if np.isnan(p_values[n]):
             side = "greater" if one_sided(definition.rule) else "two-sided"
             p_values[n] = paired_p_value(replicates, value, own, side)
-    values = [additive.values(side) for side in gap.sides(subset, subset.reference)]
-    known = dict(zip(one.labels, values[0] - values[1], strict=False))
     return Gaps(
-        gap.against,
-        bool(gap.others.any()),
+        OTHERS,
+        True,
         found,
         np.asarray(blocks),
         round_significant(low),
         round_significant(high),
         p_values,
         least_p,
-        np.array([known.get(label, np.nan) for label in one.labels]),
-        fixed_speakers(statistic, subset.blocks),
+        np.full(m, np.nan),
+        fixed_speakers(statistic, blocks_of),
     )
 
 
@@ -231,17 +252,7 @@ def _of_constants(
 def concluded_group(
     verdict: Verdict, n: int, gaps: Gaps, published: float | None, settings: Settings
 ) -> Verdict:
-    """Add what may be concluded from the difference of a group, label ``n``, to its row.
-
-    Parameters
-    ----------
-    verdict, n, gaps
-        The row, the place of its label, and the differences.
-    published
-        Threshold of the test for its task, from which the margin is made if the suite sets none.
-    settings
-        How differences are judged.
-    """
+    """Add what may be concluded from the difference of a group, label ``n``, to its row."""
     found, place = gaps.resampled, gaps.difference(n)
     if verdict.value is None:
         return verdict
@@ -397,17 +408,7 @@ def concluded_value(
 
 
 def above_chance(verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeakers, kind: str) -> Verdict:
-    """Judge a value without threshold, label ``n``, by what the same answers given at random would score.
-
-    Parameters
-    ----------
-    verdict, n
-        The row, and the place of its label.
-    found, fixed
-        The value, that of chance and their difference, each for all labels.
-    kind
-        Kind of interval.
-    """
+    """Judge a value without threshold, label ``n``, by what the same answers given at random would score."""
     m = len(found.labels) // 3
     place, chance = 2 * m + n, found.value[m + n]
     if verdict.evidence != SHOWN or found.reasons[place] or ONE_CLASS in verdict.skipped:

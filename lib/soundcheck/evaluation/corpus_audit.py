@@ -23,16 +23,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.tasks import REGRESSION, Task
+from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.measured import listened
 from soundcheck.corpora.measures import FINGERPRINT, MEASURES
 from soundcheck.corpora.other_splits import heard_elsewhere
 from soundcheck.corpora.repeats import Repeats, find_repeats, speakers_in_splits
 from soundcheck.corpora.sound_sample import drawn, is_known, sampled
-from soundcheck.evaluation.conclusions import GroupGap, Settings, gaps_of
-from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.metrics.additive import Statistic, values
+from soundcheck.evaluation.conclusions import Resample, compared_sides
+from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import restrict, stack
 from soundcheck.metrics.regression import mean_value
 from soundcheck.statistics.bootstrap import Resampled, resample
@@ -42,8 +41,6 @@ from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.groups import BOTH, numbers_of
-from soundcheck.suite.margins import Margin
-from soundcheck.suite.measures import MeasureInfo
 
 MOST, SECONDS = 20_000, 72_000.0  # sounds that are listened to, and how much of them
 COLUMNS = ("sex", "accent", "language", "condition", "split")  # beside the groups of the suite
@@ -53,6 +50,51 @@ NOTICED = 0.1  # difference of labels, or of shares of a class, that is worth a 
 BEYOND_CHANCE = 0.05
 MOST_GROUPS = 50  # of a column
 FEWEST = 2  # segments of either side
+ASKED = ("speech_share", "predicted_quality")  # measured where a suite asks for it
+RECORDED = ("signal_to_noise", "bandwidth", "level", "clipping", "silence", "duration", *ASKED)
+SHARE = "share"
+
+
+@dataclasses.dataclass(frozen=True)
+class Quantity:
+    """Something that segments of groups may differ in."""
+
+    name: str  # of the measure, or of the task, with the class behind a colon
+    title: str  # as shown
+    unit: str
+    noticeable: float  # smallest difference worth a word
+    values: np.ndarray  # float64 ``(segments,)``, NaN where it is not known
+
+    def mean(self) -> Statistic:
+        """Give the mean of what is known; the rest is no missing answer of a model, so it is not counted."""
+        return restrict(mean_value(self.values), np.isfinite(self.values))
+
+    @property
+    def unchanging(self) -> bool:
+        """Whether it is the same wherever it is known."""
+        known = self.values[np.isfinite(self.values)]
+        return bool(len(known)) and known.min() == known.max()
+
+
+@dataclasses.dataclass(frozen=True)
+class MeanOf:
+    """The mean of a group in one quantity."""
+
+    column: str  # the group; both empty for all segments
+    group: str
+    name: str  # of the quantity
+    title: str
+    unit: str
+    value: float  # mean and its 95 % interval, NaN where there are too few speakers
+    low: float
+    high: float
+    segments: int  # that it rests on
+    speakers: int
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it was measured on the recordings, and is no label."""
+        return self.name in RECORDED
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,17 +180,16 @@ def audit(
         heard |= {name: whole.get(name) or sample[name].to_dict() for name in SAMPLED}
         heard |= {name: whole[name] for name in ASKED if name in whole}
     everything = [*_recorded(table, heard), *_labels(table, tasks)]
-    quantities = [one for one in everything if not unchanging(one)]
+    quantities = [one for one in everything if not one.unchanging]
     columns = [name for name in dict.fromkeys((*COLUMNS, *corpus.groups)) if name in table]
     there = set(corpus.entry.blocks) <= set(table.columns)
     blocks = blocks_of(table, corpus.entry.blocks)
     draw = functools.partial(resample, replicates=replicates, seed=seed)
-    settings = Settings(interval, seed, False, there, Margin(), MeasureInfo("", ""))
     found = [
         one
         for column in columns
         for group, rows in _groups(table[column])
-        for one in _compared(quantities, column, group, rows, blocks, draw, settings)
+        for one in _compared(quantities, column, group, rows, blocks, draw, interval, seed)
     ]
     others = corpus.elsewhere
     splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
@@ -160,7 +201,7 @@ def audit(
     return Audit(
         _settled(found),
         tuple(means_of(quantities, groups, blocks, draw, interval)),
-        tuple((one.title, float(np.nanmax(one.values)), one.unit) for one in everything if unchanging(one)),
+        tuple((one.title, float(np.nanmax(one.values)), one.unit) for one in everything if one.unchanging),
         find_repeats(table, prints, [name for name in labelled if name in table], compared),
         tuple(splits),
         tuple(shared),
@@ -212,11 +253,12 @@ def _compared(
     group: str,
     rows: np.ndarray,
     blocks: np.ndarray,
-    draw: object,
-    settings: Settings,
+    draw: Resample,
+    interval: str,
+    seed: int,
 ) -> Iterator[Difference]:
     """Compare a group with the others in all quantities."""
-    own, others = rows
+    own, _ = rows
     measures = column.split(BOTH)
     taken = [
         one
@@ -226,32 +268,18 @@ def _compared(
     if not taken:
         return
 
-    def means(subset: Subset, _: Predictions) -> Statistic:
-        return stack({one.name: one.mean() for one in taken})
-
-    nothing = Predictions(np.zeros(len(blocks)))
-    whole = Subset(
-        "", Task("", REGRESSION), pd.DataFrame(index=range(len(blocks))), None, nothing, nothing, blocks
-    )
-    gaps = gaps_of(GroupGap(means, own, others), whole, TestDefinition("", WITHIN, {}), draw, settings)
-    base = means(whole, nothing)
-    sides = [values(restrict(base, side)) for side in rows]
+    base = stack({one.name: one.mean() for one in taken})
+    sides = [restrict(base, side) for side in rows]
+    gaps = compared_sides(*sides, rows, blocks, TestDefinition("", WITHIN, {}), draw, interval, seed)
     for n, one in enumerate(taken):
         there = own & np.isfinite(one.values)
+        value, others = (float(gaps.resampled.value[place]) for place in (n, len(taken) + n))
         yield Difference(
-            column,
-            str(group),
-            one.name,
-            one.title,
-            one.unit,
-            float(sides[0][n]),
-            float(sides[1][n]),
-            float(gaps.low[n]),
-            float(gaps.high[n]),
-            float(gaps.p_values[n]),
+            *(column, str(group), one.name, one.title, one.unit, value, others),
+            *(float(numbers[n]) for numbers in (gaps.low, gaps.high, gaps.p_values)),
             int(there.sum()),
             len(np.unique(blocks[there])),
-            bool(abs(sides[0][n] - sides[1][n]) >= one.noticeable),
+            bool(abs(value - others) >= one.noticeable),
         )
 
 
@@ -267,53 +295,6 @@ def _settled(found: Sequence[Difference]) -> tuple[Difference, ...]:
 def _counted(table: pd.DataFrame, one: Quantity, heard: Mapping[str, Mapping]) -> tuple[int, int]:
     asked = table["audio"].isin(list(heard[one.name])).sum() if one.name in heard else len(table)
     return int(np.isfinite(one.values).sum()), int(asked)
-
-
-ASKED = ("speech_share", "predicted_quality")  # measured where a suite asks for it
-RECORDED = ("signal_to_noise", "bandwidth", "level", "clipping", "silence", "duration", *ASKED)
-SHARE = "share"
-
-
-@dataclasses.dataclass(frozen=True)
-class Quantity:
-    """Something that segments of groups may differ in."""
-
-    name: str  # of the measure, or of the task, with the class behind a colon
-    title: str  # as shown
-    unit: str
-    noticeable: float  # smallest difference worth a word
-    values: np.ndarray  # float64 ``(segments,)``, NaN where it is not known
-
-    def mean(self) -> Statistic:
-        """Give the mean of what is known; the rest is no missing answer of a model, so it is not counted."""
-        return restrict(mean_value(self.values), np.isfinite(self.values))
-
-
-@dataclasses.dataclass(frozen=True)
-class MeanOf:
-    """The mean of a group in one quantity."""
-
-    column: str  # the group; both empty for all segments
-    group: str
-    name: str  # of the quantity
-    title: str
-    unit: str
-    value: float  # mean and its 95 % interval, NaN where there are too few speakers
-    low: float
-    high: float
-    segments: int  # that it rests on
-    speakers: int
-
-    @property
-    def recorded(self) -> bool:
-        """Whether it was measured on the recordings, and is no label."""
-        return self.name in RECORDED
-
-
-def unchanging(one: Quantity) -> bool:
-    """Say whether a quantity is the same wherever it is known."""
-    known = one.values[np.isfinite(one.values)]
-    return bool(len(known)) and known.min() == known.max()
 
 
 def means_of(

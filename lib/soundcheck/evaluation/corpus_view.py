@@ -20,65 +20,36 @@ from soundcheck.common.tasks import Task, scale_sentence
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.metrics.similarity import cosine_scores, mean_directions
-from soundcheck.predict.tables import read_predictions
+from soundcheck.predict.tables import failed, read_predictions
 from soundcheck.statistics import draws
-from soundcheck.suite.entries import LEFT_OUT
+from soundcheck.suite.entries import ERROR, LEFT_OUT
 
 
 @dataclasses.dataclass(frozen=True)
 class CorpusView:
-    """One corpus and the predictions of one model.
+    """One corpus and the predictions of one model."""
 
-    Parameters
-    ----------
-    name, title
-        Name in the suite, and its title for people.
-    synthetic
-        Whether the speech is synthetic.
-    root
-        Folder of the corpus, for listening; never shown.
-    blocks
-        Columns whose values are resampled together; the file where there are no such columns.
-    base_condition
-        Condition that others are compared with; empty = the most frequent one.
-    probes_of
-        Name of the corpus whose words this one probes; empty for all others.
-    segments
-        The segment table.
-    predictions
-        Table of predictions, one row a segment and change; of a model of scores one row a trial.
-    audio
-        Whether there is anything to hear.
-    trials
-        Trials between the segments, if the family asks for them.
-    groups
-        Columns of the segment table whose values are groups that the suite names.
-    adjust
-        Columns by which differences between groups are adjusted, words or numbers.
-    ranges
-        Task -> ends of the scale of its labels, where the suite says that it is another one than the task's.
-    against
-        Column -> the group that its other groups are compared with; ``"others"``, also where it is not named,
-        = all other groups.
-    missing
-        How an input that the model was asked and gave no answer for counts: ``"error"`` or ``"left out"``.
-    """
-
-    name: str
+    name: str  # name in the suite, and its title for people
     title: str
-    synthetic: bool
-    root: Path
+    synthetic: bool  # whether the speech is synthetic
+    root: Path  # folder of the corpus, for listening; never shown
+    # columns whose values are resampled together; the file where there are no such columns
     blocks: tuple[str, ...]
-    base_condition: str
-    probes_of: str
-    segments: pd.DataFrame
+    base_condition: str  # condition that others are compared with; empty = the most frequent one
+    probes_of: str  # name of the corpus whose words this one probes; empty for all others
+    segments: pd.DataFrame  # the segment table
+    # table of predictions, one row a segment and change; of a model of scores one row a trial
     predictions: pd.DataFrame
-    audio: bool = True
-    trials: TrialTable | None = None
-    groups: tuple[str, ...] = ()
-    adjust: tuple[str, ...] = ()
+    audio: bool = True  # whether there is anything to hear
+    trials: TrialTable | None = None  # trials between the segments, if the family asks for them
+    groups: tuple[str, ...] = ()  # columns of the segment table whose values are groups that the suite names
+    adjust: tuple[str, ...] = ()  # columns by which differences between groups are adjusted, words or numbers
+    # task -> ends of the scale of its labels, where the suite says that it is another one than the task's
     ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    # column -> the group that its other groups are compared with; ``"others"``, also where it is not
+    # named, = all other groups
     against: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    # how an input that the model was asked and gave no answer for counts: ``"error"`` or ``"left out"``
     missing: str = LEFT_OUT
 
     def labels(self, task: Task) -> np.ndarray:
@@ -93,7 +64,13 @@ class CorpusView:
         if task.name not in rows.columns:
             rows = rows.assign(**{task.name: None})
         found = _array(rows[task.name].reindex(self.segments["key"]), task)
+        if task.is_transcription and self.missing == ERROR:
+            found[failed(rows).reindex(self.segments["key"], fill_value=False).to_numpy(dtype=bool)] = ""
         return task.scale(found) if task.is_regression else found
+
+    def failures(self, change: str = "") -> int:
+        """Count the inputs that the model was asked about in vain."""
+        return int(failed(self.predictions[self.predictions["change"] == change]).sum())
 
     def unchanged(self, *changes: str) -> np.ndarray:
         """Say which signals all of some changes (by their identities) have left as they are."""
@@ -105,47 +82,20 @@ class CorpusView:
         return same
 
     def said(self, names: Sequence[str], change: str = "") -> np.ndarray:
-        """Give what the model says of its answers, float64 ``(segments, names)``; NaN where it says nothing.
-
-        Parameters
-        ----------
-        names
-            Columns of the table of predictions, see :func:`soundcheck.models.stated.stated_names`.
-        change
-            Identity of the change; empty = the signals as they are.
-        """
+        """Give what the model says of its answers, float64 ``(segments, names)``; NaN = nothing."""
         rows = self.predictions[self.predictions["change"] == change].set_index("key")
         found = rows.reindex(index=self.segments["key"], columns=list(names))
         return found.to_numpy(dtype=np.float64)
 
     def said_of_words(self, name: str) -> list[str | None]:
-        """Give what the model says of the words of clean signals, one text a segment; ``None`` = nothing.
-
-        Parameters
-        ----------
-        name
-            Column of the table of predictions, see :func:`soundcheck.models.stated.word_names`.
-        """
+        """Give what the model says of the words of clean signals, one text a segment; ``None`` = nothing."""
         rows = self.predictions[self.predictions["change"] == ""].set_index("key")
         if name not in rows:
             return [None] * len(self.segments)
         return [text or None for text in rows[name].reindex(self.segments["key"]).fillna("")]
 
     def scores(self, change: str = "", chosen: np.ndarray | None = None) -> np.ndarray:
-        """Score the trials of the corpus for the clean signals, or with changed ones on the test side.
-
-        Parameters
-        ----------
-        change
-            Identity of the change.
-        chosen
-            Numbers of the trials that are scored; all by default.
-
-        Returns
-        -------
-        numpy.ndarray
-            float64 ``(trials,)``; NaN where a side has no embedding.
-        """
+        """Score the trials of the corpus for the clean signals, or with changed ones on the test side."""
         return score_trials(self.predictions, self.segments["key"].tolist(), self.trials, change, chosen)
 
     @property

@@ -14,19 +14,7 @@ from soundcheck.suite.own_rules import OwnTest
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CorpusDescription:
-    """A corpus and where the predictions of one model for it are.
-
-    Parameters
-    ----------
-    name, title, synthetic, blocks, base_condition, probes_of, root, audio, groups, adjust, ranges
-        See :class:`soundcheck.evaluation.corpus_view.CorpusView`.
-    against, missing
-        See :class:`soundcheck.evaluation.corpus_view.CorpusView`.
-    segments, predictions
-        Parquet files: the segment table and the predictions.
-    trials
-        Parquet file of the trials of a family; ``None`` if it compares none.
-    """
+    """A corpus and where the predictions of one model for it are."""
 
     name: str
     title: str
@@ -36,9 +24,9 @@ class CorpusDescription:
     probes_of: str
     root: Path
     audio: bool
-    segments: Path
+    segments: Path  # parquet files: the segment table and the predictions
     predictions: Path
-    trials: Path | None
+    trials: Path | None  # parquet file of the trials of a family; ``None`` if it compares none
     groups: tuple[str, ...] = ()
     adjust: tuple[str, ...] = ()
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
@@ -48,17 +36,9 @@ class CorpusDescription:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ModelDescription(Description):
-    """What all notebooks about models are told.
+    """What all notebooks about models are told."""
 
-    Parameters
-    ----------
-    tasks
-        Tasks of the model, or of both, that are looked at.
-    seed, replicates, interval
-        See :class:`soundcheck.suite.entries.Suite`.
-    """
-
-    tasks: tuple[Task, ...]
+    tasks: tuple[Task, ...]  # tasks of the model, or of both, that are looked at
     seed: int
     replicates: int
     interval: str
@@ -66,93 +46,55 @@ class ModelDescription(Description):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EvaluationDescription(ModelDescription):
-    """One model and one family, for :class:`soundcheck.evaluation.Evaluation`.
+    """One model and one family, for :class:`soundcheck.evaluation.Evaluation`."""
 
-    Parameters
-    ----------
-    model, family
-        Their names.
-    suite_root
-        Folder of the suite, which may hold threshold files of its own families.
-    sounds
-        File that lists the noises and impulse responses.
-    corpora
-        Corpora that the family looks at, with the predictions of the model.
-    others
-        Other models that predict the same -> the corpora with their predictions, if the family compares them.
-    thresholds, margin, balance_samples, sweeps, normaliser, alternatives, synonyms, entities
-        See :class:`soundcheck.suite.entries.Suite`.
-    transformed_segments, segments_per_change, levels, transformations
-        See :class:`soundcheck.suite.entries.Suite`.
-    seconds
-        Time limit of a cell.
-    predicts_changes
-        Whether the model can be asked about changed signals.
-    tests
-        Test -> what the suite changes about it.
-    guesses
-        Whether the model answers at random and hears nothing.
-    languages
-        Codes of the languages that the model knows, if the suite says so and the family needs it.
-    """
-
-    model: str
+    model: str  # their names
     family: str
-    suite_root: Path
-    sounds: Path
+    suite_root: Path  # folder of the suite, which may hold threshold files of its own families
+    sounds: Path  # file that lists the noises and impulse responses
+    # corpora that the family looks at, with the predictions of the model
     corpora: tuple[CorpusDescription, ...]
+    # other models that predict the same -> the corpora with their predictions, if the family compares
+    # them
     others: dict[str, tuple[CorpusDescription, ...]]
     thresholds: str
     margin: Margin
     balance_samples: int
-    seconds: float
-    predicts_changes: bool
+    seconds: float  # time limit of a cell
+    predicts_changes: bool  # whether the model can be asked about changed signals
     sweeps: bool
     normaliser: str
     transformed_segments: int | None
     segments_per_change: int | None = None
     levels: int | None = None
     transformations: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    # test -> what the suite changes about it
     tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
     alternatives: bool = False
     synonyms: tuple[tuple[str, str], ...] = ()
     entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    guesses: bool = False
+    guesses: bool = False  # whether the model answers at random and hears nothing
+    # codes of the languages that the model knows, if the suite says so and the family needs it
     languages: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ComparisonDescription(ModelDescription):
-    """Two models, for :class:`soundcheck.evaluation.Comparison`.
+    """Two models, for :class:`soundcheck.evaluation.Comparison`."""
 
-    Parameters
-    ----------
-    comparison
-        Its name in the suite.
-    baseline, candidate
-        Names of the models; of two runs with the run that they are from.
-    titles
-        Family -> its title.
-    corpora
-        Each corpus twice, with the predictions of the baseline and of the candidate.
-    pairs
-        Files with the rows of the baseline and of the candidate, a pair a family.
-    common
-        The same on the segments that both answered, of families that one of them answered more for.
-    same_draws
-        Whether replicates on the same blocks were drawn with the same weights: not those of other seeds.
-    normaliser, alternatives, synonyms
-        See :class:`soundcheck.suite.entries.Suite`.
-    """
-
-    comparison: str
-    baseline: str
+    comparison: str  # its name in the suite
+    baseline: str  # names of the models; of two runs with the run that they are from
     candidate: str
-    titles: dict[str, str]
+    titles: dict[str, str]  # family -> its title
+    # each corpus twice, with the predictions of the baseline and of the candidate
     corpora: tuple[tuple[CorpusDescription, CorpusDescription], ...]
+    # files with the rows of the baseline and of the candidate, a pair a family
     pairs: tuple[tuple[Path, Path], ...]
     normaliser: str
+    # the same on the segments that both answered, of families that one of them answered more for
     common: tuple[tuple[Path, Path], ...] = ()
+    # whether replicates on the same blocks were drawn with the same weights: not those of other seeds
     same_draws: bool = True
+    unlike: tuple[str, ...] = ()  # tasks that were measured in other ways, and are not compared
     alternatives: bool = False
     synonyms: tuple[tuple[str, str], ...] = ()

@@ -52,26 +52,6 @@ def judge_groups(
 
     Simulated thresholds are those for groups of equal size whose differences would vary as much by chance,
     see :func:`soundcheck.statistics.group_sizes.equal_size`.
-
-    Parameters
-    ----------
-    evaluation
-        Judges and keeps the rows.
-    subset
-        Rows of all groups.
-    column
-        Column of the segment table that holds the group.
-    groups
-        Groups to judge, at least two, each with segments.
-    tests
-        Test of the family's threshold file -> measure, a function of a subset and predictions that gives a
-        :class:`~soundcheck.metrics.additive.Statistic` over all rows.
-    against
-        :data:`EVERYBODY` or :data:`AVERAGE`.
-    context
-        Column and value, such as ``("sentiment", "negative")``: what is compared is then by how much each
-        group moves in this context, with the average over the groups; see
-        :func:`soundcheck.metrics.shift.shift_difference`. Measures get the mask of the context as well.
     """
     masks = {group: subset.mask(column, group) for group in groups}
     inside = subset.mask(*context) if context else np.ones(len(subset), dtype=bool)
@@ -138,13 +118,6 @@ def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
 
     The family's option ``bin_minimum`` holds the published number and size of groups; the average size of
     the groups decides, see :func:`soundcheck.statistics.group_sizes.least_per_bin`.
-
-    Parameters
-    ----------
-    evaluation
-        Has the family's options.
-    subset
-        Rows of all groups that are compared; knows how many they are, see :meth:`Subset.sized`.
     """
     return _least(evaluation, subset, group_sizes.least_per_bin)
 
@@ -177,24 +150,6 @@ def compared_columns(
     """List the columns of the family's option ``groups`` that a corpus has, and their groups.
 
     Tests get a skipped row for every other column.
-
-    Parameters
-    ----------
-    evaluation
-        Its family's option ``groups`` names columns of the segment table, any of them.
-    subset
-        Rows that are tested.
-    tests
-        Tests of groups.
-    groups_of
-        Lists the groups of a column that can be compared; called for columns that the corpus has.
-    reason
-        Why groups of a column cannot be compared if there are fewer than two.
-
-    Returns
-    -------
-    dict of str to list of str
-        Column -> at least two groups.
     """
     found = {}
     for column in evaluation.family.options["groups"]:
@@ -215,20 +170,6 @@ def balanced(
 
     See :mod:`soundcheck.statistics.balance`. Notes say how many segments were not drawn, and why; subsets
     with fewer than two groups are left out, and their tests skipped.
-
-    Parameters
-    ----------
-    evaluation
-        Its family's option ``groups`` lists the groups; those without segments are passed over.
-    subsets
-        Labelled rows.
-    column
-        Column of the segment table that holds the group.
-
-    Returns
-    -------
-    list of tuple of Subset and list of str
-        The drawn rows, and the groups among them in the order of the option.
     """
     found = []
     for subset in subsets:
@@ -263,19 +204,7 @@ def balanced_rows(evaluation: Evaluation, subset: Subset, column: str) -> tuple[
 
 
 def at_most(evaluation: Evaluation, subset: Subset, column: str, segments: int) -> Subset:
-    """Keep so many random segments of each group; a note tells how many were not drawn.
-
-    Parameters
-    ----------
-    evaluation
-        Gives the seed and takes the note.
-    subset
-        Rows to draw from; those without group are left out.
-    column
-        Column of the segment table that holds the group.
-    segments
-        Segments to keep of each group.
-    """
+    """Keep so many random segments of each group; a note tells how many were not drawn."""
     groups = subset.segments[column].to_numpy(dtype=object)
     rng = seeds.generator(evaluation.seed, "at most", evaluation.family.name, subset.corpus)
     rows = balance.at_most(groups, segments, rng, subset.segments["key"].to_numpy(dtype=object))
@@ -295,21 +224,6 @@ def drawn_speakers(
     The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it all segments are
     kept. If the corpus does not know the sex of its speakers, as many are drawn whatever their sex; if it
     does not know the speakers, all segments are kept. Notes say so.
-
-    Parameters
-    ----------
-    evaluation
-        Gives seed and options, and takes notes.
-    subset
-        Rows to draw from; those without group are left out.
-    column
-        Column of the segment table that holds the group.
-
-    Returns
-    -------
-    tuple of Subset and dict
-        The rows of the speakers drawn; group -> who was drawn, in words, and which speakers it lacks,
-        ``""`` if none.
     """
     subset = subset.take(np.flatnonzero(subset.segments[column].notna()))
     segments, corpus = subset.segments, subset.corpus

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,7 +22,7 @@ from soundcheck.evaluation import conclusions, plain_measures
 from soundcheck.evaluation.adjusted import with_adjusted
 from soundcheck.evaluation.conclusions import GroupGap, TrialGap
 from soundcheck.evaluation.corpus_view import CorpusView
-from soundcheck.evaluation.estimates import estimate_rows, scale_within
+from soundcheck.evaluation.estimates import estimate_rows, scale_within, without_interval
 from soundcheck.evaluation.plain_measures import (
     NoPredictionError,
     PlainMeasureError,
@@ -34,6 +34,7 @@ from soundcheck.evaluation.threshold_source import not_simulated, remarked
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import restrict, sides
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.results.contrast import HEADLINES, shown_values
 from soundcheck.results.estimates import ALL, Estimate, collected, estimate_frame
 from soundcheck.results.verdict import KEY, OTHERS
 from soundcheck.statistics import bootstrap
@@ -66,29 +67,14 @@ class Judging:
     _columns: dict[tuple[str, str, str], dict[str, str]]
     _rows_file: Path
     _estimates: list[Estimate]
+    _group_values: list[results.Judged]
     _drawn: dict[tuple[str, str, str], list[str]]
     block_names: dict[str, str]
     _population_of: pd.DataFrame | None = None
     _digest_of: Callable[[str], str]
 
     def curve(self, steps: Mapping[str, Subset], measure: Measure, scale: Scale = FREE) -> pd.DataFrame:
-        """Compute a measure at each step of a sweep, with intervals and without verdicts.
-
-        Parameters
-        ----------
-        steps
-            Step -> what was heard there.
-        measure
-            See :meth:`judge`; a single value.
-        scale
-            Where its values may lie.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a step: ``corpus, task, step, value, low, high, segments, blocks, reference``; the last is
-            what the random reference model scores.
-        """
+        """Compute a measure at each step of a sweep, with intervals and without verdicts."""
         rows = []
         for step, subset in steps.items():
             row = {"corpus": subset.corpus, "task": subset.task.name, "step": step}
@@ -137,26 +123,11 @@ class Judging:
         *,
         condition: str | None = None,
         excluded: Mapping[str, str] = MappingProxyType({}),
+        biased: Collection[str] = (),
     ) -> pd.DataFrame:
         """Estimate measures on parts of a subset, and keep the rows for the run.
 
-        Parameters
-        ----------
-        subset
-            Rows to evaluate.
-        measures
-            Name of a measure -> function of a subset and predictions, or of these and the rows that count.
-        parts
-            Name of a part, ``all`` or ``sex: female`` -> its rows, bool ``(segments,)``, all without.
-        condition
-            What was done to the signals; by default the subset's change.
-        excluded
-            Part -> why it is not estimated.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The rows, with the columns of :mod:`soundcheck.results.estimates`.
+        ``excluded`` parts have a reason in place of a value; ``biased`` measures or labels have no interval.
         """
         rows: list[Estimate] = []
         for name, measure in measures.items():
@@ -171,7 +142,15 @@ class Judging:
                 scale = scale_within(info, found)
                 bounds = found.interval(self.interval, scale=scale)
                 fixed = fixed_speakers(statistic, subset.blocks)
-                rows += estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+                new = estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+                rows += [
+                    without_interval(row) if {row.measure, row.label} & {*biased} else row for row in new
+                ]
+                if part != ALL and info.name in HEADLINES and not about["condition"]:
+                    shown = shown_values(rows[-len(found.labels) :], self.family.category)
+                    self._group_values += self._with_replicates(
+                        subset, shown, statistic, found, found.blocks, fixed
+                    )
         self._estimates += rows
         return estimate_frame(rows)
 
@@ -248,39 +227,7 @@ class Judging:
         gap: GroupGap | TrialGap | None = None,
         chance: Measure | None = None,
     ) -> list[results.Verdict]:
-        """Compute a measure with its interval, compare it with its threshold and the random reference.
-
-        Parameters
-        ----------
-        subset
-            Rows to evaluate.
-        test
-            Name of the test in the family's threshold file.
-        measure
-            Function of a subset and predictions that gives a
-            :class:`~soundcheck.metrics.additive.Statistic`, a number, or a mapping of label to number.
-        group
-            Column and group that the measure is about: ``"sex: female"``.
-        column
-            Column whose groups are the labels, of measures that give a value for each group.
-        gap
-            Of measures that compare a group: who is compared with whom, see
-            :mod:`soundcheck.evaluation.conclusions`.
-        chance
-            What the same answers given at random would score: judges the values of a test that has no
-            threshold for the task, and whose larger values are better.
-
-        Returns
-        -------
-        list of Verdict
-            One for each label of the statistic, or one that is skipped if the measure cannot be used; also
-            kept for :meth:`save`.
-
-        Raises
-        ------
-        KeyError
-            If the family's threshold file has no such test.
-        """
+        """Compute a measure with its interval, compare it with its threshold and the random reference."""
         definition = self.family.tests[test]
         if definition.off:
             return [self._skipped_row(subset, definition, definition.off, "")]
@@ -312,7 +259,7 @@ class Judging:
             scale=scale,
             untestable=untestable,
         )
-        smaller = found.blocks
+        smaller, fixed = found.blocks, None
         if gap is None:
             fixed = fixed_speakers(statistic, subset.blocks)
             info = measure_of(test, self.family.name)
@@ -334,10 +281,22 @@ class Judging:
         ]
         if column:
             judged = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in judged]
-        population = self._population(subset, statistic, found)
-        for n, verdict in enumerate(judged):
-            self._judged.append(results.Judged(verdict, found.replicates[:, n], *population, int(smaller[n])))
+        self._judged += self._with_replicates(subset, judged, statistic, found, smaller, fixed)
         return judged
+
+    def _with_replicates(
+        self,
+        subset: Subset,
+        rows: Sequence[results.Verdict],
+        statistic: Statistic | Weighted,
+        found: bootstrap.Resampled,
+        smaller: np.ndarray,
+        fixed: FixedSpeakers | None,
+    ) -> Iterator[results.Judged]:
+        population = self._population(subset, statistic, found)
+        for n, row in enumerate(rows):
+            spread = () if fixed is None else (fixed.spread[:, n], float(fixed.freedom[n]))
+            yield results.Judged(row, found.replicates[:, n], *population, int(smaller[n]), *spread)
 
     def _keep_values(
         self,
@@ -469,16 +428,7 @@ class Judging:
         return found.threshold if self.thresholds == "simulated" else published
 
     def simulated(self) -> pd.DataFrame:
-        """Give thresholds for groups of the sizes that were tested, and what they rest on.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a corpus, task, test and size of groups: ``published`` threshold; the threshold
-            ``simulated`` for groups of this size, by which factor ``stretch`` it is wider, and the absolute
-            scores that 99.9 % of unbiased random models stay below ``here`` and in groups of the
-            ``published_size``. See :mod:`soundcheck.statistics.simulated_thresholds`.
-        """
+        """Give thresholds for groups of the sizes that were tested, and what they rest on."""
         return pd.DataFrame(list(self._simulated.values()))
 
     def _population(
@@ -528,7 +478,8 @@ class Judging:
 
     def save(self) -> None:
         """Write the rows for the results table; the last thing that a notebook does."""
-        results.save(self._rows(), self._rows_file, self.notes, collected(self._estimates), self._drawn)
+        estimates = collected(self._estimates)
+        results.save(self._rows(), self._rows_file, self.notes, estimates, self._drawn, self._group_values)
 
 
 def _size(subset: Subset, mask: np.ndarray | None) -> int:

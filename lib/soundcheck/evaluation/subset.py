@@ -22,21 +22,13 @@ CLEAN: Setting = ("", "")  # the signals as they are
 
 @dataclasses.dataclass(frozen=True)
 class Predictions:
-    """What the model, or the random reference, predicts for the rows of a subset.
+    """What the model, or the random reference, predicts for the rows of a subset."""
 
-    Parameters
-    ----------
-    clean
-        Predictions for the signals as they are, shape ``(segments,)``: float64 or class names.
-    changed
-        Predictions for the changed signals; ``None`` if the subset has no change.
-    random
-        Whether they are those of the random reference.
-    """
-
+    # predictions for the signals as they are, shape ``(segments,)``: float64 or class names
     clean: np.ndarray
+    # predictions for the changed signals; ``None`` if the subset has no change
     changed: np.ndarray | None = None
-    random: bool = False
+    random: bool = False  # whether they are those of the random reference
 
     def unchanged(self) -> Predictions:
         """Give the clean predictions for the changed signals as well."""
@@ -50,14 +42,9 @@ class Predictions:
 
 @dataclasses.dataclass(frozen=True)
 class TransformedPredictions(Predictions):
-    """What one model says under all settings.
+    """What one model says under all settings."""
 
-    Parameters
-    ----------
-    settings
-        Predictions under each setting, ``(segments,)``; ``clean`` are those under :data:`CLEAN`.
-    """
-
+    # predictions under each setting, ``(segments,)``; ``clean`` are those under :data:`CLEAN`
     settings: Mapping[Setting, np.ndarray] = dataclasses.field(default_factory=dict)
 
     def levels(self, transformation: str) -> list[np.ndarray]:
@@ -91,47 +78,22 @@ def once(measure: Measure) -> Measure:
 
 @dataclasses.dataclass(frozen=True)
 class Subset:
-    """The rows of one corpus that can be evaluated for one task, in canonical order.
+    """The rows of one corpus that can be evaluated for one task, in canonical order."""
 
-    Parameters
-    ----------
-    corpus
-        Name of the corpus.
-    task
-        The task.
-    segments
-        Rows of the segment table.
-    truth
-        Labels, shape ``(segments,)``; ``None`` if the corpus has none for the task. Complete if the family
-        needs labels, else possibly with gaps.
-    predictions, reference
-        Predictions of the model and of the random reference model.
-    blocks
-        Block of each row, as integer codes from 0.
-    change
-        Name of the change, empty for clean signals; of pairs the names of both conditions.
-    base
-        Name of the change that the clean predictions are for: what is compared may be changed itself.
-    partner
-        Segments that the changed predictions are for, row by row, if they are others than ``segments``.
-    root
-        Folder of the corpus, for listening; never shown.
-    group_size
-        How many groups are compared, and how many segments each has; decides simulated thresholds. For
-        unequal sizes see :func:`soundcheck.statistics.group_sizes.equal_size`.
-    """
-
-    corpus: str
-    task: Task
-    segments: pd.DataFrame
-    truth: np.ndarray | None
-    predictions: Predictions
+    corpus: str  # name of the corpus
+    task: Task  # the task
+    segments: pd.DataFrame  # rows of the segment table
+    truth: np.ndarray | None  # labels, shape ``(segments,)``; ``None`` if the corpus has none for the task
+    predictions: Predictions  # predictions of the model and of the random reference model
     reference: Predictions
-    blocks: np.ndarray
-    change: str = ""
-    root: Path = Path()
+    blocks: np.ndarray  # block of each row, as integer codes from 0
+    change: str = ""  # name of the change, empty for clean signals; of pairs the names of both conditions
+    root: Path = Path()  # folder of the corpus, for listening; never shown
+    # how many groups are compared, and how many segments each has; decides simulated thresholds
     group_size: tuple[int, int] | None = None
+    # name of the change that the clean predictions are for: what is compared may be changed itself
     base: str = ""
+    # segments that the changed predictions are for, row by row, if they are others than ``segments``
     partner: pd.DataFrame | None = None
     balanced: bool = False  # whether groups were drawn to be alike
 
