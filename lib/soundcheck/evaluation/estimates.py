@@ -8,6 +8,7 @@ Conventions
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
@@ -74,6 +75,12 @@ def estimate_rows(
             )
         )
     return rows
+
+
+def without_interval(row: Estimate) -> Estimate:
+    """Leave out the interval of a value that chance makes larger than it is."""
+    nothing = dict.fromkeys(("low", "high", "low_sample", "high_sample"))
+    return dataclasses.replace(row, **nothing, excluded="chance adds to it, so there is no interval")
 
 
 def _some(number: float) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,7 +22,7 @@ from soundcheck.evaluation import conclusions, plain_measures
 from soundcheck.evaluation.adjusted import with_adjusted
 from soundcheck.evaluation.conclusions import GroupGap, TrialGap
 from soundcheck.evaluation.corpus_view import CorpusView
-from soundcheck.evaluation.estimates import estimate_rows, scale_within
+from soundcheck.evaluation.estimates import estimate_rows, scale_within, without_interval
 from soundcheck.evaluation.plain_measures import (
     NoPredictionError,
     PlainMeasureError,
@@ -123,8 +123,12 @@ class Judging:
         *,
         condition: str | None = None,
         excluded: Mapping[str, str] = MappingProxyType({}),
+        biased: Collection[str] = (),
     ) -> pd.DataFrame:
-        """Estimate measures on parts of a subset, and keep the rows for the run."""
+        """Estimate measures on parts of a subset, and keep the rows for the run.
+
+        ``excluded`` parts have a reason in place of a value; ``biased`` measures or labels have no interval.
+        """
         rows: list[Estimate] = []
         for name, measure in measures.items():
             info = info_of(name)
@@ -138,7 +142,10 @@ class Judging:
                 scale = scale_within(info, found)
                 bounds = found.interval(self.interval, scale=scale)
                 fixed = fixed_speakers(statistic, subset.blocks)
-                rows += estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+                new = estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+                rows += [
+                    without_interval(row) if {row.measure, row.label} & {*biased} else row for row in new
+                ]
                 if part != ALL and info.name in HEADLINES and not about["condition"]:
                     shown = shown_values(rows[-len(found.labels) :], self.family.category)
                     self._group_values += self._with_replicates(
