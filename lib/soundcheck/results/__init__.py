@@ -64,7 +64,6 @@ __all__ = [
     "load_judged",
     "save_contrasts",
     "RESULT_COLUMNS",
-    "STATES",
     "Tally",
     "Verdict",
     "aspects",
