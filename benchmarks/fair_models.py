@@ -177,6 +177,7 @@ def differences(
     *,
     against: str = OTHERS,
     seed: int = 0,
+    replicates: int = REPLICATES,
 ) -> Iterator[Verdict]:
     """Judge each group against the others, or against a named one, as evaluations do."""
     definition, everybody = family.tests[test], np.logical_or.reduce(list(groups.values()))
@@ -186,7 +187,7 @@ def differences(
         if name == against:
             continue
         gap = kind(base, mask, groups.get(against, everybody & ~mask), against)
-        gaps = gaps_of(gap, subset, definition, lambda s, b: resample(s, b, REPLICATES, seed), settings)
+        gaps = gaps_of(gap, subset, definition, lambda s, b: resample(s, b, replicates, seed), settings)
         found, published = gaps.resampled, definition.threshold_for(subset.task)
         for m, label in enumerate(gap.sides(subset, subset.predictions)[0].labels):
             row = Verdict(
@@ -227,11 +228,17 @@ def summary(kind: Kind, books: int, family: Family) -> dict[str, object]:
     return columns | {name: float(mean) for name, mean in means.items()}
 
 
-def record(name: str, about: str, rows: Sequence[dict]) -> None:
+def record(
+    name: str,
+    about: str,
+    rows: Sequence[dict],
+    command: str = "benchmarks/fair_models.py",
+    replicates: int = REPLICATES,
+) -> None:
     """Write a table of the book, with a head that says how it was made."""
     with open(TABLES / f"{name}.csv", "w", encoding="utf-8", newline="") as file:
-        file.write(f"# {about}\n# python benchmarks/fair_models.py\n")
-        file.write(f"# {REPLICATES} replicates; NumPy {np.__version__}; {datetime.date.today()}\n")
+        file.write(f"# {about}\n# python {command}\n")
+        file.write(f"# {replicates} replicates; NumPy {np.__version__}; {datetime.date.today()}\n")
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(

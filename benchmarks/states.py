@@ -2,7 +2,7 @@
 
     .venv/bin/python -m benchmarks.states [books a row] [PART ...]
 
-100 books a row by default; parts are ``margins``, ``equal`` and ``pages``. The full size also writes
+100 books a row by default; parts are ``margins``, ``equal`` and ``pages``. From 40 on they are recorded in
 ``book/tables/states.csv``. Ends with 1 if what the product promises does not come out; each bar is widened by
 2.6 standard errors of the study:
 
@@ -20,6 +20,7 @@ Conventions
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -44,13 +45,14 @@ from soundcheck.statistics.bootstrap import resample_all
 from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.fixed_speakers import fixed_speakers, sample_p_value
 from soundcheck.statistics.paired import paired_p_value
-from soundcheck.suite.thresholds import read_family
+from soundcheck.suite import thresholds
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "states.csv"
-BOOKS = 100
+BOOKS, LEAST_BOOKS, REPLICATES = 100, 40, 400
 UTTERANCES, WORDS, VARIATION = 20, 10, 0.6
 DESIGNS = {"13 × 10 speakers": (13, 10), "2 × 20 speakers": (2, 20), "8 × 10 speakers": (8, 10)}
 Row = dict[str, object]
+read_family = functools.cache(thresholds.read_family)
 
 
 def rates(
@@ -83,8 +85,9 @@ def word_rows(
     family, test, rows = read_family("asr_word_errors"), "Word Error Rate Difference", []
     for column, groups in columns.items():
         rows += fair_models.differences(
-            subset, family, test, lambda *_: statistic, column, of_speakers(groups), against=against
-        )
+            subset, family, test, lambda *_: statistic, column, of_speakers(groups),
+            against=against, replicates=REPLICATES,
+        )  # fmt: skip
     return results.decide(results.to_frame(rows))
 
 
@@ -177,7 +180,7 @@ def page_of_voices(groups: int, speakers: int) -> Callable[[np.random.Generator]
         for name, rate in (("Acceptance", false_acceptance_rate), ("Rejection", false_rejection_rate)):
             rows += fair_models.differences(
                 subset, family, f"False {name} Rate Difference",
-                lambda _, __, mask, rate=rate: rate(trials.only(mask), 1.6), "accent", masks,
+                lambda _, __, mask, rate=rate: rate(trials.only(mask), 1.6), "accent", masks, replicates=REPLICATES,
             )  # fmt: skip
         return results.decide(results.to_frame(rows))
 
@@ -242,9 +245,11 @@ def main() -> int:
         print(rows[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
     table = pd.DataFrame(rows)
     table.loc[~table["kind"].str.startswith("4 against 2"), "found"] = np.nan
-    known = pd.read_csv(TABLE) if TABLE.exists() else table.head(0)
-    if books >= BOOKS:
-        pd.concat([known[~known["part"].isin(parts)], table]).to_csv(TABLE, index=False)
+    if books >= LEAST_BOOKS:
+        known = pd.read_csv(TABLE, comment="#") if TABLE.exists() else table.head(0)
+        rows_of_all = pd.concat([known[~known["part"].isin(parts)], table]).to_dict("records")
+        about = "What books say of fair, unfair and equal models"
+        fair_models.record("states", about, rows_of_all, "-m benchmarks.states", REPLICATES)
     off = [row["kind"] for row in rows if wrong(row)]
     print("off: " + "; ".join(off) if off else "all within the bars")
     return int(bool(off))
