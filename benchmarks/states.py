@@ -179,9 +179,14 @@ def page_of_voices(groups: int, speakers: int) -> Callable[[np.random.Generator]
         rows: list[Verdict] = []
         for name, rate in (("Acceptance", false_acceptance_rate), ("Rejection", false_rejection_rate)):
             rows += fair_models.differences(
-                subset, family, f"False {name} Rate Difference",
-                lambda _, __, mask, rate=rate: rate(trials.only(mask), 1.6), "accent", masks, replicates=REPLICATES,
-            )  # fmt: skip
+                subset,
+                family,
+                f"False {name} Rate Difference",
+                lambda _, __, mask, rate=rate: rate(trials.only(mask), 1.6),
+                "accent",
+                masks,
+                replicates=REPLICATES,
+            )
         return results.decide(results.to_frame(rows))
 
     return book
