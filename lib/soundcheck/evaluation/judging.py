@@ -295,7 +295,8 @@ class Judging:
     ) -> Iterator[results.Judged]:
         population = self._population(subset, statistic, found)
         for n, row in enumerate(rows):
-            spread = () if fixed is None else (fixed.spread[:, n], float(fixed.freedom[n]))
+            known = fixed is not None and fixed.spread.shape[1] > n
+            spread = (fixed.spread[:, n], float(fixed.freedom[n])) if known else ()
             yield results.Judged(row, found.replicates[:, n], *population, int(smaller[n]), *spread)
 
     def _keep_values(
