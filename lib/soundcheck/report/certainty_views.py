@@ -222,7 +222,7 @@ def sweep_figures(
                     f"{name}: {what} at each step",
                     told,
                 )
-                display(curve_table(frame, axis))
+                display(curve_table(frame, axis, evaluation.block_names))
 
 
 def _moved(frame: pd.DataFrame, name: str, what: str) -> str:

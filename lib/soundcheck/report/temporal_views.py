@@ -174,10 +174,10 @@ def growth_figure(evaluation: Evaluation, series: PerturbationSeries, subsets: S
     finding = ""
     if len(rows):
         worst = rows.loc[rows["value"].abs().idxmax()]
-        told = sentences.value(rows, worst["test"], worst["corpus"], worst["task"])
-        finding = f"{told}, of {label(worst['task'])}: the largest"
+        value = sentences.value(rows, worst["test"], worst["corpus"], worst["task"])
+        finding = f"{value}, of {label(worst['task'])}: the largest"
     page.show(evaluation, figure, f"{series.name}: how far predictions move", finding)
-    display(sweep_figures.curve_table(pd.concat(frames), series.axis))
+    display(sweep_figures.curve_table(pd.concat(frames), series.axis, evaluation.block_names))
 
 
 def _off(found: FileChanges) -> np.ndarray:
