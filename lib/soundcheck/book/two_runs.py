@@ -88,7 +88,8 @@ def compare_runs(
         if rows:
             found[model] = rows
     if not found:
-        raise input_error(str(candidate), "the two runs have no test in common", "Name runs of one suite")
+        why = " ".join(["the two runs have no test in common.", *two_runs.differences(before, after)])
+        raise input_error(str(candidate), why.removesuffix("."), "Name runs of one suite")
     with FolderLock(output.folder, output.display_name) as lock:
         lock.take()
         output.prepare()
