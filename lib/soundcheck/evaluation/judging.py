@@ -125,20 +125,33 @@ class Judging:
         """Estimate measures on parts of a subset, and keep the rows for the run."""
         rows: list[Estimate] = []
         for name, measure in measures.items():
-            info = info_of(name)
             for part, mask in parts.items():
-                about = self._about(subset, name, part, condition)
                 if why := excluded.get(part, ""):
+                    about = self._about(subset, name, part, condition)
                     rows.append(Estimate(**about, segments=_size(subset, mask), excluded=why))
-                    continue
-                statistic = self._of_part(subset, measure, mask)
-                found = self.resample(statistic, subset.blocks)
-                scale = scale_within(info, found)
-                bounds = found.interval(self.interval, scale=scale)
-                fixed = fixed_speakers(statistic, subset.blocks)
-                rows += estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
-        self._estimates += rows
+                    self._estimates.append(rows[-1])
+                else:
+                    statistic = self._of_part(subset, measure, mask)
+                    rows += self.estimate(subset, name, statistic, part, condition)
         return estimate_frame(rows)
+
+    def estimate(
+        self,
+        subset: Subset,
+        measure: str,
+        statistic: Statistic | Weighted,
+        part: str = ALL,
+        condition: str | None = None,
+    ) -> list[Estimate]:
+        """Estimate a statistic of a subset, and keep its rows, one a label, for the run."""
+        about = self._about(subset, measure, part, condition)
+        found = self.resample(statistic, subset.blocks)
+        scale = scale_within(info_of(measure), found)
+        bounds = found.interval(self.interval, scale=scale)
+        fixed = fixed_speakers(statistic, subset.blocks)
+        rows = estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+        self._estimates += rows
+        return rows
 
     def estimate_groups(
         self, subset: Subset, tests: Mapping[str, Measure], parts: Mapping[str, np.ndarray]
