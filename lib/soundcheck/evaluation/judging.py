@@ -131,28 +131,40 @@ class Judging:
         """
         rows: list[Estimate] = []
         for name, measure in measures.items():
-            info = info_of(name)
             for part, mask in parts.items():
-                about = self._about(subset, name, part, condition)
                 if why := excluded.get(part, ""):
+                    about = self._about(subset, name, part, condition)
                     rows.append(Estimate(**about, segments=_size(subset, mask), excluded=why))
-                    continue
-                statistic = self._of_part(subset, measure, mask)
-                found = self.resample(statistic, subset.blocks)
-                scale = scale_within(info, found)
-                bounds = found.interval(self.interval, scale=scale)
-                fixed = fixed_speakers(statistic, subset.blocks)
-                new = estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
-                rows += [
-                    without_interval(row) if {row.measure, row.label} & {*biased} else row for row in new
-                ]
-                if part != ALL and info.name in HEADLINES and not about["condition"]:
-                    shown = shown_values(rows[-len(found.labels) :], self.family.category)
-                    self._group_values += self._with_replicates(
-                        subset, shown, statistic, found, found.blocks, fixed
-                    )
-        self._estimates += rows
+                    self._estimates.append(rows[-1])
+                else:
+                    statistic = self._of_part(subset, measure, mask)
+                    rows += self.estimate(subset, name, statistic, part, condition, biased)
         return estimate_frame(rows)
+
+    def estimate(
+        self,
+        subset: Subset,
+        measure: str,
+        statistic: Statistic | Weighted,
+        part: str = ALL,
+        condition: str | None = None,
+        biased: Collection[str] = (),
+    ) -> list[Estimate]:
+        """Estimate a statistic of a subset, and keep its rows, one a label, for the run."""
+        about, info = self._about(subset, measure, part, condition), info_of(measure)
+        found = self.resample(statistic, subset.blocks)
+        scale = scale_within(info, found)
+        bounds = found.interval(self.interval, scale=scale)
+        fixed = fixed_speakers(statistic, subset.blocks)
+        rows = estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+        rows = [
+            without_interval(row) if {row.measure, row.label}.intersection(biased) else row for row in rows
+        ]
+        if part != ALL and info.name in HEADLINES and not about["condition"]:
+            shown = shown_values(rows, self.family.category)
+            self._group_values += self._with_replicates(subset, shown, statistic, found, found.blocks, fixed)
+        self._estimates += rows
+        return rows
 
     def estimate_groups(
         self, subset: Subset, tests: Mapping[str, Measure], parts: Mapping[str, np.ndarray]
