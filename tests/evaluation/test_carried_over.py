@@ -23,7 +23,7 @@ def corpus(name, speakers, seed=0):
     pairs = [(one, two) for one in speakers for two in speakers if one <= two]
     pairs += [(one, one) for one in speakers]
     frame = pd.DataFrame(pairs, columns=["enrol_speaker", "test_speaker"])
-    frame[["enrolled", "segment"]] = frame
+    frame["enrolled"] = frame["segment"] = np.arange(len(frame))
     target = (frame["enrol_speaker"] == frame["test_speaker"]).to_numpy()
     scores = np.random.default_rng(seed).normal(size=len(frame)) + target
     none = np.zeros(len(frame), dtype=np.intp)

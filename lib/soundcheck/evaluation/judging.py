@@ -73,30 +73,34 @@ class Judging:
     _population_of: pd.DataFrame | None = None
     _digest_of: Callable[[str], str]
 
-    def curve(self, steps: Mapping[str, Subset], measure: Measure, scale: Scale = FREE) -> pd.DataFrame:
-        """Compute a measure at each step of a sweep, with intervals and without verdicts."""
+    def curve(
+        self,
+        steps: Mapping[str, Subset],
+        measure: Measure,
+        scale: Scale = FREE,
+        name: str = "",
+        series: str = "",
+    ) -> pd.DataFrame:
+        """Compute a measure at each step of a sweep; kept as estimates if it has a name among these."""
         rows = []
         for step, subset in steps.items():
             row = {"corpus": subset.corpus, "task": subset.task.name, "step": step}
             try:
-                _, found, reference = self._computed(subset, measure)
+                statistic, found, reference = self._computed(subset, measure)
             except PlainMeasureError as fault:
                 self.note(f"{subset.corpus}, {subset.task.name}, {step}: {fault}")
                 numbers = dict.fromkeys(("value", "low", "high"), np.nan)
                 rows.append(row | numbers | {"segments": len(subset), "blocks": 0, "reference": np.nan})
                 continue
             low, high = found.interval(self.interval, scale=scale)
-            rows.append(
-                row
-                | {
-                    "value": found.value[0],
-                    "low": low[0],
-                    "high": high[0],
-                    "segments": int(found.segments[0]),
-                    "blocks": int(found.blocks[0]),
-                    "reference": reference[0],
-                }
-            )
+            numbers = {"value": found.value[0], "low": low[0], "high": high[0], "reference": reference[0]}
+            counts = {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
+            rows.append(row | numbers | counts)
+            if name:
+                about = self._about(subset, name, ALL, f"{series}: {step}")
+                fixed = fixed_speakers(statistic, subset.blocks)
+                speakers = self._speakers(subset)
+                self._estimates += estimate_rows(about, found, fixed, (low, high), scale, speakers=speakers)
         return pd.DataFrame(rows)
 
     def skip(self, subset: Subset, reason: str, test: str = "", column: str = "") -> None:
