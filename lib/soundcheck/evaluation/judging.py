@@ -97,7 +97,7 @@ class Judging:
             counts = {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
             rows.append(row | numbers | counts)
             if name:
-                about = self._about(subset, name, ALL, f"{series}: {step}")
+                about = self._about(subset, name, ALL, f"{series} {step}")
                 fixed = fixed_speakers(statistic, subset.blocks)
                 speakers = self._speakers(subset)
                 self._estimates += estimate_rows(about, found, fixed, (low, high), scale, speakers=speakers)
