@@ -60,7 +60,7 @@ def test_curves_pass_over_series_without_a_subset_and_follow_figures_by_tables(s
     rows = {"corpus": "c", "task": "arousal", "value": 0.5, "low": 0.4, "high": 0.6, "reference": 0.1}
     measured = []
 
-    def curve(steps, measure, scale):
+    def curve(steps, measure, scale, name, series):
         measured.append(measure)
         frame = [rows | {"step": step, "segments": len(own), "blocks": 3} for step, own in steps.items()]
         return pd.DataFrame(frame)

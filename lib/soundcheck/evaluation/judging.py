@@ -93,9 +93,9 @@ class Judging:
                 rows.append(row | numbers | {"segments": len(subset), "blocks": 0, "reference": np.nan})
                 continue
             low, high = found.interval(self.interval, scale=scale)
-            numbers = {"value": found.value[0], "low": low[0], "high": high[0], "reference": reference[0]}
+            numbers = {"value": found.value[0], "low": low[0], "high": high[0]}
             counts = {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
-            rows.append(row | numbers | counts)
+            rows.append(row | numbers | counts | {"reference": reference[0]})
             if name:
                 about = self._about(subset, name, ALL, f"{series} {step}")
                 fixed = fixed_speakers(statistic, subset.blocks)
