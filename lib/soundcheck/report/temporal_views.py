@@ -21,7 +21,6 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.names import measure
 from soundcheck.report.segment_lists import Behind, place_of
 from soundcheck.report.style import BLUE, GREY, RED, grid, label, look
-from soundcheck.statistics.evidence import FREE
 from soundcheck.suite.families import PerturbationSeries
 
 PANELS = 4  # abreast
@@ -166,11 +165,8 @@ def growth_figure(evaluation: Evaluation, series: PerturbationSeries, subsets: S
     for subset in subsets:
         levels = [name for name in (CLEAN, *series.steps) if subset.mask("step", name).any()]
         steps = {name: subset.take(np.flatnonzero(subset.mask("step", name))) for name in levels}
-        frames.append(
-            evaluation.curve(
-                steps, lambda _, p: mean_error(p.clean, p.changed), FREE, "movement", series.name
-            )
-        )
+        name = {"name": "movement", "series": series.name}
+        frames.append(evaluation.curve(steps, lambda _, p: mean_error(p.clean, p.changed), **name))
     if not frames:
         return
     figure = sweep_figures.curves(pd.concat(frames), series.axis, "predictions move by", (-0.1, 0.1))
