@@ -18,12 +18,11 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.escaping import spreadsheet
-from soundcheck.metrics.additive import round_significant
+from soundcheck.results.table import frame_of
 
 ALL = "all"  # the part of everything
 CHANCE = "chance"  # the condition of guesses
@@ -79,16 +78,7 @@ def _numbers(row: Estimate) -> tuple:
 
 def estimate_frame(rows: Iterable[Estimate]) -> pd.DataFrame:
     """Make the table: texts as ``str``, numbers as float64 with NaN for missing, counts as int64."""
-    rows = list(rows)
-    columns = {}
-    for name in COLUMNS:
-        cells = [getattr(row, name) for row in rows]
-        if name in _NUMBERS:
-            numbers = np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
-            columns[name] = pd.Series(round_significant(numbers))
-        else:
-            columns[name] = pd.Series(cells, dtype=np.int64 if name in _COUNTS else "str")
-    return pd.DataFrame(columns, columns=COLUMNS)
+    return frame_of(Estimate, rows)
 
 
 def write_estimates(frame: pd.DataFrame, folder: str | os.PathLike) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -37,8 +38,7 @@ def to_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     for one, other in zip(verdicts, verdicts[1:], strict=False):
         if _key(one) == _key(other):
             raise ValueError(f"Two verdicts for {' / '.join(filter(None, _key(one)))}.")
-    columns = {name: [getattr(verdict, name) for verdict in verdicts] for name in RESULT_COLUMNS}
-    return typed(columns)
+    return frame_of(Verdict, verdicts)
 
 
 def to_verdicts(frame: pd.DataFrame) -> dict[tuple[str, ...], Verdict]:
@@ -54,19 +54,31 @@ def _key(row: Verdict) -> tuple[str, ...]:
 
 def typed(columns: dict[str, Sequence]) -> pd.DataFrame:
     """Make a table of plain values, ``None`` for missing; see :func:`to_frame` for its types."""
+    return frame_with(types_of(Verdict), columns)
+
+
+def types_of(kind: type) -> dict[str, str]:
+    """Give the annotations of the fields of a dataclass of rows."""
+    return {field.name: str(field.type) for field in dataclasses.fields(kind)}
+
+
+def frame_of(kind: type, rows: Iterable[object]) -> pd.DataFrame:
+    """Make a table of rows that are dataclasses, a column a field."""
+    rows, types = list(rows), types_of(kind)
+    return frame_with(types, {name: [getattr(row, name) for row in rows] for name in types})
+
+
+def frame_with(types: Mapping[str, str], columns: Mapping[str, Sequence]) -> pd.DataFrame:
+    """Make a table of columns with some annotations; missing numbers are NaN, all else missing ``None``."""
     found = {}
-    for name in RESULT_COLUMNS:
-        column = columns[name]
-        if name in TEXTS:
-            found[name] = pd.Series(column, dtype="str")
-        elif name in COUNTS:
-            found[name] = pd.Series(column, dtype=np.int64)
-        elif name in NUMBERS:
-            numbers = np.array([np.nan if number is None else number for number in column], dtype=np.float64)
+    for name, written in types.items():
+        cells = list(columns[name])
+        if written.startswith("float"):
+            numbers = np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
             found[name] = pd.Series(round_significant(numbers))
         else:
-            found[name] = pd.Series(list(column), dtype=object)
-    return pd.DataFrame(found, columns=RESULT_COLUMNS)
+            found[name] = pd.Series(cells, dtype={"int": np.int64, "str": "str"}.get(written, object))
+    return pd.DataFrame(found, columns=list(types))
 
 
 def write_results(frame: pd.DataFrame, folder: str | os.PathLike) -> str:
