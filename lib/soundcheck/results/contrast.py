@@ -35,8 +35,9 @@ from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.estimates import Estimate
 from soundcheck.results.judged import Judged
+from soundcheck.results.schema import frame_of_rows, schema_of
 from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors
-from soundcheck.results.table import frame_of, to_frame, types_of
+from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import SHOWN, Verdict
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.false_discovery import adjusted_p_values
@@ -103,7 +104,7 @@ HEADLINES = (
     *("concordance_cc", "unweighted_average_recall", "word_error_rate", "character_error_rate"),
     *("mixed_error_rate", "equal_error_rate"),
 )
-CONTRAST_TYPES = types_of(Contrast)
+CONTRAST_TYPES = schema_of(Contrast)
 CONTRAST_COLUMNS = list(CONTRAST_TYPES)
 
 
@@ -432,7 +433,7 @@ def _key(row: Verdict) -> tuple[str, ...]:
 
 def contrast_frame(found: Sequence[Contrast]) -> pd.DataFrame:
     """Make a table with the columns :data:`CONTRAST_COLUMNS`; missing numbers are NaN, verdicts ``None``."""
-    return frame_of(Contrast, found)
+    return frame_of_rows(CONTRAST_TYPES, found)
 
 
 @dataclasses.dataclass(frozen=True)
