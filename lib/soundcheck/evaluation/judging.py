@@ -130,28 +130,27 @@ class Judging:
     ) -> pd.DataFrame:
         """Estimate measures on parts of a subset, and keep the rows for the run.
 
-        ``excluded`` parts have a reason in place of a value; ``biased`` measures or labels have no interval.
+        ``excluded`` parts have a reason in place of the interval for new speakers; ``biased`` measures or
+        labels have no interval.
         """
         rows: list[Estimate] = []
         for name, measure in measures.items():
             info = info_of(name)
             for part, mask in parts.items():
                 about = self._about(subset, name, part, condition)
-                if why := excluded.get(part, ""):
-                    rows.append(Estimate(**about, segments=_size(subset, mask), excluded=why))
-                    continue
+                compared = part != ALL and info.name in HEADLINES and not about["condition"]
                 statistic = self._of_part(subset, measure, mask)
                 found = self.resample(statistic, subset.blocks, self._block_of(subset))
                 scale = scale_within(info, found)
                 bounds = found.interval(self.interval, scale=scale)
-                fixed = fixed_speakers(statistic, subset.blocks)
-                new = estimate_rows(
-                    about, found, fixed, bounds, scale, speakers=self._block_of(subset) != "file"
-                )
-                rows += [
-                    without_interval(row) if {row.measure, row.label} & {*biased} else row for row in new
-                ]
-                if part != ALL and info.name in HEADLINES and not about["condition"]:
+                fixed = fixed_speakers(statistic, subset.blocks, spread=compared)
+                speakers = self._block_of(subset) != "file"
+                new = estimate_rows(about, found, fixed, bounds, scale, speakers=speakers)
+                new = [without_interval(row) if {row.measure, row.label} & {*biased} else row for row in new]
+                if why := excluded.get(part, ""):
+                    new = [dataclasses.replace(row, low=None, high=None, excluded=why) for row in new]
+                rows += new
+                if compared:
                     shown = shown_values(rows[-len(found.labels) :], self.family.category)
                     self._group_values += self._with_replicates(
                         subset, shown, statistic, found, found.blocks, fixed
@@ -266,7 +265,7 @@ class Judging:
         )
         smaller, fixed = found.blocks, None
         if gap is None:
-            fixed = fixed_speakers(statistic, subset.blocks)
+            fixed = fixed_speakers(statistic, subset.blocks, spread=True)
             info = measure_of(test, self.family.name)
             judged = [
                 conclusions.concluded_value(v, n, found, scale, fixed, info) for n, v in enumerate(judged)
@@ -487,10 +486,6 @@ class Judging:
         """Write the rows for the results table; the last thing that a notebook does."""
         estimates = collected(self._estimates)
         results.save(self._rows(), self._rows_file, self.notes, estimates, self._drawn, self._group_values)
-
-
-def _size(subset: Subset, mask: np.ndarray | None) -> int:
-    return len(subset) if mask is None else int(mask.sum())
 
 
 def _joined(subset: Subset, *what: str) -> str:

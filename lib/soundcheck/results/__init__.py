@@ -34,7 +34,7 @@ from soundcheck.results.contrast import (
 from soundcheck.results.estimates import Estimate, collected, estimate_frame, read_estimates, write_estimates
 from soundcheck.results.judged import REPLICATES, Judged, load, load_all, load_judged, save
 from soundcheck.results.reading import read_results
-from soundcheck.results.states import decide
+from soundcheck.results.states import STATES, decide
 from soundcheck.results.summary import Tally, aspects, tally
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import (

@@ -10,8 +10,8 @@ from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.results.contrast import CONTRAST_COLUMNS, CONTRAST_TYPES, frame_of
 from soundcheck.results.finished_run import FinishedRun
-from soundcheck.results.reading import unescaped
 from soundcheck.results.record import ComparisonRecord
+from soundcheck.results.schema import unescaped
 
 _TABLE = "comparisons.csv"
 _TRUTHS = {"True": True, "False": False}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,61 +14,45 @@ import pyarrow.parquet
 
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
-from soundcheck.common.escaping import quoted, spreadsheet
+from soundcheck.common.escaping import quoted
+from soundcheck.results.schema import columns_of, parsed
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES
-from soundcheck.results.table import arrow_type, typed
-from soundcheck.results.verdict import COUNTS, EVIDENCE, KEY, NUMBERS, RESULT_COLUMNS, SHOWN, TEXTS, TRUTHS
+from soundcheck.results.table import ARROW_TYPES, typed
+from soundcheck.results.verdict import EVIDENCE, KEY, RESULT_COLUMNS, RESULTS, SHOWN
 from soundcheck.statistics.evidence import CLEAR_PASS
 from soundcheck.statistics.rules import GAP_RULES, RULES, passes
 
-# Columns that older tables lack; their cells count as empty.
-_NEWER = RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]
+_NEWER = RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]  # older tables lack some, whose cells count as empty
 _AGAIN = "Run the suite again"
 _UNEDITED = f"{_AGAIN}; do not edit results"
+_NOT_OURS = "Give a results table that `soundcheck run` wrote"
+_REMEDIES = {"bool": "Allowed: True, False, empty"}
 _RULES = (*RULES, *GAP_RULES)
 _ALLOWED = {"rule": _RULES, "evidence": EVIDENCE, "state": STATES, "state_sample": STATES}
 _SHARES = ("certainty", "p_value", "p_sample", "least_p", "counterpart")
-_INTERVALS = [(name, name.replace("low", "high")) for name in NUMBERS if "low" in name.split("_")]
+_INTERVALS = [(name, name.replace("low", "high")) for name in RESULT_COLUMNS if "low" in name.split("_")]
 
 
 def read_results(path: str | os.PathLike) -> pd.DataFrame:
-    """Read a results table and make sure that it can be trusted as far as it goes.
+    """Read ``results.csv`` or ``results.parquet`` in the order of the file, as ``to_frame`` makes it.
 
-    Parameters
-    ----------
-    path
-        ``results.csv`` or ``results.parquet``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As :func:`to_frame` makes it, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        If the file was cut, columns are missing, a number is none, a verdict contradicts its value, threshold
-        and rule, a row has neither verdict nor reason, or two rows are about the same test.
+    Refused with an ``InputError`` if it was cut or edited so that a row contradicts itself.
     """
     path = Path(path)
     files.require_regular(path, path.name)
-    rows, lines = _read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
+    rows = _read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
     problems = Problems()
-    for line, row in zip(lines, rows, strict=True):
+    for where, row in rows.items():
         for column, what in _contradictions(row):
-            problems.add(f"{path.name} {line}, column {column}", what, _UNEDITED)
+            problems.add(f"{path.name} {where}, column {column}", what, _UNEDITED)
     first: dict[tuple, str] = {}
-    for line, row in zip(lines, rows, strict=True):
-        key = tuple(row[name] for name in KEY)
-        if key in first:
-            problems.add(
-                f"{path.name} {line}",
-                f"the same test as {first[key]}",
-                "Run the suite again; do not join tables",
-            )
-        first.setdefault(key, line)
+    for where, row in rows.items():
+        known = first.setdefault(tuple(row[name] for name in KEY), where)
+        if known != where:
+            remedy = f"{_AGAIN}; do not join tables"
+            problems.add(f"{path.name} {where}", f"the same test as {known}", remedy)
     problems.raise_if_any()
-    frame = typed({name: [row[name] for row in rows] for name in RESULT_COLUMNS})
+    frame = typed({name: [row[name] for row in rows.values()] for name in RESULT_COLUMNS})
     return _with_states(frame) if frame["state"].eq("").all() else frame
 
 
@@ -89,104 +72,67 @@ def _with_states(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(state=state)
 
 
-def _read_csv(path: Path) -> tuple[list[dict], list[str]]:
+def _read_csv(path: Path) -> dict[str, dict]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise input_error(
-            path.name, f"byte {error.start} is not UTF-8", "Use the file as the run wrote it"
-        ) from error
+        what, remedy = f"byte {error.start} is not UTF-8", "Use the file as the run wrote it"
+        raise input_error(path.name, what, remedy) from error
     if not text.endswith("\n"):
         what = "the file ends in the middle of a line" if text.strip() else "the file is empty"
         raise input_error(path.name, what, _AGAIN)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     problems = Problems()
-    rows: list[dict] = []
-    lines: list[str] = []
+    rows: dict[str, dict] = {}
     try:
         header = next(reader)
         _check_columns(path, header)
         line = reader.line_num + 1
         for cells in reader:
-            where = f"line {line}"
-            line = reader.line_num + 1
+            where, line = f"line {line}", reader.line_num + 1
             if len(cells) != len(header):
                 problems.add(f"{path.name} {where}", f"{len(cells)} cells instead of {len(header)}", "")
                 continue
-            cell = dict(zip(header, cells, strict=True))
-            found = {}
-            for name in RESULT_COLUMNS:
-                place = f"{path.name} {where}, column {name}"
-                found[name] = _parse(name, cell.get(name, ""), place, problems)
-            rows.append(found)
-            lines.append(where)
+            row = rows[where] = dict.fromkeys(RESULT_COLUMNS) | dict(zip(header, cells, strict=True))
+            for name, kind in RESULTS.items():
+                try:
+                    row[name] = parsed(row[name] or "", kind)
+                except ValueError as error:
+                    what, remedy = f"{quoted(row[name])} {error}", _REMEDIES.get(kind, _AGAIN)
+                    problems.add(f"{path.name} {where}, column {name}", what, remedy)
     except csv.Error as error:
         raise input_error(f"{path.name} line {reader.line_num}", str(error), _AGAIN) from error
     problems.raise_if_any()
-    return rows, lines
+    return rows
 
 
 def _check_columns(path: Path, header: Sequence[str]) -> None:
     if path.suffix in (".yml", ".yaml"):
         hint = f"`soundcheck run {path.name} --plan` says what is wrong with it and what a run would do"
         raise input_error(path.name, "this is a suite, and results are expected", hint)
-    missing = [name for name in RESULT_COLUMNS if name not in (*header, *_NEWER)]
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if missing or twice:
-        what = (
-            f"columns are missing: {', '.join(missing)}" if missing else f"columns twice: {', '.join(twice)}"
-        )
-        raise input_error(path.name, what, "Give a results table that `soundcheck run` wrote")
+    if missing := [name for name in RESULT_COLUMNS if name not in (*header, *_NEWER)]:
+        raise input_error(path.name, f"columns are missing: {', '.join(missing)}", _NOT_OURS)
+    if twice := sorted({name for name in header if header.count(name) > 1}):
+        raise input_error(path.name, f"columns twice: {', '.join(twice)}", _NOT_OURS)
 
 
-def _parse(name: str, cell: str, where: str, problems: Problems) -> object:
-    """Turn a cell into a plain value; notes a problem and gives ``None`` if it cannot be."""
-    if name in TEXTS:
-        return unescaped(cell)
-    if name in TRUTHS:
-        if cell not in ("True", "False", ""):
-            problems.add(where, f"{quoted(cell)} is not a valid verdict", "Allowed: True, False, empty")
-        return {"True": True, "False": False}.get(cell)
-    if cell == "" and name in NUMBERS:
-        return None
-    try:
-        number = int(cell) if name in COUNTS else float(cell)
-    except ValueError:
-        problems.add(where, f"{quoted(cell)} is not a number", _AGAIN)
-        return 0 if name in COUNTS else None
-    if not math.isfinite(number):
-        problems.add(where, f"{quoted(cell)} is not a finite number", _AGAIN)
-        return None
-    return number
-
-
-def unescaped(cell: str) -> str:
-    """Take away the apostrophe that keeps a spreadsheet from running a text."""
-    return cell[1:] if cell[:1] == "'" and spreadsheet(cell[1:]) == cell else cell
-
-
-def _read_parquet(path: Path) -> tuple[list[dict], list[str]]:
+def _read_parquet(path: Path) -> dict[str, dict]:
     try:
         table = pyarrow.parquet.read_table(path, page_checksum_verification=True)
     except (pyarrow.ArrowException, OSError) as error:
         raise input_error(path.name, f"this is not a whole Parquet file ({error})", _AGAIN) from error
     _check_columns(path, table.column_names)
-    for name in _NEWER:
+    for name, wanted in ARROW_TYPES.items():
+        text = RESULTS[name] == "str"
         if name not in table.column_names:
-            empty = "" if name in TEXTS else None
-            table = table.append_column(name, pyarrow.array([empty] * len(table), arrow_type(name)))
-    for name in RESULT_COLUMNS:
-        held = table.schema.field(name).type
-        if held != arrow_type(name) and not (name in TEXTS and pyarrow.types.is_large_string(held)):
-            raise input_error(
-                path.name,
-                f"column {name} holds {held}, not {arrow_type(name)}",
-                "Give a results table that `soundcheck run` wrote",
-            )
-    if absent := [name for name in (*TEXTS, *COUNTS) if table[name].null_count]:
+            table = table.append_column(name, pyarrow.array([("" if text else None)] * len(table), wanted))
+        found = table.schema.field(name).type
+        if found != wanted and not (text and pyarrow.types.is_large_string(found)):
+            raise input_error(path.name, f"column {name} holds {found}, not {wanted}", _NOT_OURS)
+    if absent := [name for name in columns_of(RESULTS, "str", "int") if table[name].null_count]:
         raise input_error(path.name, f"values are missing in {', '.join(absent)}", _AGAIN)
     rows = table.select(RESULT_COLUMNS).to_pylist()
-    return rows, [f"row {number}" for number in range(1, len(rows) + 1)]
+    return {f"row {number}": row for number, row in enumerate(rows, start=1)}
 
 
 def _contradictions(row: dict) -> Iterator[tuple[str, str]]:
@@ -197,7 +143,7 @@ def _contradictions(row: dict) -> Iterator[tuple[str, str]]:
     for name, allowed in _ALLOWED.items():
         if row[name] not in (*allowed, ""):
             yield name, f"{quoted(row[name])} is none of {', '.join(allowed)}"
-    for name in COUNTS:
+    for name in columns_of(RESULTS, "int"):
         if row[name] < 0:
             yield name, "the number is negative"
     for name in _SHARES:
