@@ -4,9 +4,8 @@ import dataclasses
 
 import pytest
 
-from soundcheck.results import Contrast, conclusion, contrast_frame
-from soundcheck.results.conclusion import possible_losses
-from soundcheck.results.contrast import headline_rows
+from soundcheck.results.conclusion import conclusion, possible_losses
+from soundcheck.results.contrast import Contrast, contrast_frame, headline_rows
 
 ABOUT = ("old", "new", "c", "f", "correctness", "t", "Some Test")
 OPEN = Contrast(

@@ -15,11 +15,9 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import terminal
 from soundcheck.common.wording import some
-from soundcheck.results import kept_replicates
-from soundcheck.results.judged import Judged, load_judged
-from soundcheck.results.reading import is_older, read_results
+from soundcheck.results.judged import KEPT_REPLICATES, Judged, load_judged, load_replicates
 from soundcheck.results.record import RunRecord
-from soundcheck.results.table import to_verdicts
+from soundcheck.results.table import is_older, read_results, to_verdicts
 from soundcheck.results.verdict import KEY, Verdict
 
 logger = logging.getLogger(__name__)
@@ -88,10 +86,10 @@ class FinishedRun:
         """
         if not self.about:
             return {}
-        kept = self.path.parent / kept_replicates.NAME
+        kept = self.path.parent / KEPT_REPLICATES
         if kept.is_file():
             try:
-                return kept_replicates.load_replicates(kept, self.verdicts)
+                return load_replicates(kept, self.verdicts)
             except (OSError, ValueError):
                 return {}
         keys = self.frame[list(KEY)].itertuples(index=False, name=None)

@@ -61,9 +61,7 @@ class Verdict:
     # The worst that the interval does not exclude: the end of the gap's interval that is larger in size, or
     # the end of the value's interval on the failing side.
     bound: float | None = None
-    p_value: float | None = (
-        None  # of such a gap if speakers could be of any group, or if the value passes
-    )
+    p_value: float | None = None  # of such a gap if speakers could be of any group, or if the value passes
     holds: bool | None = None  # whether state is fail; None before all rows are together or without p_value
     matters: float | None = None  # margin of a group's gap
     least_p: float | None = None  # smallest p_value that so many speakers can give, where there is a limit
@@ -75,9 +73,7 @@ class Verdict:
     group_value: float | None = None
     others_value: float | None = None
     against: str = ""  # whom a group is compared with: OTHERS or a group
-    ratio: float | None = (
-        None  # group_value / others_value, of error rates with 5 errors a side or more
-    )
+    ratio: float | None = None  # group_value / others_value, of error rates with 5 errors a side or more
     ratio_low: float | None = None
     ratio_high: float | None = None
     state: str = ""  # for new speakers, see results.states; empty before all rows of a run are together
