@@ -26,11 +26,11 @@ pytestmark = pytest.mark.slow
 
 NUMBER = re.compile(r"(?<![\w.])[−-]?\d[\d,]*(?:\.\d+)?(?![\w.]*\.(?:csv|wav))")
 CONSTANTS = re.compile(
-    r"95\s%|discovery rate 5\s%|fewer than 5 |Hochberg, 1995|2024/1689, points 2\(g\), 3 and 4"
+    r"95\s%|discovery rate 5\s%|fewer than 5 |Hochberg, 1995|p < 0\.001|2024/1689, points 2\(g\), 3 and 4"
 )
 ANSWERED = re.compile(  # inputs, lengths and digests: of left_out.csv and run.json
     r"\d+ (?:times: no row in|(?:of \d+ )?inputs )|^\w+ \(\d+ segments, | \d+ min \d+ s "
-    r"| of this page |SHA-256"
+    r"| of this page |SHA-256|, run `?[0-9a-f]{12}"
 )
 PLANNED = re.compile(r"about [\d,]+ in place of \d+|more than 10 times as many|5 at least, for any interval")
 DATA = (

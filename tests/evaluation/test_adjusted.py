@@ -35,6 +35,7 @@ def judging(adjust=("noise",), **settings) -> Judging:
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
     found._seconds_left, found.margin = 10.0, Margin(relative=None)
     found._estimates, found._drawn, found.block_names = [], {}, {"c": "speaker"}
+    found._group_values = []
     for name, value in settings.items():
         setattr(found, name, value)
     return found

@@ -36,6 +36,7 @@ def judging(family: str = "fairness_sex", task=EMOTION, **settings) -> Judging:
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
     found._seconds_left, found.margin = 10.0, Margin(relative=None)
     found._estimates, found._drawn, found.block_names = [], {}, {"c": "speaker"}
+    found._group_values = []
     for name, value in settings.items():
         setattr(found, name, value)
     return found
@@ -194,7 +195,7 @@ def shares(**settings):
 def test_without_threshold_a_group_is_shown_and_counts_among_no_tests(thresholds):
     frame = shares(thresholds=thresholds)
     assert len(frame) == 10 and states.decide(frame)["state"].eq("reported").all()
-    assert frame[["value", "low", "high", "gap", "gap_low", "gap_high"]].notna().all(axis=None)
+    assert frame[["value", "gap", "gap_low", "gap_high"]].notna().all(axis=None)
     assert frame[["p_value", "least_p", "matters", "threshold", "certainty"]].isna().all(axis=None)
     assert frame["holds"].isna().all() and frame["skipped"].str.contains("for 4 classes, not 5").all()
 

@@ -60,12 +60,12 @@ def test_curves_pass_over_series_without_a_subset_and_follow_figures_by_tables(s
     rows = {"corpus": "c", "task": "arousal", "value": 0.5, "low": 0.4, "high": 0.6, "reference": 0.1}
     measured = []
 
-    def curve(steps, measure, scale):
+    def curve(steps, measure, scale, name, series):
         measured.append(measure)
         frame = [rows | {"step": step, "segments": len(own), "blocks": 3} for step, own in steps.items()]
         return pd.DataFrame(frame)
 
-    evaluation = SimpleNamespace(media=MediaStore(tmp_path), curve=curve)
+    evaluation = SimpleNamespace(media=MediaStore(tmp_path), curve=curve, block_names={})
     series = PerturbationSeries("Babble", "signal-to-noise ratio", {"0 dB": Perturbation("x", "y", {})})
     steps = {"clean": subset(), "0 dB": subset(change="0 dB")}
     swept = [(dataclasses.replace(series, name="Empty"), []), (series, [steps, steps])]

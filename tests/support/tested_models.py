@@ -83,7 +83,7 @@ def _hostile() -> dict:
         gap(HOSTILE, f"{HOSTILE}: {HOSTILE}", corpus=HOSTILE, label=HOSTILE),
         gap(HOSTILE, "accent: b", **_skipped(HOSTILE)),
     ]
-    figures = [figure(HOSTILE, HOSTILE, HOSTILE, corpus=HOSTILE)]
+    figures = [figure(HOSTILE, HOSTILE, "concordance", corpus=HOSTILE)]
     card = dict.fromkeys(
         ("intended_use", "license", "owner", "training_data", "limitations", "version", "contact", "id"),
         HOSTILE,

@@ -27,8 +27,8 @@ from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import additive
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import ONE_CLASS
-from soundcheck.metrics.combinators import restrict, sides
-from soundcheck.metrics.weighted import Weighted, weighted_sides
+from soundcheck.metrics.combinators import difference, restrict, sides
+from soundcheck.metrics.weighted import Weighted, weighted_difference, weighted_sides
 from soundcheck.results.states import NO_REFERENCE, NO_SPEAKERS, REFERENCE
 from soundcheck.results.verdict import OTHERS, SHOWN, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
@@ -168,7 +168,10 @@ def compared_sides(
     seed: int,
 ) -> Gaps:
     """Compute the differences of two statistics of the same segments, on some rows each."""
-    statistic = sides(one, other) if isinstance(one, Statistic) else weighted_sides(one, other)
+    if isinstance(one, Statistic):
+        statistic, apart = sides(one, other), difference(one, other)
+    else:
+        statistic, apart = weighted_sides(one, other), weighted_difference(one, other)
     found = resample(statistic, blocks_of)
     m = len(one.labels)
     blocks, least_p, permuted, sums = found.blocks[2 * m :], None, None, None
@@ -216,7 +219,7 @@ def compared_sides(
         p_values,
         least_p,
         np.full(m, np.nan),
-        fixed_speakers(statistic, blocks_of),
+        fixed_speakers(apart, blocks_of),
     )
 
 
@@ -272,7 +275,7 @@ def concluded_group(
     if shown and by_gap:
         why = verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)
         verdict, shown = dataclasses.replace(verdict, skipped=why), False
-    error, freedom = gaps.fixed.error[place], gaps.fixed.freedom[place]
+    error, freedom = gaps.fixed.error[n], gaps.fixed.freedom[n]
     width = settings.measure.high - settings.measure.low
     low, high = np.clip((low, high), -width, width)
     here = np.clip(sample_interval(gap, error, freedom), -width, width)

@@ -267,12 +267,9 @@ class Evaluation(TextTasks, TrialTasks):
         draws = seeds.uniform(self.seed, "pairs", self.family.name, pairing.other, keys=keys)
         return changed_segments.smallest(draws, everything, most)
 
-    def groups(self, subset: Subset, column: str, *, judged: bool = True) -> list[str]:
-        """List the groups of a column that are large enough; empty if there are not two of them.
-
-        Groups of trials that are not ``judged`` need no speakers: of few speakers too often none is drawn.
-        """
-        found = [name for name, lack in lacks(self, subset, column, judged=judged).items() if not lack]
+    def groups(self, subset: Subset, column: str) -> list[str]:
+        """List the groups of a column that are large enough; empty if there are not two of them."""
+        found = [name for name, lack in lacks(self, subset, column).items() if not lack]
         return found if len(found) > 1 else []
 
     def not_applicable(self, subset: Subset, reason: str) -> None:

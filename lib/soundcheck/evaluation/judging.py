@@ -76,30 +76,34 @@ class Judging:
     _population_of: pd.DataFrame | None = None
     _digest_of: Callable[[str], str]
 
-    def curve(self, steps: Mapping[str, Subset], measure: Measure, scale: Scale = FREE) -> pd.DataFrame:
-        """Compute a measure at each step of a sweep, with intervals and without verdicts."""
+    def curve(
+        self,
+        steps: Mapping[str, Subset],
+        measure: Measure,
+        scale: Scale = FREE,
+        name: str = "",
+        series: str = "",
+    ) -> pd.DataFrame:
+        """Compute a measure at each step of a sweep; kept as estimates if it has a name among these."""
         rows = []
         for step, subset in steps.items():
             row = {"corpus": subset.corpus, "task": subset.task.name, "step": step}
             try:
-                _, found, reference = self._computed(subset, measure)
+                statistic, found, reference = self._computed(subset, measure)
             except PlainMeasureError as fault:
                 self.note(f"{subset.corpus}, {subset.task.name}, {step}: {fault}")
                 numbers = dict.fromkeys(("value", "low", "high"), np.nan)
                 rows.append(row | numbers | {"segments": len(subset), "blocks": 0, "reference": np.nan})
                 continue
             low, high = found.interval(self.interval, scale=scale)
-            rows.append(
-                row
-                | {
-                    "value": found.value[0],
-                    "low": low[0],
-                    "high": high[0],
-                    "segments": int(found.segments[0]),
-                    "blocks": int(found.blocks[0]),
-                    "reference": reference[0],
-                }
-            )
+            numbers = {"value": found.value[0], "low": low[0], "high": high[0]}
+            counts = {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
+            rows.append(row | numbers | counts | {"reference": reference[0]})
+            if name:
+                about = self._about(subset, name, ALL, f"{series} {step}")
+                fixed = fixed_speakers(statistic, subset.blocks)
+                speakers = self._speakers(subset)
+                self._estimates += estimate_rows(about, found, fixed, (low, high), scale, speakers=speakers)
         return pd.DataFrame(rows)
 
     def skip(self, subset: Subset, reason: str, test: str = "", column: str = "") -> None:
@@ -130,32 +134,45 @@ class Judging:
     ) -> pd.DataFrame:
         """Estimate measures on parts of a subset, and keep the rows for the run.
 
-        ``excluded`` parts have a reason in place of a value; ``biased`` measures or labels have no interval.
+        ``excluded`` parts have a reason in place of the interval for new speakers; ``biased`` measures or
+        labels have no interval.
         """
         rows: list[Estimate] = []
         for name, measure in measures.items():
-            info = info_of(name)
             for part, mask in parts.items():
-                about = self._about(subset, name, part, condition)
-                if why := excluded.get(part, ""):
-                    rows.append(Estimate(**about, segments=_size(subset, mask), excluded=why))
-                    continue
                 statistic = self._of_part(subset, measure, mask)
-                found = self.resample(statistic, subset.blocks)
-                scale = scale_within(info, found)
-                bounds = found.interval(self.interval, scale=scale)
-                fixed = fixed_speakers(statistic, subset.blocks)
-                new = estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
-                rows += [
-                    without_interval(row) if {row.measure, row.label} & {*biased} else row for row in new
-                ]
-                if part != ALL and info.name in HEADLINES and not about["condition"]:
-                    shown = shown_values(rows[-len(found.labels) :], self.family.category)
-                    self._group_values += self._with_replicates(
-                        subset, shown, statistic, found, found.blocks, fixed
-                    )
-        self._estimates += rows
+                why = excluded.get(part, "")
+                rows += self.estimate(subset, name, statistic, part, condition, biased, why)
         return estimate_frame(rows)
+
+    def estimate(
+        self,
+        subset: Subset,
+        measure: str,
+        statistic: Statistic | Weighted,
+        part: str = ALL,
+        condition: str | None = None,
+        biased: Collection[str] = (),
+        excluded: str = "",
+    ) -> list[Estimate]:
+        """Estimate a statistic of a subset, and keep its rows, one a label, for the run."""
+        about, info = self._about(subset, measure, part, condition), info_of(measure)
+        found = self.resample(statistic, subset.blocks)
+        scale = scale_within(info, found)
+        bounds = found.interval(self.interval, scale=scale)
+        compared = part != ALL and info.name in HEADLINES and not about["condition"]
+        fixed = fixed_speakers(statistic, subset.blocks, spread=compared)
+        rows = estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+        rows = [
+            without_interval(row) if {row.measure, row.label}.intersection(biased) else row for row in rows
+        ]
+        if excluded:
+            rows = [dataclasses.replace(row, low=None, high=None, excluded=excluded) for row in rows]
+        if compared:
+            shown = shown_values(rows, self.family.category)
+            self._group_values += self._with_replicates(subset, shown, statistic, found, found.blocks, fixed)
+        self._estimates += rows
+        return rows
 
     def estimate_groups(
         self, subset: Subset, tests: Mapping[str, Measure], parts: Mapping[str, np.ndarray]
@@ -264,7 +281,7 @@ class Judging:
         )
         smaller, fixed = found.blocks, None
         if gap is None:
-            fixed = fixed_speakers(statistic, subset.blocks)
+            fixed = fixed_speakers(statistic, subset.blocks, spread=True)
             info = measure_of(test, self.family.name)
             judged = [
                 conclusions.concluded_value(v, n, found, scale, fixed, info) for n, v in enumerate(judged)
@@ -484,10 +501,6 @@ class Judging:
         judged_rows.save(
             self._rows(), self._rows_file, self.notes, estimates, self._drawn, self._group_values
         )
-
-
-def _size(subset: Subset, mask: np.ndarray | None) -> int:
-    return len(subset) if mask is None else int(mask.sum())
 
 
 def _joined(subset: Subset, *what: str) -> str:

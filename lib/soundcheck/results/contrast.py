@@ -35,7 +35,8 @@ from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.estimates import Estimate
 from soundcheck.results.judged import Judged
-from soundcheck.results.states import FALSE_DISCOVERY_RATE
+from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors
+from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import SHOWN, Verdict
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.false_discovery import adjusted_p_values
@@ -363,7 +364,10 @@ def contrasts(
     first, second, *both = (_by_key(entries) for entries in (baseline, candidate, *common))
     names = [next((e.verdict.model for e in entries.values()), "") for entries in (first, second)]
     found = []
-    for key in sorted(first.keys() | second.keys()):
+    # Two groups that are compared with each other are one test.
+    rows = to_frame(entry.verdict for entry in second.values())
+    mirrored = rows.loc[mirrors(rows).ne(""), list(_WHAT)].itertuples(index=False, name=None)
+    for key in sorted((first.keys() | second.keys()) - set(mirrored)):
         one, other = first.get(key), second.get(key)
         if one is not None and other is not None:
             shared = [on_common.get(key) for on_common in both]
