@@ -34,7 +34,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck import results
 from soundcheck.common import seeds
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.conclusions import GroupGap, Settings, TrialGap, concluded_group, gaps_of
@@ -43,6 +42,8 @@ from soundcheck.metrics.combinators import against_average
 from soundcheck.metrics.distribution import bin_proportions, class_proportions
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.results.states import decide
+from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import OTHERS, Verdict
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import REPLICATES
@@ -164,9 +165,9 @@ def book(kind: Kind, number: int, family: Family, replicates: int = REPLICATES) 
                 rows.append(row)
                 accused.append((abs(value) >= published, abs(value) >= stretched))
     order = sorted(range(len(rows)), key=lambda n: (rows[n].task, rows[n].test, rows[n].group, rows[n].label))
-    frame = results.to_frame(rows)
+    frame = to_frame(rows)
     frame[["published", "simulated"]] = np.array([accused[n] for n in order])
-    return results.decide(frame)
+    return decide(frame)
 
 
 def differences(

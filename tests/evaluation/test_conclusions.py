@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck import results
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation.groups import AVERAGE, judge_groups
 from soundcheck.evaluation.judging import Judging
@@ -18,6 +17,7 @@ from soundcheck.metrics.classification import recall_per_class, unweighted_avera
 from soundcheck.metrics.distribution import class_proportions
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.results import states
+from soundcheck.results.states import decide
 from soundcheck.suite.margins import Margin
 from soundcheck.suite.thresholds import read_family
 
@@ -69,7 +69,7 @@ def guesses(truth, female, rng):
 def frame_of(subset: Subset, tests=TESTS, column: str = "sex", against: str = "everybody", **settings):
     own = judging(**settings)
     judge_groups(own, subset, column, sorted(set(subset.segments[column])), tests, against=against)
-    frame = results.decide(own.frame())
+    frame = decide(own.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")]
 
 
