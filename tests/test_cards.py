@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from soundcheck.results import read_results
+from soundcheck.results import read_results, tally
 
 pytestmark = pytest.mark.slow
 
@@ -112,12 +112,9 @@ def test_the_card_says_what_came_out(project, written):
     text, told = written
     frame = read_results(project / "out" / "results.csv")
     own = frame[frame["model"].eq(HOSTILE)]
-    holds = int(own["holds"].eq(True).sum())
-    assert holds and f"{holds} failures that hold" in text.replace("failure that holds", "failures that hold")
-    assert (
-        f"tests: {int((own['evidence'].eq('clear pass') & own['passed'].eq(True)).sum())} clear passes"
-        in text
-    )
+    found = tally(own)
+    assert found["fail"] and f"Their tests: {found}." in text
+    assert f"{found['fail']} of {found.judged} tests fail." in text
     assert "no one else has verified" in text and "2026-09-21" in text
     assert (
         "Speech team" in text
@@ -175,7 +172,7 @@ def test_without_a_choice_all_that_apply(project, command):
     done = card(command, project, "--model", "other", "--format", "huggingface")
     assert done.returncode == 0, done.stderr
     text = (project / "out" / "cards" / "other" / "README.md").read_text()
-    assert "license: apache-2.0" in text and "not better than guessing" in text and "](http" not in text
+    assert "license: apache-2.0" in text and "no better than chance" in text and "](http" not in text
 
 
 def test_bad_input(project, command, tmp_path):

@@ -191,7 +191,7 @@ def test_a_limit_of_requests_ends_asking_and_the_next_run_goes_on(project):
         answered = project.answers()["transcript"].notna().sum()
         assert answered == 7
         reasons = {failure["reason"] for failure in project.record()["failures"]}
-        assert reasons == {"the limit of 7 requests was reached"}
+        assert reasons == {"not asked: the limit of 7 requests was reached"}
         project.write(service.url, "most_requests: 50")
         assert project.run().returncode == 0
         assert len(service.asked) == 7 + 5 + (COUNT - 7) + TWICE

@@ -30,7 +30,7 @@ from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.shares import Share
 from soundcheck.results.record import KeyFigure
 from soundcheck.run import key_figures, notebook_jobs, planning, runner, tables
-from soundcheck.run.common_jobs import common_jobs
+from soundcheck.run.common_jobs import common_estimates, common_jobs
 from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
 from soundcheck.run.early import Early
 from soundcheck.run.forecast import forecast
@@ -335,8 +335,10 @@ def _run_in(
     output.prune(output.comparisons, {path.name for one in compared for path in one.job.files} | folders)
 
     stages.begin("results")
-    make = functools.partial(_write_results, suite, tested, corpora, judged, figures, output)
-    written = derived.write("results", [of_rows(judged), tested, depends, list(map(vars, figures))], make)
+    again = done[len(judging) + len(studying) : len(planned)]
+    make = functools.partial(_write_results, suite, tested, corpora, judged, again, figures, output)
+    seen = [of_rows(judged), of_rows(again), tested, depends, list(map(vars, figures))]
+    written = derived.write("results", seen, make)
     frame, results_digest = read_frame(written[2]), files.digest(written[0])
     contrasts = _contrasts(compared)
     tables.write_left_out(corpora, sounds, reports, output)
@@ -478,6 +480,7 @@ def _write_results(
     families: Sequence[Family],
     corpora: Sequence[Corpus],
     outcomes: Sequence[runner.Outcome],
+    again: Sequence[runner.Outcome],
     figures: Sequence[KeyFigure],
     output: Output,
 ) -> list[Path]:
@@ -503,6 +506,9 @@ def _write_results(
                 )
     results.write_results(results.decide(results.to_frame(rows)), output.folder)
     estimates += key_figures.estimates(figures)
+    for outcome in again:
+        if not outcome.failed:
+            estimates += common_estimates(outcome.job, suite.comparisons)
     results.write_estimates(results.estimate_frame(results.collected(estimates)), output.folder)
     tables.write_drawn(drawn, output)
     written = [output.results, output.estimates]

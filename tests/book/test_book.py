@@ -297,9 +297,9 @@ def test_long_lists_are_counted(made_up):
 
 def test_colours_of_states_lie_beside_the_other_styles(made_up):
     source, _ = made_up.assemble()
-    assert ".sc-holds" in (source / "_static" / "soundcheck.css").read_text()
+    assert ".sc-fail" in (source / "_static" / "soundcheck.css").read_text()
     used = (source / "index.ipynb").read_text()
-    assert "sc-holds" in used and "sc-open-fail" in used
+    assert "sc-fail" in used and "sc-inconclusive" in used
 
 
 def test_book_is_built_checked_and_kept(made_up, monkeypatch):

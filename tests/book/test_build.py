@@ -21,6 +21,7 @@ from soundcheck.corpora.segments import Excluded
 from soundcheck.report import figures, players
 from soundcheck.report.verdict_tables import verdict_table
 from soundcheck.results import Verdict
+from soundcheck.results.states import decide
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import CorpusEntry
@@ -50,7 +51,7 @@ class Book:
         self.output.prepare()
         self.families = [read_family("correctness_regression")]
         self.corpora = [self._corpus(folder / "data")]
-        self.results = results.to_frame(self._rows())
+        self.results = decide(results.to_frame(self._rows()))
         digest = results.write_results(self.results, self.output.folder)
         self.output.left_out.write_text("stage,model,corpus,item,reason\n")
         self.record = recorded(**self._record(digest))
@@ -111,7 +112,6 @@ class Book:
                     reference_passed=False,
                     evidence="clear fail",
                     p_value=0.001,
-                    holds=True,
                 )
             yield Verdict(
                 **base,
@@ -129,6 +129,9 @@ class Book:
                 gap_high=0.8,
                 matters=0.1,
                 evidence="open",
+                group_value=0.8,
+                others_value=0.2,
+                against="others",
             )
 
     def _record(self, digest):
@@ -205,7 +208,7 @@ class Book:
         media = MediaStore(self.output.media, "../../media/")
         own = self.results[self.results["model"] == MODEL]
         outputs = [
-            verdict_table(own.assign(holds=None), caption=HOSTILE[0]),
+            verdict_table(own.assign(state=""), caption=HOSTILE[0]),
             figures.show(media, figures.intervals(own), HOSTILE[0]),
             players.player(media, np.zeros(1600, dtype=np.float32), 16000, HOSTILE[0], caption=HOSTILE[5]),
         ]
@@ -258,17 +261,14 @@ def test_the_build_is_complete_and_quiet(book):
         assert f"{name}.html" in site(book)
 
 
-def test_result_pages_begin_with_the_answer_and_say_what_holds(book):
+def test_result_pages_begin_with_the_answer_and_say_what_fails(book):
     page = site(book)[f"results/{files.slug(MODEL)}/correctness_regression.html"].read_text(encoding="utf-8")
     own = book.results[book.results["model"].eq(MODEL)]
-    held = int(own["holds"].eq(True).sum())
+    found = results.tally(own)
     answer, verdicts = page.index('class="sc-answer"'), page.index("data-key=")
     assert page.index("<h1") < answer < verdicts
-    assert (
-        f"Of {own['passed'].notna().sum()} tests, {held} failures hold, the gravest: "
-        in page[answer:verdicts]
-    )
-    assert page.count('class="sc-badge sc-holds"') == held
+    assert f"{found['fail']} of {found.judged} tests fail, the largest: " in page[answer:verdicts]
+    assert page.count('class="sc-badge sc-fail"') == found["fail"] > 0
     tests = own["p_value"].notna() & own["category"].eq("correctness")
     assert f"among {tests.sum()} tests" in page
 

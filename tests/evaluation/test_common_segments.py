@@ -1,5 +1,7 @@
 """Models that leave out segments, compared by the real command on what both answered."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,10 +31,18 @@ def project(tmp_path_factory, command):
     ):
         text = own["hears" if name == "other" else name]
         own[["file"]].assign(transcript=text).to_csv(folder / f"{name}.csv", index=False)
+    # Asked about everything, without an answer to every tenth
+    lines = [
+        json.dumps({"audio_filepath": row.file, "pred_text": row.hears if number % 10 else None})
+        for number, row in enumerate(table.itertuples())
+    ]
+    (folder / "fails.jsonl").write_text("\n".join(lines))
     models = "".join(
         f"  {name}: {{predictions: {name}.csv, tasks: [transcript]}}\n"
         for name in ("hears", "quits", "other")
     )
+    models += "  fails: {predictions: fails.jsonl, tasks: [transcript]}\n"
+    models += "  spared: {predictions: fails.jsonl, tasks: [transcript], missing: left out}\n"
     (folder / "suite.yml").write_text(
         "corpora: {c: {format: csv, path: table.csv, audio: false}}\n"
         f"models:\n{models}"
@@ -40,6 +50,8 @@ def project(tmp_path_factory, command):
         "  new: {baseline: hears, candidate: quits}\n"
         "  back: {baseline: quits, candidate: hears}\n"
         "  apart: {baseline: quits, candidate: other}\n"
+        "  failing: {baseline: hears, candidate: fails}\n"
+        "  lenient: {baseline: hears, candidate: spared}\n"
         "families: [asr_word_errors]\nstudies: false\n"
     )
     done = command("run", "suite.yml", "--out", "out", cwd=folder)
@@ -78,6 +90,35 @@ def test_missing_answers_count_all_segments(project):
     assert (row["segments"], row["outcome"]) == (160, "worse")
     assert row["candidate_value"] > 0.5
     assert "both answered" not in str(row["skipped"])
+
+
+def test_an_input_that_was_asked_in_vain_counts_as_all_words_missed(project):
+    folder, table, rows, told = project
+    lost = np.arange(160) % 10 == 0
+    kept = table[~lost]
+    expected = (rate(kept, "hears") * len(kept) + lost.sum()) / 160
+    row = of(rows, "hears", "fails", "Word Error Rate")
+    assert row["candidate_value"] == pytest.approx(expected)
+    assert (row["segments"], row["outcome"], row["outcome_sample"]) == (160, "worse", "worse")
+    estimates = pd.read_csv(folder / "out" / "estimates.csv").set_index(["model", "measure", "condition"])[
+        "value"
+    ]
+    words = estimates.xs("word_error_rate", level="measure")
+    assert words["fails"].iloc[0] == pytest.approx(expected)  # its own rate as well, and on the first page
+    page = (folder / "out" / "html" / "comparisons" / "failing.html").read_text()
+    assert "answered by both" not in page
+    spared = of(rows, "hears", "spared", "Word Error Rate")
+    assert spared["candidate_value"] == spared["baseline_value"] == pytest.approx(rate(kept, "hears"))
+    assert words["hears", "common with spared"] == pytest.approx(rate(kept, "hears"))
+    assert "16 of 160 inputs have no answer" in told
+
+
+def test_the_terminal_says_the_headline_first(project):
+    _, table, _, told = project
+    assert "quits against hears: 0 better, " in told
+    values = " → ".join(f"{rate(table[table['hard'] == 0], name):.3g}" for name in ("hears", "quits"))
+    assert f"transcript: word error rate {values} on 80 segments that both answered, " in told
+    assert "No segment was answered by both quits and other, so nothing is compared" in told
 
 
 def test_without_a_common_segment_there_is_no_outcome(project):

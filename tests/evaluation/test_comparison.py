@@ -1,5 +1,6 @@
 """Two tables of predictions, compared by the real command."""
 
+import html
 import json
 import re
 import shutil
@@ -58,7 +59,7 @@ def compared(tmp_path_factory, command):
 def test_command_tells_and_writes_the_outcome(compared):
     folder, done = compared
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "new against old: 3 better, 0 worse, 0 no evidence" in done.stdout
+    assert "new against old: 3 better, 0 worse, 0 no evidence for new speakers; 3 better, 0" in done.stdout
     out = folder / "build" / "compare"
     table = pd.read_csv(out / "comparisons.csv")
     assert list(table.columns) == results.CONTRAST_COLUMNS
@@ -80,18 +81,25 @@ def test_command_tells_and_writes_the_outcome(compared):
     assert judged["adjusted_p_value"].max() <= 0.05
 
 
+def html_text(page: str) -> str:
+    return html.unescape(re.sub("<[^>]+>", "", page))
+
+
 def test_book_has_a_page_of_the_comparison(compared):
     folder, _ = compared
-    html = folder / "build" / "compare" / "html"
+    site = folder / "build" / "compare" / "html"
     record = json.loads((folder / "build" / "compare" / "run.json").read_text())
     slug = record["comparisons"][0]["slug"]
-    page = (html / "comparisons" / f"{slug}.html").read_text()
+    page = (site / "comparisons" / f"{slug}.html").read_text()
     assert page.count("<audio") == 4
-    assert "new is better than old on 3 and worse on 0 of 3 tests." in page
+    assert "new is better than old on 3 and worse on 0 of 3 tests for new speakers." in page
     for words in ("▲ better", "corrections", "added errors", "baseline", "positive"):
         assert words in page
-    assert f"comparisons/{slug}.html" in (html / "index.html").read_text()
-    assert record["comparisons"][0]["outcomes"] == {"better": 3, "worse": 0, "no evidence": 0}
+    assert f"comparisons/{slug}.html" in (site / "index.html").read_text()
+    for answer in ("outcomes", "outcomes_sample"):
+        assert record["comparisons"][0][answer] == {"better": 3, "worse": 0, "no evidence": 0}
+    (headline,) = record["comparisons"][0]["headlines"]
+    assert headline.startswith("tones, arousal: concordance 0.6") and headline in html_text(page)
     assert [model["name"] for model in record["models"]] == ["old", "new"]
 
 
@@ -101,7 +109,7 @@ def test_worse_candidate_fails_if_asked(compared, command):
     index = (out / "html" / "index.html").read_bytes()
     done = command("compare", "suite.yml", "new", "old", "--strict", "--no-book", cwd=folder)
     assert done.returncode == 1
-    assert "old against new: 0 better, 3 worse, 0 no evidence" in done.stdout
+    assert "old against new: 0 better, 3 worse, 0 no evidence for new speakers" in done.stdout
     place = "build/compare/html/index.html"
     assert f"Book: not built; {place} is the book of an earlier run\n" in done.stdout
     assert (out / "html" / "index.html").read_bytes() == index
@@ -124,7 +132,10 @@ def test_two_runs(compared, later, undrawn, tmp_path):
     before = compared[0] / "build" / "compare"
     done = undrawn("compare", before, later, "--out", "out", "--strict", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "old (after) is better than old (before) on 3 and worse on 0 of 3 tests." in done.stdout
+    assert (
+        "old (after) is better than old (before) on 3 and worse on 0 of 3 tests for new speakers."
+        in done.stdout
+    )
     assert done.stdout.count("better: tones / correctness_regression / arousal") == 3
     assert str(tmp_path) not in done.stdout
     table = pd.read_csv(tmp_path / "out" / "comparisons.csv")
@@ -135,7 +146,7 @@ def test_two_runs(compared, later, undrawn, tmp_path):
     p_values = [table["p_value"].dropna().sort_values() for table in (judged, expected)]
     np.testing.assert_allclose(*p_values)
     html = tmp_path / "out" / "html"
-    assert "on 3 and worse on 0 of 3 tests." in (html / "index.html").read_text()
+    assert "on 3 and worse on 0 of 3 tests for new speakers." in (html / "index.html").read_text()
     (page,) = (html / "comparisons").glob("*.html")
     text = page.read_text()
     for words in ("Before and after: old", "old (before)", "▲ better", "corrections"):
@@ -144,7 +155,10 @@ def test_two_runs(compared, later, undrawn, tmp_path):
     back = undrawn("compare", later, before, "--out", "out", "--strict", "--no-book", cwd=tmp_path)
     assert back.returncode == 1
     assert "Book: not built; out/html/index.html is the book of an earlier run" in back.stdout
-    assert "old (after) is better than old (before) on 0 and worse on 3 of 3 tests." in back.stdout
+    assert (
+        "old (after) is better than old (before) on 0 and worse on 3 of 3 tests for new speakers."
+        in back.stdout
+    )
 
 
 def test_runs_with_other_seeds_are_unpaired(compared, later, undrawn, tmp_path):
@@ -155,7 +169,7 @@ def test_runs_with_other_seeds_are_unpaired(compared, later, undrawn, tmp_path):
     before, options = compared[0] / "build" / "compare", ("--out", "out", "--no-book")
     done = undrawn("compare", before, "other", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "The runs have different seeds (0 and 1)." in done.stdout
+    assert "The runs differ: seed 0 then, 1 now." in done.stdout
     assert "Book: not built\n" in done.stdout and not (tmp_path / "out" / "html").exists()
     assert "3 tests are unpaired" in done.stdout
     table = pd.read_csv(tmp_path / "out" / "comparisons.csv")

@@ -176,7 +176,7 @@ def test_some_deaths_among_answers_give_nothing_up():
 def test_a_model_that_does_not_start():
     workers = Workers(2, die=lambda keys: protocol.STARTING)
     results = ask(workers, items(50))
-    assert set(problems(results).values()) == {"it died"}
+    assert set(problems(results).values()) == {"not asked: it died"}
     assert dispatch.STARTS <= len(workers.batches) <= dispatch.STARTS + dispatch.AHEAD * 2
 
 
@@ -222,4 +222,4 @@ def test_nothing_is_asked_when_the_model_says_that_it_has_no_more_answers():
     assert len(results) == 100
     given = [key for key, result in results.items() if result.answer]
     assert {"4-0", "5-0"} <= {*given} and len(given) < 60
-    assert {result.problem for result in results.values()} == {"", "no more"}
+    assert {result.problem for result in results.values()} == {"", "not asked: no more"}

@@ -251,7 +251,7 @@ def test_a_model_that_cannot_be_prepared(world):
     world.model("", before="def prepare(): raise OSError('no room to train')")
     report = world.run()
     assert report.failed == 6
-    assert set(failed(report).values()) == {"its prepare() failed: OSError: no room to train"}
+    assert set(failed(report).values()) == {"not asked: its prepare() failed: OSError: no room to train"}
 
 
 # Models that answer wrongly ---------------------------------------------------------------------------------
@@ -1104,7 +1104,7 @@ def test_table_of_predictions(world):
     assert (rows["change"] == "").all()
     assert rows["arousal"].tolist()[:2] == [0.5, 1.5]
     assert (report.inputs, report.computed, report.failed, report.unusable) == (6, 2, 0, 4)
-    assert report.failures[0] == ("demo", "2.wav", "", "no row in theirs.csv")
+    assert report.failures[0] == ("demo", "2.wav", "", "not asked: no row in theirs.csv")
     assert report.out_of_range == 1
     assert "1 row belongs to no segment of the corpora" in report.notes()
 

@@ -23,7 +23,7 @@ FOUND = Contrast(
 def test_answer_and_table():
     frame = contrast_frame([FOUND])
     answer, table = str(comparisons.answer(frame)), str(comparisons.contrast_table(frame))
-    assert "is better than old on 0 and worse on 1 of 1 test." in answer
+    assert "is better than old on 0 and worse on 1 of 1 test for new speakers." in answer
     assert "p = 0.0041" in table and "−0.150 to −0.050" in table
     assert "†" not in table and "of replicates" not in table  # t intervals know how few blocks there are
     for text in (answer, table):

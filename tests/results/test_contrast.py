@@ -12,6 +12,7 @@ from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.results import Judged, Verdict, contrast, contrast_csv, contrast_frame, contrasts
 from soundcheck.statistics import bootstrap
+from soundcheck.statistics.fixed_speakers import SKETCH, fixed_speakers
 from soundcheck.statistics.paired import welch
 
 BLOCKS = np.repeat(np.arange(40), 10)
@@ -190,7 +191,7 @@ def test_too_few_speakers_have_no_p_value(data, few):
     for one, other in ((changed(old, **few), new), (old, changed(new, **few))):
         found = contrast(one, other)
         assert (found.outcome, found.p_value, found.low, found.pairing) == ("no evidence", None, None, "")
-        assert "too few speakers" in found.skipped
+        assert "too few speakers to generalise" in found.skipped
 
 
 def test_a_group_of_few_speakers_decides_how_sure_one_may_be(data):
@@ -273,7 +274,7 @@ def test_groups_are_compared_with_the_same_group(data):
     female, male = "sex: female", "sex: male"
     found = contrasts([of(old, female), of(old, male)], [of(new, male)])
     assert [(one.group, bool(one.outcome)) for one in found] == [(female, False), (male, True)]
-    assert list(contrast_frame(found).columns[-4:]) == [
+    assert list(contrast_frame(found).columns[-8:-4]) == [
         "group",
         "p_value",
         "adjusted_p_value",
@@ -283,7 +284,7 @@ def test_groups_are_compared_with_the_same_group(data):
 
 def test_values_without_threshold_are_compared(data):
     old, new = pair(concordance_cc, data, threshold=None)
-    assert (old.verdict.state, new.verdict.state) == ("shown", "shown")
+    old, new = changed(old, evidence="shown"), changed(new, evidence="shown")
     (found,) = contrasts([old], [new])
     judged = contrast(*pair(concordance_cc, data))
     assert (found.difference, found.p_value, found.outcome) == (
@@ -364,3 +365,95 @@ def test_how_often_each_predicts_a_class_is_no_number_of_common_segments(data):
     (found,) = contrasts([old], [new], common=(shared[:1], shared[1:]), apart={"c"})
     assert found.outcome and found.skipped.startswith("on the segments that both answered")
     assert "has 400" not in found.skipped
+
+
+def with_spread(metric, truth, prediction, model, speakers, **changes) -> Judged:
+    entry = judged(metric, truth, prediction, model, "<", 0.1)
+    fixed = fixed_speakers(metric(truth, prediction), speakers)
+    entry = dataclasses.replace(entry, spread=fixed.spread[:, 0], freedom=fixed.freedom[0])
+    return changed(entry, **changes)
+
+
+def test_the_answer_for_these_speakers_is_that_of_the_difference(data):
+    truth, one, other = data
+    old, new = (
+        with_spread(mean_absolute_error, truth, x, name, BLOCKS) for name, x in (("old", one), ("new", other))
+    )
+    found = contrast(old, new)
+    both = paired_difference(mean_absolute_error(truth, other), mean_absolute_error(truth, one))
+    error = fixed_speakers(both, BLOCKS).error[0]
+    reach = stats.t.ppf(0.975, min(old.freedom, new.freedom)) * error
+    bounds = (found.difference_low_sample, found.difference_high_sample)
+    assert bounds == pytest.approx((found.difference - reach, found.difference + reach))
+    assert found.p_sample < 0.05 and found.outcome_sample == "better"
+    elsewhere = contrast(old, dataclasses.replace(new, segments="others"))  # nothing cancels
+    width = np.hypot(np.linalg.norm(old.spread), np.linalg.norm(new.spread)) / error
+    apart = elsewhere.difference_high_sample - elsewhere.difference_low_sample
+    assert apart == pytest.approx(2 * reach * width, rel=0.05)
+
+
+def test_few_speakers_have_an_answer_of_their_own(data):
+    truth, one, other = data
+    few = dict(blocks=4, low=None, high=None)
+    sides = [
+        with_spread(mean_absolute_error, truth, x, name, BLOCKS % 4, **few)
+        for name, x in (("old", one), ("new", other))
+    ]
+    found = contrast(*sides)
+    assert (found.outcome, found.p_value, found.outcome_sample) == ("no evidence", None, "better")
+    same = contrast(sides[0], sides[0])
+    assert (same.p_sample, same.outcome_sample) == (1.0, "no evidence")
+
+
+def test_many_recordings_keep_the_spread_of_differences():
+    rng = np.random.default_rng(0)
+    truth = rng.random(30_000)
+    hard = rng.normal(0, 0.1, 30_000)
+    first, second = (truth + hard + rng.normal(0, 0.02, 30_000) for _ in range(2))
+    speakers = np.arange(30_000) % 50
+    metrics = [mean_absolute_error(truth, x) for x in (first, second)]
+    spreads = [fixed_speakers(metric, speakers).spread for metric in metrics]
+    assert all(len(spread) == SKETCH for spread in spreads)
+    error = fixed_speakers(paired_difference(*metrics), speakers).error[0]
+    assert np.linalg.norm(spreads[0] - spreads[1]) == pytest.approx(error, rel=0.1)
+    assert error < 0.5 * fixed_speakers(metrics[0], speakers).error[0]
+
+
+def test_equal_models_come_out_equal_for_these_speakers():
+    """Both models have the same errors in expectation, on 12 tests of 6 speakers with 25 recordings."""
+    rng = np.random.default_rng(1)
+    speakers, about = np.arange(150) % 6, ("c", "f", "correctness", "t")
+    marked = 0
+    for _ in range(100):
+        sides = ([], [])
+        for test in range(12):
+            hard = rng.random(150) < 0.2
+            for side, name in zip(sides, ("old", "new"), strict=True):
+                wrong = np.where(rng.random(150) < 0.3, rng.random(150) < 0.2, hard).astype(float)
+                metric = mean_absolute_error(np.zeros(150), wrong)
+                fixed = fixed_speakers(metric, speakers)
+                verdict = Verdict(
+                    name, *about, f"{test}", value=wrong.mean(), blocks=6, rule="<", skipped="few"
+                )
+                side.append(Judged(verdict, np.empty(0), "s", "b", 0, fixed.spread[:, 0], fixed.freedom[0]))
+        marked += any(row.outcome_sample in ("better", "worse") for row in contrasts(*sides))
+    assert marked <= 10  # of 100 at 5 %: eleven or more once in a hundred times
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_spreads_are_kept_with_replicates(data, tmp_path, written):
+    truth, one, _ = data
+    entry = with_spread(mean_absolute_error, truth, one, "m", BLOCKS)
+    plain = judged(concordance_cc, truth, one, "m", ">", 0.5)
+    group = changed(plain, group="sex: female")
+    results.save([entry, plain], tmp_path / "rows.json", parts=[group] if written else ())
+    found = results.load_judged(tmp_path / "rows.json", parts=True)
+    assert [row.verdict for row in found] == [
+        entry.verdict,
+        plain.verdict,
+        *([group.verdict] if written else []),
+    ]
+    np.testing.assert_array_equal(found[0].spread, entry.spread)
+    np.testing.assert_array_equal(found[1].replicates, plain.replicates)
+    assert found[0].freedom == entry.freedom and len(found[1].spread) == 0 and np.isnan(found[1].freedom)
+    assert len(results.load_judged(tmp_path / "rows.json")) == len(results.load(tmp_path / "rows.json")) == 2

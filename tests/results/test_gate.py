@@ -136,7 +136,13 @@ BROKEN = (("m", "f", "ok"), ("m", "g", "failed"))
             1,
             "0.23 against 0.04 of others, difference 0.19 (for these speakers 95 % 0.17 to 0.29, ",
         ),
-        ([verdict(), FEW], {}, 0, "No failure counts. 1 difference with too few speakers to generalise."),
+        (
+            [verdict(), FEW],
+            {},
+            0,
+            "too few speakers: m / c / f: arousal / T / accent: german: inconclusive: 0.23",
+        ),
+        ([verdict(), FEW], {}, 0, "1 difference with too few speakers to generalise.\nNo failure counts."),
         # Two groups are one test, which fails the published rule for either.
         (PAIR, {}, 0, "0 not evaluated, 0 reported (mirrors of pairs left out)."),
         (PAIR, {"strict": True}, 1, "arousal / T / sex: female: sex: male: difference -0.25"),

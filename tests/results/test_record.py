@@ -12,6 +12,7 @@ from soundcheck.results.record import ModelRecord, RunRecord
 ODD = "<b>\udcff\x00 {{ 7 }}"  # undecodable bytes of a file's name end up like this
 NOTEBOOK = {"model": "m", "family": "f", "status": "failed", "error": ODD}
 COMPARISON = {"name": "n", "slug": "n", "baseline": "m", "candidate": "o", "status": "ok", "error": ""}
+COMPARISON |= {"outcomes_sample": {"better": 0, "worse": 1, "no evidence": 2}, "headlines": [ODD]}
 FIGURE = {
     **{"model": "m", "corpus": ODD, "task": "arousal", "measure": "concordance", "value": 0.5, "low": None},
     **{"high": None, "segments": 4, "blocks": 1, "guessing": 0.0, "standing": "unproven", "threshold": None},

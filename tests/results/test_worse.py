@@ -199,8 +199,8 @@ def test_another_suite_is_refused_and_another_version_told(run, rng):
     del about["studies"]  # an older record knows less
     (old / "run.json").write_text(json.dumps(about))
     told = gate.check(now, baselines=[old]).summary
-    assert f"{old} differs: it is of Soundcheck 0.0.9, the results of 0.1.0." in told
-    assert "differs: the results have no family f." in told and "1 tests paired" in told
+    assert f"{old} differs: Soundcheck 0.0.9 then, 0.1.0 now." in told
+    assert "differs: family f then only." in told and "1 tests paired" in told
 
 
 def test_tests_that_are_gone_are_told(run, rng):

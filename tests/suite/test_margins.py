@@ -1,7 +1,5 @@
 """Margins: from which size a difference between groups is a failure."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from soundcheck.suite.margins import Margin
@@ -38,6 +36,5 @@ def test_the_margin_of_a_difference(margin, published, reference, info, expected
 
 
 def test_more_errors_of_the_reference_never_lower_the_margin():
-    info = SimpleNamespace(better="lower", error=True)
-    margins = [Margin().of(0.05, rate / 1000, info) for rate in range(1000)]
+    margins = [Margin().of(0.05, rate / 1000, ERRORS) for rate in range(1000)]
     assert margins == sorted(margins) and min(margins) == 0.005 and max(margins) == 0.05

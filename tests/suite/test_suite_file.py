@@ -45,6 +45,7 @@ SHOWN = [
     ("suite", "All together"),
     ("suite", "Tasks of your own"),
     ("suite", "Thresholds of your own"),
+    ("suite", "Hard bars"),
     ("suite", "Noises and rooms"),
     ("data", "Voices"),
     ("models", "Recognisers"),

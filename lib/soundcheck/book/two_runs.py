@@ -14,6 +14,7 @@ from soundcheck.common import files, resources
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
 from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
+from soundcheck.results.conclusion import summary_of
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import runner, two_runs
 from soundcheck.run.lock import FolderLock
@@ -73,17 +74,22 @@ def compare_runs(
     before, after = two_runs.read(baseline), two_runs.read(candidate)
     two_runs.check_families(families, (before, after))
     models = two_runs.pair(before, after)
+    unlike = two_runs.unlike(before, after)
     same_draws = before.record.seed == after.record.seed
     found: dict[two_runs.ModelTwice, list[results.Contrast]] = {}
     for model in models:
         sides = zip((before, after), (model.before, model.after), model.names, strict=True)
-        judged = [[e.of(shown) for e in run.judged(name, families)] for run, name, shown in sides]
+        judged = [
+            [e.of(shown) for e in run.judged(name, families) if e.verdict.task not in unlike]
+            for run, name, shown in sides
+        ]
         apart = two_runs.apart(before, after, model, output)
         rows = results.contrasts(*judged, same_draws=same_draws, apart=apart)
         if rows:
             found[model] = rows
     if not found:
-        raise input_error(str(candidate), "the two runs have no test in common", "Name runs of one suite")
+        why = " ".join(["the two runs have no test in common.", *two_runs.differences(before, after)])
+        raise input_error(str(candidate), why.removesuffix("."), "Name runs of one suite")
     with FolderLock(output.folder, output.display_name) as lock:
         lock.take()
         output.prepare()
@@ -106,7 +112,7 @@ def compare_runs(
         lines += about_book(output, wanted=book, problems=problems)
         lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
     code = EXIT_INCOMPLETE if problems or record.failed else EXIT_OK
-    if strict and code == EXIT_OK and frame["outcome"].eq(results.WORSE).any():
+    if strict and code == EXIT_OK and frame[["outcome", "outcome_sample"]].eq(results.WORSE).any(axis=None):
         code = EXIT_TEST_FAILED
     return Compared(code, "\n".join(lines))
 
@@ -140,10 +146,6 @@ def _record(
     digest = files.digest(output.comparison_table)
     comparisons = []
     for model, execution, rows in zip(models, executions, found, strict=True):
-        counts = {
-            name: sum(row.outcome == name for row in rows)
-            for name in (results.BETTER, results.WORSE, results.NO_EVIDENCE)
-        }
         comparisons.append(
             ComparisonRecord(
                 name=model.name,
@@ -152,7 +154,7 @@ def _record(
                 candidate=model.names[1],
                 status=execution.status,
                 error=executed.without_paths(execution.error, output.folder),
-                outcomes=counts,
+                **summary_of(results.contrast_frame(rows)),
             )
         )
     nothing = dict.fromkeys(("families", "models", "corpora", "sounds", "notebooks", "studies", "order"), ())

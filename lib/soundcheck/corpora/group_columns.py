@@ -25,16 +25,9 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.nobody import COLUMNS, without_nobody
 from soundcheck.suite.entries import CorpusEntry, Suite
 from soundcheck.suite.families import Family
-from soundcheck.suite.groups import (
-    BOTH,
-    MEASURED_COLUMNS,
-    OTHERS,
-    PITCHES,
-    GroupColumn,
-    NumberRange,
-    number_of,
-)
+from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, OTHERS, GroupColumn, NumberRange, number_of
 
+VOICES = ("low", "medium", "high")  # groups of speakers by pitch, which a family makes
 MOST_GROUPS = 50  # of a column; more are names or numbers
 MOST_NUMBERS = 10  # different numbers that may be groups of their own
 
@@ -133,7 +126,7 @@ def _groups_of(corpus: Corpus, column: str) -> list[str]:
         if name in ranges:
             sides.append([one.name for one in ranges[name]])
         elif name == "pitch":
-            sides.append(list(PITCHES))
+            sides.append(list(VOICES))
         else:
             known = corpus.segments[name].dropna() if name in corpus.segments else []
             sides.append(sorted({str(value) for value in known}))

@@ -31,6 +31,7 @@ from soundcheck.evaluation.transcripts import HEARD, SAID, TranscriptReader
 from soundcheck.metrics.additive import Statistic
 from soundcheck.predict.common_answers import differ
 from soundcheck.statistics import bootstrap
+from soundcheck.suite.entries import ERROR
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,12 +100,21 @@ class Comparison:
         names = (description.baseline, description.candidate)
         judged, common = (
             [
-                [entry.of(name) for pair in pairs for entry in results.load_judged(pair[side])]
+                [
+                    entry.of(name)
+                    for pair in pairs
+                    for entry in results.load_judged(pair[side], parts=True)
+                    if entry.verdict.task not in description.unlike
+                ]
                 for side, name in enumerate(names)
             ]
             for pairs in (description.pairs, description.common)
         )
-        apart = {one.name for one, other in description.corpora if differ(one.predictions, other.predictions)}
+        apart = {
+            one.name
+            for one, other in description.corpora
+            if differ(one.predictions, other.predictions, (one.missing == ERROR, other.missing == ERROR))
+        }
         self.contrasts = results.contrasts(*judged, description.same_draws, tuple(common), apart)
 
     @classmethod

@@ -20,9 +20,9 @@ from soundcheck.common.tasks import Task, scale_sentence
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.metrics.similarity import cosine_scores, mean_directions
-from soundcheck.predict.tables import read_predictions
+from soundcheck.predict.tables import failed, read_predictions
 from soundcheck.statistics import draws
-from soundcheck.suite.entries import LEFT_OUT
+from soundcheck.suite.entries import ERROR, LEFT_OUT
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +64,13 @@ class CorpusView:
         if task.name not in rows.columns:
             rows = rows.assign(**{task.name: None})
         found = _array(rows[task.name].reindex(self.segments["key"]), task)
+        if task.is_transcription and self.missing == ERROR:
+            found[failed(rows).reindex(self.segments["key"], fill_value=False).to_numpy(dtype=bool)] = ""
         return task.scale(found) if task.is_regression else found
+
+    def failures(self, change: str = "") -> int:
+        """Count the inputs that the model was asked about in vain."""
+        return int(failed(self.predictions[self.predictions["change"] == change]).sum())
 
     def unchanged(self, *changes: str) -> np.ndarray:
         """Say which signals all of some changes (by their identities) have left as they are."""

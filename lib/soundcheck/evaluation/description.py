@@ -95,5 +95,6 @@ class ComparisonDescription(ModelDescription):
     common: tuple[tuple[Path, Path], ...] = ()
     # whether replicates on the same blocks were drawn with the same weights: not those of other seeds
     same_draws: bool = True
+    unlike: tuple[str, ...] = ()  # tasks that were measured in other ways, and are not compared
     alternatives: bool = False
     synonyms: tuple[tuple[str, str], ...] = ()

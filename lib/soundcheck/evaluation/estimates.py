@@ -8,6 +8,7 @@ Conventions
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
@@ -53,10 +54,10 @@ def estimate_rows(
     rows, info = [], info_of(about["measure"])
     for n, label in enumerate(found.labels):
         ends = info.within(found.value[n], bounds[0][n], bounds[1][n])
-        if info.name == UNCHANGED and not about["condition"]:  # against themselves
-            ends = found.value[n], found.value[n]
+        here = for_these(found, fixed, n, scale, info)
+        if info.name == UNCHANGED and not about["condition"]:  # compared with themselves
+            ends, here = (found.value[n],) * 2, (np.nan, np.nan)
         why = withheld(found.value[n], *ends, int(found.blocks[n]), scale)
-        here = for_these(found, fixed, n, scale, info) if ends[0] != ends[1] else (np.nan, np.nan)
         numbers = (found.value[n], *((np.nan, np.nan) if why else ends), *round_significant(np.array(here)))
         value, low, high, low_sample, high_sample = map(_some, numbers)
         rows.append(
@@ -74,6 +75,12 @@ def estimate_rows(
             )
         )
     return rows
+
+
+def without_interval(row: Estimate) -> Estimate:
+    """Leave out the interval of a value that chance makes larger than it is."""
+    nothing = dict.fromkeys(("low", "high", "low_sample", "high_sample"))
+    return dataclasses.replace(row, **nothing, excluded="chance adds to it, so there is no interval")
 
 
 def _some(number: float) -> float | None:

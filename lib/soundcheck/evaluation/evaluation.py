@@ -41,6 +41,7 @@ from soundcheck.augment import registry
 from soundcheck.common import seeds
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
+from soundcheck.common.wording import counted
 from soundcheck.evaluation import changed_segments, corpus_view, recording_pairs
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.eligibility import lacks, obstacle
@@ -52,6 +53,7 @@ from soundcheck.metrics.disagreement import Setting
 from soundcheck.models.reference import reference_predictions
 from soundcheck.results.estimates import Estimate
 from soundcheck.sounds.sound import Sounds
+from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
 from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
@@ -89,6 +91,8 @@ class Evaluation(TextTasks, TrialTasks):
         self.sounds = Sounds.load(description.sounds)
         self.media = MediaStore.of(description)
         found = [corpus_view.read_view(corpus) for corpus in description.corpora]
+        if "missing" in family.options:  # where no words are the right answer, no answer is none
+            found = [dataclasses.replace(corpus, missing=family.options["missing"]) for corpus in found]
         family = with_suite_groups(family, (name for corpus in found for name in corpus.groups))
         self.family: Family = with_own_tests(family, description.tests)
         self.corpora = [corpus for corpus in found if not corpus.probes_of]
@@ -96,6 +100,7 @@ class Evaluation(TextTasks, TrialTasks):
         self._simulated: dict[tuple, dict] = {}
         self._judged: list[results.Judged] = []
         self._estimates: list[Estimate] = []
+        self._group_values: list[results.Judged] = []
         self._drawn: dict[tuple[str, str, str], list[str]] = {}
         self.notes: list[str] = []
         wanted = description.transformations.get(known.name, known.series)
@@ -366,6 +371,13 @@ class Evaluation(TextTasks, TrialTasks):
             texts = truth if task.is_transcription and truth is not None else ()
             return reference_predictions(task, self.seed, keys, under, texts)
 
+        if task.is_transcription and corpus.missing == ERROR:
+            for one in (None, change):
+                if count := corpus.failures(one.identity if one else ""):
+                    where = f"{corpus.name}, {one.name}" if one else corpus.name
+                    self.note(
+                        f"{where}: {counted(count, 'input')} without an answer: all words count as missed"
+                    )
         before = base.identity if base else ""
         predictions = Predictions(corpus.predicted(task, before))
         random = Predictions(reference(before), random=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,7 +22,7 @@ from soundcheck.evaluation import conclusions, plain_measures
 from soundcheck.evaluation.adjusted import with_adjusted
 from soundcheck.evaluation.conclusions import GroupGap, TrialGap
 from soundcheck.evaluation.corpus_view import CorpusView
-from soundcheck.evaluation.estimates import estimate_rows, scale_within
+from soundcheck.evaluation.estimates import estimate_rows, scale_within, without_interval
 from soundcheck.evaluation.plain_measures import (
     NoPredictionError,
     PlainMeasureError,
@@ -34,6 +34,7 @@ from soundcheck.evaluation.threshold_source import not_simulated, remarked
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import restrict, sides
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.results.contrast import HEADLINES, shown_values
 from soundcheck.results.estimates import ALL, Estimate, collected, estimate_frame
 from soundcheck.results.verdict import KEY, OTHERS
 from soundcheck.statistics import bootstrap
@@ -66,6 +67,7 @@ class Judging:
     _columns: dict[tuple[str, str, str], dict[str, str]]
     _rows_file: Path
     _estimates: list[Estimate]
+    _group_values: list[results.Judged]
     _drawn: dict[tuple[str, str, str], list[str]]
     block_names: dict[str, str]
     _population_of: pd.DataFrame | None = None
@@ -125,8 +127,12 @@ class Judging:
         *,
         condition: str | None = None,
         excluded: Mapping[str, str] = MappingProxyType({}),
+        biased: Collection[str] = (),
     ) -> pd.DataFrame:
-        """Estimate measures on parts of a subset, and keep the rows for the run."""
+        """Estimate measures on parts of a subset, and keep the rows for the run.
+
+        ``excluded`` parts have a reason in place of a value; ``biased`` measures or labels have no interval.
+        """
         rows: list[Estimate] = []
         for name, measure in measures.items():
             for part, mask in parts.items():
@@ -136,7 +142,7 @@ class Judging:
                     self._estimates.append(rows[-1])
                 else:
                     statistic = self._of_part(subset, measure, mask)
-                    rows += self.estimate(subset, name, statistic, part, condition)
+                    rows += self.estimate(subset, name, statistic, part, condition, biased)
         return estimate_frame(rows)
 
     def estimate(
@@ -146,15 +152,21 @@ class Judging:
         statistic: Statistic | Weighted,
         part: str = ALL,
         condition: str | None = None,
+        biased: Collection[str] = (),
     ) -> list[Estimate]:
         """Estimate a statistic of a subset, and keep its rows, one a label, for the run."""
         about = self._about(subset, measure, part, condition)
         found = self.resample(statistic, subset.blocks)
-        scale = scale_within(info_of(measure), found)
+        info = info_of(measure)
+        scale = scale_within(info, found)
         bounds = found.interval(self.interval, scale=scale)
         fixed = fixed_speakers(statistic, subset.blocks)
-        rows = estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+        new = estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+        rows = [without_interval(row) if {row.measure, row.label} & {*biased} else row for row in new]
         self._estimates += rows
+        if part != ALL and info.name in HEADLINES and not about["condition"]:
+            shown = shown_values(rows, self.family.category)
+            self._group_values += self._with_replicates(subset, shown, statistic, found, found.blocks, fixed)
         return rows
 
     def estimate_groups(
@@ -262,7 +274,7 @@ class Judging:
             scale=scale,
             untestable=untestable,
         )
-        smaller = found.blocks
+        smaller, fixed = found.blocks, None
         if gap is None:
             fixed = fixed_speakers(statistic, subset.blocks)
             info = measure_of(test, self.family.name)
@@ -284,10 +296,23 @@ class Judging:
         ]
         if column:
             judged = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in judged]
-        population = self._population(subset, statistic, found)
-        for n, verdict in enumerate(judged):
-            self._judged.append(results.Judged(verdict, found.replicates[:, n], *population, int(smaller[n])))
+        self._judged += self._with_replicates(subset, judged, statistic, found, smaller, fixed)
         return judged
+
+    def _with_replicates(
+        self,
+        subset: Subset,
+        rows: Sequence[results.Verdict],
+        statistic: Statistic | Weighted,
+        found: bootstrap.Resampled,
+        smaller: np.ndarray,
+        fixed: FixedSpeakers | None,
+    ) -> Iterator[results.Judged]:
+        population = self._population(subset, statistic, found)
+        for n, row in enumerate(rows):
+            known = fixed is not None and fixed.spread.shape[1] > n
+            spread = (fixed.spread[:, n], float(fixed.freedom[n])) if known else ()
+            yield results.Judged(row, found.replicates[:, n], *population, int(smaller[n]), *spread)
 
     def _keep_values(
         self,
@@ -469,7 +494,8 @@ class Judging:
 
     def save(self) -> None:
         """Write the rows for the results table; the last thing that a notebook does."""
-        results.save(self._rows(), self._rows_file, self.notes, collected(self._estimates), self._drawn)
+        estimates = collected(self._estimates)
+        results.save(self._rows(), self._rows_file, self.notes, estimates, self._drawn, self._group_values)
 
 
 def _size(subset: Subset, mask: np.ndarray | None) -> int:

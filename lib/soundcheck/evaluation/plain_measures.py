@@ -61,11 +61,11 @@ def statistic_of(
     writeable = [array.flags.writeable for array in arrays]
     for array in arrays:
         array.flags.writeable = False  # a measure that changes them raises an error
-    everywhere, found = bool(_predicted(predictions).all()), None
+    found = None
     try:
         found = measure(subset, predictions)
     except Exception as error:  # whatever somebody's function raises
-        if everywhere:  # else perhaps because of missing predictions
+        if _predicted(predictions).all():  # else perhaps because of missing predictions
             raise _raised(error) from error
     finally:
         for array, before in zip(arrays, writeable, strict=True):
@@ -73,7 +73,7 @@ def statistic_of(
     if isinstance(found, additive.Statistic | Weighted):
         return found
     statistic = PlainStatistic(measure, subset, predictions, seconds)
-    if everywhere:
+    if _predicted(predictions).all():
         values = _read(found)
         known = [values.get(label) for label in statistic.labels]
         if values.keys() != statistic.values.keys() or not np.allclose(

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from soundcheck.corpora.group_columns import VOICES
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.speakers import SpeakerValues, speaker_averages, speaker_proportions
-from soundcheck.suite.groups import PITCHES
 
 
 def speaker_values(evaluation: Evaluation, subset: Subset, predictions: Predictions) -> SpeakerValues:
@@ -58,14 +58,14 @@ def voice_groups(
     enough = fine & (count.reindex(table.index) > more_than)
     place = np.searchsorted(np.asarray(borders), mean.reindex(table.index)[enough].to_numpy(), side="left")
     groups = np.full(len(table), None, dtype=object)
-    groups[enough.to_numpy()] = np.array(PITCHES, dtype=object)[place]
+    groups[enough.to_numpy()] = np.array(VOICES, dtype=object)[place]
     reasons = {
         "no speaker": ~known,
         f"no pitch from {usable[0]:g} to {usable[1]:g} Hz": known & ~fine,
         f"speakers with up to {more_than} usable segments": fine & ~enough,
     }
     rows = []
-    for name in PITCHES:
+    for name in VOICES:
         rows.append((name, table[groups == name], mean))
     rows += [(reason, table[mask], None) for reason, mask in reasons.items() if mask.any()]
     return groups, pd.DataFrame(

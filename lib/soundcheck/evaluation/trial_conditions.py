@@ -309,7 +309,7 @@ def enrolled_with(evaluation: Evaluation, subset: Subset) -> tuple[dict[int, Tri
     if SCORE in view.predictions:
         return {}, f"{subset.corpus}: a table of scores has no embeddings to enrol anybody with"
     vectors = clean_embeddings(view)
-    drawn = _drawn(evaluation, subset)
+    drawn = _drawn_trials(evaluation, subset)
     pools = _pools(evaluation, subset, drawn, np.isfinite(vectors).all(axis=1))
     there = np.array([len(pool) for pool in pools])
     numbers = [n for n in sorted(wanted) if n <= 1 or half_has(there >= n, drawn.truth)]
@@ -333,7 +333,7 @@ def half_has(there: np.ndarray, target: np.ndarray) -> bool:
     return all(own.size and own.mean() >= 0.5 for own in (there[target], there[~target]))
 
 
-def _drawn(evaluation: Evaluation, subset: Subset) -> Subset:
+def _drawn_trials(evaluation: Evaluation, subset: Subset) -> Subset:
     most = int(evaluation.family.options.get("enrolled_trials", len(subset)))
     draws = seeds.uniform(evaluation.seed, "enrolled", keys=subset.segments["key"].tolist())
     return subset.take(np.argsort(draws)[:most])

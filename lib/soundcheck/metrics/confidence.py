@@ -248,9 +248,9 @@ def debiased_calibration_error(
 class _RiskArea(_OfBlocks):
     def __init__(self, known: _Known, blocks: np.ndarray, relative: bool) -> None:
         super().__init__(known.rows, blocks)
-        self._relative = relative
+        self._relative, self._speakers = relative, np.where(known.rows, blocks, -1)
         confidence, correct = known.confidence[known.rows], known.correct[known.rows]
-        order = np.argsort(-confidence, kind="stable")
+        self._places = order = np.argsort(-confidence, kind="stable")
         self._order = self._block[order]
         self._wrong = 1.0 - correct[order]
         ends = np.flatnonzero(np.diff(confidence[order], append=np.inf))
@@ -265,6 +265,23 @@ class _RiskArea(_OfBlocks):
             if self._relative and len(total):
                 found[number] = ratio(found[number], ratio(wrong[-1], total[-1]))
         return found
+
+    def influence(self) -> tuple[np.ndarray, np.ndarray]:
+        """Add a row: its own error, which counts at all coverages beyond its own, and the place of others."""
+        n, wrong, found = len(self._wrong), self._wrong, np.zeros((len(self._rows), 1))
+        if not wrong.any():
+            return found, self._speakers
+        risk = wrong.mean()
+        counts = np.diff(self._ends, prepend=-1)  # of rows that are as sure
+        ends, starts = np.repeat(self._ends, counts), np.repeat(self._ends + 1 - counts, counts)
+        share = (ends + 1) / n
+        later = np.cumsum((wrong / share)[::-1])[::-1][starts] / n
+        moved = risk - wrong * np.log(share) - later
+        moved -= moved.mean()
+        if self._relative:
+            moved = (moved - self.point().value[0] * (wrong - risk)) / risk
+        found[np.flatnonzero(self._rows)[self._places], 0] = moved / n
+        return found, self._speakers
 
     def _reason(self) -> str:
         return "no answer is wrong" if self._relative and not self._wrong.any() else ""

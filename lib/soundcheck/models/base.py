@@ -10,7 +10,8 @@ Conventions
   :mod:`soundcheck.models.stated`.
 - An *embedding* is a vector of finite numbers, kept as float32 (see :mod:`soundcheck.models.packing`). One
   without length has no direction and is no answer.
-- A *problem* is a phrase without full stop that says why something is no answer; empty means fine.
+- A *problem* is a phrase without full stop that says why something is no answer; empty means fine. It begins
+  with :data:`NOT_ASKED` where the model never got the input.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 REASON_LIMIT = 300  # characters of a model's own error message that are kept
 CLASS_LIMIT = 200  # characters of a class name that are kept
 TEXT_LIMIT = 100_000  # characters of a transcript, nearly two hours of speech; a longer one is no answer
+NOT_ASKED = "not asked"  # what a problem begins with if the model could not answer: it never got the input
 VECTOR_LIMIT = 65_536  # numbers of an embedding; a longer one is no answer
 
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Self
 from soundcheck.common import files
 from soundcheck.common.errors import SoundcheckError, input_error
 from soundcheck.common.escaping import quoted, terminal
+from soundcheck.models.base import NOT_ASKED
 from soundcheck.predict import on_worker, protocol
 from soundcheck.predict.protocol import Answered, Loss, Result, Setup, Unit
 from soundcheck.predict.supervised import Log
@@ -347,7 +348,7 @@ class ClusterWorkers:
         lost = {path for path in reply.unseen if path not in sent.contents}
         for item in sent.unit.items:
             if item.path in lost:
-                problem = f"a worker of the cluster does not see {os.path.basename(item.path)}"
+                problem = f"{NOT_ASKED}: a worker of the cluster does not see {os.path.basename(item.path)}"
                 sent.failed += [
                     Result(call.key, problem=problem, fault=protocol.BY_SIGNAL) for call in item.calls
                 ]

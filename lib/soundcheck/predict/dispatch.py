@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import Protocol
 
+from soundcheck.models.base import NOT_ASKED
 from soundcheck.predict import protocol
 from soundcheck.predict.protocol import Answered, Item, Loss, Result, Unit, take
 
@@ -197,7 +198,7 @@ class Dispatcher:
 
     def _give_up(self, problem: str) -> None:
         if not self._given_up:
-            self._given_up = problem
+            self._given_up = problem if problem.startswith(NOT_ASKED) else f"{NOT_ASKED}: {problem}"
             self._workers.stop()
 
     def _consider_failing(self) -> None:

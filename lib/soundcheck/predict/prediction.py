@@ -18,7 +18,7 @@ from soundcheck.common.escaping import terminal
 from soundcheck.common.file_contents import Contents
 from soundcheck.common.progress import Progress
 from soundcheck.models.answer_scale import check_scale
-from soundcheck.models.base import Model
+from soundcheck.models.base import NOT_ASKED, Model
 from soundcheck.models.packing import unpack
 from soundcheck.models.processes import Child
 from soundcheck.predict import canaries, protocol
@@ -191,7 +191,7 @@ class Prediction:
         except InputError as error:
             for item in itertools.chain(*rounds):
                 for call in item.calls:
-                    finished(Result(call.key, problem=error.problems[0].what))
+                    finished(Result(call.key, problem=f"{NOT_ASKED}: {error.problems[0].what}"))
             return
         with Recorder(self._store) as recorder:
             self._dispatch(rounds, "", jobs, finished, self._cluster)

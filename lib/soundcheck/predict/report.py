@@ -189,9 +189,9 @@ class PredictionReport:
             found.append(Caveat(f"{what}: {advice}. Fix the model's seed", self.model))
         without = self.failed + self.unusable
         if without > MISSING * self.inputs:
-            what = f"{without} of {self.inputs} inputs have no answer"
-            why = "so rates and averages are about the others. left_out.csv lists them"
-            found.append(Caveat(f"{what}, {why}", self.model))
+            what = f"{without} of {self.inputs} inputs have no answer, so values are about the others"
+            how = "word errors count inputs that were asked in vain as all missed where `missing: error`"
+            found.append(Caveat(f"{what}; {how}. left_out.csv lists them", self.model))
         return found
 
     def reasons(self) -> list[tuple[str, int]]:

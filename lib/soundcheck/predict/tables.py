@@ -30,6 +30,7 @@ import pyarrow.parquet as pq
 
 from soundcheck.common import files
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
+from soundcheck.models.base import NOT_ASKED
 from soundcheck.models.packing import unpack
 from soundcheck.models.stated import stated_names, word_names
 
@@ -145,6 +146,11 @@ def said_in(rows: Iterable[Row], tasks: Sequence[Task]) -> list[str]:
 def column_names(path: Path) -> list[str]:
     """Name the columns of a prediction table without reading it."""
     return pq.read_schema(path).names
+
+
+def failed(predictions: pd.DataFrame) -> pd.Series:
+    """Say which inputs a model was asked about in vain, bool, one a row."""
+    return predictions["error"].ne("") & ~predictions["error"].str.startswith(NOT_ASKED)
 
 
 def read_predictions(path: Path) -> pd.DataFrame:

@@ -24,7 +24,7 @@ import numpy as np
 from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio
 from soundcheck.models import processes
-from soundcheck.models.base import Model, NoAnswer, check_output, reason
+from soundcheck.models.base import NOT_ASKED, Model, NoAnswer, check_output, reason
 from soundcheck.predict import protocol
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
@@ -168,7 +168,7 @@ class Worker:
         text = reason(error, self._setup.suite.root, os.path.dirname(item.path))
         if isinstance(error, ValueError | InputError):  # our own words
             text = text.removeprefix(f"{type(error).__name__}: ")
-        problem = f"{what}: {text}"
+        problem = f"{NOT_ASKED}: {what}: {text}"
         self._results += [Result(call.key, problem=problem, fault=protocol.BY_SIGNAL) for call in calls]
 
     def _enter(self, step: str, first: int, end: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -15,26 +16,23 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics import brier, prediction_intervals
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.weighted import Weighted
 from soundcheck.report import page
+from soundcheck.report.estimate_tables import estimate_table, measured
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import measure as measure_name
 from soundcheck.report.players import row
 from soundcheck.report.segment_player import segment_player
+from soundcheck.report.sentences import estimate
 from soundcheck.report.style import BLUE, GREY, RED, label, look, new
 from soundcheck.report.sweep_figures import curve_table, curves
-from soundcheck.report.tables import Cell, number, table, two_lines
-from soundcheck.statistics.bootstrap import Resampled
-from soundcheck.statistics.evidence import FREE, Scale
+from soundcheck.report.tables import number
+from soundcheck.results.estimates import CHANCE
+from soundcheck.statistics.evidence import Scale
 
 NOTHING = "who hears nothing"  # what the reference is called
 MOST_HEARD = 3
 SETTLED = 0.05  # share of segments from which on a curve of risk is worth its axis
 _SHARE = Scale(0.0, 1.0)
-BIASED = {  # whose intervals would not contain the true value, because chance adds to the value
-    "calibration error as it is computed",
-    *(f"Brier score: {part}" for part in ("reliability", "resolution", "within bins")),
-}
+BIASED = ("calibration_error_as_computed", "reliability", "resolution", "within bins")  # by chance
 
 
 def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segments") -> None:
@@ -62,7 +60,10 @@ def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segm
         left.set_title(label(f"{subset.corpus}, {subset.task.name}", 40), loc="left")
     about = "" if noun == "segments" else f", {noun}"
     alt = f"Reliability diagram, and risk against coverage: {subset.corpus}, {subset.task.name}{about}"
-    page.show(evaluation, figure, alt, _finding(confidence, correct, noun))
+    rows = evaluation.frame()
+    name = "Transcript Overconfidence" if noun == "transcripts" else "Overconfidence"
+    rows = rows[rows["test"].eq(name) & rows["corpus"].eq(subset.corpus) & rows["task"].eq(subset.task.name)]
+    page.show(evaluation, figure, alt, _finding(rows, confidence, correct, noun))
 
 
 def _draw_reliability(axes: Axes, evaluation: Evaluation, subset: Subset, bins: int) -> None:
@@ -100,21 +101,28 @@ def _risk(confidence: np.ndarray, correct: np.ndarray, most: int = 200) -> tuple
     return (ends + 1) / max(1, len(sure)), wrong[ends] / (ends + 1)
 
 
-def _finding(confidence: np.ndarray, correct: np.ndarray, noun: str = "segments") -> str:
+def _finding(rows: pd.DataFrame, confidence: np.ndarray, correct: np.ndarray, noun: str = "segments") -> str:
+    """Say how sure the model is, and how often it is right; which is more only where the interval has it.
+
+    ``rows`` are those of the results that judge overconfidence, at most one.
+    """
     known = ~np.isnan(confidence + correct)
     if not known.any():
         return ""
     sure, right = confidence[known].mean(), correct[known].mean()
-    apart = round(100 * (sure - right), 1)
-    word = "surer than" if apart > 0 else "less sure than" if apart < 0 else "as sure as"
-    return (
+    says = (
         f"On average the model is {number(100 * sure, 1)} % sure and right in {number(100 * right, 1)} % of "
-        f"{noun}: {word} it is right"
+        f"{noun}"
     )
+    for found in rows.itertuples():
+        says += f"; overconfidence {estimate(found.value, found.low, found.high)}"
+        says += ": surer than it is right" if found.low > 0 else ""
+        says += ": less sure than it is right" if found.high < 0 else ""
+    return says
 
 
 def class_table(
-    evaluation: Evaluation, subsets: Sequence[Subset], more: Sequence[tuple[str, Callable]] = ()
+    evaluation: Evaluation, subsets: Sequence[Subset], more: Mapping[str, Callable] = MappingProxyType({})
 ) -> Html:
     """Show what the verdicts about classes are made of, for the model and for who hears nothing.
 
@@ -122,39 +130,39 @@ def class_table(
     """
     if not subsets:
         return element("p", "The model does not say how sure it is of classes or words.")
-    rows = []
-    for subset in subsets:
-        for name, measure in (*_class_measures(evaluation, subset), *more):
-            found = evaluation.resample(measure(subset.predictions.clean), subset.blocks)
-            of_reference = measure(subset.reference.clean).point().value
-            for place, part in enumerate(found.labels):
-                cell = _cell(evaluation, found, place, FREE, f"{name}{part}" in BIASED)
-                other = number(of_reference[place], 3)
-                rows.append([subset.corpus, subset.task.name, f"{name}{part}", cell, other])
-    columns = ["corpus", "task", "measure", "model", NOTHING]
-    return table(rows, columns, sortable=False, caption="What the verdicts rest on, with 95 % intervals")
+    frames = [_both(evaluation, one, _class_measures(evaluation, one) | dict(more)) for one in subsets]
+    frame = pd.concat(frames)
+    frame = frame.assign(what=[measured(row) for row in frame.itertuples()])
+    names = {"corpus": "corpus", "task": "task", "what": "measure"}
+    caption = "What the verdicts rest on, with 95 % intervals"
+    return estimate_table(frame, names, "whose", counts=False, caption=caption)
 
 
-def _class_measures(evaluation: Evaluation, subset: Subset) -> list[tuple[str, Callable]]:
+def _both(evaluation: Evaluation, subset: Subset, measures: Mapping[str, Callable]) -> pd.DataFrame:
+    """Estimate measures of a table for the model, and for who hears nothing."""
+    own = {name: lambda s, p, one=one: one(p.clean) for name, one in measures.items()}
+    nothing = {name: lambda s, p, one=one: one(s.reference.clean) for name, one in measures.items()}
+    model = evaluation.estimates(subset, own, biased=BIASED)
+    chance = evaluation.estimates(subset, nothing, condition=CHANCE, biased=BIASED)
+    return pd.concat([model.assign(whose="model"), chance.assign(whose=NOTHING)])
+
+
+def _class_measures(evaluation: Evaluation, subset: Subset) -> dict[str, Callable]:
     bins, blocks, classes = evaluation.family.options["bins"], subset.blocks, subset.task.classes
-    found: list[tuple[str, Callable]] = [
-        ("calibration error as it is computed", lambda t: metrics.calibration_error(*judged_by(t), bins)),
-        (
-            "calibration error without what chance adds",
-            lambda t: metrics.debiased_calibration_error(*judged_by(t), blocks, bins),
+    found: dict[str, Callable] = {
+        "calibration_error_as_computed": lambda t: metrics.calibration_error(*judged_by(t), bins),
+        "expected_calibration_error": lambda t: metrics.debiased_calibration_error(
+            *judged_by(t), blocks, bins
         ),
-        ("share of right answers", lambda t: metrics.mean_of_known(_right_if_sure(t))),
-        ("mean confidence", lambda t: metrics.mean_of_known(judged_by(t)[0])),
-        ("area under risk and coverage", lambda t: metrics.area_under_risk(*judged_by(t), blocks)),
-    ]
+        "share_of_right_answers": lambda t: metrics.mean_of_known(_right_if_sure(t)),
+        "mean_confidence": lambda t: metrics.mean_of_known(judged_by(t)[0]),
+        "area_under_risk": lambda t: metrics.area_under_risk(*judged_by(t), blocks),
+    }
     if has_probabilities(subset):
-        found += [
-            ("Brier score", lambda t: brier.brier_score(subset.truth, probabilities_of(t), classes)),
-            (
-                "Brier score: ",
-                lambda t: brier.brier_parts(subset.truth, probabilities_of(t), classes, bins),
-            ),
-        ]
+        found |= {
+            "brier_score": lambda t: brier.brier_score(subset.truth, probabilities_of(t), classes),
+            "brier_parts": lambda t: brier.brier_parts(subset.truth, probabilities_of(t), classes, bins),
+        }
     return found
 
 
@@ -164,60 +172,22 @@ def _right_if_sure(table: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(confidence), np.nan, correct)
 
 
-def measures_table(
-    evaluation: Evaluation,
-    parts: Sequence[tuple[str, Subset, np.ndarray]],
-    measures: Mapping[str, Callable[[Subset, np.ndarray], Statistic | Weighted]],
-    what: str,
-) -> Html:
-    """Show what is judged of everybody for parts of a corpus or under changes; nothing is judged.
-
-    Parameters
-    ----------
-    evaluation
-        For its bootstrap.
-    parts
-        Name, subset and table of what is said; one row each.
-    measures
-        Test -> measure of a subset and a table, a column each.
-    what
-        What the names are.
-    """
-    rows = []
-    for name, subset, said in parts:
-        own = measures
-        if not subset.task.is_regression and np.isnan(said[:, 2:]).all():
-            own = {test: measure for test, measure in measures.items() if test != "Brier Skill"}
-        cells = [
-            _cell(evaluation, evaluation.resample(own[test](subset, said), subset.blocks), 0)
-            if test in own
-            else ""
-            for test in measures
-        ]
-        rows.append([subset.corpus, subset.task.name, name, len(subset), *cells])
-    columns = ["corpus", "task", what, "segments", *map(measure_name, measures)]
-    return table(rows, columns, sortable=False) if rows else Html()
-
-
 def interval_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
     """Show how often intervals contain the true value, and how wide they are."""
     if not subsets:
         return element("p", "The model gives no intervals for values.")
-    rows = []
+    frames = []
     for subset in subsets:
-        cells = []
-        for measure, scale in (
-            (lambda t, s=subset: prediction_intervals.interval_coverage(s.truth, *t.T), _SHARE),
-            (lambda t: metrics.mean_of_known(t[:, 1] - t[:, 0]), FREE),
-        ):
-            found = evaluation.resample(measure(subset.predictions.clean), subset.blocks)
-            cells += [
-                _cell(evaluation, found, 0, scale),
-                number(measure(subset.reference.clean).point().value[0], 3),
-            ]
-        rows.append([subset.corpus, subset.task.name, *cells])
-    columns = ["corpus", "task", "coverage", f"coverage, {NOTHING}", "width", f"width, {NOTHING}"]
-    return table(rows, columns, sortable=False, caption="Intervals for values, on a scale from 0 to 1")
+        measures = {
+            "coverage": lambda t, s=subset: prediction_intervals.interval_coverage(s.truth, *t.T),
+            "width": lambda t: metrics.mean_of_known(t[:, 1] - t[:, 0]),
+        }
+        frames.append(_both(evaluation, subset, measures))
+    frame = pd.concat(frames).sort_values("measure", kind="stable")
+    frame = frame.assign(whose=frame["measure"] + frame["whose"].map({"model": "", NOTHING: f", {NOTHING}"}))
+    caption = "Intervals for values, on a scale from 0 to 1"
+    names = {"corpus": "corpus", "task": "task"}
+    return estimate_table(frame, names, "whose", counts=False, caption=caption)
 
 
 def sweep_figures(
@@ -263,16 +233,6 @@ def _moved(frame: pd.DataFrame, name: str, what: str) -> str:
         first, last = (number(line["value"].iloc[end], 3) for end in (0, -1))
         ends.append(f"of {whose} from {first} to {last}")
     return f"{what.capitalize()} under {label(name)}: {'; '.join(ends)}"
-
-
-def _cell(
-    evaluation: Evaluation, found: Resampled, place: int, scale: Scale = FREE, biased: bool = False
-) -> Cell:
-    low, high = (bounds[place] for bounds in found.interval(evaluation.interval, scale=scale))
-    if biased and not np.isnan(low):
-        return Cell(two_lines(number(found.value[place], 3), "chance adds"), found.value[place], "sc-number")
-    span = found.reasons[place] or ("" if np.isnan(low) else f"{number(low, 3)} to {number(high, 3)}")
-    return Cell(two_lines(number(found.value[place], 3), span), found.value[place], "sc-number")
 
 
 def surest_errors(evaluation: Evaluation, subset: Subset) -> Html:

@@ -1,4 +1,4 @@
-"""Tables of a comparison: what became better or worse, what turned, and what happened segment by segment."""
+"""Tables of a comparison: before and after, what became better or worse, what happened segment by segment."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import remark
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, conclusion
+from soundcheck.results.conclusion import headline_sentences
+from soundcheck.results.contrast import headline_rows
 from soundcheck.statistics.bootstrap import Resampled
 
 OUTCOMES = {
@@ -23,25 +25,19 @@ MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
 
 
 def answer(frame: pd.DataFrame) -> Html:
-    """Say in a few sentences whether the candidate is better, and what may still hide."""
-    first, stop, rest = remark(conclusion(frame)).partition(". ")
-    return element("p", element("strong", first + stop.strip(), limit=None), f" {rest}", limit=None)
+    """Say in a few sentences whether the candidate is better, and what is not excluded."""
+    told = headline_sentences(frame)
+    first = remark(told[0]) if told else ""
+    rest = remark(conclusion(frame)).removeprefix(first)
+    return element("p", element("strong", first, limit=None), f" {rest}", limit=None)
 
 
 def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
-    """Count better, worse and no evidence for each family, and for all.
-
-    Parameters
-    ----------
-    frame
-        Contrasts of two models, see :class:`soundcheck.results.Contrast`.
-    titles
-        Family -> title for people.
-    """
+    """Count better and worse for each family, and for all, with these speakers and for new ones."""
     rows = [[titles.get(name, name), *_counts(own)] for name, own in frame.groupby("family", sort=True)]
     rows.append(["all", *_counts(frame)])
-    columns = ["family", *(text for _, text in OUTCOMES.values()), "not compared"]
-    return tables.table(rows, columns, sortable=False)
+    columns = [f"{text}, {who} speakers" for who in ("these", "new") for _, text in OUTCOMES.values()]
+    return tables.table(rows, ["family", *columns, "not compared"], sortable=False)
 
 
 def unshared(answered: pd.DataFrame) -> Html:
@@ -65,7 +61,10 @@ def unshared(answered: pd.DataFrame) -> Html:
 
 
 def _counts(frame: pd.DataFrame) -> list[int]:
-    return [int(frame["outcome"].eq(name).sum()) for name in (*OUTCOMES, "")]
+    found = [
+        int(frame[name].eq(outcome).sum()) for name in ("outcome_sample", "outcome") for outcome in OUTCOMES
+    ]
+    return [*found, int((frame["outcome"].eq("") & frame["outcome_sample"].eq("")).sum())]
 
 
 def badge(outcome: str) -> Html:
@@ -74,58 +73,63 @@ def badge(outcome: str) -> Html:
     return element("span", text, class_=f"sc-badge {name}")
 
 
-def contrast_table(frame: pd.DataFrame, caption: str = "", titles: Mapping[str, str] | None = None) -> Html:
-    """Show contrasts: both values, difference with interval, outcome; worse first, then better.
+def before_after(frame: pd.DataFrame) -> Html:
+    """Show the headline measures, then those of each group, and each class."""
+    shown = headline_rows(frame)
+    if shown.empty:
+        return element("p", "The models share no task with a headline measure.")
+    return contrast_table(shown, ordered=True)
 
-    Parameters
-    ----------
-    frame
-        Contrasts of two models.
-    caption
-        What the table shows.
-    titles
-        Family -> what pages call it; default: its name.
-    """
-    order = {WORSE: 0, BETTER: 1, NO_EVIDENCE: 2, "": 3}
-    frame = frame.assign(order=frame["outcome"].map(order)).sort_values("order", kind="stable")
-    several = frame["corpus"].nunique() > 1
+
+def contrast_table(
+    frame: pd.DataFrame,
+    caption: str = "",
+    titles: Mapping[str, str] | None = None,
+    *,
+    ordered: bool = False,
+) -> Html:
+    """Show contrasts: both values, difference, both answers; worse first, then better, unless in order."""
+    place = {WORSE: 0, BETTER: 1, NO_EVIDENCE: 2, "": 3}
+    order = frame[["outcome", "outcome_sample"]].map(place.get).min(axis=1)
+    if not ordered:
+        frame = frame.assign(order=order).sort_values("order", kind="stable")
+    about = {"corpus": frame["corpus"].nunique() > 1, "family": not ordered}
     rows = []
     for row in frame.head(MOST_ROWS).itertuples():
-        cells = [row.corpus] if several else []
-        difference = tables.number(row.difference)
-        bounds = "" if pd.isna(row.low) else f"{tables.number(row.low)} to {tables.number(row.high)}"
+        named = {"corpus": row.corpus, "family": (titles or {}).get(row.family, row.family)}
         share = "" if pd.isna(row.relative) else f"{100 * row.relative:+.1f} %".replace("-", "−")
-        outcome = tables.two_lines(badge(row.outcome), _p_value(row.p_value))
-        if row.skipped:
-            outcome = outcome + element("small", row.skipped, class_="sc-reason sc-line")
-        cells += [
-            (titles or {}).get(row.family, row.family),
-            row.task,
-            tables.test_cell(row),
-            _value(row.baseline_value, row.baseline_passed),
-            _value(row.candidate_value, row.candidate_passed),
-            tables.Cell(tables.two_lines(difference, bounds), _sortable(row.difference), "sc-number"),
-            tables.Cell(share, _sortable(row.relative), "sc-number"),
-            tables.Cell(outcome, order[row.outcome]),
-        ]
-        rows.append(cells)
-    columns = ["corpus"] if several else []
-    columns += [
-        "family",
-        "task",
-        "test",
-        "baseline",
-        "candidate",
-        "difference and 95 % interval",
-        "relative",
-        "outcome",
-    ]
-    parts = [tables.table(rows, columns, caption=caption, filters=tables.FILTERS)]
-    if len(frame) > MOST_ROWS:
-        parts.append(
-            element("p", f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv.", class_="sc-note")
+        here = (row.outcome_sample, row.p_sample, row.difference_low_sample, row.difference_high_sample)
+        rows.append(
+            [
+                *(text for name, text in named.items() if about[name]),
+                row.task,
+                tables.test_cell(row),
+                _value(row.baseline_value, row.baseline_passed),
+                _value(row.candidate_value, row.candidate_passed),
+                _number(row.difference, share),
+                _answer(*here, place),
+                _answer(row.outcome, row.p_value, row.low, row.high, place, row.skipped),
+                row.blocks,
+            ]
         )
+    columns = [*(name for name in named if about[name])] if rows else []
+    columns += ["task", "test", "baseline", "candidate", "difference", "with these speakers"]
+    columns += ["for new speakers", "speakers"]
+    parts = [tables.table(rows, columns, caption=caption, filters=() if ordered else tables.FILTERS)]
+    if len(frame) > MOST_ROWS:
+        more = f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv."
+        parts.append(element("p", more, class_="sc-note"))
     return join(parts)
+
+
+def _answer(
+    outcome: str, p: float, low: float, high: float, place: Mapping[str, int], why: str = ""
+) -> tables.Cell:
+    bounds = "" if pd.isna(low) else f"{tables.number(low)} to {tables.number(high)}"
+    shown = tables.two_lines(badge(outcome), " · ".join(filter(None, (bounds, _p_value(p)))))
+    if why:
+        shown = shown + element("small", why, class_="sc-reason sc-line")
+    return tables.Cell(shown, place[outcome])
 
 
 def _p_value(p: float) -> str:
@@ -136,12 +140,12 @@ def _p_value(p: float) -> str:
 
 
 def _value(value: float, passed: object) -> tables.Cell:
-    verdict = "" if pd.isna(passed) else ("✓ pass" if passed else "✗ fail")
-    return tables.Cell(tables.two_lines(tables.number(value), verdict), _sortable(value), "sc-number")
+    return _number(value, "" if pd.isna(passed) else ("✓ pass" if passed else "✗ fail"))
 
 
-def _sortable(value: float) -> float | None:
-    return None if pd.isna(value) else value
+def _number(value: float, below: str) -> tables.Cell:
+    shown = tables.two_lines(tables.number(value), below)
+    return tables.Cell(shown, None if pd.isna(value) else value, "sc-number")
 
 
 def turned(frame: pd.DataFrame, titles: Mapping[str, str] | None = None) -> Html:

@@ -100,6 +100,8 @@ def finding(row: object, blocks: str = "speaker") -> Finding:
         parts = [f"difference {significant(row.gap)}", span, count, _margin(row, *bounds)]
         others = "the others" if row.against in ("", "others") else _people(_other(row))
         says = f"{significant(row.group_value)} against {significant(row.others_value)} of {others}"
+        if pd.isna(row.group_value):  # of a version that kept no values of groups
+            says = f"not that of {others}"
         rests = ", ".join(filter(None, parts))
         return Finding(_people(row.group), measured, says, rests, _adjusted(row))
     side = {ABOVE: "above ", BELOW: "below "}.get(row.rule, "within ±")

@@ -11,18 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import least_per_bin, least_predictions
 from soundcheck.evaluation.subset import Subset
 from soundcheck.report import figures, group_figures, sentences, tables
+from soundcheck.report.estimate_tables import estimate_table
 from soundcheck.report.html import Html, element, folded, join
-from soundcheck.report.recognition_tables import percent_cell
-from soundcheck.report.sentences import is_rate
 from soundcheck.report.style import label
-from soundcheck.suite.measures import info_of
 
 
 def balance_table(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str]]]) -> Html:
@@ -59,32 +56,8 @@ def own_values(evaluation: Evaluation, column: str = "") -> Html:
             element("h3", f"{task} by {name}, {corpus}"),
             figures.show(evaluation.media, figure, alt, finding=finding),
         ]
-        shown.append(_value_table(own))
+        shown.append(estimate_table(own, {"group": "group"}))
     return join(shown) if shown else element("p", "No group has a value of its own.")
-
-
-def _value_table(own: pd.DataFrame) -> Html:
-    """Show the values of groups with their intervals, a row a group."""
-    rows = []
-    titles = {
-        (row.measure, row.label): ", ".join(filter(None, (info_of(row.measure).title, row.label)))
-        for row in own.itertuples()
-    }
-    for group, values in own.groupby("group", sort=False):
-        cells = {(row.measure, row.label): _value_cell(row) for row in values.itertuples()}
-        segments, speakers = (int(values[name].max()) for name in ("segments", "speakers"))
-        rows.append([group, *(cells.get(one, "") for one in titles), segments, speakers or ""])
-    return tables.table(rows, ["group", *titles.values(), "segments", "speakers"], stacked=True)
-
-
-def _value_cell(row: object) -> tables.Cell:
-    if is_rate(info_of(row.measure)):
-        return percent_cell(row.value, row.low, row.high)
-    digits = tables.digits_for(row.value, row.low, row.high)
-    span = (
-        "" if pd.isna(row.low) else f"{tables.number(row.low, digits)} to {tables.number(row.high, digits)}"
-    )
-    return tables.Cell(tables.two_lines(tables.number(row.value, digits), span), row.value, "sc-number")
 
 
 def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:

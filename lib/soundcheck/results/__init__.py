@@ -39,7 +39,6 @@ from soundcheck.results.summary import Tally, aspects, tally
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import (
     RESULT_COLUMNS,
-    STATES,
     Verdict,
     judge,
     skip,
@@ -65,7 +64,6 @@ __all__ = [
     "load_judged",
     "save_contrasts",
     "RESULT_COLUMNS",
-    "STATES",
     "Tally",
     "Verdict",
     "aspects",

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.results.contrast import CONTRAST_COLUMNS, Contrast
+from soundcheck.results.contrast import CONTRAST_COLUMNS, CONTRAST_TYPES, frame_of
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.reading import unescaped
 from soundcheck.results.record import ComparisonRecord
 
 _TABLE = "comparisons.csv"
-_TYPES = {field.name: str(field.type) for field in dataclasses.fields(Contrast)}
 _TRUTHS = {"True": True, "False": False}
 
 
@@ -85,15 +82,10 @@ _AGAIN = "Run the suite again"
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    columns = {}
-    for name in CONTRAST_COLUMNS:
-        cells, kind = table[name], _TYPES[name]
-        if kind.startswith("float"):
-            columns[name] = cells.replace("", np.nan).astype(np.float64)
-        elif kind == "int":
-            columns[name] = cells.astype(np.int64)
-        elif kind.startswith("bool"):
-            columns[name] = cells.map(_TRUTHS.get).astype(object)
-        else:
-            columns[name] = cells.astype("str")
-    return pd.DataFrame(columns, columns=CONTRAST_COLUMNS)
+    read = {"int": int, "str": str, "bool | None": _TRUTHS.get}
+    cells = {name: table[name].map(read.get(kind, _number)) for name, kind in CONTRAST_TYPES.items()}
+    return frame_of(CONTRAST_TYPES, pd.DataFrame(cells, dtype=object).to_dict("records"))
+
+
+def _number(cell: str) -> float:
+    return float(cell) if cell else np.nan

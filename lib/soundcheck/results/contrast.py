@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -33,58 +33,36 @@ from soundcheck.common.escaping import spreadsheet
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
+from soundcheck.results.estimates import Estimate
 from soundcheck.results.judged import Judged
 from soundcheck.results.states import FALSE_DISCOVERY_RATE
 from soundcheck.results.verdict import SHOWN, Verdict
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.false_discovery import adjusted_p_values
-from soundcheck.statistics.paired import LEAST_BLOCKS, paired_interval, paired_p_value, standard_error, welch
+from soundcheck.statistics.paired import (
+    LEAST_BLOCKS,
+    interval_error,
+    joined_error,
+    paired_interval,
+    paired_p_value,
+    standard_error,
+    t_test,
+    welch,
+)
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
+from soundcheck.suite.measures import HIGHER, info_of, measure_of
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 PAIRED, UNPAIRED = "paired", "unpaired"
+_WITHHELD, _NO_TEST = "interval withheld", "a value without a test"
 _DIFFERENCES = ("difference", "change", "shift")  # words in names of tests whose value is a difference itself
 
 
 @dataclasses.dataclass(frozen=True)
 class Contrast:
-    """One test of two models; a row of ``comparisons.csv``.
+    """One test of two models; a row of ``comparisons.csv``."""
 
-    Parameters
-    ----------
-    baseline, candidate
-        Names of the models.
-    corpus, family, category, task, test, label, group
-        What was tested on what.
-    baseline_value, candidate_value
-        Values of the two models.
-    difference, low, high
-        Candidate minus baseline (of absolute values if the sign does not count) with its 95 % interval.
-    relative, relative_low, relative_high
-        The same as a share of the baseline's value, of tests that count errors.
-    certainty
-        Share of replicates in which the difference has the sign that it has.
-    outcome
-        ``"better"``, ``"worse"``, ``"no evidence"``; ``""`` if the models cannot be compared.
-    baseline_passed, candidate_passed
-        Their verdicts; ``None`` if skipped.
-    segments, blocks
-        How many segments and blocks the candidate's value rests on.
-    rule, threshold
-        What the values are compared with.
-    skipped
-        Why there is no outcome or no interval, or what to know about it; else ``""``.
-    p_value
-        Of the t-test of the difference against 0, two-sided.
-    adjusted_p_value
-        The same after Benjamini and Hochberg over all tests of the comparison; ``outcome`` is better or worse
-        if it is 0.05 or less.
-    pairing
-        ``"paired"`` if both values were drawn with the same blocks, ``"unpaired"`` if not; ``""`` without
-        p-value.
-    """
-
-    baseline: str
+    baseline: str  # names of the models
     candidate: str
     corpus: str
     family: str
@@ -94,49 +72,102 @@ class Contrast:
     label: str = ""
     baseline_value: float | None = None
     candidate_value: float | None = None
-    difference: float | None = None
-    low: float | None = None
+    difference: float | None = None  # candidate minus baseline, of absolute values if the sign does not count
+    low: float | None = None  # its 95 % interval for new speakers
     high: float | None = None
-    relative: float | None = None
+    relative: float | None = None  # the same as a share of the baseline's value, of tests that count errors
     relative_low: float | None = None
     relative_high: float | None = None
-    certainty: float | None = None
-    outcome: str = ""
-    baseline_passed: bool | None = None
+    certainty: float | None = None  # share of replicates in which the difference has the sign that it has
+    outcome: str = ""  # for new speakers; empty if the models cannot be compared
+    baseline_passed: bool | None = None  # None if skipped
     candidate_passed: bool | None = None
-    segments: int = 0
+    segments: int = 0  # that the candidate's value rests on
     blocks: int = 0
     rule: str = ""
     threshold: float | None = None
-    skipped: str = ""
+    skipped: str = ""  # why there is no outcome or no interval, or what to know about it
     group: str = ""
-    p_value: float | None = None
-    adjusted_p_value: float | None = None
+    p_value: float | None = None  # two-sided, of the t-test of the difference against 0
+    adjusted_p_value: float | None = None  # after Benjamini and Hochberg over all tests of the comparison
     pairing: str = ""
+    difference_low_sample: float | None = None  # its 95 % interval for these speakers
+    difference_high_sample: float | None = None
+    p_sample: float | None = None
+    outcome_sample: str = ""  # for these speakers
 
 
-CONTRAST_COLUMNS = [field.name for field in dataclasses.fields(Contrast)]
+# Measures that answer how good a model is, of each task the first one that it has.
+HEADLINES = (
+    *("concordance_cc", "unweighted_average_recall", "word_error_rate", "character_error_rate"),
+    *("mixed_error_rate", "equal_error_rate"),
+)
+CONTRAST_TYPES = {field.name: str(field.type) for field in dataclasses.fields(Contrast)}
+CONTRAST_COLUMNS = list(CONTRAST_TYPES)
+
+
+def shown_values(rows: Iterable[Estimate], category: str) -> list[Verdict]:
+    """Make rows of values that no test judges, for comparisons: those of groups, named by their measure."""
+    found = []
+    for row in rows:
+        info = info_of(row.measure)
+        about = {name: getattr(row, name) for name in ("model", "corpus", "family", "task", "label")}
+        about |= {name: getattr(row, name) for name in ("value", "low", "high", "segments")}
+        found.append(
+            Verdict(
+                **about,
+                category=category,
+                test=row.measure.replace(info.name, info.title),
+                group=row.part,
+                blocks=row.speakers,
+                rule=ABOVE if info.better == HIGHER else BELOW,
+                evidence="" if row.value is None else SHOWN,
+                skipped=_NO_TEST,
+            )
+        )
+    return found
+
+
+def headlines(frame: pd.DataFrame) -> pd.DataFrame:
+    """Keep of each corpus and task the row of a comparison that answers how good the models are."""
+    own = frame[frame["category"].eq("correctness") & frame["group"].eq("") & frame["label"].eq("")]
+    own = own[own["baseline_value"].notna() & own["candidate_value"].notna()]
+    pairs = zip(own["test"], own["family"], strict=True)
+    measures = pd.Series([measure_of(*pair).name for pair in pairs], index=own.index, dtype="str")
+    places = measures.map({name: place for place, name in enumerate(HEADLINES)}).dropna()
+    order = own.loc[places.index].assign(place=places).sort_values("place", kind="stable")
+    return order.drop_duplicates(["corpus", "task"]).drop(columns="place").sort_index()
+
+
+def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Give the headline rows of a comparison, each with those of its groups and classes behind it."""
+    found = [frame.iloc[:0]]
+    measured = [measure_of(*pair).name for pair in zip(frame["test"], frame["family"], strict=True)]
+    for place, row in headlines(frame).iterrows():
+        here = frame["corpus"].eq(row["corpus"]) & frame["task"].eq(row["task"])
+        title = measure_of(row["test"], row["family"]).title
+        groups = frame["group"].ne("") & frame["test"].str.split(" (", regex=False).str[0].eq(title)
+        classes = frame["category"].eq("correctness") & frame["label"].ne("") & frame["group"].eq("")
+        classes &= pd.Series(measured, index=frame.index).eq("recall")
+        found += [frame.loc[[place]], frame[here & groups], frame[here & classes]]
+    return pd.concat(found)
 
 
 def contrast(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Contrast:
-    """Compare two models on one test, as if there were no others; see :func:`contrasts` for many.
-
-    Parameters
-    ----------
-    baseline, candidate
-        The same test of two models, with replicates.
-    same_draws
-        Whether replicates that rest on the same blocks were drawn with the same weights.
-    """
+    """Compare two models on one test, as if there were no others; see :func:`contrasts` for many."""
     return settled([unsettled(baseline, candidate, same_draws)])[0]
 
 
 def unsettled(
-    baseline: Judged, candidate: Judged, same_draws: bool = True, same_segments: bool = False
+    baseline: Judged,
+    candidate: Judged,
+    same_draws: bool = True,
+    same_segments: bool = False,
+    kinds: tuple[str | None, str | None] = (None, None),
 ) -> Contrast:
-    """Compare two models on one test as :func:`contrast` does; :func:`settled` decides among many later.
+    """Compare two models on one test; :func:`settled` decides among many later.
 
-    With ``same_segments`` only if both answered the same.
+    With ``same_segments`` only if both answered the same. For ``kinds`` see :func:`difference`.
     """
     before, after = baseline.verdict, candidate.verdict
     common = {
@@ -157,86 +188,137 @@ def unsettled(
     if same_segments and baseline.segments != candidate.segments:
         remedy = "list both models in one suite, which compares what both answered"
         return Contrast(**common, skipped=f"{differing}; {remedy}")
-    one, other = (_sized(entry) for entry in (baseline, candidate))
-    first, second = (_size(entry.verdict) for entry in (baseline, candidate))
-    difference = float(round_significant(np.array(second - first)))
-    common |= {"difference": difference, "outcome": NO_EVIDENCE}
-    error_rate = _counts_errors(after) and first > 0
-    if error_rate:
-        common["relative"] = float(round_significant(np.array(difference / first)))
     remarks = []
     if before.threshold != after.threshold:
         remarks.append(f"thresholds differ: {before.threshold} and {after.threshold}")
     if baseline.segments != candidate.segments:
         remarks.append(differing)
-    blocks = (baseline.contributing, candidate.contributing)
-    few = min(blocks) < LEAST_BLOCKS or NO_INTERVAL in (before.evidence, after.evidence)
-    if few or before.low is None or after.low is None:
-        reason = before.skipped or after.skipped
-        if not reason:
-            reason = f"too few speakers or other blocks, {LEAST_BLOCKS} are needed on either side"
-        return Contrast(**common | {"relative": None}, skipped=_join("interval withheld", reason))
     paired = same_draws and baseline.blocks == candidate.blocks
-    # Whether the baseline's errors are clearly above 0; NaN is not.
-    clear = error_rate and paired_p_value(one, first, blocks[0]) <= FALSE_DISCOVERY_RATE
-    if paired:
-        drawn = min(len(one), len(other))  # more replicates continue the same draws
-        one, other = one[:drawn], other[:drawn]
-        replicates = round_significant(other - one)
-        p = paired_p_value(replicates, difference, min(blocks))
-        low, high = paired_interval(replicates, difference, min(blocks))
-        common["certainty"] = _certainty(replicates, difference)
-    else:
-        errors = (standard_error(one, blocks[0]), standard_error(other, blocks[1]))
-        p, low, high = welch(difference, errors, blocks)
+    found = difference(baseline, candidate, paired, kinds)
+    common |= found | {"outcome": NO_EVIDENCE}
+    if found["p_value"] is None:
+        reason = next((v.skipped for v in (before, after) if v.evidence != SHOWN and v.skipped), "")
+        if not reason and all(map(_generalises, (baseline, candidate))):
+            reason = "no replicates"
+        reason = reason or f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
+        remarks = [reason if reason.startswith(_WITHHELD) else f"{_WITHHELD}: {reason}"]
+    elif not paired:
         why = "not the same blocks" if baseline.blocks != candidate.blocks else "drawn with other seeds"
         remarks.append(f"unpaired, {why}")
-    if np.isnan(p):
-        return Contrast(**common | {"relative": None}, skipped="interval withheld: no replicates")
-    common |= {"low": low, "high": high, "p_value": p, "pairing": PAIRED if paired else UNPAIRED}
-    if error_rate and not clear:
-        common["relative"] = None
-    elif error_rate and paired and (one[~np.isnan(one)] > 0).all():
-        share = round_significant(np.divide(replicates, one))
-        bounds = paired_interval(share, common["relative"], min(blocks))
-        common |= {"relative_low": bounds[0], "relative_high": bounds[1]}
+    if found["p_value"] is not None and _counts_errors(after) and before.value > 0:
+        common |= _relative(baseline, candidate, found["difference"], paired)
     return Contrast(**common, skipped="; ".join(remarks))
 
 
-def settled(rows: Sequence[Contrast], matters: float = 0.0) -> list[Contrast]:
-    """Decide what is better or worse among all tests of a comparison.
+def difference(
+    before: Judged, after: Judged, paired: bool, kinds: tuple[str | None, str | None] = (None, None)
+) -> dict[str, float | str | None]:
+    """Compare two values, for new speakers and for these; gives cells of :class:`Contrast`.
 
     Parameters
     ----------
-    rows
-        All contrasts that are told together; those without p-value stay as they are.
-    matters
-        Differences up to this size count as p = 1.
+    paired
+        Whether replicates were drawn with the same weights of the same blocks.
+    kinds
+        Kinds of the intervals of both runs, which tell the standard error where replicates are missing.
     """
-    tested = [n for n, row in enumerate(rows) if row.p_value is not None]
-    p_values = [1.0 if abs(rows[n].difference) <= matters else rows[n].p_value for n in tested]
-    adjusted = adjusted_p_values(p_values) if tested else []
-    found = list(rows)
-    for n, p in zip(tested, round_significant(np.asarray(adjusted)).tolist(), strict=True):
-        outcome = NO_EVIDENCE
-        if p <= FALSE_DISCOVERY_RATE:
-            outcome = BETTER if (rows[n].difference > 0) == (rows[n].rule == ABOVE) else WORSE
-        found[n] = dataclasses.replace(rows[n], adjusted_p_value=p, outcome=outcome)
+    entries = (before, after)
+    signs = [_sign(entry.verdict) for entry in entries]
+    sizes = [sign * entry.verdict.value for sign, entry in zip(signs, entries, strict=True)]
+    value = float(round_significant(np.array(sizes[1] - sizes[0])))
+    found: dict[str, float | str | None] = {"difference": value}
+    blocks = (before.contributing, after.contributing)
+    if all(map(_generalises, entries)):
+        if paired and all(entry.drawn for entry in entries):
+            drawn = min(len(entry.replicates) for entry in entries)  # more replicates continue the same draws
+            one, other = (sign * entry.replicates[:drawn] for sign, entry in zip(signs, entries, strict=True))
+            spread = standard_error(round_significant(other - one), min(blocks))
+            tested = t_test(value, spread, min(blocks) - 1, 0.5 ** min(blocks))
+            found["certainty"] = _certainty(other - one, value)
+        else:
+            errors = [_error(entry, kind) for entry, kind in zip(entries, kinds, strict=True)]
+            tested = welch(value, tuple(errors), blocks)
+        found |= _cells(("p_value", "low", "high"), tested)
+        found["pairing"] = PAIRED if "certainty" in found else UNPAIRED
+    freedom = float(np.fmin(before.freedom, after.freedom))  # NaN: nothing varies
+    if min(len(entry.spread) for entry in entries) and freedom > 0:
+        if (before.segments, before.blocks) == (after.segments, after.blocks):
+            spreads = [sign * entry.spread for sign, entry in zip(signs, entries, strict=True)]
+            error = float(round_significant(np.linalg.norm(spreads[1] - spreads[0])))
+        else:
+            errors = [float(np.linalg.norm(entry.spread)) for entry in entries]
+            freedoms = np.nan_to_num([entry.freedom for entry in entries], nan=freedom)
+            error, freedom = joined_error(errors, freedoms)
+        tested = t_test(value, error, freedom, 0.5 ** (freedom + 1))
+        found |= _cells(("p_sample", "difference_low_sample", "difference_high_sample"), tested)
+    if found.get("p_value") is None:
+        found |= {"p_value": None, "pairing": "", "certainty": None}
     return found
 
 
-def _size(row: Verdict) -> float:
-    return abs(row.value) if row.rule in (WITHIN, GAP_WITHIN) else row.value
-
-
-def _sized(entry: Judged) -> np.ndarray:
-    """Give the replicates of the size of a value.
-
-    They keep the sign that the value has: folded at 0, replicates of a small value would hide half of their
-    spread, and equal models would not come out equal.
-    """
+def _generalises(entry: Judged) -> bool:
     row = entry.verdict
-    return -entry.replicates if row.rule in (WITHIN, GAP_WITHIN) and row.value < 0 else entry.replicates
+    return entry.contributing >= LEAST_BLOCKS and row.low is not None and row.evidence != NO_INTERVAL
+
+
+def _cells(names: Sequence[str], numbers: Sequence[float]) -> dict[str, float | None]:
+    pairs = zip(names, numbers, strict=True)
+    return {name: None if np.isnan(number) else float(number) for name, number in pairs}
+
+
+def _error(entry: Judged, kind: str | None) -> float:
+    if entry.drawn:
+        return standard_error(entry.replicates, entry.contributing)
+    if kind is None:
+        return np.nan
+    return interval_error(entry.verdict.low, entry.verdict.high, entry.contributing, kind)
+
+
+def _relative(baseline: Judged, candidate: Judged, found: float, paired: bool) -> dict[str, float]:
+    """Give the difference as a share of the baseline's errors, if these are more than chance."""
+    value, blocks = baseline.verdict.value, baseline.contributing
+    if not paired_p_value(baseline.replicates, value, blocks) <= FALSE_DISCOVERY_RATE:  # NaN is not
+        return {}
+    share = float(round_significant(np.array(found / value)))
+    cells = {"relative": share}
+    drawn = min(len(baseline.replicates), len(candidate.replicates))
+    one, other = baseline.replicates[:drawn], candidate.replicates[:drawn]
+    if paired and (one[~np.isnan(one)] > 0).all():
+        shares = round_significant(np.divide(other - one, one))
+        bounds = paired_interval(shares, share, min(blocks, candidate.contributing))
+        cells |= _cells(("relative_low", "relative_high"), bounds)
+    return cells
+
+
+def settled(rows: Sequence[Contrast], matters: float = 0.0) -> list[Contrast]:
+    """Decide what is better or worse among all tests of a comparison, for new speakers and for these.
+
+    Differences up to ``matters`` count as p = 1; rows without p-value stay as they are.
+    """
+    return _decided(
+        _decided(list(rows), matters, "p_value", "outcome"), matters, "p_sample", "outcome_sample"
+    )
+
+
+def _decided(rows: list[Contrast], matters: float, p_name: str, outcome: str) -> list[Contrast]:
+    tested = [n for n, row in enumerate(rows) if getattr(row, p_name) is not None]
+    p_values = [1.0 if abs(rows[n].difference) <= matters else getattr(rows[n], p_name) for n in tested]
+    adjusted = adjusted_p_values(p_values) if tested else []
+    for n, p in zip(tested, round_significant(np.asarray(adjusted)).tolist(), strict=True):
+        found = NO_EVIDENCE
+        if p <= FALSE_DISCOVERY_RATE:
+            found = BETTER if (rows[n].difference > 0) == (rows[n].rule == ABOVE) else WORSE
+        changed = {outcome: found} | ({"adjusted_p_value": p} if p_name == "p_value" else {})
+        rows[n] = dataclasses.replace(rows[n], **changed)
+    return rows
+
+
+def _sign(row: Verdict) -> float:
+    """Say which sign makes the size of a value, where its rule asks for that.
+
+    Replicates keep it: folded at 0, those of a small value would hide half of their spread.
+    """
+    return -1.0 if row.rule in (WITHIN, GAP_WITHIN) and row.value < 0 else 1.0
 
 
 def _counts_errors(row: Verdict) -> bool:
@@ -247,10 +329,6 @@ def _counts_errors(row: Verdict) -> bool:
 
 _WHAT = ("corpus", "family", "task", "test", "group", "label")  # pairs the tests of two models
 _SAME = (*_WHAT, "category", "segments", "blocks", "rule", "threshold")
-
-
-def _join(*texts: str) -> str:
-    return ": ".join(filter(None, texts))
 
 
 def _certainty(replicates: np.ndarray, difference: float) -> float | None:
@@ -333,7 +411,15 @@ def _on_common(
 
 
 def _by_key(entries: Iterable[Judged]) -> dict[tuple[str, ...], Judged]:
-    return {_key(entry.verdict): entry for entry in entries}
+    """Give entries by what was tested; a value of a group that two families have is there once."""
+    found: dict[tuple[str, ...], Judged] = {}
+    values: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for entry in entries:
+        key = _key(entry.verdict)
+        if entry.verdict.skipped == _NO_TEST and values.setdefault((key[0], *key[2:]), key) != key:
+            continue
+        found[key] = entry
+    return found
 
 
 def _key(row: Verdict) -> tuple[str, ...]:
@@ -342,22 +428,20 @@ def _key(row: Verdict) -> tuple[str, ...]:
 
 def contrast_frame(found: Sequence[Contrast]) -> pd.DataFrame:
     """Make a table with the columns :data:`CONTRAST_COLUMNS`; missing numbers are NaN, verdicts ``None``."""
-    return frame_of(Contrast, found)
+    return frame_of(CONTRAST_TYPES, [vars(row) for row in found])
 
 
-def frame_of(kind: type, rows: Sequence[object]) -> pd.DataFrame:
-    """Make a table of dataclasses, a column a field; missing numbers are NaN, all else missing ``None``."""
+def frame_of(types: Mapping[str, str], rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+    """Make a table of columns with some annotations; missing numbers are NaN, all else missing ``None``."""
     made = {}
-    for field in dataclasses.fields(kind):
-        values = [getattr(row, field.name) for row in rows]
-        written = str(field.type)
+    for name, written in types.items():
+        values = [row[name] for row in rows]
         if written.startswith("float"):
-            numbers = [np.nan if value is None else value for value in values]
-            made[field.name] = pd.Series(numbers, dtype=np.float64)
+            made[name] = pd.Series(values, dtype=object).astype(np.float64)
         elif written == "int":
-            made[field.name] = pd.Series(values, dtype=np.int64)
+            made[name] = pd.Series(values, dtype=np.int64)
         else:
-            made[field.name] = pd.Series(values, dtype="str" if written == "str" else object)
+            made[name] = pd.Series(values, dtype="str" if written == "str" else object)
     return pd.DataFrame(made)
 
 

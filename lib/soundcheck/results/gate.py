@@ -29,6 +29,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results import accepted, suite_now, worse
 from soundcheck.results.finished_run import FinishedRun, read_baseline, read_run
+from soundcheck.results.headline import few_speakers
 from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, counted
@@ -40,6 +41,7 @@ from soundcheck.statistics.rules import GAP_RULES, passes
 FAILED_NOTEBOOK = "error: "  # how the reason of a row begins whose notebook or model failed
 NOT_COMPUTED = "not computed by the notebook"
 MOST = 20  # lines of a kind that a summary shows
+FEW = 3  # differences with too few speakers that it shows, the largest
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,10 +148,13 @@ def check(
     failures, wrong = int(red.sum()), int(errors.sum()) + len(problems)
     if failures or wrong:
         lines.append(f"The gate fails: {number_of(failures, 'failure')}, {number_of(wrong, 'error')}.")
-    elif len(undecided) < (len(baselines) or rows["model"].nunique()):
-        few = int((rows["against"].ne("") & rows["gap"].notna() & rows["state_sample"].eq(REPORTED)).sum())
-        least = f" {number_of(few, 'difference')} with too few speakers to generalise." if few else ""
-        lines.append("Nothing got worse." if baselines else f"No failure counts.{least}")
+    else:
+        few = few_speakers(rows)[: 0 if baselines else None]
+        lines += _listed(few.head(FEW), "too few speakers")
+        if len(few):
+            lines.append(f"{number_of(len(few), 'difference')} with too few speakers to generalise.")
+        if len(undecided) < (len(baselines) or rows["model"].nunique()):
+            lines.append("Nothing got worse." if baselines else "No failure counts.")
     lines.append(f"JUnit XML: {junit}")
     return Judgement(EXIT_TEST_FAILED if failures or wrong else EXIT_OK, "\n".join(lines))
 
@@ -258,7 +263,7 @@ def _got_worse(
         # Of a pair the other row may count now.
         frames = [one.frame[one.frame["passed"].notna()] for one in (run, baseline)]
         frames[1] = frames[1][frames[1]["model"].isin(frame["model"])]
-        here, there = (set(one[list(worse.KEY)].itertuples(index=False, name=None)) for one in frames)
+        here, there = (set(one[list(KEY)].itertuples(index=False, name=None)) for one in frames)
         if gone := len(there - here):
             lines.append(f"{number_of(gone, 'test')} of {baseline.shown} not judged any more.")
         lines += [f"{baseline.shown} differs: {what}." for what in different]

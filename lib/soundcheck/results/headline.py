@@ -24,7 +24,10 @@ def headline(rows: pd.DataFrame) -> str:
 
 
 def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Give the differences with too few speakers to generalise, the largest in units of its margin first."""
+    """Give the differences with too few speakers to generalise, the largest in units of its margin first.
+
+    What two families find is one difference.
+    """
     found = counted(rows)
     found = found[
         found["state"].isin([INCONCLUSIVE, NOT_EVALUATED])
@@ -35,4 +38,5 @@ def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
     # Where only being worse off counts, groups that are better off come last.
     size = found["gap"].where(found["rule"].map(one_sided).astype(bool), found["gap"].abs())
     size = size / found["matters"].fillna(1)
-    return found.loc[size.sort_values(ascending=False, kind="stable").index]
+    ordered = found.loc[size.sort_values(ascending=False, kind="stable").index]
+    return ordered.drop_duplicates(["model", "corpus", "task", "test", "group", "label", "gap"])

@@ -38,6 +38,9 @@ class Judged:
     smaller_side
         Of a test that compares a group, how many blocks the group has or all others have, whatever is less;
         0 where the blocks of the verdict say it all.
+    spread, freedom
+        How the value varies with the recordings of these speakers, see
+        :class:`soundcheck.statistics.fixed_speakers.FixedSpeakers`; empty if nobody knows.
     """
 
     verdict: Verdict
@@ -45,6 +48,13 @@ class Judged:
     segments: str = ""
     blocks: str = ""
     smaller_side: int = 0
+    spread: np.ndarray = dataclasses.field(default_factory=lambda: np.empty(0))
+    freedom: float = np.nan
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there are replicates."""
+        return bool(np.isfinite(self.replicates).any())
 
     @property
     def contributing(self) -> int:
@@ -58,7 +68,7 @@ class Judged:
 
 @dataclasses.dataclass(frozen=True)
 class _Rows(JsonFile):
-    """What the file of rows holds; ``population`` are the digests of :class:`Judged`."""
+    """What the file of rows holds; lists of facts of :class:`Judged` go on with those of ``parts``."""
 
     rows: tuple[Verdict, ...]
     population: tuple[tuple[str, str], ...]
@@ -66,6 +76,9 @@ class _Rows(JsonFile):
     smaller_sides: tuple[int, ...] = ()  # empty: written before there were any
     estimates: tuple[Estimate, ...] = ()
     drawn: tuple[tuple[str, str, str, tuple[str, ...]], ...] = ()  # corpus, family, task and keys of segments
+    parts: tuple[Verdict, ...] = ()  # values of groups, which are compared with those of another model
+    # Lengths of replicates and spread, degrees of freedom; empty: a table of replicates, written before
+    numbers: tuple[tuple[int, int, float | None], ...] = ()
 
 
 def save(
@@ -74,19 +87,26 @@ def save(
     notes: Sequence[str] = (),
     estimates: Sequence[Estimate] = (),
     drawn: Mapping[tuple[str, str, str], Sequence[str]] = MappingProxyType({}),
+    parts: Sequence[Judged] = (),
 ) -> None:
-    """Write verdicts, their replicates, notes for the reader, estimates and what was drawn."""
-    replicates = max((len(entry.replicates) for entry in judged), default=0)
-    table = np.full((len(judged), replicates), np.nan)
-    for row, entry in zip(table, judged, strict=True):
-        row[: len(entry.replicates)] = entry.replicates
+    """Write verdicts, their replicates, notes for the reader, estimates, what was drawn, values of groups."""
+    entries = [*judged, *parts]
+    numbers = [array for entry in entries for array in (entry.replicates, entry.spread)]
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
-        np.save(file, table, allow_pickle=False)
-    verdicts = tuple(entry.verdict for entry in judged)
-    population = tuple((entry.segments, entry.blocks) for entry in judged)
-    sides = tuple(entry.smaller_side for entry in judged)
-    listed = tuple((*place, tuple(keys)) for place, keys in drawn.items())
-    _Rows(verdicts, population, tuple(notes), sides, tuple(estimates), listed).write(path)
+        np.save(file, np.concatenate([np.empty(0), *numbers]), allow_pickle=False)
+    _Rows(
+        rows=tuple(entry.verdict for entry in judged),
+        population=tuple((entry.segments, entry.blocks) for entry in entries),
+        notes=tuple(notes),
+        smaller_sides=tuple(entry.smaller_side for entry in entries),
+        estimates=tuple(estimates),
+        drawn=tuple((*place, tuple(keys)) for place, keys in drawn.items()),
+        parts=tuple(entry.verdict for entry in parts),
+        numbers=tuple(
+            (len(e.replicates), len(e.spread), None if np.isnan(e.freedom) else float(e.freedom))
+            for e in entries
+        ),
+    ).write(path)
 
 
 def load(path: str | os.PathLike) -> list[Verdict]:
@@ -100,13 +120,22 @@ def load_all(path: str | os.PathLike) -> tuple[list[Verdict], list[Estimate], li
     return list(found.rows), list(found.estimates), list(found.drawn)
 
 
-def load_judged(path: str | os.PathLike) -> list[Judged]:
-    """Read the verdicts that :func:`save` wrote, with their replicates."""
+def load_judged(path: str | os.PathLike, *, parts: bool = False) -> list[Judged]:
+    """Read the verdicts that :func:`save` wrote, with their replicates; values of groups if wanted."""
     found = _Rows.read(path)
-    table = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
-    return [
-        Judged(verdict, replicates, *digests, side)
-        for verdict, replicates, digests, side in zip(
-            found.rows, table, found.population, found.smaller_sides or [0] * len(found.rows), strict=True
+    array = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
+    rows = [*found.rows, *found.parts]
+    sides = found.smaller_sides or [0] * len(rows)
+    if array.ndim == 2:
+        parts_of = [(one, np.empty(0), np.nan) for one in array]
+    else:
+        lengths = [length for *both, _ in found.numbers for length in both]
+        pieces = iter(np.split(array, np.cumsum(lengths)))
+        parts_of = [(next(pieces), next(pieces), float(freedom or np.nan)) for *_, freedom in found.numbers]
+    entries = [
+        Judged(verdict, replicates, *digests, side, *spread)
+        for verdict, digests, side, (replicates, *spread) in zip(
+            rows, found.population, sides, parts_of, strict=True
         )
     ]
+    return entries if parts else entries[: len(found.rows)]

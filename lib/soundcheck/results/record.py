@@ -280,7 +280,10 @@ class NotebookRecord(Executed):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ComparisonRecord(Executed):
-    """How the notebook of a comparison ended; ``outcomes`` counts its tests by what came of them."""
+    """How the notebook of a comparison ended; ``outcomes`` counts its tests by what came of them.
+
+    ``outcomes`` are for new speakers, ``outcomes_sample`` for these; ``headlines`` are sentences.
+    """
 
     name: str
     slug: str
@@ -289,6 +292,8 @@ class ComparisonRecord(Executed):
     status: str
     error: str
     outcomes: dict[str, int]
+    outcomes_sample: dict[str, int] = dataclasses.field(default_factory=dict)
+    headlines: tuple[str, ...] = ()
 
     @property
     def display_name(self) -> str:

@@ -34,9 +34,6 @@ COUNTS = ("segments", "blocks")
 TRUTHS = ("passed", "reference_passed", "holds")
 SHOWN = "shown"  # evidence of a value that nothing judges
 EVIDENCE = (CLEAR_PASS, CLEAR_FAIL, OPEN, SHOWN, NO_INTERVAL)
-# Names of the version before, until nothing uses them any more.
-OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED = "open pass", "open fail", "fail that holds", "skipped"
-STATES = (CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SHOWN, SKIPPED)
 OTHERS = "others"  # what a group is compared with: the segments of all other groups together
 KEY = ("model", "corpus", "family", "task", "test", "group", "label")  # no two rows agree in all of these
 
@@ -167,17 +164,6 @@ class Verdict:
             raise ValueError(f"{self.test} has neither a verdict nor a reason.")
         if self.passed is not None and (self.value is None or self.threshold is None):
             raise ValueError(f"{self.test} has a verdict without value or threshold.")
-
-
-def state_of(passed: bool | None, holds: bool | None, evidence: str) -> str:
-    """Give the state of the version before."""
-    if holds:
-        return HOLDS
-    if passed is None:
-        return SHOWN if evidence == SHOWN else SKIPPED
-    if passed:
-        return CLEAR_PASS if evidence == CLEAR_PASS else OPEN_PASS
-    return OPEN_FAIL
 
 
 def no_threshold(task: str) -> str:

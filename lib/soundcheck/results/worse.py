@@ -24,35 +24,16 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from soundcheck.results.contrast import difference
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.judged import Judged
 from soundcheck.results.states import FALSE_DISCOVERY_RATE
-from soundcheck.results.verdict import KEY
+from soundcheck.results.verdict import Verdict
 from soundcheck.statistics.false_discovery import adjusted_p_values
-from soundcheck.statistics.paired import LEAST_BLOCKS, interval_error, paired_p_value, standard_error, welch
-from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
+from soundcheck.statistics.rules import ABOVE, GAP_RULES
 
 MATTERS_WORSE = 0.01
-
-
-@dataclasses.dataclass(frozen=True)
-class _Side:
-    """A judged number of one run: ``sign`` turns it so that more is worse."""
-
-    number: float
-    sign: float
-    blocks: int
-    interval: tuple[float, float]
-    kind: str  # of the interval
-    replicates: np.ndarray | None
-    judged: Judged | None
-
-    @property
-    def error(self) -> float:
-        """Standard error; NaN if unknown."""
-        if self.replicates is not None:
-            return standard_error(self.replicates, self.blocks)
-        return interval_error(*self.interval, self.blocks, self.kind)
+_SETTINGS = {"version": "Soundcheck", "title": "title", "seed": "seed", "interval": "kind of interval"}
 
 
 def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
@@ -70,22 +51,21 @@ def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
         (negative: better), ``p_value`` (NaN with fewer than 5 blocks or without intervals), whether it is
         ``paired``.
     """
-    earlier = {key: row for key, row in _by_test(before.frame).items() if row.passed is not None}
+    kinds = [str(run.about.get("interval", "")) for run in (before, now)]
     rows, index = [], []
-    for key, row in _by_test(now.frame).items():
-        old = earlier.get(key)
-        if row.passed is None or old is None or (name := _compared(row, old)) is None:
+    for place, (key, row) in zip(now.frame.index, now.verdicts.items(), strict=True):
+        old = before.verdicts.get(key)
+        if row.passed is None or row.mirrors or old is None or old.passed is None:
             continue
-        first, second = _side(before, key, old, name, row.rule), _side(now, key, row, name, row.rule)
-        worse = second.sign * second.number - first.sign * first.number
-        paired, blocks, p = _same(first, second), (first.blocks, second.blocks), np.nan
-        if paired:
-            replicates = second.sign * second.replicates - first.sign * first.replicates
-            p = paired_p_value(replicates, worse, min(blocks), "greater")
-        elif min(blocks) >= LEAST_BLOCKS:
-            p, _, _ = welch(worse, (first.error, second.error), blocks, "greater")
-        rows.append((first.number, second.number, worse, p, paired))
-        index.append(row.Index)
+        first, second = _compared(before, key, old, row.rule), _compared(now, key, row, row.rule)
+        if first is None or second is None:
+            continue
+        paired = _same(first, second)
+        found = difference(first, second, paired, kinds)
+        size = -found["difference"] if row.rule == ABOVE else found["difference"]
+        p = np.nan if found["p_value"] is None else found["p_value"] / 2
+        rows.append((first.verdict.value, second.verdict.value, size, p if size > 0 else 1 - p, paired))
+        index.append(place)
     columns = ["before", "after", "worse", "p_value", "paired"]
     return pd.DataFrame(rows, columns=columns, index=pd.Index(index, dtype=now.frame.index.dtype)).astype(
         {"before": float, "after": float, "worse": float, "p_value": float, "paired": bool}
@@ -126,17 +106,16 @@ def got_better(compared: Sequence[pd.DataFrame], matters: float = MATTERS_WORSE)
 
 def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
     """Say in what two runs differ that may move values without any change of the model."""
-    if not before.about:
-        return ["it has no run.json, so whether it is of the same suite cannot be told"]
-    if not now.about:
-        return ["the results have no run.json, so whether both are of the same suite cannot be told"]
-    found = []
     old, new = before.about, now.about
-    if old.get("version") != new.get("version"):
-        found.append(f"it is of Soundcheck {old.get('version')}, the results of {new.get('version')}")
-    for key, what in (("title", "title"), ("seed", "seed"), ("interval", "kind of interval")):
-        if old.get(key) != new.get(key):
-            found.append(f"its {what} is {old.get(key)}, that of the results {new.get(key)}")
+    if not (old and new):
+        which = "earlier" if not old else "later"
+        return [f"the {which} one has no run.json, so nobody knows whether both are of one suite"]
+    found = []
+    settings = [(of.get("suite") or {}).get("normaliser") for of in (old, new)]
+    named = [(what, old.get(key), new.get(key)) for key, what in _SETTINGS.items()]
+    for what, one, other in (*named, ("normaliser", *settings)):
+        if one != other:
+            found.append(f"{what} {one} then, {other} now")
     for model in sorted(now.part("models").keys() & before.part("models").keys()):
         if reason := now.changed_model(before, model):
             found.append(f"model {model} is another one ({reason})")
@@ -145,45 +124,29 @@ def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
         for name in sorted(ours.keys() & theirs.keys()):
             if ours[name].get("digest") != theirs[name].get("digest"):
                 changed = "other sounds" if key == "corpora" else "another threshold file"
-                found.append(f"{what} {name} had {changed}")
-        if missing := sorted(ours.keys() - theirs.keys()):
-            found.append(f"it has no {what} {', '.join(missing)}")
-        if more := sorted(theirs.keys() - ours.keys()):
-            found.append(f"the results have no {what} {', '.join(more)}")
+                found.append(f"{what} {name}: {changed}")
+        for names, when in ((theirs.keys() - ours.keys(), "then"), (ours.keys() - theirs.keys(), "now")):
+            found += [f"{what} {', '.join(sorted(names))} {when} only"] if names else []
     return found
 
 
-def _by_test(frame: pd.DataFrame) -> dict[tuple[str, ...], object]:
-    return {tuple(getattr(row, name) for name in KEY): row for row in frame.itertuples()}
+def _compared(run: FinishedRun, key: tuple[str, ...], row: Verdict, rule: str) -> Judged | None:
+    """Give what a rule judges of a test, the value or the gap of a group; ``None`` if the run lacks it."""
+    entry = run.judged.get(key) or Judged(row, np.empty(0))
+    if rule not in GAP_RULES:
+        shown = {"value": row.value, "low": row.low, "high": row.high}
+    else:
+        shown = {"value": row.gap, "low": row.gap_low, "high": row.gap_high}
+        if entry.drawn and None not in (row.low, row.gap_low):
+            own, gap = row.high - row.low, row.gap_high - row.gap_low
+            scaled = entry.replicates * (gap / own) if own > 0 and gap > 0 else np.empty(0)
+            entry = dataclasses.replace(entry, replicates=scaled)
+    if shown["value"] is None:
+        return None
+    return dataclasses.replace(entry, verdict=dataclasses.replace(row, rule=rule, **shown))
 
 
-def _compared(row: object, old: object) -> str | None:
-    """Name the column that is compared; ``None`` if a run lacks it."""
-    name = "gap" if row.rule in GAP_RULES else "value"
-    return name if np.isfinite([getattr(row, name), getattr(old, name)]).all() else None
-
-
-def _side(run: FinishedRun, key: tuple[str, ...], row: object, name: str, rule: str) -> _Side:
-    number = float(getattr(row, name))
-    sign = -1.0 if rule == ABOVE else 1.0
-    if rule in (WITHIN, GAP_WITHIN):
-        sign = 1.0 if number >= 0 else -1.0
-    interval = (row.low, row.high) if name == "value" else (row.gap_low, row.gap_high)
-    entry = run.judged.get(key)
-    replicates = None if entry is None or not len(entry.replicates) else entry.replicates
-    if np.isnan(interval[0]):  # withheld, so that replicates say nothing either
-        replicates = None
-    elif replicates is not None and name == "gap":
-        own, gap = row.high - row.low, interval[1] - interval[0]
-        replicates = replicates * (gap / own) if own > 0 and gap > 0 else None
-    kind = str(run.about.get("interval", ""))
-    blocks = int(row.blocks) if entry is None else entry.contributing
-    return _Side(number, sign, blocks, interval, kind, replicates, entry)
-
-
-def _same(first: _Side, second: _Side) -> bool:
+def _same(first: Judged, second: Judged) -> bool:
     """Say whether replicates of both are of the same segments and of the same draws of blocks."""
-    if first.replicates is None or second.replicates is None:
-        return False
-    same = (first.judged.segments, first.judged.blocks) == (second.judged.segments, second.judged.blocks)
-    return same and first.judged.blocks != "" and len(first.replicates) == len(second.replicates)
+    same = (first.segments, first.blocks) == (second.segments, second.blocks)
+    return same and first.blocks != "" and first.drawn and len(first.replicates) == len(second.replicates)

@@ -98,7 +98,8 @@ def key_figures(
             trials = [
                 (table, tested[family]) for (where, family), table in lists.items() if where == corpus.name
             ]
-            view = _view(corpus, read_predictions(report.tables[corpus.name]))
+            predictions = read_predictions(report.tables[corpus.name])
+            view = _view(corpus, predictions, suite.models[name].missing)
             for task in tasks_of(suite, suite.models[name]):
                 figures = _Figures(suite, name, view, task)
                 if task.is_embedding:
@@ -109,7 +110,7 @@ def key_figures(
     return tuple(found)
 
 
-def _view(corpus: Corpus, predictions: pd.DataFrame) -> CorpusView:
+def _view(corpus: Corpus, predictions: pd.DataFrame, missing: str) -> CorpusView:
     about = corpus.entry
     return CorpusView(
         name=corpus.name,
@@ -122,6 +123,7 @@ def _view(corpus: Corpus, predictions: pd.DataFrame) -> CorpusView:
         segments=corpus.segments,
         predictions=predictions,
         audio=about.audio,
+        missing=missing,
     )
 
 

@@ -46,8 +46,11 @@ def sum_up(
     lines += [f"Caveat: {caveat}" for caveat in record.caveats]
     lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:
-        counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())
-        lines.append(f"{comparison.candidate} against {comparison.baseline}: {counts}")
+        answers = (comparison.outcomes, comparison.outcomes_sample)
+        new, here = (", ".join(f"{count} {name}" for name, count in found.items()) for found in answers)
+        about = f"{comparison.candidate} against {comparison.baseline}"
+        lines.append(f"{about}: {new} for new speakers; {here} with these speakers")
+        lines += [f"  {sentence}" for sentence in comparison.headlines]
     for notebook in record.failed:
         first = "".join(notebook.error.splitlines()[:1])
         lines.append(f"The notebook {notebook.display_name} failed: {first[:200]}")
@@ -67,7 +70,8 @@ def sum_up(
         lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
     lines += last
     fine = not (record.failed or failed or problems)
-    worse = sum(comparison.outcomes[results.WORSE] for comparison in record.comparisons)
+    answers = [found for one in record.comparisons for found in (one.outcomes, one.outcomes_sample)]
+    worse = sum(found.get(results.WORSE, 0) for found in answers)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)
 
 

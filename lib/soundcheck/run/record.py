@@ -17,7 +17,8 @@ from soundcheck.common.library import library_digest
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.key_figures import reversed_caveats
-from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, tally
+from soundcheck.results import tally
+from soundcheck.results.conclusion import summary_of
 from soundcheck.results.record import (
     ComparisonRecord,
     CorpusRecord,
@@ -142,9 +143,9 @@ def _recorded(kind: type[T], *sources: object, **more: object) -> T:
 
 def _comparison(entry: ComparisonEntry, outcome: Outcome, contrasts: pd.DataFrame) -> ComparisonRecord:
     both = contrasts["baseline"].eq(entry.baseline) & contrasts["candidate"].eq(entry.candidate)
-    found = contrasts.loc[both, "outcome"].value_counts()
-    counts = {name: int(found.get(name, 0)) for name in (BETTER, WORSE, NO_EVIDENCE)}
-    return _recorded(ComparisonRecord, entry, outcome, slug=files.slug(entry.name), outcomes=counts)
+    return _recorded(
+        ComparisonRecord, entry, outcome, slug=files.slug(entry.name), **summary_of(contrasts[both])
+    )
 
 
 def _model(entry: ModelEntry, report: PredictionReport) -> ModelRecord:

@@ -14,14 +14,16 @@ from soundcheck import results
 from soundcheck.common import files, resources
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.tasks import Task
+from soundcheck.common.tasks import TRANSCRIPTION, Task
 from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
 from soundcheck.predict.common_answers import differ
-from soundcheck.results.finished_run import read_run, rows_file
+from soundcheck.results import worse
+from soundcheck.results.finished_run import FinishedRun, read_run, rows_file
 from soundcheck.results.record import CorpusRecord, RunRecord
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.output import Output
 from soundcheck.run.runner import Job
+from soundcheck.suite.entries import ERROR, LEFT_OUT
 
 _RANDOM = "random"  # kind of the reference models
 _SECONDS = 600.0  # that a cell of the notebook may take
@@ -32,8 +34,13 @@ class Run:
     """An output folder: its record, and the files with the rows of each model and family."""
 
     folder: Path
-    record: RunRecord
+    finished: FinishedRun
     rows: dict[tuple[str, str], Path]
+
+    @property
+    def record(self) -> RunRecord:
+        """What the run says of itself."""
+        return self.finished.record
 
     def judged(self, model: str, families: Sequence[str]) -> list[results.Judged]:
         """Read the judged tests of a model with their replicates; of all families if none is named."""
@@ -42,7 +49,7 @@ class Run:
             if own != model or (families and family not in families):
                 continue
             try:
-                found += results.load_judged(path)
+                found += results.load_judged(path, parts=True)
             except (OSError, ValueError) as error:
                 what = f"the rows of {family} of {model} cannot be read ({type(error).__name__})"
                 remedy = f"Run the suite again; that run was made with Soundcheck {self.record.version}"
@@ -88,13 +95,13 @@ def read(folder: Path) -> Run:
         If the folder is not that of a run, or was changed after it.
     """
     files.require_regular(folder / "run.json")
-    record = read_run(folder).record
+    finished = read_run(folder)
     rows = {
         (one.model, one.family): rows_file(folder, one.model, one.family)
-        for one in record.notebooks
+        for one in finished.record.notebooks
         if not one.failed
     }
-    return Run(folder, record, rows)
+    return Run(folder, finished, rows)
 
 
 def check_families(families: Sequence[str], runs: Sequence[Run]) -> None:
@@ -135,25 +142,28 @@ def pair(first: Run, second: Run) -> list[ModelTwice]:
 
 def differences(first: Run, second: Run) -> list[str]:
     """Say what else is not the same in the two runs."""
-    one, other = first.record, second.record
-    found = []
-    if one.version != other.version:
-        found.append(f"The runs were made with Soundcheck {one.version} and {other.version}.")
-    if one.seed != other.seed:
-        found.append(f"The runs have different seeds ({one.seed} and {other.seed}).")
-    data = {corpus.name: corpus.digest for corpus in one.corpora}
-    for corpus in other.corpora:
-        if data.get(corpus.name, corpus.digest) != corpus.digest:
-            found.append(f"The corpus {corpus.name} does not hold the same sounds in both runs.")
-    for name in sorted(data.keys() ^ {corpus.name for corpus in other.corpora}):
-        found.append(f"The corpus {name} is in one of the runs only.")
+    found = [f"The runs differ: {what}." for what in worse.differences(second.finished, first.finished)]
+    if unlike(first, second):
+        found.append("Word errors are not compared: run both with one `normaliser:`.")
     return found
+
+
+def unlike(first: Run, second: Run) -> tuple[str, ...]:
+    """Name the tasks of which the two runs do not measure the same."""
+    tasks = second.record.suite["tasks"]
+    if first.record.suite["normaliser"] == second.record.suite["normaliser"]:
+        return ()
+    return tuple(name for name, task in tasks.items() if task["kind"] == TRANSCRIPTION)
 
 
 def apart(first: Run, second: Run, model: ModelTwice, output: Output) -> set[str]:
     """Name the corpora of which the model did not answer the same segments in both runs."""
     both = _corpora(first, second, model, output)
-    return {one.name for one, other in both if differ(one.predictions, other.predictions)}
+    return {
+        one.name
+        for one, other in both
+        if differ(one.predictions, other.predictions, (one.missing == ERROR, other.missing == ERROR))
+    }
 
 
 def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], output: Output) -> Job:
@@ -171,7 +181,9 @@ def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], out
         and (model.after, family) in second.rows
     ]
     known = [run.record.suite["models"][own]["tasks"] for run, own in _sides(first, second, model)]
-    tasks = [record.suite["tasks"][name] for name in known[0] if name in known[1]]
+    excluded = unlike(first, second)
+    names = [name for name in known[0] if name in known[1] and name not in excluded]
+    tasks = [record.suite["tasks"][name] for name in names]
     target = output.comparisons / f"{files.slug(model.name)}.ipynb"
     description = ComparisonDescription(
         comparison=model.name,
@@ -185,6 +197,7 @@ def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], out
         prefix="../media/",
         rows=target.with_suffix(".json"),
         tasks=tuple(Task(**task | {"classes": tuple(task["classes"])}) for task in tasks),
+        unlike=excluded,
         seed=record.seed,
         replicates=record.replicates,
         interval=record.interval,
@@ -224,11 +237,18 @@ def _corpora(
         if not all(path.is_file() for path in (*segments, *predictions)):
             continue
         if files.digest(segments[0]) == files.digest(segments[1]):
-            yield tuple(_described(corpus, about, segments[1], path, output.folder) for path in predictions)
+            missing = [
+                run.record.suite["models"][own].get("missing", LEFT_OUT)
+                for run, own in _sides(first, second, model)
+            ]
+            yield tuple(
+                _described(corpus, about, segments[1], path, output.folder, how)
+                for path, how in zip(predictions, missing, strict=True)
+            )
 
 
 def _described(
-    corpus: CorpusRecord, about: dict, segments: Path, predictions: Path, root: Path
+    corpus: CorpusRecord, about: dict, segments: Path, predictions: Path, root: Path, missing: str
 ) -> CorpusDescription:
     blocks = about["blocks"]
     return CorpusDescription(
@@ -243,4 +263,5 @@ def _described(
         segments=segments.absolute(),
         predictions=predictions.absolute(),
         trials=None,
+        missing=missing,
     )

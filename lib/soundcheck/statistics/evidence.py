@@ -169,11 +169,9 @@ def t_interval(
 
 def withheld(value: float, low: float, high: float, blocks: int, scale: Scale) -> str:
     """Say why an interval is not shown, although a verdict may rest on it; empty if it is shown."""
-    if low == high:
-        return "interval withheld: nothing varies"
-    if value in (scale.low, scale.high) and low < high and blocks < MANY_BLOCKS:
+    if value in (scale.low, scale.high) and low <= high and blocks < MANY_BLOCKS:
         return f"interval withheld: all of {blocks} speakers at {value:g}, {MANY_BLOCKS} needed"
-    return ""
+    return "interval withheld: nothing varies" if low == high else ""
 
 
 def _reached(value: float, limit: float, blocks: int, of_blocks: np.ndarray | None) -> tuple[int, int]:

@@ -14,8 +14,8 @@ Conventions
   Where they are the majority, all recordings count as independent. For trials the same goes for two
   recordings, whose one target trial has nothing to be compared with.
 - Intervals use Student's t on the scale on which values are free, with Satterthwaite's degrees of freedom
-  (1946, An approximate distribution of estimates of variance components); recordings without influence, such
-  as those of other classes, add none.
+  (1946, An approximate distribution of estimates of variance components); there are at
+  most as many as recordings with influence, which those of other classes do not have.
 - Where nothing varies there is no interval; a share of 0 or 1 has :func:`share_on_limit`.
 """
 
@@ -30,6 +30,8 @@ from soundcheck.metrics.additive import Statistic, ratio, round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.evidence import FREE, Scale
 
+SKETCH = 1000
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FixedSpeakers:
@@ -43,11 +45,16 @@ class FixedSpeakers:
         Degrees of freedom, float64 ``(m,)``; NaN where there is no error, or an error of 0.
     independent
         bool ``(m,)``; whether recordings count as independent, because most speakers have one.
+    spread
+        float64 ``(n, m)``, at most :data:`SKETCH` rows whose squares add up to those of the errors, nearly so
+        with more recordings. The spreads of two models on the same recordings may be subtracted: what is left
+        is the spread of the difference of their values.
     """
 
     error: np.ndarray
     freedom: np.ndarray
     independent: np.ndarray
+    spread: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))
 
 
 def fixed_speakers(statistic: Statistic | Weighted, blocks: np.ndarray) -> FixedSpeakers:
@@ -69,15 +76,32 @@ def fixed_speakers(statistic: Statistic | Weighted, blocks: np.ndarray) -> Fixed
     influence = influence[used]
     if len(influence) < 2:
         nothing = np.full(m, np.nan)
-        return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool))
+        return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool), np.zeros((0, m)))
     strata, independent = _strata(speakers[used], least)
     counts = np.bincount(strata)[:, np.newaxis]
     means = _sums(strata, influence) / counts
-    variances = counts / (counts - 1) * _sums(strata, (influence - means[strata]) ** 2)
+    centred = (influence - means[strata]) * np.sqrt(counts / (counts - 1))[strata]
+    variances = _sums(strata, centred**2)
     total = variances.sum(axis=0)
-    counted = np.maximum(_sums(strata, influence != 0) - 1, 1)
-    freedom = ratio(total**2, (variances**2 / counted).sum(axis=0))
-    return FixedSpeakers(round_significant(np.sqrt(total)), freedom, np.full(m, independent))
+    freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=0))
+    freedom = np.fmin(freedom, np.maximum((influence != 0).sum(axis=0) - 1, 1))
+    return FixedSpeakers(
+        round_significant(np.sqrt(total)), freedom, np.full(m, independent), _sketch(centred)
+    )
+
+
+def _sketch(rows: np.ndarray) -> np.ndarray:
+    """Add up rows with random signs in a few places, which keeps the squares of all combinations of columns.
+
+    Charikar, Chen and Farach-Colton (2002), Finding frequent items in data streams. With 1,000 places errors
+    are within 5 % in 97 of 100 cases.
+    """
+    if len(rows) <= SKETCH:
+        return rows
+    rng = np.random.default_rng(len(rows))
+    places, signs = rng.integers(SKETCH, size=len(rows)), rng.choice([-1.0, 1.0], size=len(rows))
+    columns = [np.bincount(places, signs * column, minlength=SKETCH) for column in rows.T]
+    return np.stack(columns, axis=1)
 
 
 def _sums(strata: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ Conventions
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -31,9 +32,11 @@ __all__ = [
     "LEAST_BLOCKS",
     "Alternative",
     "interval_error",
+    "joined_error",
     "paired_interval",
     "paired_p_value",
     "standard_error",
+    "t_test",
     "welch",
 ]
 
@@ -162,13 +165,27 @@ def welch(
     tuple of float
         p-value, low and high end of the interval; NaN if a standard error is.
     """
-    variances = np.square(errors)
-    error = float(round_significant(np.sqrt(variances.sum())))
-    freedom = min(blocks) - 1.0
-    if error > 0:
-        freedom = variances.sum() ** 2 / (variances**2 / (np.array(blocks) - 1)).sum()
+    error, freedom = joined_error(errors, np.array(blocks) - 1.0)
     p = _p_value(estimate, error, freedom, 0.5 ** min(blocks), alternative)
     return p, *_interval(estimate, error, freedom, level)
+
+
+def joined_error(errors: Sequence[float], freedoms: Sequence[float]) -> tuple[float, float]:
+    """Give standard error and degrees of freedom (Satterthwaite) of a difference of independent values."""
+    variances = np.square(errors)
+    error = float(round_significant(np.sqrt(variances.sum())))
+    if not error > 0:
+        return error, float(min(freedoms))
+    return error, float(variances.sum() ** 2 / (variances**2 / np.asarray(freedoms)).sum())
+
+
+def t_test(estimate: float, error: float, freedom: float, least: float) -> tuple[float, float, float]:
+    """Test whether a value is 0: p-value, low and high end of the 95 % interval, NaN without an error.
+
+    ``least`` is the one-sided p-value where nothing varies and the value is not 0.
+    """
+    p = _p_value(estimate, error, freedom, least, "two-sided")
+    return p, *_interval(estimate, error, freedom, 0.95)
 
 
 def _p_value(estimate: float, error: float, freedom: float, least: float, alternative: Alternative) -> float:

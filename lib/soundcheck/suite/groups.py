@@ -31,7 +31,6 @@ MEASURED_COLUMNS = (
     *("bandwidth", "clipping", "duration", "level", "pitch", "signal_to_noise", "silence", "speaking_rate"),
     *("speech_share", "predicted_quality"),  # by networks that are installed apart
 )
-PITCHES = ("low", "medium", "high")  # groups of speakers by pitch, which a family makes
 UNUSABLE = {
     "file": "each file would be a group",
     "start": "it is a time",

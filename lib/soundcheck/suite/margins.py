@@ -9,16 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Protocol
+
+from soundcheck.suite.measures import MeasureInfo
 
 ABSOLUTE = 0.05  # of error rates without a published threshold
-
-
-class Measured(Protocol):
-    """What a margin has to know of a measure: whether it is an error rate, or 1 minus one."""
-
-    better: str
-    error: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +33,7 @@ class Margin:
     relative: float | None = 0.25
     floor: float = 0.005
 
-    def of(self, published: float | None, reference: float | None, info: Measured) -> float | None:
+    def of(self, published: float | None, reference: float | None, info: MeasureInfo) -> float | None:
         """Give the margin of a test; ``None`` if there is nothing to judge by.
 
         Parameters
@@ -51,8 +45,7 @@ class Margin:
 
         Examples
         --------
-        >>> from types import SimpleNamespace
-        >>> errors = SimpleNamespace(better="lower", error=True)
+        >>> errors = MeasureInfo("word_error_rate", "word error rate", "lower", error=True)
         >>> [Margin().of(0.05, rate, errors) for rate in (0.45, 0.08, 0.003)]
         [0.05, 0.02, 0.005]
         """

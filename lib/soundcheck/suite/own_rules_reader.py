@@ -82,22 +82,13 @@ class OwnRulesReader(DocumentReader):
         Folder of the suite, which may hold threshold files of its own.
     tasks
         All tasks of the suite.
-    tested
-        Family of the suite -> names of the tasks that models are asked for in it.
     """
 
-    def __init__(
-        self,
-        document: Document,
-        problems: Problems,
-        root: Path,
-        tasks: Mapping[str, Task],
-        tested: Mapping[str, set[str]],
-    ) -> None:
+    def __init__(self, document: Document, problems: Problems, root: Path, tasks: Mapping[str, Task]) -> None:
         super().__init__(document, problems)
         self.root = root
         self.tasks = tasks
-        self.tested = tested
+        self.tested: Mapping[str, set[str]] = {}
         self.margin = self.read_margin(("matters",), document.data.get("matters", {}), Margin())
 
     def read_margin(self, path: tuple, value: object, usual: Margin) -> Margin:
@@ -114,8 +105,9 @@ class OwnRulesReader(DocumentReader):
             self.note(path, what, f"Write floor: {margin.absolute:g}, or less")
         return margin
 
-    def read_tests(self) -> dict[str, dict[str, OwnTest]]:
-        """Read ``tests``: family -> test -> what is changed."""
+    def read_tests(self, tested: Mapping[str, set[str]]) -> dict[str, dict[str, OwnTest]]:
+        """Read ``tests``: family -> test -> what is changed; models are asked for the tasks of ``tested``."""
+        self.tested = tested
         if "tests" not in self.document.data:
             return {}
         from soundcheck.suite.thresholds import read_family  # heavy, and most suites change nothing

@@ -191,8 +191,8 @@ class _Reader(EntryReader):
             }
             for family in families
         }
-        rules = OwnRulesReader(self.document, self.problems, self.root, self.tasks, tested)
-        tests, accepted = rules.read_tests(), rules.read_accepted()
+        rules = OwnRulesReader(self.document, self.problems, self.root, self.tasks)
+        tests, accepted = rules.read_tests(tested), rules.read_accepted()
         sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
         card = read_card(self, ("card",), data.get("card"))
         history, shown_history = self.read_history(data.get("history"))

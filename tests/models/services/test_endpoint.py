@@ -382,7 +382,7 @@ def test_a_run_makes_no_more_requests_than_it_may(tmp_path, monkeypatch):
         answers = mine.predict([SIGNAL] * 2, 16000)
         assert answers == [{"transcript": "x"}] * 2  # with one request that had to be made again
         other = model(tmp_path, service.url, "most_requests: 3")  # another process of the run
-        limit = "the limit of 3 requests was reached"
+        limit = "not asked: the limit of 3 requests was reached"
         assert other.predict([SIGNAL], 16000) == [NoAnswer(limit, limit)]
         assert len(service.asked) == 3
         monkeypatch.setenv(RUN_VARIABLE, "2-2")

@@ -68,7 +68,7 @@ def test_results_of_a_leaderboard(model):
         theirs = model(content, name)
         assert answers(theirs, demo) == ["", "two words", None, None]
         problems = theirs.look_up(demo, "")[1]
-        assert problems == ["", "", f"{name} has no value for transcript", f"no line in {name}"]
+        assert problems == ["", "", f"{name} has no value for transcript", f"not asked: no line in {name}"]
         told = "2 s for 8 s of sound: 4 times real time, as given"
         assert theirs.notices([demo]) == [
             "1 line belongs to no segment of the corpora",

@@ -63,7 +63,7 @@ def test_missing_and_empty_answers_are_named_extra_rows_counted(load):
     assert problems == [
         "theirs.csv has no value for arousal",
         "theirs.csv has no value for emotion",
-        "no row in theirs.csv",
+        "not asked: no row in theirs.csv",
     ]
     assert np.isnan(answers["arousal"][[0, 2]]).all()
     assert answers["emotion"].tolist() == ["anger", None, None]
@@ -156,7 +156,7 @@ def test_segments_of_one_file(load):
         assert answers["arousal"].tolist() == [0.1, 0.2, 0.3]
         assert problems == ["", "", ""]
     answers, problems = load(plain.replace("1.5,2.25", "1.5,2.23"), ("arousal",)).look_up(demo, "")
-    assert problems == ["", "no row in theirs.csv", ""]
+    assert problems == ["", "not asked: no row in theirs.csv", ""]
 
 
 def test_whole_files_may_be_given_with_times(load):
@@ -184,7 +184,7 @@ def test_column_corpus_keeps_equal_names_apart(load):
     model = load("corpus,file,arousal\none,a.wav,0.1\ntwo,a.wav,0.2\n", ("arousal",))
     for name, value in (("one", 0.1), ("two", 0.2)):
         assert model.look_up(files("a.wav", name=name), "")[0]["arousal"].tolist() == [value]
-    assert model.look_up(files("a.wav", name="three"), "")[1] == ["no row in theirs.csv"]
+    assert model.look_up(files("a.wav", name="three"), "")[1] == ["not asked: no row in theirs.csv"]
 
 
 def test_parquet_equals_csv(load):
@@ -242,7 +242,7 @@ def test_an_empty_transcript_is_an_answer_a_missing_row_is_none(load):
     model = load('file,transcript\na.wav,\nb.wav,"  "\n', ("transcript",))
     answers, problems = model.look_up(files("a.wav", "b.wav", "c.wav"), "")
     assert answers["transcript"].tolist() == ["", "", None]
-    assert problems == ["", "", "no row in theirs.csv"]
+    assert problems == ["", "", "not asked: no row in theirs.csv"]
 
 
 def test_transcripts_stand_beside_other_tasks(load):
@@ -412,7 +412,7 @@ def test_a_table_of_a_run_is_taken_as_it_is(load, tmp_path):
     assert model.changes_audio and TableModel.known_changes(tmp_path / "theirs.csv") == {"gain-1"}
     answers, problems = model.look_up(demo, "gain-1")
     np.testing.assert_array_equal(answers["arousal"], [0.2, NAN, NAN])
-    assert problems == ["", "no answer within 1 s", "no row in theirs.csv"]
+    assert problems == ["", "no answer within 1 s", "not asked: no row in theirs.csv"]
     with pytest.raises(ValueError, match="changed signals"):
         model.look_up(demo, "gain-2")
     assert model.notices([demo]) == ["answers for changed signals are those of the run that wrote theirs.csv"]
@@ -427,7 +427,7 @@ def test_a_folder_of_tables_has_one_for_each_corpus(tmp_path):
     model = TableModel.load(entry, suite_of(tmp_path))
     for name, value in (("demo", 0.1), ("other", 0.2)):
         assert model.look_up(files("a.wav", name=name), "")[0]["arousal"].tolist() == [value]
-    assert model.look_up(files("a.wav", name="third"), "")[1] == ["no row in run"]
+    assert model.look_up(files("a.wav", name="third"), "")[1] == ["not asked: no row in run"]
     assert not model.changes_audio
     before = model.fingerprint
     written(tmp_path / "run", "other.parquet", ("a.wav||", "", answer(0.4), ""))

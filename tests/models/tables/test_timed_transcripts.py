@@ -87,7 +87,7 @@ def test_lines_are_joined_in_their_segments(load, change):
     model = load(change(STM))
     values, problems = model.look_up(MEETINGS, "")
     assert values["transcript"].tolist() == ["turn left", "switch   on", "the light please", "", None]
-    assert problems == [""] * 4 + ["no line in hyp.stm"]
+    assert problems == [""] * 4 + ["not asked: no line in hyp.stm"]
     assert model.notices([MEETINGS]) == []
 
 
@@ -95,7 +95,7 @@ def test_words_belong_to_the_segment_that_holds_their_middle(load):
     model = load(CTM, "hyp.ctm")
     values, problems = model.look_up(MEETINGS, "")
     assert values["transcript"].tolist() == ["turn left", "switch", "the light", "", None]
-    assert problems[-1] == "no word in hyp.ctm"
+    assert problems[-1] == "not asked: no word in hyp.ctm"
     assert model.notices([MEETINGS]) == [
         "1 word belongs to no segment of the corpora",
         "1 segment has no words in hyp.ctm: nothing was recognised there",

@@ -74,8 +74,8 @@ def test_transcripts_equal_the_table(load, content, name, change):
     answers, problems = load(change(content), name).look_up(demo, "")
     assert answers["transcript"].tolist() == expected["transcript"].tolist()
     assert answers["transcript"].tolist() == ["turn left", "", "switch the light on", None]
-    assert problems == ["", "", "", f"no utterance in {name}"]
-    assert missing == ["", "", "", "no row in theirs.csv"]
+    assert problems == ["", "", "", f"not asked: no utterance in {name}"]
+    assert missing == ["", "", "", "not asked: no row in theirs.csv"]
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_predictions_tell_empty_from_missing(write, tmp_path):
     report = predict_model(Questions(entry, suite, [demo], {}, tmp_path / "out", tmp_path / "cache"))
     table = read_predictions(report.tables["demo"])
     assert table["transcript"].tolist() == ["turn left", "", None]
-    assert table["error"].tolist() == ["", "", "no utterance in hyp.trn"]
+    assert table["error"].tolist() == ["", "", "not asked: no utterance in hyp.trn"]
     assert (report.inputs, report.computed, report.unusable) == (3, 2, 1)
     assert report.notices == ("1 utterance belongs to no segment of the corpora",)
     assert np.array_equal(table["change"], [""] * 3)

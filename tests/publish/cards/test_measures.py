@@ -36,7 +36,7 @@ def test_the_same_name_of_a_gap_is_another_number():
     found = measure("fairness_sex", "Concordance Correlation Coeff", "|gap| <")
     assert found.id == "soundcheck.fairness_sex.concordance_correlation_coeff.gap"
     assert found.near_zero and found.limits == (-2, 2)
-    assert found.name == "Concordance Correlation Coeff, group minus all others"
+    assert found.name == "Concordance Correlation Coeff, group minus its reference"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ import numpy as np
 from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.models.base import Model, NoAnswer
+from soundcheck.models.base import NOT_ASKED, Model, NoAnswer
 from soundcheck.models.recogniser import TASK, Recogniser
 from soundcheck.models.services import stated_confidence
 from soundcheck.models.services.limits import Breaker, RequestCount
@@ -105,7 +105,7 @@ class EndpointModel(Recogniser, Model):
         self._breaker = Breaker()
         most = entry.options["most_requests"]
         self._count = RequestCount(entry.name, most) if most else None
-        self._limit = f"the limit of {most} requests was reached"
+        self._limit = f"{NOT_ASKED}: the limit of {most} requests was reached"
         self._service: Service | None = None
 
     @classmethod

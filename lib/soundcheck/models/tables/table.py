@@ -35,7 +35,7 @@ from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_text_table
 from soundcheck.models.answer_scale import check_scale
-from soundcheck.models.base import LookUpModel
+from soundcheck.models.base import NOT_ASKED, LookUpModel
 from soundcheck.models.tables import run_tables
 from soundcheck.models.tables.cells import read_table, with_own_names
 from soundcheck.models.tables.index import Index, compared, uses_of
@@ -212,7 +212,8 @@ class TableModel(LookUpModel):
             raise ValueError("a table of predictions cannot answer for changed signals")
         found = (self._changed[change] if change else self._index).find(corpus)
         there = np.flatnonzero(found >= 0)
-        problems = np.full(len(found), f"no {self._index.noun} in {self._shown}", dtype=object)
+        absent = f"{NOT_ASKED}: no {self._index.noun} in {self._shown}"
+        problems = np.full(len(found), absent, dtype=object)
         problems[there] = ""
         answers = {}
         for task in self._tasks:

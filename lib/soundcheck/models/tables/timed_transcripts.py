@@ -28,7 +28,7 @@ from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.utterances import UtteranceNames
-from soundcheck.models.base import LookUpModel
+from soundcheck.models.base import NOT_ASKED, LookUpModel
 from soundcheck.models.stated_words import WORDS
 from soundcheck.models.tables.index import compared, most_alike
 from soundcheck.models.tables.time_spans import NONE, SEVERAL, Spans
@@ -101,7 +101,7 @@ class TimedTranscripts(LookUpModel):
                 pairs = zip((texts.texts[item] for item in items), sure.tolist(), strict=True)
                 words[segment] = json.dumps([*pairs], ensure_ascii=False)
         problems = np.full(len(values), "", dtype=object)
-        problems[~known] = f"no {self._texts.noun} in {shown}"
+        problems[~known] = f"{NOT_ASKED}: no {self._texts.noun} in {shown}"
         problems[touched] = f"{shown} has words across its start or end"
         for position, text in enumerate(values):
             what = long_text(text, shown, self.tasks[0])

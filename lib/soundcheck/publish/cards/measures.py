@@ -123,7 +123,7 @@ def measure_of_test(family: FamilyRecord, test: str, rule: str) -> Measure:
     name = f"soundcheck.{_word(family.name)}.{_word(test)}{'.gap' if rule in GAP_RULES else ''}"
     return Measure(
         id=name if compares else _SHARED.get((family.name, test), name),
-        name=f"{test}, group minus all others" if rule in GAP_RULES else test,
+        name=f"{test}, group minus its reference" if rule in GAP_RULES else test,
         lower_is_better=rule != ABOVE,
         near_zero=rule in (WITHIN, GAP_WITHIN),
         limits=_limits(test, definition, rule) if definition else None,

@@ -26,6 +26,7 @@ from soundcheck.report.key_figures import (
 )
 from soundcheck.results.headline import headline
 from soundcheck.results.page_names import corpus_page
+from soundcheck.results.reading import is_older
 from soundcheck.results.states import STATES
 from soundcheck.results.summary import tally
 from soundcheck.statistics.evidence import LEAST_BLOCKS
@@ -152,6 +153,8 @@ def failing(facts: ModelFacts, context: CardContext) -> str:
 
 def few(facts: ModelFacts, context: CardContext) -> str:
     """Write which differences these speakers show, where they are too few to say anything about others."""
+    if is_older(facts.rows):
+        return "Not known: the results are of an earlier version, which kept no intervals for these speakers."
     if facts.few.empty:
         return "Every difference has enough speakers, or no value."
     return _listed(facts, context, facts.few, "difference")

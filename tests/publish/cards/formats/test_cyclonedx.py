@@ -52,7 +52,7 @@ def test_numbers_by_group(made):
     content = made("recogniser")
     index, found = next((n, one) for n, one in enumerate(metrics(content)) if "accent" in one["slice"])
     assert found == {
-        "type": "Word Error Rate Difference, group minus all others (transcript)",
+        "type": "Word Error Rate Difference, group minus its reference (transcript)",
         "value": "1.25",
         "slice": "corpus=c, accent=welsh",
         "confidenceInterval": {"lowerBound": "0.1", "upperBound": "0.3"},

@@ -73,7 +73,7 @@ def test_a_number_with_its_company(made):
 
 def test_gaps_are_scored_by_what_is_judged(made):
     result = by_name(made("fairness only"))[
-        "fairness_accent / Mean Value, group minus all others / arousal / accent: welsh"
+        "fairness_accent / Mean Value, group minus its reference / arousal / accent: welsh"
     ]
     interval = result["score_details"]["uncertainty"]["confidence_interval"]
     assert (result["score_details"]["score"], interval["lower"], interval["upper"]) == (0.2, 0.1, 0.3)
