@@ -103,7 +103,7 @@ class Judging:
             if name:
                 about = self._about(subset, name, ALL, f"{series} {step}")
                 fixed = fixed_speakers(statistic, subset.blocks)
-                speakers = self._speakers(subset)
+                speakers = self._block_of(subset) != "file"
                 self._estimates += estimate_rows(about, found, fixed, (low, high), scale, speakers=speakers)
         return pd.DataFrame(rows)
 
