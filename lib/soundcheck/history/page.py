@@ -130,8 +130,8 @@ def conclusion(frame: pd.DataFrame) -> str:
 def _rule(size: float) -> str:
     most = f" and by more than {size:g}" if size else ""
     return (
-        "Better or worse is a difference from the run before that is significant among all comparisons of this "
-        f"page at a false discovery rate of 5 %{most}. A page about runs in which nothing changed marks "
+        "Better or worse is a difference from the run before that is significant among all comparisons of "
+        f"this page at a false discovery rate of 5 %{most}. A page about runs in which nothing changed marks "
         "anything in at most 5 of 100 cases; no mark is not the same as no change."
     )
 
