@@ -140,7 +140,7 @@ def measures(task: str) -> dict[str, Measure]:
     }
 
 
-def book(kind: Kind, number: int, family: Family) -> pd.DataFrame:
+def book(kind: Kind, number: int, family: Family, replicates: int = REPLICATES) -> pd.DataFrame:
     """Judge one book: the rows of the results, with what published and simulated thresholds say."""
     rng = seeds.generator(0, "fair models", kind.name, number)
     segments, predictions = draw(kind, rng)
@@ -158,7 +158,9 @@ def book(kind: Kind, number: int, family: Family) -> pd.DataFrame:
             ).threshold
             whole, masks = measure(subset, answers), list(groups.values())
             average = [against_average(whole, masks, n).point().value for n in range(kind.accents)]
-            for row in differences(subset, family, test, measure, "accent", groups, seed=number % 20):
+            for row in differences(
+                subset, family, test, measure, "accent", groups, seed=number % 20, replicates=replicates
+            ):
                 value = average[int(row.group.rpartition(" ")[2])][whole.labels.index(row.label)]
                 rows.append(row)
                 accused.append((abs(value) >= published, abs(value) >= stretched))

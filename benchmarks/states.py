@@ -147,7 +147,7 @@ def page_of_values(groups: int, speakers: int) -> Callable[[np.random.Generator]
     """Make first pages of a fair model of values and classes."""
     kind = fair_models.Kind(f"page of {groups} × {speakers}", speakers=speakers, accents=groups)
     family = read_family("fairness_accent")
-    return lambda rng: fair_models.book(kind, int(rng.integers(2**31)), family)
+    return lambda rng: fair_models.book(kind, int(rng.integers(2**31)), family, REPLICATES)
 
 
 def page_of_words(groups: int, speakers: int) -> Callable[[np.random.Generator], pd.DataFrame]:

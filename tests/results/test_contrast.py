@@ -380,7 +380,7 @@ def test_how_often_each_predicts_a_class_is_no_number_of_common_segments(data):
 
 def with_spread(metric, truth, prediction, model, speakers, **changes) -> Judged:
     entry = judged(metric, truth, prediction, model, "<", 0.1)
-    fixed = fixed_speakers(metric(truth, prediction), speakers)
+    fixed = fixed_speakers(metric(truth, prediction), speakers, spread=True)
     entry = dataclasses.replace(entry, spread=fixed.spread[:, 0], freedom=fixed.freedom[0])
     return changed(entry, **changes)
 
@@ -423,7 +423,7 @@ def test_many_recordings_keep_the_spread_of_differences():
     first, second = (truth + hard + rng.normal(0, 0.02, 30_000) for _ in range(2))
     speakers = np.arange(30_000) % 50
     metrics = [mean_absolute_error(truth, x) for x in (first, second)]
-    spreads = [fixed_speakers(metric, speakers).spread for metric in metrics]
+    spreads = [fixed_speakers(metric, speakers, spread=True).spread for metric in metrics]
     assert all(len(spread) == SKETCH for spread in spreads)
     error = fixed_speakers(paired_difference(*metrics), speakers).error[0]
     assert np.linalg.norm(spreads[0] - spreads[1]) == pytest.approx(error, rel=0.1)
@@ -442,7 +442,7 @@ def test_equal_models_come_out_equal_for_these_speakers():
             for side, name in zip(sides, ("old", "new"), strict=True):
                 wrong = np.where(rng.random(150) < 0.3, rng.random(150) < 0.2, hard).astype(float)
                 metric = mean_absolute_error(np.zeros(150), wrong)
-                fixed = fixed_speakers(metric, speakers)
+                fixed = fixed_speakers(metric, speakers, spread=True)
                 verdict = Verdict(
                     name, *about, f"{test}", value=wrong.mean(), blocks=6, rule="<", skipped="few"
                 )

@@ -6,6 +6,7 @@ Every test of the family ends in a row: what a notebook did not judge is written
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -102,7 +103,7 @@ class Judging:
             if name:
                 about = self._about(subset, name, ALL, f"{series} {step}")
                 fixed = fixed_speakers(statistic, subset.blocks)
-                speakers = self._speakers(subset)
+                speakers = self._block_of(subset) != "file"
                 self._estimates += estimate_rows(about, found, fixed, (low, high), scale, speakers=speakers)
         return pd.DataFrame(rows)
 
@@ -118,9 +119,11 @@ class Judging:
         else:
             self._reasons[place] = reason
 
-    def resample(self, statistic: Statistic | Weighted, blocks: np.ndarray) -> bootstrap.Resampled:
+    def resample(
+        self, statistic: Statistic | Weighted, blocks: np.ndarray, noun: str = "speaker"
+    ) -> bootstrap.Resampled:
         """Compute a statistic with replicates of the suite's number and seed."""
-        return bootstrap.resample(statistic, blocks, self.replicates, self.seed)
+        return bootstrap.resample(statistic, blocks, self.replicates, self.seed, noun)
 
     def estimates(
         self,
@@ -157,12 +160,13 @@ class Judging:
     ) -> list[Estimate]:
         """Estimate a statistic of a subset, and keep its rows, one a label, for the run."""
         about, info = self._about(subset, measure, part, condition), info_of(measure)
-        found = self.resample(statistic, subset.blocks)
+        found = self.resample(statistic, subset.blocks, self._block_of(subset))
         scale = scale_within(info, found)
         bounds = found.interval(self.interval, scale=scale)
         compared = part != ALL and info.name in HEADLINES and not about["condition"]
         fixed = fixed_speakers(statistic, subset.blocks, spread=compared)
-        rows = estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
+        speakers = self._block_of(subset) != "file"
+        rows = estimate_rows(about, found, fixed, bounds, scale, speakers=speakers)
         rows = [
             without_interval(row) if {row.measure, row.label}.intersection(biased) else row for row in rows
         ]
@@ -232,9 +236,9 @@ class Judging:
             "condition": subset.change if condition is None else condition,
         }
 
-    def _speakers(self, subset: Subset) -> bool:
-        """Say whether the blocks of a subset are speakers, or what the suite names in their place."""
-        return subset.task.is_embedding or self.block_names.get(subset.corpus) != "file"
+    def _block_of(self, subset: Subset) -> str:
+        """Name what is resampled of a subset, in the singular."""
+        return "speaker" if subset.task.is_embedding else self.block_names.get(subset.corpus, "speaker")
 
     def judge(
         self,
@@ -338,7 +342,7 @@ class Judging:
             np.array([np.nan if end is None else end for end in ends])
             for ends in ([row.low for row in judged], [row.high for row in judged])
         )
-        speakers = self._speakers(subset)
+        speakers = self._block_of(subset) != "file"
         self._estimates += estimate_rows(about, found, fixed, bounds, scale, speakers=speakers)
 
     def _concluded_groups(
@@ -356,11 +360,12 @@ class Judging:
             self.interval,
             self.seed,
             self.thresholds == "gap",
-            self._speakers(subset),
+            self._block_of(subset),
             margin,
             measure_of(definition.name, self.family.name),
         )
-        gaps = conclusions.gaps_of(gap, subset, definition, self.resample, settings)
+        resample = functools.partial(self.resample, noun=settings.block)
+        gaps = conclusions.gaps_of(gap, subset, definition, resample, settings)
         published = definition.threshold_for(subset.task)
         found = [conclusions.concluded_group(v, n, gaps, published, settings) for n, v in enumerate(judged)]
         names = next((corpus.adjust for corpus in self.corpora if corpus.name == subset.corpus), ())
@@ -377,7 +382,7 @@ class Judging:
         try:
             statistic = statistic_of(measure, subset, subset.predictions, self._seconds_left)
             plain = isinstance(statistic, PlainStatistic)
-            found = self.resample(statistic, subset.blocks)
+            found = self.resample(statistic, subset.blocks, self._block_of(subset))
             of_reference = statistic_of(measure, subset, subset.reference)
             return statistic, found, plain_measures.aligned(of_reference, found.labels)
         finally:
