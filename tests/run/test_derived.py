@@ -7,13 +7,9 @@ import pandas as pd
 import pytest
 
 from soundcheck.common import files
-<<<<<<< HEAD
-from soundcheck.results import decide, skip, to_frame, write_results
-=======
 from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import skip
->>>>>>> j
 from soundcheck.run import derived
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import Suite
