@@ -23,6 +23,7 @@ def corpus(name, speakers, seed=0):
     pairs = [(one, two) for one in speakers for two in speakers if one <= two]
     pairs += [(one, one) for one in speakers]
     frame = pd.DataFrame(pairs, columns=["enrol_speaker", "test_speaker"])
+    frame["enrolled"] = frame["segment"] = np.arange(len(frame))
     target = (frame["enrol_speaker"] == frame["test_speaker"]).to_numpy()
     scores = np.random.default_rng(seed).normal(size=len(frame)) + target
     none = np.zeros(len(frame), dtype=np.intp)
@@ -31,7 +32,7 @@ def corpus(name, speakers, seed=0):
 
 
 def speakers_of(subset):
-    return set(subset.segments.to_numpy().ravel())
+    return set(subset.segments[["enrol_speaker", "test_speaker"]].to_numpy().ravel())
 
 
 def test_halves_share_no_speaker_and_all_that_is_left_out_is_counted():

@@ -19,6 +19,7 @@ def made(seconds, predicts_changes=True, audio=True, listed=(4, 2, 1, 0.5)):
     count = SPEAKERS * EACH
     pairs = [(one, two) for one in range(count) for two in range(one + 1, count)]
     frame = pd.DataFrame(pairs, columns=["enrolment", "segment"])
+    frame["enrolled"] = frame["enrolment"]
     for side, column in (("enrol_speaker", "enrolment"), ("test_speaker", "segment")):
         frame[side] = [f"s{n // EACH}" for n in frame[column]]
     target = (frame["enrol_speaker"] == frame["test_speaker"]).to_numpy()

@@ -15,7 +15,7 @@ from soundcheck.report.verification_figures import (
     equal_error_curve,
     score_histograms,
 )
-from soundcheck.statistics.bootstrap import resample
+from soundcheck.results.estimates import Estimate
 
 pytestmark = [
     pytest.mark.slow,
@@ -192,8 +192,12 @@ def test_curve_of_errors_has_a_point_a_number(seed):
         scores = rng.normal(size=400) + n * target if n < 5 or seed else np.full(400, np.nan)
         owners = np.arange(400) % 25
         data = Trials(scores, target, owners, owners, 25)
-        found[n] = resample(equal_error_rate(data), np.zeros(0, dtype=int), 200, 0)
-    figure = equal_error_curve(found, "percentile", "recordings")
+        value, low, high = equal_error_rate(data).point().value[0] + np.array([0.0, -0.1, 0.1])
+        numbers = {"value": value, "low": low, "high": high} if np.isfinite(value) else {}
+        found[n] = Estimate("m", "c", "f", "embedding", "equal_error_rate", **numbers)
+    figure = equal_error_curve(found, "recordings")
     (line,) = figure.axes[0].get_lines()
-    np.testing.assert_allclose(line.get_ydata(), [100 * rate.value[0] for rate in found.values()])
+    np.testing.assert_allclose(
+        line.get_ydata(), [100 * (np.nan if rate.value is None else rate.value) for rate in found.values()]
+    )
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["1", "2", "5"]

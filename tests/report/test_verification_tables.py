@@ -1,5 +1,6 @@
 """What a book takes along of each trial can be read again."""
 
+import dataclasses
 import gzip
 import re
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.report import verification_tables
+from soundcheck.results.estimates import Estimate
 from soundcheck.statistics.bootstrap import resample
 
 
@@ -34,13 +36,14 @@ def test_errors_stand_with_their_units_and_intervals():
     owners = np.arange(90) % 30
     scores = np.random.default_rng(0).normal(size=90) + target
     trials = {"as <b>": scores, "nothing": np.full(90, np.nan)}
-    none = np.zeros(0, dtype=int)
-    rows = {
-        name: [resample(equal_error_rate(Trials(own, target, owners, owners, 30)), none, 200, 0)] * 2
-        for name, own in trials.items()
-    }
-    html = str(verification_tables.errors_table(rows, {"scores": "", "rate": "%", "share": ""}, "percentile"))
+    none, rows = np.zeros(0, dtype=int), {}
+    for name, own in trials.items():
+        found = resample(equal_error_rate(Trials(own, target, owners, owners, 30)), none, 200, 0)
+        value = None if found.reasons[0] else float(found.value[0])
+        one = Estimate("m", "c", "f", "embedding", "equal_error_rate", value=value, excluded=found.reasons[0])
+        rows[name] = [one, dataclasses.replace(one, measure="min_dcf")]
+    html = str(verification_tables.errors_table(rows, ["scores", "rate", "share"]))
     assert "as &lt;b&gt;" in html and "<b>" not in html
-    value = rows["as <b>"][0].value[0]
-    assert f"{100 * value:.1f}" in html and f"{value:.4f}" in html
+    value = rows["as <b>"][0].value
+    assert f"{100 * value:.1f}" in html and f"{value:.3f}" in html
     assert html.count("no score for 90 of 90 trials") == 2

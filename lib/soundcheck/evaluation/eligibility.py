@@ -44,19 +44,18 @@ def trials_needed(options: dict, subset: Subset, mask: np.ndarray) -> list[tuple
     ]
 
 
-def lacks(evaluation: Judging, subset: Subset, column: str, *, judged: bool = True) -> dict[str, str]:
+def lacks(evaluation: Judging, subset: Subset, column: str) -> dict[str, str]:
     """Say of each group of a column what it lacks, empty if nothing; see :func:`eligible`.
 
     The family's options decide: ``minimum_segments`` and perhaps ``minimum_words``; of trials
-    ``minimum_trials`` and, if groups are ``judged``, ``minimum_speakers``.
+    ``minimum_trials`` and ``minimum_speakers``.
     """
     if column not in subset.segments:
         return {}
     options = evaluation.family.options
     if subset.task.is_embedding:
         names = sorted(subset.segments[column].dropna().unique())
-        needed = {name: trials_needed(options, subset, subset.mask(column, name)) for name in names}
-        return {name: eligible(own if judged else own[:2]) for name, own in needed.items()}
+        return {name: eligible(trials_needed(options, subset, subset.mask(column, name))) for name in names}
     least, least_words = (options.get(name, 0) for name in ("minimum_segments", "minimum_words"))
     here = subset.segments[column].value_counts()
 

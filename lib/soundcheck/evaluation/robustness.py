@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -37,7 +36,6 @@ from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import missing_as_empty
 from soundcheck.metrics.writing import WORD, unit_of
 from soundcheck.statistics.crossing import Crossing, crossing
-from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.families import PerturbationSeries
 
 Swept = tuple[PerturbationSeries, list[dict[str, Subset]]]
@@ -114,20 +112,25 @@ def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
             estimate_both(evaluation, subset)
 
 
+def quality_name(subset: Subset) -> str:
+    """Name what :func:`quality` is of a subset."""
+    return "concordance_cc" if subset.task.is_regression else "unweighted_average_recall"
+
+
 def estimate_both(evaluation: Evaluation, subset: Subset) -> None:
     """Estimate the quality under a change, and that of the same segments before it."""
-    name = "concordance_cc" if subset.task.is_regression else "unweighted_average_recall"
     for side, condition in enumerate((f"before {subset.change}", subset.change)):
 
         def measure(subset: Subset, predictions: Predictions, side: int = side) -> Statistic:
             return paired(*(_quality(subset, own) for own in (predictions.clean, predictions.changed)))[side]
 
-        evaluation.estimates(subset, {name: measure}, condition=condition)
+        evaluation.estimates(subset, {quality_name(subset): measure}, condition=condition)
 
 
 DOUBLE, HALF = 2.0, 0.5  # the clean rate, and the rate at which every second word is wrong
 UNKNOWN = Crossing(np.nan, np.nan, np.nan)
 NAME = ("corpus", "transformation", "level")
+BEFORE = "before changes"  # the condition of the segments that are changed, as they are
 CHARACTERS = "written without blanks, so characters are counted in the place of words"
 
 
@@ -166,7 +169,6 @@ class Sweep:
     nothing_wrong: str
     too_high: str  # what is said of a clean rate that can hardly double
     highest: float  # rate of a model that knows nothing
-    scales: Mapping[str, Scale] = MappingProxyType({})  # of what :meth:`measured` gives
 
     def __init__(self, evaluation: Evaluation, settings: Mapping[str, list[Setting]]) -> None:
         self.evaluation = evaluation
@@ -209,6 +211,10 @@ class Sweep:
             return f"{self.nothing_wrong} as it is, so nothing doubles"
         return self.too_high if DOUBLE * clean >= self.highest else ""
 
+    def recorded(self, subset: Subset) -> dict[str, str]:
+        """Give the names among the estimates of what :meth:`measured` gives and is no difference."""
+        raise NotImplementedError
+
     def half(self, subset: Subset, settings: Sequence[Setting]) -> Statistic | None:
         """Rate under each setting minus one half; ``None`` where one half means nothing."""
 
@@ -232,7 +238,8 @@ class Sweep:
         rows = []
         for setting in [CLEAN, *self.every]:
             row = dict(zip(NAME, (subset.corpus, *setting), strict=True))
-            row |= self._spans(subset, self.measured(subset, setting), self.scales)
+            for name, statistic in self.measured(subset, setting).items():
+                row |= self._span(subset, name, statistic, " ".join(setting).strip() or BEFORE)
             guessed = self.excess(subset, subset.reference, {"": [setting]}, 0.0)
             rows.append(row | {"reference": values(guessed)[0]})
         return pd.DataFrame(rows)
@@ -269,25 +276,26 @@ class Sweep:
                 for name, settings in {"": self.every, **self.settings}.items():
                     change = self.excess(subset, subset.predictions, {"": settings}, mask=mask)
                     about = {"corpus": subset.corpus, "column": column, "group": group}
-                    row = about | {"transformation": name} | self._spans(subset, {"value": change})
-                    rows.append(row)
+                    rows.append(about | {"transformation": name} | self._span(subset, "value", change))
         columns = ["corpus", "column", "group", "transformation", "value", "value_low", "value_high"]
         frame = pd.DataFrame(rows, columns=[*columns, "segments", "blocks"])
         return frame.rename(columns={"value_low": "low", "value_high": "high"})
 
-    def _spans(
-        self,
-        subset: Subset,
-        measured: Mapping[str, Statistic | Weighted],
-        scales: Mapping[str, Scale] = MappingProxyType({}),
+    def _span(
+        self, subset: Subset, name: str, statistic: Statistic | Weighted, condition: str = ""
     ) -> dict[str, float]:
-        row: dict[str, float] = {}
-        for name, statistic in measured.items():
+        """Give a value and its interval; values that are no differences are kept as estimates."""
+        if measure := self.recorded(subset).get(name):
+            (one,) = self.evaluation.estimate(subset, measure, statistic, condition=condition)
+            numbers = one.value, one.low, one.high
+            counts = one.segments, one.speakers or len(np.unique(subset.blocks))
+        else:
             found = self.evaluation.resample(statistic, subset.blocks)
-            low, high = found.interval(self.evaluation.interval, scale=scales.get(name, FREE))
-            row |= {name: found.value[0], f"{name}_low": low[0], f"{name}_high": high[0]}
-            row |= {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
-        return row
+            numbers = found.value[0], *np.ravel(found.interval(self.evaluation.interval))
+            counts = int(found.segments[0]), int(found.blocks[0])
+        names = (name, f"{name}_low", f"{name}_high")
+        known = (np.nan if number is None else number for number in numbers)
+        return dict(zip((*names, "segments", "blocks"), (*known, *counts), strict=True))
 
 
 class WordSweep(Sweep):
@@ -345,6 +353,10 @@ class WordSweep(Sweep):
         relative = relative_difference(rate, word_error_rate(clean.words, clean.errors))
         return {"rate": rate, "change": change, "relative": relative}
 
+    def recorded(self, subset: Subset) -> dict[str, str]:
+        """Give the name of the rate."""
+        return {"rate": f"{'word' if unit_of(subset.truth) == WORD else 'character'}_error_rate"}
+
     def half(self, subset: Subset, settings: Sequence[Setting]) -> Statistic:
         """Rate under each setting minus one half."""
         clean = self._counts(subset, subset.predictions)
@@ -360,7 +372,10 @@ class TrialSweep(Sweep):
     nothing_wrong = "no trial is decided wrongly"
     too_high = "twice the rate is what guessing has, or more"
     highest = 0.5
-    scales = MappingProxyType({"rate": Scale(0.0, 1.0), "cost": Scale(0.0, 1.0)})
+
+    def recorded(self, subset: Subset) -> dict[str, str]:
+        """Give the names of the rate and the cost."""
+        return {"rate": "equal_error_rate", "cost": "min_dcf_normalised"}
 
     def _rate(
         self,

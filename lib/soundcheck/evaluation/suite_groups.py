@@ -12,7 +12,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -20,12 +20,10 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.eligibility import eligible, trials_needed
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.groups import restricted
+from soundcheck.evaluation.groups import estimate_others, restricted
 from soundcheck.evaluation.subset import Measure, Subset
-from soundcheck.evaluation.trials import Rate
-from soundcheck.evaluation.verification import TRIAL_COLUMNS, own_trials
-from soundcheck.metrics.combinators import restrict
-from soundcheck.statistics.evidence import FREE, Scale
+from soundcheck.evaluation.trials import Rate, rates_in_use
+from soundcheck.evaluation.verification import TRIAL_COLUMNS
 from soundcheck.suite.groups import BOTH
 
 NO_GROUPS = (
@@ -38,10 +36,6 @@ _NESTED = {
     "accent": "every speaker of {group} has the accent {value}: what differs may be the accent",
     "language": "all speech of {group} has the language {value}: what differs may be the language",
 }
-VALUE_COLUMNS = (
-    *("corpus", "task", "column", "group", "test", "label"),
-    *("value", "low", "high", "everybody", "size"),
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,13 +84,14 @@ def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
     return subset.take(np.flatnonzero(known))
 
 
-def compared_groups(evaluation: Evaluation, subset: Subset, tests: Iterable[str]) -> list[Compared]:
+def compared_groups(
+    evaluation: Evaluation, subset: Subset, tests: Mapping[str, Measure | Rate]
+) -> list[Compared]:
     """Find the groups of each column that the suite names for a corpus; skip what cannot be judged."""
     columns = evaluation.view(subset).groups
     if not columns:
         evaluation.not_applicable(subset, NO_GROUPS)
         return []
-    tests = list(tests)
     for test, definition in evaluation.family.tests.items():
         if test not in tests and definition.fits(subset.task):
             evaluation.skip(subset, _other_test(subset), test)
@@ -109,7 +104,10 @@ def compared_groups(evaluation: Evaluation, subset: Subset, tests: Iterable[str]
         small = [count for count in compared.counts if count.group and count.lacks]
         for count in small if tests and len(compared.counts) > 1 else ():
             # One row a group: products have many, and the reason is the same for all tests.
-            evaluation.skip(subset, count.lacks, tests[0], f"{compared.column}: {count.group}")
+            evaluation.skip(subset, count.lacks, next(iter(tests)), f"{compared.column}: {count.group}")
+        lacks = {count.group: count.lacks for count in compared.counts if count.group}
+        measures = rates_in_use(evaluation, tests) if subset.task.is_embedding else tests
+        estimate_others(evaluation, subset, compared.column, lacks, measures, compared.groups)
     return found
 
 
@@ -197,39 +195,3 @@ def _tell(evaluation: Evaluation, compared: Compared, total: int) -> None:
             if values.nunique(dropna=False) == 1 and values.notna().all():
                 told = words.format(group=f"{column} {group}", value=values.iloc[0])
                 evaluation.note(f"{subset.corpus}: {told}")
-
-
-def group_values(
-    evaluation: Evaluation,
-    compared: Compared,
-    measures: Mapping[str, Measure | Rate],
-    scales: Mapping[str, tuple[float, float]],
-) -> pd.DataFrame:
-    """Compute measures of each group and of everybody, without verdict: a row a test, label and group.
-
-    ``everybody`` is the value of all groups together, ``size`` how large the group is, in words.
-    """
-    subset, rows = compared.subset, []
-    sizes = {count.group: count.words for count in compared.counts}
-    masks = {None: np.logical_or.reduce(list(compared.masks.values())), **compared.masks}
-    for test, measure in measures.items():
-        if subset.task.is_embedding:
-            threshold = evaluation.threshold(subset, subset.predictions.clean)
-            parts = {name: subset.take(np.flatnonzero(mask)) for name, mask in masks.items()}
-            own = {
-                name: measure(own_trials(part, part.predictions.clean), threshold)
-                for name, part in parts.items()
-            }
-        else:
-            base = measure(subset, subset.predictions)
-            own = {name: restrict(base, mask) for name, mask in masks.items()}
-        resampled = {name: evaluation.resample(one, subset.blocks) for name, one in own.items()}
-        together = resampled.pop(None)
-        scale = Scale(*scales[test]) if test in scales else FREE
-        for group, found in resampled.items():
-            low, high = found.interval(evaluation.interval, scale=scale)
-            for n, label in enumerate(found.labels):
-                place = (subset.corpus, subset.task.name, compared.column, group, test, label)
-                numbers = (found.value[n], low[n], high[n], together.value[n])
-                rows.append((*place, *numbers, sizes[group]))
-    return pd.DataFrame(rows, columns=list(VALUE_COLUMNS))

@@ -31,7 +31,7 @@ from soundcheck.evaluation.corpus_view import SCORE, CorpusView, embeddings
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.robustness import scores_under
 from soundcheck.evaluation.subset import Predictions, Subset, TransformedPredictions
-from soundcheck.evaluation.verification import NO_BLOCKS, NO_CHANGES, SIDES, own_trials
+from soundcheck.evaluation.verification import NO_CHANGES, SIDES, own_trials
 from soundcheck.metrics.calibration import cllr, min_cllr
 from soundcheck.metrics.logistic_calibration import AffineCalibration, bayes_threshold, fit_calibration
 from soundcheck.metrics.score_normalisation import NORMS, normalised_scores
@@ -46,16 +46,21 @@ from soundcheck.metrics.verification import (
     min_dcf,
     min_dcf_threshold,
 )
+from soundcheck.metrics.weighted import Weighted
 from soundcheck.models.reference import reference_scores
-from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.results.estimates import Estimate
 
 HALF = "half of the speakers"
+# Title -> measure
 CARRIED_ERRORS = {
-    "decided by": "",
-    "false acceptance rate": "%",
-    "false rejection rate": "%",
-    "normalised detection cost": "",
+    "false acceptance rate": "false_acceptance_rate",
+    "false rejection rate": "false_rejection_rate",
+    "normalised detection cost": "actual_dcf",
 }
+ERRORS = {"equal error rate": "equal_error_rate", "lowest normalised detection cost": "min_dcf_normalised"}
+
+Way = TypeVar("Way")
+Errors = dict[Way, list[Estimate]]  # condition -> an estimate of each error
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -149,40 +154,45 @@ def carry_over(evaluation: Evaluation, split: Split, predictions: Predictions) -
     return CarriedOver(tested, calibrated, thresholds, calibration)
 
 
-def carried_errors(evaluation: Evaluation, carried: CarriedOver) -> dict[str, list[Resampled]]:
-    """Compute what decisions cost the tested trials."""
+def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -> Errors:
+    """Estimate what decisions cost the tested trials: acceptances, rejections, and normalised cost."""
     cost = evaluation.cost.plain
     used = [(f"threshold of the {name}", carried.trials, at) for name, at in carried.thresholds.items()]
     used.append(("threshold of the cost, calibrated scores", carried.calibrated, bayes_threshold(**cost)))
-    found = {
-        f"{name}: {at:.4g}": [
-            false_acceptance_rate(trials, at),
-            false_rejection_rate(trials, at),
-            actual_dcf(trials, at, **cost, normalised=True),
+    found: Errors = {}
+
+    def estimate(name: str, condition: str, *statistics: Weighted) -> None:
+        found[name] = [
+            evaluation.estimate(split.tested, measure, own, condition=f"tested half, {condition}")[0]
+            for measure, own in zip(CARRIED_ERRORS.values(), statistics, strict=True)
         ]
-        for name, trials, at in used
-    }
+
+    for name, trials, at in used:
+        acceptance, rejection = false_acceptance_rate(trials, at), false_rejection_rate(trials, at)
+        estimate(
+            f"{name}: {at:.4g}", name, acceptance, rejection, actual_dcf(trials, at, **cost, normalised=True)
+        )
     equal, lowest = equal_error_rate(carried.trials), min_dcf(carried.trials, **cost, normalised=True)
-    found["best threshold for each column, chosen on these very trials"] = [equal, equal, lowest]
-    return {
-        name: [evaluation.resample(value, NO_BLOCKS) for value in values] for name, values in found.items()
-    }
+    estimate(
+        "best threshold for each column, chosen on these very trials", "best threshold", equal, equal, lowest
+    )
+    return found
 
 
-def cost_of_scores(evaluation: Evaluation, carried: CarriedOver) -> list[tuple[str, str, Resampled]]:
-    """Compute log likelihood costs of the tested trials: name, no unit, value with replicates."""
+def cost_of_scores(evaluation: Evaluation, split: Split, carried: CarriedOver) -> dict[str, Estimate]:
+    """Estimate log likelihood costs of the tested trials."""
     rows = {
-        "log likelihood cost of the scores as they are": cllr(carried.trials),
-        "the same of calibrated scores": cllr(carried.calibrated),
-        "the same after the best calibration on these very trials": min_cllr(carried.trials),
+        "log likelihood cost of the scores as they are": ("cllr", cllr(carried.trials)),
+        "the same of calibrated scores": ("cllr (transferred calibration)", cllr(carried.calibrated)),
+        "the same after the best calibration on these very trials": ("min_cllr", min_cllr(carried.trials)),
     }
-    return [(name, "", evaluation.resample(value, NO_BLOCKS)) for name, value in rows.items()]
+    return {
+        name: evaluation.estimate(split.tested, measure, statistic, condition="tested half")[0]
+        for name, (measure, statistic) in rows.items()
+    }
 
 
 AS_THEY_ARE = "as they are"
-ERRORS = {"equal error rate": "%", "lowest normalised detection cost": ""}  # of errors_of
-
-Way = TypeVar("Way")
 
 
 def cohort_obstacle(evaluation: Evaluation, split: Split) -> str:
@@ -223,16 +233,16 @@ def normalised_trials(evaluation: Evaluation, split: Split, predictions: Predict
     return {name: own_trials(split.tested, np.where(there, own, np.nan)) for name, own in found.items()}
 
 
-def errors_of(evaluation: Evaluation, ways: Mapping[Way, Trials]) -> dict[Way, list[Resampled]]:
-    """Compute equal error rate and lowest normalised cost of scores in several ways, with replicates."""
-    cost = evaluation.cost.plain
-    return {
-        way: [
-            evaluation.resample(value, np.zeros(0, dtype=np.intp))  # trials bring their own blocks
-            for value in (equal_error_rate(trials), min_dcf(trials, **cost, normalised=True))
+def errors_of(evaluation: Evaluation, subset: Subset, ways: Mapping[Way, Trials], what: str) -> Errors:
+    """Estimate equal error rate and lowest normalised cost under several conditions: ``scores: s-norm``."""
+    cost, found = evaluation.cost.plain, {}
+    for way, trials in ways.items():
+        statistics = equal_error_rate(trials), min_dcf(trials, **cost, normalised=True)
+        found[way] = [
+            evaluation.estimate(subset, measure, statistic, condition=f"{what}: {way}")[0]
+            for measure, statistic in zip(ERRORS.values(), statistics, strict=True)
         ]
-        for way, trials in ways.items()
-    }
+    return found
 
 
 def _top(evaluation: Evaluation) -> int:

@@ -6,13 +6,12 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
 from soundcheck.evaluation.conclusions import TrialGap
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.verification import KINDS, NO_BLOCKS, own_trials
+from soundcheck.evaluation.verification import KINDS, NO_BLOCKS
 from soundcheck.metrics.calibration import cllr, min_cllr
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
@@ -27,7 +26,7 @@ from soundcheck.metrics.verification import (
     min_dcf_threshold,
 )
 from soundcheck.metrics.weighted import Weighted, weighted_difference
-from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.results.estimates import ALL, Estimate
 
 RATES = 41  # false acceptance rates at which a band of the curve is computed
 _NON_TARGETS = {
@@ -37,57 +36,38 @@ _NON_TARGETS = {
 }
 
 
-def overview(evaluation: Evaluation, subset: Subset) -> list[tuple[str, str, Resampled]]:
-    """Compute all that is said about the scores of a corpus."""
+def overview(evaluation: Evaluation, subset: Subset) -> dict[str, Estimate]:
+    """Estimate all that is said about the scores of a corpus."""
     trials = evaluation.trials(subset, subset.predictions.clean)
     threshold = evaluation.threshold(subset, subset.predictions.clean)
-    rows: list[tuple[str, str, Weighted]] = []
+    main, found = evaluation.cost.plain, {}
+
+    def add(name: str, measure: str, statistic: Weighted, part: str = ALL) -> None:
+        (found[name],) = evaluation.estimate(subset, measure, statistic, part)
+
     for kind, mask in evaluation.kinds(subset).items():
-        rows.append((f"equal error rate, {_NON_TARGETS[kind]}", "%", equal_error_rate(trials.only(mask))))
-    settings = {"main setting": evaluation.cost, **evaluation.costs}
-    for name, cost in settings.items():
-        about = f"{name} (P {cost.p_target:g}, miss {cost.c_miss:g}, false alarm {cost.c_false_alarm:g})"
-        rows.append((f"minimum detection cost, {about}", "", min_dcf(trials, **cost.plain)))
-        rows.append(
-            (f"the same, normalised, {name}", "", min_dcf(trials, **cost.plain, normalised=True)),
+        part = ALL if mask.all() else kind
+        add(
+            f"equal error rate, {_NON_TARGETS[kind]}",
+            "equal_error_rate",
+            equal_error_rate(trials.only(mask)),
+            part,
         )
+    for name, cost in {"main setting": evaluation.cost, **evaluation.costs}.items():
+        about = f"{name} (P {cost.p_target:g}, miss {cost.c_miss:g}, false alarm {cost.c_false_alarm:g})"
+        of = "" if name == "main setting" else f" ({name})"
+        add(f"minimum detection cost, {about}", f"min_dcf{of}", min_dcf(trials, **cost.plain))
+        normalised = min_dcf(trials, **cost.plain, normalised=True)
+        add(f"the same, normalised, {name}", f"min_dcf_normalised{of}", normalised)
     about = f"at the threshold {threshold:.4g}".replace("inf", "∞").replace("-", "−")
-    rows += [
-        (f"false acceptance rate {about}", "%", false_acceptance_rate(trials, threshold)),
-        (f"false rejection rate {about}", "%", false_rejection_rate(trials, threshold)),
-        (f"actual detection cost {about}", "", actual_dcf(trials, threshold, **evaluation.cost.plain)),
-    ]
-    rows += [
-        ("log likelihood cost of the scores as they are", "", cllr(trials)),
-        ("the same after the best calibration", "", min_cllr(trials)),
-    ]
-    return [(name, unit, evaluation.resample(statistic, NO_BLOCKS)) for name, unit, statistic in rows]
-
-
-def group_errors(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
-    """Compute both error rates at the threshold in use, of all trials and of each group."""
-    threshold = evaluation.threshold(subset, subset.predictions.clean)
-    masks = {("", "all trials"): np.ones(len(subset), dtype=bool)}
-    for column in evaluation.family.options["groups"]:
-        groups = evaluation.groups(subset, column, judged=False)
-        if groups:
-            masks[column, "within any group"] = evaluation.within_groups(subset, column, judged=False)
-        for group in groups:
-            masks[column, group] = subset.mask(column, group)
-    rows = []
-    for (column, group), mask in masks.items():
-        own = subset.take(np.flatnonzero(mask))
-        own = own_trials(own, own.predictions.clean)
-        row: dict[str, object] = {"corpus": subset.corpus, "column": column, "group": group}
-        for name, rate in (("far", false_acceptance_rate), ("frr", false_rejection_rate)):
-            found = evaluation.resample(rate(own, threshold), NO_BLOCKS)
-            low, high = found.interval(evaluation.interval)
-            row |= {name: found.value[0], f"{name}_low": low[0], f"{name}_high": high[0]}
-            row["speakers"] = int(found.blocks[0])
-        targets = int(subset.truth[mask].sum())
-        counts = {"targets": targets, "nontargets": int(mask.sum()) - targets, "trials": int(mask.sum())}
-        rows.append(row | counts)
-    return pd.DataFrame(rows)
+    add(f"false acceptance rate {about}", "false_acceptance_rate", false_acceptance_rate(trials, threshold))
+    add(f"false rejection rate {about}", "false_rejection_rate", false_rejection_rate(trials, threshold))
+    add(
+        f"actual detection cost {about}", "actual_dcf (not normalised)", actual_dcf(trials, threshold, **main)
+    )
+    add("log likelihood cost of the scores as they are", "cllr", cllr(trials))
+    add("the same after the best calibration", "min_cllr", min_cllr(trials))
+    return found
 
 
 def det_curves(
@@ -149,8 +129,12 @@ def judge_trial_groups(
     included; the gap is that rate minus the one of the trials within the other groups; all on the same
     replicates.
     """
-    measures = {test: functools.partial(_rate_in_use, evaluation, rate) for test, rate in tests.items()}
-    judge_within_groups(evaluation, subset, column, groups, measures)
+    judge_within_groups(evaluation, subset, column, groups, rates_in_use(evaluation, tests))
+
+
+def rates_in_use(evaluation: Evaluation, tests: Mapping[str, Rate]) -> dict[str, WithinMeasure]:
+    """Make measures of error rates at the threshold in use."""
+    return {test: functools.partial(_rate_in_use, evaluation, rate) for test, rate in tests.items()}
 
 
 def judge_within_groups(

@@ -207,10 +207,6 @@ class TrialTasks(Judging):
         needed = f"{options['minimum_trials']} trials of each kind and {options['minimum_speakers']} speakers"
         return f"fewer than 2 groups of {column} with {needed}"
 
-    def within_groups(self, subset: Subset, column: str, *, judged: bool = True) -> np.ndarray:
-        """Say which trials lie within any group that :meth:`groups` lists, bool ``(trials,)``."""
-        return subset.segments[column].isin(self.groups(subset, column, judged=judged)).to_numpy(dtype=bool)
-
     def kinds(self, subset: Subset) -> dict[str, np.ndarray]:
         """Say which trials belong to a kind of non-target, bool ``(trials,)``; all trials first.
 

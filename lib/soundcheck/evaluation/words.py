@@ -190,6 +190,7 @@ def speech_rates(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.Data
     count = characters_of if unit == CHARACTER else word_errors
     counts = count(subset.truth, subset.predictions.clean)
     bins_of = CHARACTER if unit == CHARACTER else WORD
+    measure = f"{unit}_error_rate"
     places = {"length": (counts.words, options.get("lengths", LENGTHS)[bins_of])}
     if "duration" in subset.segments:
         seconds = subset.segments["duration"].to_numpy(dtype=np.float64)
@@ -202,14 +203,13 @@ def speech_rates(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.Data
             own = np.flatnonzero((bins == n) & (counts.words > 0) & np.isfinite(numbers))
             if len(own):
                 errors = counts.take(own)
-                statistic = word_error_rate(errors.words, errors.errors)
-                found = evaluation.resample(statistic, subset.blocks[own])
-                low, high = found.interval(evaluation.interval, scale=Scale(0))
-                units = int(errors.words[~np.isnan(errors.errors)].sum())
-                sizes = (units, int(found.segments[0]), int(found.blocks[0]))
+                rate = word_error_rate(errors.words, errors.errors)
                 group = f"{name} {writing.units(unit)}{'' if column == 'length' else ' a second'}"
+                (one,) = evaluation.estimate(subset.take(own), measure, rate, f"{column}: {group}")
+                units = int(errors.words[~np.isnan(errors.errors)].sum())
                 place = (subset.corpus, unit, column, name, group)
-                rows.append((*place, found.value[0], low[0], high[0], *sizes))
+                blocks = one.speakers or len(np.unique(subset.blocks[own]))
+                rows.append((*place, one.value, one.low, one.high, units, one.segments, blocks))
     return value(word_error_rate(counts.words, counts.errors)), pd.DataFrame(rows, columns=BIN_COLUMNS)
 
 

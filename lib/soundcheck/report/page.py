@@ -5,7 +5,7 @@ Every function displays at once what it makes, so that a notebook needs one line
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pandas as pd
 from IPython.display import display
@@ -82,6 +82,7 @@ def curves(
     what: str = "",
     *,
     share: bool = False,
+    name: Callable[[Subset], str] = lambda _: "",
 ) -> None:
     """Draw a measure at each step of series of changes, with a table of its values.
 
@@ -100,15 +101,22 @@ def curves(
         The same in words, for those who do not see the figure; default: ``unit``.
     share
         Whether it is a share, from 0 to 1.
+    name
+        Name of the measure among the estimates, of a subset; empty if it is none of them.
     """
     scale = Scale(0, 1) if share else FREE
     for series, everywhere in swept:
         if everywhere:
-            frame = pd.concat([evaluation.curve(steps, measure, scale) for steps in everywhere])
+            frame = pd.concat(
+                [
+                    evaluation.curve(steps, measure, scale, name(next(iter(steps.values()))), series.name)
+                    for steps in everywhere
+                ]
+            )
             figure = figures.curves(frame, series.axis, unit)
             title = f"{series.name}: {what or unit}"
             show(evaluation, figure, title, sentences.levels(frame, title, series.axis))
-            display(sweep_figures.curve_table(frame, series.axis))
+            display(sweep_figures.curve_table(frame, series.axis, evaluation.block_names))
 
 
 def speakers(subsets: Sequence[tuple[Subset, SpeakerValues]]) -> None:

@@ -21,7 +21,7 @@ from scipy.special import ndtri
 
 from soundcheck.report.palettes import for_words
 from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new, seaborn
-from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.results.estimates import Estimate
 
 MOST_CURVES = 8  # of a figure; beyond, the first ones
 BINS = 60
@@ -300,19 +300,17 @@ def _named_lines(axes: Axes, marked: Sequence[tuple[float, str]], row: float) ->
         )
 
 
-def equal_error_curve(found: Mapping[int | str, Resampled], interval: str, across: str) -> Figure:
+def equal_error_curve(found: Mapping[int | str, Estimate], across: str) -> Figure:
     """Draw the equal error rate against the number of recordings, or their length, with its 95 % band.
 
     Parameters
     ----------
     found
         Number, or length in words, ascending -> the rate; what is undefined is left out.
-    interval
-        Kind of interval.
     across
         What differs from left to right.
     """
-    points = [(rate.value[0], *np.ravel(rate.interval(interval))) for rate in found.values()]
+    points = [(rate.value, rate.low, rate.high) for rate in found.values()]
     with look():
         figure, (axes,) = new(4.2, 3.2)  # narrow: telephones show all of it
         value, low, high = 100 * np.array(points, dtype=np.float64).reshape(-1, 3).T

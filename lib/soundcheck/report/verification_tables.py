@@ -13,10 +13,10 @@ from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import KINDS, threshold_in_use
+from soundcheck.report.estimate_tables import estimate_cell
 from soundcheck.report.html import Html, element
-from soundcheck.report.recognition_tables import percent_cell
-from soundcheck.report.tables import Cell, number, table, two_lines
-from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.report.tables import number, table
+from soundcheck.results.estimates import Estimate
 
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 
@@ -37,58 +37,18 @@ def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
     return table(rows, columns, sortable=False)
 
 
-def overview_table(rows: Sequence[tuple[str, str, Resampled]], interval: str, caption: str = "") -> Html:
-    """Show values with the trials and speakers that they rest on.
-
-    Parameters
-    ----------
-    rows
-        From :func:`soundcheck.evaluation.trials.overview`.
-    interval
-        Kind of interval.
-    caption
-        What the table shows.
-    """
-    shown = []
-    for name, unit, found in rows:
-        counts = int(found.segments[0]), int(found.blocks[0])
-        shown.append([name, _value_cell(found, unit, interval), *counts])
+def overview_table(rows: Mapping[str, Estimate], caption: str = "") -> Html:
+    """Show values with the trials and speakers that they rest on."""
+    shown = [[name, estimate_cell(one), one.segments, one.speakers] for name, one in rows.items()]
     columns = ["", "value, 95 % interval", "trials", "speakers"]
     return table(shown, columns, caption=caption, sortable=False)
 
 
-def _value_cell(found: Resampled, unit: str, interval: str) -> Cell | str:
-    """Show a value with its interval below it, or why there is none."""
-    low, high = found.interval(interval)
-    if found.reasons[0]:
-        return found.reasons[0]
-    if unit == "%":
-        return percent_cell(found.value[0], low[0], high[0])
-    span = "" if np.isnan(low[0]) else f"{number(low[0], 4)} to {number(high[0], 4)}".replace(" ", "\xa0")
-    return Cell(two_lines(number(found.value[0], 4), span), float(found.value[0]), "sc-number")
-
-
 def errors_table(
-    rows: Mapping[str, Sequence[Resampled]], columns: Mapping[str, str], interval: str, caption: str = ""
+    rows: Mapping[object, Sequence[Estimate]], columns: Sequence[str], caption: str = ""
 ) -> Html:
-    """Show several errors of each way to decide or to score, with their intervals.
-
-    Parameters
-    ----------
-    rows
-        What was done -> one value a column.
-    columns
-        Head of the first column, with any unit, then of each value with its unit, ``"%"`` or empty.
-    interval
-        Kind of interval.
-    caption
-        What the table shows.
-    """
-    units = list(columns.values())[1:]
-    shown = [
-        [name, *(_value_cell(found, unit, interval) for found, unit in zip(values, units, strict=True))]
-        for name, values in rows.items()
-    ]
+    """Show several errors of each way to decide or to score, with their intervals."""
+    shown = [[name, *map(estimate_cell, own)] for name, own in rows.items()]
     return table(shown, list(columns), caption=caption, sortable=False)
 
 
