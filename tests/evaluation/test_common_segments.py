@@ -103,7 +103,7 @@ def test_an_input_that_was_asked_in_vain_counts_as_all_words_missed(project):
     assert (row["segments"], row["outcome"], row["outcome_sample"]) == (160, "worse", "worse")
     estimates = pd.read_csv(folder / "out" / "estimates.csv", keep_default_na=False)
     words = estimates[estimates["measure"].eq("word_error_rate") & estimates["part"].eq("all")]
-    words = words.set_index(["model", "condition"])["value"].astype(float)
+    words = pd.to_numeric(words.set_index(["model", "condition"])["value"], errors="coerce")
     assert words.loc[("fails", "")] == pytest.approx(expected)  # its own rate as well, and on the first page
     page = (folder / "out" / "html" / "comparisons" / "failing.html").read_text()
     assert "answered by both" not in page
