@@ -34,7 +34,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck import results
 from soundcheck.common import seeds
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.conclusions import GroupGap, Settings, TrialGap, concluded_group, gaps_of
@@ -43,6 +42,8 @@ from soundcheck.metrics.combinators import against_average
 from soundcheck.metrics.distribution import bin_proportions, class_proportions
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.results.states import decide
+from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import OTHERS, Verdict
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import REPLICATES
@@ -139,7 +140,7 @@ def measures(task: str) -> dict[str, Measure]:
     }
 
 
-def book(kind: Kind, number: int, family: Family) -> pd.DataFrame:
+def book(kind: Kind, number: int, family: Family, replicates: int = REPLICATES) -> pd.DataFrame:
     """Judge one book: the rows of the results, with what published and simulated thresholds say."""
     rng = seeds.generator(0, "fair models", kind.name, number)
     segments, predictions = draw(kind, rng)
@@ -157,14 +158,16 @@ def book(kind: Kind, number: int, family: Family) -> pd.DataFrame:
             ).threshold
             whole, masks = measure(subset, answers), list(groups.values())
             average = [against_average(whole, masks, n).point().value for n in range(kind.accents)]
-            for row in differences(subset, family, test, measure, "accent", groups, seed=number % 20):
+            for row in differences(
+                subset, family, test, measure, "accent", groups, seed=number % 20, replicates=replicates
+            ):
                 value = average[int(row.group.rpartition(" ")[2])][whole.labels.index(row.label)]
                 rows.append(row)
                 accused.append((abs(value) >= published, abs(value) >= stretched))
     order = sorted(range(len(rows)), key=lambda n: (rows[n].task, rows[n].test, rows[n].group, rows[n].label))
-    frame = results.to_frame(rows)
+    frame = to_frame(rows)
     frame[["published", "simulated"]] = np.array([accused[n] for n in order])
-    return results.decide(frame)
+    return decide(frame)
 
 
 def differences(

@@ -30,7 +30,6 @@ import numpy as np
 import pandas as pd
 from benchmarks import fair_models
 
-from soundcheck import results
 from soundcheck.common import seeds
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -39,7 +38,8 @@ from soundcheck.metrics.combinators import paired_difference, restrict
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import false_acceptance_rate, false_rejection_rate
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.results.states import counted
+from soundcheck.results.states import counted, decide
+from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import OTHERS, Verdict
 from soundcheck.statistics.bootstrap import resample_all
 from soundcheck.statistics.false_discovery import adjusted_p_values
@@ -88,7 +88,7 @@ def word_rows(
             subset, family, test, lambda *_: statistic, column, of_speakers(groups),
             against=against, replicates=REPLICATES,
         )  # fmt: skip
-    return results.decide(results.to_frame(rows))
+    return decide(to_frame(rows))
 
 
 def fair_words(mean: float, against: str, uneven: bool) -> Callable[[np.random.Generator], pd.DataFrame]:
@@ -147,7 +147,7 @@ def page_of_values(groups: int, speakers: int) -> Callable[[np.random.Generator]
     """Make first pages of a fair model of values and classes."""
     kind = fair_models.Kind(f"page of {groups} × {speakers}", speakers=speakers, accents=groups)
     family = read_family("fairness_accent")
-    return lambda rng: fair_models.book(kind, int(rng.integers(2**31)), family)
+    return lambda rng: fair_models.book(kind, int(rng.integers(2**31)), family, REPLICATES)
 
 
 def page_of_words(groups: int, speakers: int) -> Callable[[np.random.Generator], pd.DataFrame]:
@@ -187,7 +187,7 @@ def page_of_voices(groups: int, speakers: int) -> Callable[[np.random.Generator]
                 masks,
                 replicates=REPLICATES,
             )
-        return results.decide(results.to_frame(rows))
+        return decide(to_frame(rows))
 
     return book
 

@@ -17,11 +17,10 @@ from tests.support.small_world import make
 from soundcheck.report.key_figures import significant
 from soundcheck.report.names import label
 from soundcheck.report.tables import number
-from soundcheck.results import read_results, tally
 from soundcheck.results.estimates import read_estimates
-from soundcheck.results.headline import few_speakers
 from soundcheck.results.states import counted
-from soundcheck.results.summary import ASPECTS, aspects
+from soundcheck.results.summary import ASPECTS, aspects, few_speakers, tally
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 

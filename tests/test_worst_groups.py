@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck.results import read_results
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 

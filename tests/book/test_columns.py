@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from soundcheck.common import resources
-from soundcheck.results import CONTRAST_COLUMNS, RESULT_COLUMNS
+from soundcheck.results.contrast import CONTRAST_COLUMNS
 from soundcheck.results.estimates import COLUMNS
+from soundcheck.results.verdict import RESULT_COLUMNS
 
 PAGE = resources.root() / "book" / "columns.md"
 

@@ -8,10 +8,11 @@ import pytest
 from soundcheck.book import find_your_way, findings, overview
 from soundcheck.book.model_tables import family_table, kinds, model_table
 from soundcheck.report import failures
-from soundcheck.results import Verdict, to_frame
 from soundcheck.results.page_names import result_page
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.standing import standings
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import Verdict
 
 IMAGE = "<img src=x onerror=alert(1)>"
 

@@ -16,10 +16,9 @@ from soundcheck.report.inconclusive import not_excluded
 from soundcheck.report.sentences import both_rules
 from soundcheck.report.tables import number, row_name
 from soundcheck.report.verdict_tables import MOST_OPEN, anchor_of, key_of, verdict_table
-from soundcheck.results.headline import headline
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED
 from soundcheck.results.states import counted as counted_rows
-from soundcheck.results.summary import tally
+from soundcheck.results.summary import headline, tally
 
 NAMED = 3  # reasons, or sentences, that the answer has room for
 

@@ -8,10 +8,9 @@ from soundcheck.common.wording import some
 from soundcheck.report import key_figures
 from soundcheck.report.html import Html, element, join
 from soundcheck.results.accepted import accepted_reasons
-from soundcheck.results.headline import headline
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL
-from soundcheck.results.summary import tally
+from soundcheck.results.summary import headline, tally
 
 MOST_NOTES = 20  # tasks at which models are not better than chance
 MOST_SHORT = 6  # that are named at once

@@ -9,8 +9,8 @@ Conventions
 -----------
 - The difference of a group is its value minus that of the reference. What is published compares a group with
   everybody, itself included; of two groups of equal size that is half the difference.
-- Either side needs 5 speakers; else there is no interval for new speakers, of the value either.
-- Speakers are permuted where each of them belongs to one group, and there are two or more on either side.
+- Either side needs 5 speakers; else there is no interval and no p-value for new speakers.
+- Speakers are permuted where each of them belongs to one group.
   Where groups vary within speakers, and for trials, the p-value is that of Student's t.
 """
 
@@ -50,7 +50,6 @@ from soundcheck.suite.measures import HIGHER, MeasureInfo
 
 BY_GAP = "no threshold: judged by the margin"
 BY_CHANCE = "no threshold: compared with the same answers given at random"
-FEWEST_PERMUTED = 2  # speakers on either side; of one nobody knows how much speakers differ
 LEAST_ERRORS = 5  # on either side, below which a ratio of error rates says nothing
 
 Resample = Callable[[Statistic | Weighted, np.ndarray], Resampled]
@@ -92,7 +91,7 @@ class Settings:
     interval: str  # see soundcheck.statistics.intervals.interval
     seed: int
     by_gap: bool  # whether `passed` compares the difference with the margin
-    speakers: bool  # whether the blocks are speakers, so that something follows for new ones
+    block: str  # what is resampled; of files nothing follows for new speakers
     margin: Margin
     measure: MeasureInfo
 
@@ -199,13 +198,13 @@ def compared_sides(
     for n in range(m):
         place, own = 2 * m + n, int(blocks[n])
         replicates, value = found.replicates[:, place], found.value[place]
-        if permuted is not None and not found.reasons[place] and own >= FEWEST_PERMUTED:
-            p_values[n] = permuted[n]
         if found.reasons[place] or found.withheld[place] or own < LEAST_BLOCKS:
             continue
         low[n], high[n] = interval(replicates, kind, blocks=own, value=value)
         if sums is not None and low[n] == high[n]:
             low[n], high[n] = _of_constants(one, sums, contributing, n, value, definition)
+        if permuted is not None:
+            p_values[n] = permuted[n]
         if np.isnan(p_values[n]):
             side = "greater" if one_sided(definition.rule) else "two-sided"
             p_values[n] = paired_p_value(replicates, value, own, side)
@@ -306,13 +305,13 @@ def concluded_group(
     added["bound"] = _some(evidence.bound(rule, low, high))
     remarks = [verdict.skipped]
     if np.isnan(low) and verdict.low is not None:
-        few = counted(int(gaps.blocks[n]), "speaker" if settings.speakers else "block")
+        few = counted(int(gaps.blocks[n]), settings.block)
         why = found.withheld[place]
         if gaps.blocks[n] < LEAST_BLOCKS:
             why = f"interval withheld: {few} on the smaller side, {LEAST_BLOCKS} needed"
         remarks.append(why)
         added |= {"low": None, "high": None, "certainty": None}
-    if not settings.speakers:
+    if settings.block == "file":
         remarks.append(NO_SPEAKERS)
         added |= {"p_value": None, "least_p": None}
     if by_gap:

@@ -17,10 +17,9 @@ from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import inline
 from soundcheck.report import key_figures
 from soundcheck.report.inconclusive import not_excluded
-from soundcheck.results import aspects, conclusion
-from soundcheck.results.headline import headline
+from soundcheck.results.conclusion import conclusion
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.summary import tally
+from soundcheck.results.summary import aspects, headline, tally
 
 INCONCLUSIVE = "What could not be concluded:"
 MOST_FIGURES = 4  # numbers that the first line names

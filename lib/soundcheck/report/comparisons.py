@@ -10,9 +10,8 @@ from soundcheck.metrics.impact import MARGIN
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import remark
-from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, conclusion
-from soundcheck.results.conclusion import headline_sentences
-from soundcheck.results.contrast import headline_rows
+from soundcheck.results.conclusion import conclusion, headline_sentences
+from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
 from soundcheck.statistics.bootstrap import Resampled
 
 OUTCOMES = {

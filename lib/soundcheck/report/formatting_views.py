@@ -20,7 +20,7 @@ from soundcheck.report.estimate_tables import estimate_cell
 from soundcheck.report.html import Html, element
 from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.tables import table
-from soundcheck.results import Verdict
+from soundcheck.results.verdict import Verdict
 
 Judged = Mapping[str, Sequence[Verdict]]  # test -> its verdicts on a corpus
 LOST, INSTEAD = 20, 3  # entities that are shown, and what was written instead of each

@@ -29,11 +29,10 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results import accepted, suite_now, worse
 from soundcheck.results.finished_run import FinishedRun, read_baseline, read_run
-from soundcheck.results.headline import few_speakers
 from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, counted
-from soundcheck.results.summary import tally
+from soundcheck.results.summary import few_speakers, tally
 from soundcheck.results.verdict import KEY
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.rules import GAP_RULES, passes
@@ -151,9 +150,11 @@ def check(
     else:
         few = few_speakers(rows)[: 0 if baselines else None]
         lines += _listed(few.head(FEW), "too few speakers")
+        nothing = len(undecided) == (len(baselines) or rows["model"].nunique())
         if len(few):
-            lines.append(f"{number_of(len(few), 'difference')} with too few speakers to generalise.")
-        if len(undecided) < (len(baselines) or rows["model"].nunique()):
+            described = f"{number_of(len(few), 'difference')} with too few speakers to generalise."
+            lines.append(described if nothing else f"No failure counts for new speakers; {described}")
+        elif not nothing:
             lines.append("Nothing got worse." if baselines else "No failure counts.")
     lines.append(f"JUnit XML: {junit}")
     return Judgement(EXIT_TEST_FAILED if failures or wrong else EXIT_OK, "\n".join(lines))

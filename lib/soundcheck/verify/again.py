@@ -23,10 +23,9 @@ from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.wording import counted
-from soundcheck.results import read_results
-from soundcheck.results.provenance import Provenance
-from soundcheck.results.record import RunRecord
+from soundcheck.results.record import Provenance, RunRecord
 from soundcheck.results.schema import columns_of
+from soundcheck.results.table import read_results
 from soundcheck.results.verdict import KEY, RESULTS
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite

@@ -19,11 +19,10 @@ from soundcheck.report.key_figures import (
     significant,
     standing_notes,
 )
-from soundcheck.results.headline import headline
 from soundcheck.results.page_names import corpus_page
-from soundcheck.results.reading import is_older
 from soundcheck.results.states import STATES
-from soundcheck.results.summary import tally
+from soundcheck.results.summary import headline, tally
+from soundcheck.results.table import is_older
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.card import FIELDS
 
