@@ -10,14 +10,14 @@ import pandas as pd
 from soundcheck.common.escaping import xml_text
 
 # What became of a test. The exit code agrees: only failures and errors are red.
-PASSED, FAILED, ERROR, SKIPPED = STATUS = ("passed", "failure", "error", "skipped")
+PASSED, FAILED, ERROR, SKIPPED = "passed", "failure", "error", "skipped"
 _TYPES = {FAILED: "threshold", ERROR: "run"}
 
 
 def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = (), undecided: Sequence[str] = ()) -> bytes:
     """Write results as JUnit XML.
 
-    ``frame`` has two columns more than the results, ``status``, one of :data:`STATUS`, and ``message``. What
+    ``frame`` has two columns more than the results, ``status``, such as :data:`PASSED`, and ``message``. What
     did not run (``problems``) and models of which nothing could be concluded become errors and skipped cases
     of a suite of their own.
     """
