@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck import results
 from soundcheck.common import files
 from soundcheck.results import worse
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.judged import Judged
-from soundcheck.results.verdict import KEY
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.statistics import draws
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "baseline.csv"
@@ -82,7 +82,7 @@ def finished(counts: np.ndarray, weights: np.ndarray) -> FinishedRun:
         is_group = n >= tests // 2
         value, replicates = float(found[0, n]), found[1:, n]
         rule, threshold = ("|value| <", 0.1) if is_group else (">", 0.5)
-        verdict = results.Verdict(
+        verdict = Verdict(
             *("m", "c", "f", "fairness" if is_group else "correctness", "arousal", f"T{n:04}"),
             value=value,
             low=value - 0.1,
@@ -95,7 +95,7 @@ def finished(counts: np.ndarray, weights: np.ndarray) -> FinishedRun:
         )
         verdicts.append(verdict)
         judged[tuple(getattr(verdict, name) for name in KEY)] = Judged(verdict, replicates, "s", "b")
-    run = FinishedRun("run", Path("results.csv"), results.to_frame(verdicts), None, {})
+    run = FinishedRun("run", Path("results.csv"), to_frame(verdicts), None, {})
     run.__dict__["judged"] = judged  # as read from the output folder
     return run
 

@@ -33,7 +33,9 @@ import numpy as np
 from scipy import stats
 
 from soundcheck.common import seeds
-from soundcheck.results import BETTER, WORSE, Contrast, Judged, Verdict, contrasts
+from soundcheck.results.contrast import BETTER, WORSE, Contrast, contrasts
+from soundcheck.results.judged import Judged
+from soundcheck.results.verdict import Verdict
 from soundcheck.statistics.draws import REPLICATES, weights
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "comparing.csv"

@@ -28,25 +28,29 @@ import dataclasses
 import datetime
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from soundcheck import results
 from soundcheck.common import seeds
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.conclusions import GroupGap, Settings, concluded_group, gaps_of
+from soundcheck.evaluation.conclusions import GroupGap, Settings, TrialGap, concluded_group, gaps_of
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.combinators import against_average
 from soundcheck.metrics.distribution import bin_proportions, class_proportions
 from soundcheck.metrics.regression import mean_value
-from soundcheck.results.verdict import Verdict
+from soundcheck.metrics.weighted import Weighted
+from soundcheck.results.states import decide
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import OTHERS, Verdict
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import REPLICATES
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family
+from soundcheck.suite.margins import Margin
+from soundcheck.suite.measures import measure_of
 from soundcheck.suite.thresholds import read_family
 
 TABLES = Path(__file__).parents[1] / "book" / "tables"
@@ -74,6 +78,8 @@ class Kind:
         By how much the arousal of the first accent is shifted.
     books
         Share of the full number of books.
+    accents
+        How many.
     """
 
     name: str
@@ -82,6 +88,7 @@ class Kind:
     uneven: float = 1.0
     shift: float = 0.0
     books: float = 1.0
+    accents: int = ACCENTS
 
 
 FAIR = (
@@ -100,7 +107,7 @@ UNFAIR = tuple(
 
 def draw(kind: Kind, rng: np.random.Generator) -> tuple[pd.DataFrame, dict[str, np.ndarray]]:
     """Draw speakers and predictions of a book; task -> predictions."""
-    accents = np.repeat(np.arange(ACCENTS), kind.speakers)
+    accents = np.repeat(np.arange(kind.accents), kind.speakers)
     low, high = kind.segments
     each = rng.integers(low, high + 1, size=len(accents))
     speaker = np.repeat(np.arange(len(accents)), each)
@@ -133,13 +140,13 @@ def measures(task: str) -> dict[str, Measure]:
     }
 
 
-def book(kind: Kind, number: int, family: Family) -> pd.DataFrame:
+def book(kind: Kind, number: int, family: Family, replicates: int = REPLICATES) -> pd.DataFrame:
     """Judge one book: the rows of the results, with what published and simulated thresholds say."""
     rng = seeds.generator(0, "fair models", kind.name, number)
     segments, predictions = draw(kind, rng)
     accent, blocks = segments["accent"].to_numpy(), segments["speaker"].to_numpy()
     rows, accused = [], []
-    settings = Settings("t", seed=number % 20, by_gap=True)
+    groups = {str(n): accent == n for n in range(kind.accents)}
     for task, values in predictions.items():
         answers = Predictions(values)
         subset = Subset("book", BUILTIN[task], segments, None, answers, answers, blocks)
@@ -147,28 +154,51 @@ def book(kind: Kind, number: int, family: Family) -> pd.DataFrame:
             definition = family.tests[test]
             published = definition.threshold_for(subset.task)
             stretched = simulated_threshold(
-                published, definition.simulation, ACCENTS, len(segments) // ACCENTS
+                published, definition.simulation, kind.accents, len(segments) // kind.accents
             ).threshold
-            masks = [accent == n for n in range(ACCENTS)]
-            whole = measure(subset, answers)
-            for n, mask in enumerate(masks):
-                gap = GroupGap(measure, mask, ~mask)
-                gaps = gaps_of(
-                    gap, subset, definition, lambda s, b: resample(s, b, REPLICATES, number % 20), settings
-                )
-                value = against_average(whole, masks, n).point().value
-                for m, label in enumerate(gaps.resampled.labels):
-                    row = Verdict(
-                        "model", "book", "fairness_accent", "fairness", task, test, label,
-                        value=float(value[m]), threshold=published, rule=definition.rule, passed=True,
-                        segments=int(mask.sum()), blocks=kind.speakers, group=f"accent: {n}",
-                    )  # fmt: skip
-                    rows.append(concluded_group(row, m, gaps, published, settings))
-                    accused.append((abs(value[m]) >= published, abs(value[m]) >= stretched))
+            whole, masks = measure(subset, answers), list(groups.values())
+            average = [against_average(whole, masks, n).point().value for n in range(kind.accents)]
+            for row in differences(
+                subset, family, test, measure, "accent", groups, seed=number % 20, replicates=replicates
+            ):
+                value = average[int(row.group.rpartition(" ")[2])][whole.labels.index(row.label)]
+                rows.append(row)
+                accused.append((abs(value) >= published, abs(value) >= stretched))
     order = sorted(range(len(rows)), key=lambda n: (rows[n].task, rows[n].test, rows[n].group, rows[n].label))
-    frame = results.to_frame(rows)
+    frame = to_frame(rows)
     frame[["published", "simulated"]] = np.array([accused[n] for n in order])
-    return results.settle(frame)
+    return decide(frame)
+
+
+def differences(
+    subset: Subset,
+    family: Family,
+    test: str,
+    base: Measure | Callable[[Subset, Predictions, np.ndarray], Weighted],
+    column: str,
+    groups: Mapping[str, np.ndarray],
+    *,
+    against: str = OTHERS,
+    seed: int = 0,
+    replicates: int = REPLICATES,
+) -> Iterator[Verdict]:
+    """Judge each group against the others, or against a named one, as evaluations do."""
+    definition, everybody = family.tests[test], np.logical_or.reduce(list(groups.values()))
+    settings = Settings("t", seed, False, True, Margin(), measure_of(test, family.name))
+    kind = TrialGap if subset.task.is_embedding else GroupGap
+    for name, mask in groups.items():
+        if name == against:
+            continue
+        gap = kind(base, mask, groups.get(against, everybody & ~mask), against)
+        gaps = gaps_of(gap, subset, definition, lambda s, b: resample(s, b, replicates, seed), settings)
+        found, published = gaps.resampled, definition.threshold_for(subset.task)
+        for m, label in enumerate(gap.sides(subset, subset.predictions)[0].labels):
+            row = Verdict(
+                "model", "book", family.name, "fairness", subset.task.name, test, label,
+                value=float(found.value[gaps.difference(m)]), threshold=published, rule=definition.rule,
+                passed=True, segments=int(mask.sum()), blocks=int(gaps.blocks[m]), group=f"{column}: {name}",
+            )  # fmt: skip
+            yield concluded_group(row, m, gaps, published, settings)
 
 
 def summary(kind: Kind, books: int, family: Family) -> dict[str, object]:
@@ -201,11 +231,17 @@ def summary(kind: Kind, books: int, family: Family) -> dict[str, object]:
     return columns | {name: float(mean) for name, mean in means.items()}
 
 
-def record(name: str, about: str, rows: Sequence[dict]) -> None:
+def record(
+    name: str,
+    about: str,
+    rows: Sequence[dict],
+    command: str = "benchmarks/fair_models.py",
+    replicates: int = REPLICATES,
+) -> None:
     """Write a table of the book, with a head that says how it was made."""
     with open(TABLES / f"{name}.csv", "w", encoding="utf-8", newline="") as file:
-        file.write(f"# {about}\n# python benchmarks/fair_models.py\n")
-        file.write(f"# {REPLICATES} replicates; NumPy {np.__version__}; {datetime.date.today()}\n")
+        file.write(f"# {about}\n# python {command}\n")
+        file.write(f"# {replicates} replicates; NumPy {np.__version__}; {datetime.date.today()}\n")
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(

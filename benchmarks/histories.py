@@ -35,9 +35,10 @@ from scipy import stats
 from soundcheck.common import seeds
 from soundcheck.history.past_runs import PastRun
 from soundcheck.history.points import points
-from soundcheck.results import BETTER, WORSE, Judged, Verdict
+from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.finished_run import FinishedRun
-from soundcheck.results.verdict import KEY
+from soundcheck.results.judged import Judged
+from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.statistics.draws import REPLICATES, weights
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "histories.csv"

@@ -26,8 +26,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from soundcheck import results
 from soundcheck.common import resources
+from soundcheck.results.table import read_results
 
 TABLES = Path(__file__).parents[1] / "book" / "tables"
 LEVELS = [40, 35, 30, 25, 20, 15, 10, 5, 0]  # SNR in dB
@@ -67,7 +67,7 @@ def recognised(table: Path, segments: int = SEGMENTS, levels: list[int] = LEVELS
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"the run ended with {done.returncode}: {done.stderr}")
-        found = results.read_results(folder / "out" / "results.csv")
+        found = read_results(folder / "out" / "results.csv")
         reached = json.loads((folder / "limits.json").read_text(encoding="utf-8"))
     found = found[found["group"].eq("")]
     told = _judged(found, "Word Error Rate")

@@ -9,6 +9,7 @@ Ends with 1 if a row does not come out as it has to.
 
 from __future__ import annotations
 
+import datetime
 import os
 import shutil
 import subprocess
@@ -20,8 +21,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck.results import read_results
 from soundcheck.results.estimates import read_estimates
+from soundcheck.results.table import read_results
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "published_results.csv"
 COLUMNS = ("data", "what", "published", "found", "low", "high", "p", "state", "as it has to be")
@@ -287,7 +288,9 @@ def main() -> int:
     table["p"] = [f"{p:.1g}" if p == p else "" for p in table["p"]]
     print(table.to_string(index=False))
     if sys.argv[1:] == [] and len(known) == len(CASES):
-        table.drop(columns=COLUMNS[-1]).to_csv(TABLE, index=False)
+        head = "# Results that others published\n# python benchmarks/published_results.py\n"
+        rest = table.drop(columns=COLUMNS[-1]).to_csv(index=False)
+        TABLE.write_text(f"{head}# {datetime.date.today()}\n{rest}", encoding="utf-8")
     return int(not table[COLUMNS[-1]].all())
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import datetime
 import itertools
 import sys
 import time
@@ -189,7 +190,8 @@ def main() -> int:
         print(" ".join(f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in rows[-1].values()))
     table = pd.DataFrame(rows).round(3)
     if (asked.sets, asked.again, asked.only) == (50, 20, ""):
-        table.to_csv(TABLE, index=False)
+        head = "# How often intervals for these speakers cover\n# python benchmarks/these_speakers.py\n"
+        TABLE.write_text(f"{head}# {datetime.date.today()}\n{table.to_csv(index=False)}", encoding="utf-8")
     slack = 2.6 * np.sqrt(0.95 * 0.05 / (asked.sets * asked.again))
     wrong = table[~table["covered"].between(BARS[0] - slack, BARS[1] + slack)]
     print(f"{len(wrong)} of {len(table)} rows outside, {time.monotonic() - start:.0f} s")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from soundcheck import results
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ def project(tmp_path_factory, undrawn):
 
 
 def test_the_gap_goes_with_the_distance_and_not_with_the_accent(project):
-    frame = results.read_results(project / "results.csv").query("test == 'Mean Value' and value == value")
+    frame = read_results(project / "results.csv").query("test == 'Mean Value' and value == value")
     rooms = frame[frame["corpus"].eq("rooms")]
     assert rooms["holds"].all() and len(rooms) == 2
     assert rooms["adjusted_by"].eq("distance").all() and rooms["counterpart"].between(0.6, 1).all()

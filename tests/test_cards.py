@@ -6,7 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from soundcheck.results import read_results, tally
+from soundcheck.results.summary import tally
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,8 @@ from finished import FAILED, finished, verdict
 from soundcheck.book import inputs, model_pages
 from soundcheck.common import resources
 from soundcheck.common.day import day_of, today
-from soundcheck.results import read_results
 from soundcheck.results.record import RunRecord
+from soundcheck.results.table import read_results
 
 ZONES = ("Pacific/Kiritimati", "Etc/GMT+12", "UTC")
 EVENING = 1_700_000_000  # 22:13 in UTC: the next day in Kiritimati

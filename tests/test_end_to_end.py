@@ -9,7 +9,8 @@ import pytest
 import soundfile
 from killed import killed_run
 
-from soundcheck import results
+from soundcheck.results.table import read_results
+from soundcheck.results.verdict import RESULT_COLUMNS
 
 HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'
 
@@ -126,8 +127,8 @@ def test_run_is_complete(project):
 
 def test_results_follow_the_contract(project):
     folder, _ = project
-    frame = results.read_results(folder / "out" / "results.csv")
-    assert list(pd.read_csv(folder / "out" / "results.csv", nrows=1).columns) == results.RESULT_COLUMNS
+    frame = read_results(folder / "out" / "results.csv")
+    assert list(pd.read_csv(folder / "out" / "results.csv", nrows=1).columns) == RESULT_COLUMNS
     assert set(frame["family"]) == {"correctness_regression", "own_family"}
     assert frame["blocks"].eq(6).all()
     assert frame["segments"].eq(24).all()
@@ -137,7 +138,7 @@ def test_results_follow_the_contract(project):
 
 def test_model_is_judged_right(project):
     folder, _ = project
-    frame = results.read_results(folder / "out" / "results.csv").set_index("test")
+    frame = read_results(folder / "out" / "results.csv").set_index("test")
     assert frame.loc["Pearson Correlation Coeff", "value"] > 0.8
     change = frame.loc["Mean Change"]  # 6 dB of the model's 30 dB scale, less where it is clipped
     assert -0.2 <= change["value"] < -0.15
@@ -230,7 +231,7 @@ def test_failing_notebook_and_one_that_exits_are_kept_and_others_go_on(project, 
     assert {entry["family"]: entry["status"] for entry in notebooks} == {
         **{"correctness_regression": "ok", "own_family": "failed", "exits": "failed"}
     }
-    frame = results.read_results(folder / "out" / "results.csv")
+    frame = read_results(folder / "out" / "results.csv")
     own = frame[frame["family"] == "own_family"]
     assert own["skipped"].str.contains("broken on purpose").all()
     assert frame[frame["family"] == "correctness_regression"]["passed"].notna().all()

@@ -11,7 +11,7 @@ import soundfile
 from scipy import stats
 from scipy.spatial import distance
 
-from soundcheck.results import read_results
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 import soundfile
 from sklearn.metrics import recall_score
 
-from soundcheck.results import read_results
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 

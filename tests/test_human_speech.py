@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from benchmarks import human_recognition, human_speech
 
-from soundcheck import results
+from soundcheck.results.table import read_results
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow
@@ -40,7 +40,7 @@ def test_robustness_without_labels(speech, tmp_path, undrawn, shared_cache):
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
     done = undrawn("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
-    frame = results.read_results(tmp_path / "build" / "results.csv")
+    frame = read_results(tmp_path / "build" / "results.csv")
     conditions = frame["family"] == "robustness_recording_condition"
     assert frame[conditions]["skipped"].str.contains("the corpus has no column item").all()
     unchanged = frame[frame["test"].str.startswith("Percentage Unchanged") & ~conditions]
@@ -69,7 +69,7 @@ def test_digits_are_recognised(speech, tmp_path, undrawn, shared_cache):
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
     done = undrawn("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
-    frame = results.read_results(tmp_path / "build" / "results.csv")
+    frame = read_results(tmp_path / "build" / "results.csv")
     rate = frame[frame["test"] == "Word Error Rate"].iloc[0]
     assert (
         0.1 < rate["value"] < 0.5 and rate["reference"] > 0.7
@@ -94,7 +94,7 @@ def test_digits_under_stress(speech, tmp_path, undrawn, shared_cache):
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
     done = undrawn("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
-    frame = results.read_results(tmp_path / "build" / "results.csv")
+    frame = read_results(tmp_path / "build" / "results.csv")
     changes = frame[frame["test"] == "Word Error Rate Change"].set_index("label")
     mildest = [
         f"{name} {next(iter(series.steps))}"
@@ -155,7 +155,7 @@ def test_speakers_are_verified(speech, tmp_path, undrawn, shared_cache):
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
     done = undrawn("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
-    frame = results.read_results(tmp_path / "build" / "results.csv").set_index("test")
+    frame = read_results(tmp_path / "build" / "results.csv").set_index("test")
     speakers = segments["speaker"].nunique()
     rate, cost = frame.loc["Equal Error Rate"], frame.loc["Minimum Detection Cost"]
     # Trained on synthetic voices, it knows a little more than nothing about people.

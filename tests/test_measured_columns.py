@@ -9,7 +9,7 @@ import pytest
 import soundfile
 from benchmarks import measured
 
-from soundcheck import results
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +46,7 @@ def test_noise_is_a_group_and_stands_on_the_page(tmp_path, undrawn):
     (tmp_path / "suite.yml").write_text(SUITE)
     done = undrawn("run", "suite.yml", cwd=tmp_path, SOUNDCHECK_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stderr
-    frame = results.read_results(tmp_path / "build" / "results.csv")
+    frame = read_results(tmp_path / "build" / "results.csv")
     groups = frame[frame["group"].str.startswith("signal_to_noise: ")]
     assert set(groups["group"]) == {"signal_to_noise: clean", "signal_to_noise: noisy"}
     assert groups["skipped"].eq("18 segments, 50 needed").all()

@@ -17,21 +17,20 @@ from tests.support.small_world import make
 from soundcheck.report.key_figures import significant
 from soundcheck.report.names import label
 from soundcheck.report.tables import number
-from soundcheck.results import read_results, tally
 from soundcheck.results.estimates import read_estimates
-from soundcheck.results.headline import few_speakers
 from soundcheck.results.states import counted
-from soundcheck.results.summary import ASPECTS, aspects
+from soundcheck.results.summary import ASPECTS, aspects, few_speakers, tally
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 
 NUMBER = re.compile(r"(?<![\w.])[−-]?\d[\d,]*(?:\.\d+)?(?![\w.]*\.(?:csv|wav))")
 CONSTANTS = re.compile(
-    r"95\s%|discovery rate 5\s%|fewer than 5 |Hochberg, 1995|2024/1689, points 2\(g\), 3 and 4"
+    r"95\s%|discovery rate 5\s%|fewer than 5 |Hochberg, 1995|p < 0\.001|2024/1689, points 2\(g\), 3 and 4"
 )
 ANSWERED = re.compile(  # inputs, lengths and digests: of left_out.csv and run.json
     r"\d+ (?:times: no row in|(?:of \d+ )?inputs )|^\w+ \(\d+ segments, | \d+ min \d+ s "
-    r"| of this page |SHA-256"
+    r"| of this page |SHA-256|, run `?[0-9a-f]{12}"
 )
 PLANNED = re.compile(r"about [\d,]+ in place of \d+|more than 10 times as many|5 at least, for any interval")
 DATA = (

@@ -14,11 +14,11 @@ import soundfile
 from killed import killed_run
 from networks import answers, installed_file, onnx_model, onnx_recogniser
 
-from soundcheck import results
 from soundcheck.augment import registry
 from soundcheck.corpora.load import load_corpus
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.record import RunRecord
+from soundcheck.results.table import read_results
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
@@ -123,7 +123,7 @@ def test_a_recogniser(folder, out):
     direct = onnx_asr.load_model("nemo-conformer-ctc", folder / "asr")
     found = table(out, "words")
     assert list(found["transcript"]) == [direct.recognize(heard(folder, number)) for number in range(6)]
-    rates = results.read_results(out / "results.csv").query("family == 'asr_word_errors'")
+    rates = read_results(out / "results.csv").query("family == 'asr_word_errors'")
     assert len(rates) and set(rates["model"]) == {"words"}
 
 
@@ -189,7 +189,7 @@ def test_numbers_that_are_none_are_failures_of_their_inputs(folder, undrawn):
         "all": [f"{number}.wav" for number in range(6)],
         "endless": ["4.wav", "5.wav"],
     }
-    found = results.read_results(folder / "none" / "results.csv").query("test == 'Mean Absolute Error'")
+    found = read_results(folder / "none" / "results.csv").query("test == 'Mean Absolute Error'")
     counts = found.set_index("model")["segments"]
     assert counts.to_dict() == {"some": 3, "all": 0, "endless": 4}
     assert found.set_index("model")["skipped"].fillna("").ne("").to_dict()["all"]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from soundcheck import results
 from soundcheck.results.record import RunRecord
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +76,7 @@ def text(page):
 def test_the_book_says_what_the_suite_decided(project):
     folder, done = project
     assert done.returncode == 0, done.stdout + done.stderr
-    frame = results.read_results(folder / "out" / "results.csv").set_index(["model", "test"])
+    frame = read_results(folder / "out" / "results.csv").set_index(["model", "test"])
     row = frame.loc["loud", "Mean Absolute Error"]
     assert row["threshold"] == 0.01 and row["passed"] is False and row["state"] == "fail"
     assert row["skipped"] == "changed in this suite: 0.1 → 0.01 (agreed in the meeting)"
@@ -171,7 +171,7 @@ def test_rules_of_the_suite_as_it_is_now(project, undrawn, tmp_path, suite, code
 
 def test_a_changed_threshold_is_judged_by_value_and_interval(project, undrawn, tmp_path):
     folder, _ = project
-    frame = results.read_results(folder / "out" / "results.csv").set_index(["model", "test"])
+    frame = read_results(folder / "out" / "results.csv").set_index(["model", "test"])
     row = frame.loc["loud", "Mean Absolute Error"]
     between = (row["value"] + row["high"]) / 2
     (tmp_path / "out").mkdir()

@@ -12,7 +12,8 @@ from scipy.spatial import distance
 from sklearn import metrics
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.results import read_results, states
+from soundcheck.results import states
+from soundcheck.results.table import read_results
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow

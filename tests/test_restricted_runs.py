@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from tones import SUITE, make
 
-from soundcheck import results
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ class Project:
         return {name for name, count in calls.items() if count > 5}
 
     def results(self, out: str = "out") -> pd.DataFrame:
-        return results.read_results(self.folder / out / "results.csv")
+        return read_results(self.folder / out / "results.csv")
 
 
 @pytest.fixture(scope="module")

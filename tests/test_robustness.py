@@ -9,7 +9,7 @@ import pytest
 import soundfile
 from preloaded import MISSING
 
-from soundcheck.results import read_results
+from soundcheck.results.table import read_results
 from soundcheck.run import notebook_worker
 from soundcheck.suite.thresholds import read_family
 

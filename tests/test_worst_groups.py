@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck.results import read_results
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 
@@ -182,5 +182,5 @@ def test_the_page_says_what_was_looked_at_and_lets_it_be_heard(run):
 def test_the_first_page_names_the_groups(run):
     folder, _, _ = run
     page = (folder / "out" / "html" / "index.html").read_text("utf-8")
-    assert "1 group is served worse than the others in arousal: sex: female × device: &lt;b&gt;phone" in page
+    assert "1 group is worse off than the others in arousal: sex: female × device: &lt;b&gt;phone" in page
     assert PHONE not in page

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from soundcheck import results
 from soundcheck.common import files
 from soundcheck.common.day import given_day, today
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, SoundcheckError
@@ -28,7 +27,13 @@ from soundcheck.history.kept_runs import check_place, keep
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.shares import Share
+from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame, load_contrasts
+from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
+from soundcheck.results.judged import load_all
 from soundcheck.results.record import KeyFigure
+from soundcheck.results.states import decide
+from soundcheck.results.table import to_frame, write_results
+from soundcheck.results.verdict import Verdict, skipped_rows
 from soundcheck.run import key_figures, notebook_jobs, planning, runner, tables
 from soundcheck.run.common_jobs import common_estimates, common_jobs
 from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
@@ -342,7 +347,7 @@ def _run_in(
     frame, results_digest = read_frame(written[2]), files.digest(written[0])
     contrasts = _contrasts(compared)
     tables.write_left_out(corpora, sounds, reports, output)
-    files.write_bytes(output.comparison_table, results.contrast_csv(contrasts))
+    files.write_bytes(output.comparison_table, contrast_csv(contrasts))
     record = compose(
         suite,
         tested,
@@ -486,13 +491,13 @@ def _write_results(
 ) -> list[Path]:
     """Write the rows of all notebooks; a failed notebook's tests become rows with its error."""
     by_name = {family.name: family for family in families}
-    rows: list[results.Verdict] = []
-    estimates: list[results.Estimate] = []
+    rows: list[Verdict] = []
+    estimates: list[Estimate] = []
     drawn: dict[tuple, None] = {}
     for outcome in outcomes:
         job = outcome.job
         if not outcome.failed:
-            own, values, segments = results.load_all(job.rows)
+            own, values, segments = load_all(job.rows)
             rows, estimates = rows + own, estimates + values
             drawn |= dict.fromkeys(segments)
             continue
@@ -501,15 +506,15 @@ def _write_results(
             if corpus.entry.probes_of:
                 continue  # has no tests of its own
             for task in planning.supported_tasks(family, planning.tasks_of(suite, suite.models[job.model])):
-                rows += results.skipped_rows(
+                rows += skipped_rows(
                     job.model, corpus.name, family, task, f"error: the notebook failed: {outcome.error}"
                 )
-    results.write_results(results.decide(results.to_frame(rows)), output.folder)
+    write_results(decide(to_frame(rows)), output.folder)
     estimates += key_figures.estimates(figures)
     for outcome in again:
         if not outcome.failed:
             estimates += common_estimates(outcome.job, suite.comparisons)
-    results.write_estimates(results.estimate_frame(results.collected(estimates)), output.folder)
+    write_estimates(estimate_frame(collected(estimates)), output.folder)
     tables.write_drawn(drawn, output)
     written = [output.results, output.estimates]
     return [*written, *(path.with_suffix(".parquet") for path in written)]
@@ -517,8 +522,8 @@ def _write_results(
 
 def _contrasts(outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:
     """Collect the rows of all comparisons."""
-    rows: list[results.Contrast] = []
+    rows: list[Contrast] = []
     for outcome in outcomes:
         if not outcome.failed:
-            rows += results.load_contrasts(outcome.job.rows)
-    return results.contrast_frame(rows)
+            rows += load_contrasts(outcome.job.rows)
+    return contrast_frame(rows)

@@ -5,12 +5,12 @@ import json
 import pandas as pd
 import pytest
 
-from soundcheck import results
 from soundcheck.book import all_results, filled
 from soundcheck.report import look_of_pages
 from soundcheck.report.verdict_tables import anchor_of, key_of
-from soundcheck.results import Verdict
 from soundcheck.results.states import decide
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import Verdict
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ def frame(rows: int) -> pd.DataFrame:
         **dict(value=0.6, low=0.5, high=0.7, segments=40, blocks=30, threshold=0.5, rule=">", passed=True),
         **dict(gap=0.1, evidence="open", bound=0.5, p_value=0.5, group="sex: female"),
     )
-    one = results.to_frame([Verdict(**base)])
+    one = to_frame([Verdict(**base)])
     made = pd.concat([one] * rows, ignore_index=True)
     number = made.index.to_series()
     made["label"] = number.map(lambda n: f"{IMAGE} {n}")

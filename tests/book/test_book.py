@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck import results
 from soundcheck.book import build, executed, overview, pages
 from soundcheck.book.assembly import assemble
 from soundcheck.common import files
@@ -21,6 +20,8 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
 from soundcheck.results.record import RunRecord
+from soundcheck.results.table import to_frame, write_results
+from soundcheck.results.verdict import skipped_rows
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import CorpusEntry
@@ -190,7 +191,7 @@ def made_up(tmp_path_factory, recorded, forked_sphinx) -> MadeUp:
         if not entry.failed:
             target = output.notebooks / files.slug(entry.model) / f"{files.slug(family.name)}.ipynb"
             files.write_text(target, make_notebook(media, output.folder))
-            skipped = results.skipped_rows(entry.model, CORPUS, family, task, f"skipped {IMAGE}")
+            skipped = skipped_rows(entry.model, CORPUS, family, task, f"skipped {IMAGE}")
             failed = dataclasses.replace(
                 skipped[0],
                 label=IMAGE,
@@ -210,9 +211,9 @@ def made_up(tmp_path_factory, recorded, forked_sphinx) -> MadeUp:
             rows += [failed, *skipped[1:]]
         else:
             reason = f"error: the notebook failed: FileNotFoundError: {IMAGE}"
-            rows += results.skipped_rows(entry.model, CORPUS, family, task, reason)
-    frame = results.to_frame(rows)
-    results.write_results(frame, output.folder)
+            rows += skipped_rows(entry.model, CORPUS, family, task, reason)
+    frame = to_frame(rows)
+    write_results(frame, output.folder)
     files.write_text(output.left_out, "stage,model\n")
     arguments = {
         "suite_root": tmp_path,

@@ -10,7 +10,6 @@ import pytest
 import yaml
 from tests.support.browser import LIMITS, SETTLED
 
-from soundcheck import results
 from soundcheck.book import assembly, build
 from soundcheck.common import files
 from soundcheck.common.media import MediaStore
@@ -20,8 +19,10 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
 from soundcheck.report import figures, players
 from soundcheck.report.verdict_tables import verdict_table
-from soundcheck.results import Verdict
 from soundcheck.results.states import decide
+from soundcheck.results.summary import tally
+from soundcheck.results.table import to_frame, write_results
+from soundcheck.results.verdict import Verdict
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import CorpusEntry
@@ -51,8 +52,8 @@ class Book:
         self.output.prepare()
         self.families = [read_family("correctness_regression")]
         self.corpora = [self._corpus(folder / "data")]
-        self.results = decide(results.to_frame(self._rows()))
-        digest = results.write_results(self.results, self.output.folder)
+        self.results = decide(to_frame(self._rows()))
+        digest = write_results(self.results, self.output.folder)
         self.output.left_out.write_text("stage,model,corpus,item,reason\n")
         self.record = recorded(**self._record(digest))
         self._notebooks()
@@ -264,7 +265,7 @@ def test_the_build_is_complete_and_quiet(book):
 def test_result_pages_begin_with_the_answer_and_say_what_fails(book):
     page = site(book)[f"results/{files.slug(MODEL)}/correctness_regression.html"].read_text(encoding="utf-8")
     own = book.results[book.results["model"].eq(MODEL)]
-    found = results.tally(own)
+    found = tally(own)
     answer, verdicts = page.index('class="sc-answer"'), page.index("data-key=")
     assert page.index("<h1") < answer < verdicts
     assert f"{found['fail']} of {found.judged} tests fail, the largest: " in page[answer:verdicts]

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from nbformat import v4
 
-from soundcheck import results
 from soundcheck.book import search_index
 from soundcheck.report import look_of_pages
 from soundcheck.report.html import element, join
 from soundcheck.report.verdict_tables import anchor_of, key_of
-from soundcheck.results import Verdict
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import Verdict
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ def index(recorded, tmp_path):
         families=[family | {"digest": "d"}],
         notebooks=[{"model": "m", "family": "fairness_accent", "status": "ok", "error": ""}],
     )
-    frame = results.to_frame(
+    frame = to_frame(
         [
             verdict(label="undecided", holds=False, state="inconclusive", p_value=0.2),
             verdict(label="fails"),

@@ -134,7 +134,7 @@ def with_reference(named: str, values: list, column: str = "accent", name: str =
         (
             "us",
             [with_reference("us", THREE), with_reference("us", ["uk", "irish"], name="b")],
-            "groups, accent, against: the corpus b has no group 'us', calls has. Give b a",
+            "groups, accent, against: the corpus b has no group 'us'; it is in calls. Give b a",
         ),
         (
             "us",

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck import results
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.adjusted import adjusting_columns
 from soundcheck.evaluation.conclusions import TrialGap
@@ -18,6 +17,7 @@ from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.regression import concordance_cc, mean_value
+from soundcheck.results.states import decide
 from soundcheck.suite.groups import number_of
 from soundcheck.suite.margins import Margin
 from soundcheck.suite.thresholds import read_family
@@ -35,6 +35,7 @@ def judging(adjust=("noise",), **settings) -> Judging:
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
     found._seconds_left, found.margin = 10.0, Margin(relative=None)
     found._estimates, found._drawn, found.block_names = [], {}, {"c": "speaker"}
+    found._group_values = []
     for name, value in settings.items():
         setattr(found, name, value)
     return found
@@ -70,7 +71,7 @@ def voices(
 def frame_of(subset: Subset, adjust=("noise",), tests=MEAN, **settings) -> pd.DataFrame:
     own = judging(adjust, **settings)
     judge_groups(own, subset, "accent", ["irish", "welsh"], tests)
-    frame = results.decide(own.frame())
+    frame = decide(own.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")].set_index("group")
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck import results
+from soundcheck.results.contrast import CONTRAST_COLUMNS
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +62,7 @@ def test_command_tells_and_writes_the_outcome(compared):
     assert "new against old: 3 better, 0 worse, 0 no evidence for new speakers; 3 better, 0" in done.stdout
     out = folder / "build" / "compare"
     table = pd.read_csv(out / "comparisons.csv")
-    assert list(table.columns) == results.CONTRAST_COLUMNS
+    assert list(table.columns) == CONTRAST_COLUMNS
     judged = table[table["outcome"].notna()]
     assert judged["outcome"].eq("better").all()
     assert set(judged["test"]) == {
@@ -139,7 +139,7 @@ def test_two_runs(compared, later, undrawn, tmp_path):
     assert done.stdout.count("better: tones / correctness_regression / arousal") == 3
     assert str(tmp_path) not in done.stdout
     table = pd.read_csv(tmp_path / "out" / "comparisons.csv")
-    assert list(table.columns) == results.CONTRAST_COLUMNS
+    assert list(table.columns) == CONTRAST_COLUMNS
     judged = table[table["p_value"].notna()]
     assert judged["pairing"].eq("paired").all() and len(judged) == 3
     expected = pd.read_csv(before / "comparisons.csv")  # old against new, which is what old became

@@ -26,7 +26,7 @@ def evaluation(family: str, **options) -> Judging:
     found.corpora = [types.SimpleNamespace(name="c", adjust=(), against={})]
     found.seed, found.replicates, found.interval, found.thresholds = 0, 20, "percentile", "published"
     found.margin = Margin(relative=None)
-    found._estimates, found._drawn = [], {}
+    found._estimates, found._drawn, found._group_values = [], {}, []
     found.block_names = {"c": "speaker"}
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
     found._seconds_left = 10.0

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from soundcheck import results
 from soundcheck.common import files
+from soundcheck.results import judged as judged_rows
 from soundcheck.results.judged import Judged
+from soundcheck.results.table import to_frame, write_results
+from soundcheck.results.verdict import Verdict
+from soundcheck.statistics.rules import passes
 
 BLOCKS = 20
 CORPUS = {"name": "c", "slug": "c", "format": "csv", "title": "c", "description": "", "synthetic": False}
@@ -20,8 +23,8 @@ def verdict(test="T", value=0.7, **changes):
     found |= dict(value=value, low=value - 0.04, high=value + 0.04, segments=100, blocks=BLOCKS)
     found |= dict(rule=">", threshold=0.5) | changes
     if "passed" not in found:
-        found["passed"] = results.verdict.passes(found["rule"], found["value"], found["threshold"])
-    return results.Verdict(**found)
+        found["passed"] = passes(found["rule"], found["value"], found["threshold"])
+    return Verdict(**found)
 
 
 @pytest.fixture(scope="session")
@@ -47,11 +50,11 @@ def write(tmp_path, recorded):
 
     def made(name, entries, model="1" * 40, corpus=None, **about):
         folder = tmp_path / name
-        digest = results.write_results(results.to_frame(entry.verdict for entry in entries), folder)
+        digest = write_results(to_frame(entry.verdict for entry in entries), folder)
         for one in {entry.verdict.model for entry in entries}:
             rows = folder / "notebooks" / files.slug(one) / "f.json"
             rows.parent.mkdir(parents=True)
-            results.save([entry for entry in entries if entry.verdict.model == one], rows)
+            judged_rows.save([entry for entry in entries if entry.verdict.model == one], rows)
         models = [MODEL | {"name": one, "fingerprint": model} for one in {e.verdict.model for e in entries}]
         families = [{"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "1"}]
         usual = {"results": digest, "run": digest[:12], "families": families, "models": models}

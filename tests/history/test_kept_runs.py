@@ -60,7 +60,7 @@ def test_a_disk_that_is_full_leaves_nothing(write, judged, tmp_path, monkeypatch
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept_runs.kept_replicates, "save_replicates", full)
+    monkeypatch.setattr(kept_runs, "save_replicates", full)
     with pytest.raises(SoundcheckError, match="No space left"):
         kept_runs.keep(tmp_path / "kept", write("a", [judged()]), NOON)
     assert [path.name for path in (tmp_path / "kept").iterdir()] == [files.MARKER]

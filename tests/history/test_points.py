@@ -6,7 +6,7 @@ from benchmarks.histories import history as simulated
 
 from soundcheck.history.page import history_of
 from soundcheck.history.past_runs import read_runs
-from soundcheck.results import contrast
+from soundcheck.results.contrast import contrast
 
 FAMILY = {"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "1"}
 

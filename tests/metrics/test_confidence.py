@@ -164,3 +164,19 @@ def test_replicates_of_constants_do_not_vary(data):
         metrics.area_under_risk(np.full(400, 0.5), correct, blocks, relative=True), blocks, 50, 0
     )
     assert np.allclose(found.replicates, 1)
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_influence_on_the_area_under_risk_is_that_of_leaving_out(data, relative):
+    sure = data[2] + np.random.default_rng(2).normal(0, 1e-3, 400)  # no ties
+    correct, people = data[3], data[4]
+
+    def area(rows):
+        return metrics.area_under_risk(sure[rows], correct[rows], people[rows], relative=relative)
+
+    everything = np.arange(400)
+    influence, speakers = area(everything).influence()
+    without = [value(area(everything)) - value(area(np.delete(everything, row))) for row in range(400)]
+    assert speakers.tolist() == people.tolist() and influence.sum() == pytest.approx(0, abs=1e-12)
+    assert np.polyfit(influence[:, 0], without, 1)[0] == pytest.approx(1, abs=0.04)
+    assert np.corrcoef(influence[:, 0], without)[0, 1] > 0.999

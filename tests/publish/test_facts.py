@@ -10,8 +10,8 @@ from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.common.errors import InputError
 from soundcheck.publish.facts import read_facts
-from soundcheck.results import tally
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
+from soundcheck.results.summary import tally
 from soundcheck.suite.card import Card
 
 

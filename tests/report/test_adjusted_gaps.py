@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from soundcheck import results
 from soundcheck.report import adjusted_gaps
 from soundcheck.report.adjusted_gaps import adjusted_columns, adjusted_words, in_short, notes_below
-from soundcheck.results import Verdict
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import Verdict
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -26,7 +26,7 @@ def verdict(**given) -> Verdict:
 
 
 def one(**given):
-    return next(results.to_frame([verdict(**given)]).itertuples())
+    return next(to_frame([verdict(**given)]).itertuples())
 
 
 def test_the_sentence_has_both_gaps_and_the_share():
@@ -94,7 +94,7 @@ def test_two_columns_are_named_in_words():
 
 def test_sentences_stand_below_folded_the_largest_first():
     rows = [verdict(label=f"{n}", gap=0.2 + n / 100, adjusted_by=HOSTILE) for n in range(12)]
-    html = str(notes_below(results.to_frame(rows)))
+    html = str(notes_below(to_frame(rows)))
     assert (
         html.count("<li") == 12
         and "<summary>What becomes of 12 differences beyond the margin</summary>" in html
@@ -102,13 +102,13 @@ def test_sentences_stand_below_folded_the_largest_first():
     assert html.index("<details") < html.index("0.31 plain") < html.index("0.30 plain")
     assert HOSTILE not in html
     assert "had the same &lt;script&gt;" in html
-    two = str(notes_below(results.to_frame([verdict(), verdict(corpus="d")])))
+    two = str(notes_below(to_frame([verdict(), verdict(corpus="d")])))
     assert "d · arousal · Mean Value · accent: irish: most of" in two and "c · arousal" not in html
-    quiet = str(notes_below(results.to_frame([verdict(gap_low=-0.1)])))
+    quiet = str(notes_below(to_frame([verdict(gap_low=-0.1)])))
     assert "<li" not in quiet and "no verdict rests on it" in quiet
 
 
 def test_tables_without_adjusted_gaps_say_nothing():
     empty = dict.fromkeys(("adjusted", "adjusted_low", "adjusted_high", "counterpart"))
-    assert not adjusted_gaps.has_adjusted(results.to_frame([verdict(**empty, adjusted_by="")]))
+    assert not adjusted_gaps.has_adjusted(to_frame([verdict(**empty, adjusted_by="")]))
     assert adjusted_gaps.adjusted_cell(one(**empty, adjusted_by="")).content == ""

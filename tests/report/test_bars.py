@@ -12,9 +12,9 @@ from soundcheck.report.key_figures import (
     standing_notes,
     worse_than_chance,
 )
-from soundcheck.results import Tally
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.states import STATES
+from soundcheck.results.summary import Tally
 
 
 def counts(passed=0, failed=0, inconclusive=0, missing=0, reported=0) -> Tally:

@@ -8,7 +8,7 @@ import pytest
 from soundcheck.metrics.word_changes import changed_words, word_changes
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report import comparisons, word_tables
-from soundcheck.results import Contrast, contrast_frame
+from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.statistics import bootstrap
 
 HOSTILE = "<b>x</b>"

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from soundcheck import results
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.report import figures, verdict_figures
-from soundcheck.results import Verdict
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import Verdict
 
 # A figure whose layout collapses only warns.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("error:constrained_layout not applied")]
@@ -38,7 +38,7 @@ def frame(count: int = 4, **given):
         )
         for n in range(count)
     ]
-    return results.to_frame(rows).assign(**given)
+    return to_frame(rows).assign(**given)
 
 
 def all_figures(rng):

@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck import results
 from soundcheck.report import group_figures
 from soundcheck.report.group_figures import described, finding, group_values, own_values
 from soundcheck.report.style import look
 from soundcheck.results.estimates import Estimate, estimate_frame
+from soundcheck.results.table import to_frame
 
 pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied", "error:posx")
 
-NOTHING = results.to_frame([])
+NOTHING = to_frame([])
 TESTS = {"word_error_rate": "Word Error Rate Difference", "concordance_cc": "Concordance Correlation Coeff"}
 
 

@@ -53,7 +53,10 @@ def test_groups_with_the_largest_gaps(evaluation):
     heard = ["x y", "a y", "a b", "a b", "a b", "a y"]
     given = subset(said, heard, accent=["u", "u", "v", "v", "w", "w"])
     text = str(heard_words.groups_recognised(given, {"accent": ["u", "v", "w"]}))
-    assert "accent: u: mean word errors +62.5 points" in text and "1 other group with smaller gaps" in text
+    assert (
+        "accent: u: mean word errors +62.5 points" in text
+        and "1 other group with smaller differences" in text
+    )
     assert "worst: 0.wav" in text
     assert "No groups" in str(heard_words.groups_recognised(given, {}))
 

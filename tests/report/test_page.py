@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck import results
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import robustness
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.report import figures, page
+from soundcheck.results.table import to_frame
 from soundcheck.suite.families import Perturbation, PerturbationSeries
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ def subset(task="arousal", change="", labels=True):
 
 
 def test_every_movement_is_shown_with_its_text(shown, tmp_path):
-    evaluation = SimpleNamespace(media=MediaStore(tmp_path), frame=lambda: results.to_frame([]))
+    evaluation = SimpleNamespace(media=MediaStore(tmp_path), frame=lambda: to_frame([]))
     page.movements(evaluation, [subset(change="White Noise"), subset("valence", "Babble")])
     assert len(shown) == 2 and HOSTILE not in "".join(shown)
     assert "arousal under White Noise" in shown[0] and "valence under Babble" in shown[1]
@@ -45,7 +45,7 @@ def test_every_movement_is_shown_with_its_text(shown, tmp_path):
 
 
 def test_many_movements_are_behind_a_line_for_each_change_that_says_what_is_inside(shown, tmp_path):
-    evaluation = SimpleNamespace(media=MediaStore(tmp_path), frame=lambda: results.to_frame([]))
+    evaluation = SimpleNamespace(media=MediaStore(tmp_path), frame=lambda: to_frame([]))
     several = [subset(task, change) for change in ("Babble", "Music") for task in ["arousal", "valence"] * 3]
     page.movements(evaluation, several)
     assert len(shown) == 2
@@ -65,7 +65,7 @@ def test_curves_pass_over_series_without_a_subset_and_follow_figures_by_tables(s
         frame = [rows | {"step": step, "segments": len(own), "blocks": 3} for step, own in steps.items()]
         return pd.DataFrame(frame)
 
-    evaluation = SimpleNamespace(media=MediaStore(tmp_path), curve=curve)
+    evaluation = SimpleNamespace(media=MediaStore(tmp_path), curve=curve, block_names={})
     series = PerturbationSeries("Babble", "signal-to-noise ratio", {"0 dB": Perturbation("x", "y", {})})
     steps = {"clean": subset(), "0 dB": subset(change="0 dB")}
     swept = [(dataclasses.replace(series, name="Empty"), []), (series, [steps, steps])]

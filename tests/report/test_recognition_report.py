@@ -40,7 +40,7 @@ def test_conclusion(first, second, said):
     blocks = np.arange(300) // 10
     ours, theirs = (rng.binomial(10, rate / 10, 300).astype(float) for rate in (first, second))
     text = str(recognition_tables.conclusion(compared(ours, theirs, blocks)))
-    assert said in text and "30 blocks" in text and "times as wide as the ordinary one" in text
+    assert said in text and "30 speakers" in text and "times as wide as the ordinary one" in text
 
 
 def both_ways(seed):

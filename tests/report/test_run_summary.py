@@ -3,8 +3,9 @@
 import pytest
 
 from soundcheck.report.run_summary import summary_lines
-from soundcheck.results import Verdict, to_frame
 from soundcheck.results.standing import standings
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import Verdict
 
 
 def row(**changes) -> Verdict:

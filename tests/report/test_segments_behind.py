@@ -68,7 +68,7 @@ def test_groups_with_the_largest_gaps(tmp_path):
     assert files_of(found[0], WORST)["sex: g5"] == ["23.wav", "22.wav"]
     assert files_of(found[0], TYPICAL)["sex: g5"] == ["20.wav"]
     assert files_of(found[0], WORST)["the others"] == ["19.wav", "18.wav"]
-    assert "4 other groups with smaller gaps" in found[-1].note
+    assert "4 other groups with smaller differences" in found[-1].note
     assert "g5: mean error" in found[0].title
 
 

@@ -22,4 +22,4 @@ def test_the_axis_reaches_as_far_as_what_is_drawn(reach):
 def test_counts_stand_beside_values():
     frame = pd.DataFrame({"step": ["clean"], "value": [0.5], "low": [np.nan], "high": [np.nan]})
     frame = frame.assign(corpus="c", task="arousal", segments=32, blocks=1, reference=0.0)
-    assert "32 in 1 block<" in str(sweep_figures.curve_table(frame, "gain in dB"))
+    assert "32 in 1 speaker<" in str(sweep_figures.curve_table(frame, "gain in dB"))

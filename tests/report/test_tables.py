@@ -9,7 +9,7 @@ import pytest
 
 from soundcheck.common.caveats import Caveat
 from soundcheck.report import tables
-from soundcheck.results import Verdict
+from soundcheck.results.verdict import Verdict
 from soundcheck.suite.thresholds import read_family
 
 HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'

@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from soundcheck import results
 from soundcheck.report import states, verdict_tables
 from soundcheck.report.verdict_tables import Among, key_of, state_cell, state_lines, verdict_table
-from soundcheck.results import Verdict
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import Verdict
 
 HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'
 GROUP = dict(
@@ -54,12 +54,12 @@ def row(**given) -> Verdict:
 
 
 def shown(*rows: Verdict) -> str:
-    return str(verdict_table(results.to_frame(rows)))
+    return str(verdict_table(to_frame(rows)))
 
 
 def one(state=None, against="others", **given):
     """Give a row of the table as pages see it; with its state, as the book sees it."""
-    return next(results.to_frame([row(**given)]).assign(state=state, against=against).itertuples())
+    return next(to_frame([row(**given)]).assign(state=state, against=against).itertuples())
 
 
 class Cells(HTMLParser):
@@ -233,7 +233,7 @@ def test_the_random_model_that_passes_too_is_marked():
 def test_few_blocks_are_marked_with_the_measured_coverage(blocks, marked):
     html = shown(row(blocks=blocks))
     assert (f"{blocks} speakers †" in html) == marked
-    assert "19 files †" in str(verdict_table(results.to_frame([row(blocks=19)]), blocks={"c": "file"}))
+    assert "19 files †" in str(verdict_table(to_frame([row(blocks=19)]), blocks={"c": "file"}))
     assert ("contain the true value in 78 to 83 %" in html) == marked
 
 
@@ -259,7 +259,7 @@ def test_hostile_text_stays_text():
 
 
 def test_decimals_of_a_test_are_kept():
-    frame = results.to_frame([row(), row(test="Other")])
+    frame = to_frame([row(), row(test="Other")])
     first, second = Cells(str(verdict_table(frame, decimals={"Other": 1}))).rows[1:]
     assert "0.612 0.550 to 0.670" in first[3]
     assert "0.6 0.6 to 0.7" in second[3]
@@ -287,7 +287,7 @@ def test_an_empty_frame_is_an_empty_table():
 
 def test_columns_of_a_file_give_the_same_table(tmp_path):
     """Tables read back from a file hold other types than those of a notebook."""
-    frame = results.to_frame([row(reference_passed=True, reference=0.9), row(**GROUP)])
+    frame = to_frame([row(reference_passed=True, reference=0.9), row(**GROUP)])
     frame.to_parquet(tmp_path / "x.parquet")
     again = pd.read_parquet(tmp_path / "x.parquet")
     assert str(verdict_table(again)) == str(verdict_table(frame))

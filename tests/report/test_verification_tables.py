@@ -45,5 +45,5 @@ def test_errors_stand_with_their_units_and_intervals():
     html = str(verification_tables.errors_table(rows, ["scores", "rate", "share"]))
     assert "as &lt;b&gt;" in html and "<b>" not in html
     value = rows["as <b>"][0].value
-    assert f"{100 * value:.1f}" in html and f"{value:.4f}" in html
+    assert f"{100 * value:.1f}" in html and f"{value:.3f}" in html
     assert html.count("no score for 90 of 90 trials") == 2

@@ -4,23 +4,24 @@ import datetime
 
 import pytest
 
-from soundcheck import results
 from soundcheck.results.accepted import accepted_reasons, failures, matching, remarks
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import Verdict
 from soundcheck.suite.own_rules import AcceptedFailure
 
 TODAY = datetime.date(2026, 11, 22)
 
 
-def verdict(passed: bool | None, **changes) -> results.Verdict:
+def verdict(passed: bool | None, **changes) -> Verdict:
     row = dict(model="ours", corpus="c", family="f", category="fairness", task="arousal", test="T")
     row |= dict(value=0.5, threshold=0.1, rule="|value| <", passed=passed)
     row |= {"skipped": "why"} if passed is None else {}
-    return results.Verdict(**(row | changes))
+    return Verdict(**(row | changes))
 
 
 @pytest.fixture
 def frame():
-    return results.to_frame(
+    return to_frame(
         [
             verdict(False, group="accent: scottish"),
             verdict(False, group="accent: welsh"),

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 from tests.support.finished import finished, verdict
 
-from soundcheck import results
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
 from soundcheck.results.compared import comparison_of, read_comparison
+from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
 from soundcheck.results.finished_run import read_run
 
 ROW = {
@@ -21,11 +21,9 @@ NAMES = ("=1+1", "new")
 
 @pytest.fixture
 def run(tmp_path, recorded):
-    rows = [
-        results.Contrast(*NAMES, **ROW, test=test, group=group) for test, group in (("T", ""), ("U", "-g"))
-    ]
-    rows += [results.Contrast("other", "new", **ROW, test="T")]
-    frame = results.contrast_frame(rows)
+    rows = [Contrast(*NAMES, **ROW, test=test, group=group) for test, group in (("T", ""), ("U", "-g"))]
+    rows += [Contrast("other", "new", **ROW, test="T")]
+    frame = contrast_frame(rows)
     entry = {
         **{
             "name": "a",
@@ -40,7 +38,7 @@ def run(tmp_path, recorded):
     folder = finished(
         tmp_path, recorded, [verdict("new")], comparisons=[entry, entry | {"name": "b", "slug": "b"}]
     )
-    write_bytes(folder / "comparisons.csv", results.contrast_csv(frame))
+    write_bytes(folder / "comparisons.csv", contrast_csv(frame))
     return read_run(folder), frame[frame["baseline"].eq(NAMES[0])]
 
 

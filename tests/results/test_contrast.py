@@ -7,10 +7,21 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from soundcheck import results
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
-from soundcheck.results import Judged, Verdict, contrast, contrast_csv, contrast_frame, contrasts
+from soundcheck.results import judged as judged_rows
+from soundcheck.results import verdict as verdicts
+from soundcheck.results.contrast import (
+    CONTRAST_COLUMNS,
+    contrast,
+    contrast_csv,
+    contrast_frame,
+    contrasts,
+    load_contrasts,
+    save_contrasts,
+)
+from soundcheck.results.judged import Judged, load_judged
+from soundcheck.results.verdict import Verdict
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.fixed_speakers import SKETCH, fixed_speakers
 from soundcheck.statistics.paired import welch
@@ -28,7 +39,7 @@ def data(rng):
 def judged(metric, truth, prediction, model, rule, threshold, blocks="b", segments="s") -> Judged:
     found = bootstrap.resample(metric(truth, prediction), BLOCKS, seed=3)
     about = {"corpus": "c", "family": "f", "category": "correctness", "task": "arousal", "test": "t"}
-    (verdict,) = results.judge(found, model=model, rule=rule, threshold=threshold, **about)
+    (verdict,) = verdicts.judge(found, model=model, rule=rule, threshold=threshold, **about)
     return Judged(verdict, found.replicates[:, 0], segments, blocks)
 
 
@@ -249,18 +260,18 @@ def test_tests_of_one_model_only_are_listed(data):
 def test_files(tmp_path, data):
     old, new = pair(concordance_cc, data)
     old = dataclasses.replace(old, smaller_side=7)
-    results.save([old, Judged(old.verdict, np.empty(0))], tmp_path / "rows.json", notes=["x"])
-    again = results.load_judged(tmp_path / "rows.json")
+    judged_rows.save([old, Judged(old.verdict, np.empty(0))], tmp_path / "rows.json", notes=["x"])
+    again = load_judged(tmp_path / "rows.json")
     assert [entry.verdict for entry in again] == [old.verdict] * 2
     assert np.array_equal(again[0].replicates, old.replicates)
     assert np.isnan(again[1].replicates).all()
     assert (again[0].blocks, again[0].smaller_side, again[1].smaller_side) == ("b", 7, 0)
     found = [contrast(old, dataclasses.replace(new, verdict=dataclasses.replace(new.verdict, label="=1+1")))]
-    results.save_contrasts(found, tmp_path / "contrasts.json")
-    assert results.load_contrasts(tmp_path / "contrasts.json") == found
+    save_contrasts(found, tmp_path / "contrasts.json")
+    assert load_contrasts(tmp_path / "contrasts.json") == found
     (tmp_path / "c.csv").write_bytes(contrast_csv(contrast_frame(found)))
     read = pd.read_csv(tmp_path / "c.csv")
-    assert list(read.columns) == results.CONTRAST_COLUMNS
+    assert list(read.columns) == CONTRAST_COLUMNS
     assert read["label"][0] == "'=1+1"
     assert contrast_frame([]).empty
 
@@ -369,7 +380,7 @@ def test_how_often_each_predicts_a_class_is_no_number_of_common_segments(data):
 
 def with_spread(metric, truth, prediction, model, speakers, **changes) -> Judged:
     entry = judged(metric, truth, prediction, model, "<", 0.1)
-    fixed = fixed_speakers(metric(truth, prediction), speakers)
+    fixed = fixed_speakers(metric(truth, prediction), speakers, spread=True)
     entry = dataclasses.replace(entry, spread=fixed.spread[:, 0], freedom=fixed.freedom[0])
     return changed(entry, **changes)
 
@@ -412,7 +423,7 @@ def test_many_recordings_keep_the_spread_of_differences():
     first, second = (truth + hard + rng.normal(0, 0.02, 30_000) for _ in range(2))
     speakers = np.arange(30_000) % 50
     metrics = [mean_absolute_error(truth, x) for x in (first, second)]
-    spreads = [fixed_speakers(metric, speakers).spread for metric in metrics]
+    spreads = [fixed_speakers(metric, speakers, spread=True).spread for metric in metrics]
     assert all(len(spread) == SKETCH for spread in spreads)
     error = fixed_speakers(paired_difference(*metrics), speakers).error[0]
     assert np.linalg.norm(spreads[0] - spreads[1]) == pytest.approx(error, rel=0.1)
@@ -431,7 +442,7 @@ def test_equal_models_come_out_equal_for_these_speakers():
             for side, name in zip(sides, ("old", "new"), strict=True):
                 wrong = np.where(rng.random(150) < 0.3, rng.random(150) < 0.2, hard).astype(float)
                 metric = mean_absolute_error(np.zeros(150), wrong)
-                fixed = fixed_speakers(metric, speakers)
+                fixed = fixed_speakers(metric, speakers, spread=True)
                 verdict = Verdict(
                     name, *about, f"{test}", value=wrong.mean(), blocks=6, rule="<", skipped="few"
                 )
@@ -446,8 +457,8 @@ def test_spreads_are_kept_with_replicates(data, tmp_path, written):
     entry = with_spread(mean_absolute_error, truth, one, "m", BLOCKS)
     plain = judged(concordance_cc, truth, one, "m", ">", 0.5)
     group = changed(plain, group="sex: female")
-    results.save([entry, plain], tmp_path / "rows.json", parts=[group] if written else ())
-    found = results.load_judged(tmp_path / "rows.json", parts=True)
+    judged_rows.save([entry, plain], tmp_path / "rows.json", parts=[group] if written else ())
+    found = load_judged(tmp_path / "rows.json", parts=True)
     assert [row.verdict for row in found] == [
         entry.verdict,
         plain.verdict,
@@ -456,4 +467,4 @@ def test_spreads_are_kept_with_replicates(data, tmp_path, written):
     np.testing.assert_array_equal(found[0].spread, entry.spread)
     np.testing.assert_array_equal(found[1].replicates, plain.replicates)
     assert found[0].freedom == entry.freedom and len(found[1].spread) == 0 and np.isnan(found[1].freedom)
-    assert len(results.load_judged(tmp_path / "rows.json")) == len(results.load(tmp_path / "rows.json")) == 2
+    assert len(load_judged(tmp_path / "rows.json")) == len(judged_rows.load(tmp_path / "rows.json")) == 2

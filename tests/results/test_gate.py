@@ -5,12 +5,14 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from soundcheck import results
 from soundcheck.common.errors import InputError
 from soundcheck.results import gate
+from soundcheck.results import verdict as verdicts
+from soundcheck.results.table import to_frame, write_results
+from soundcheck.results.verdict import Verdict
 
 
-def verdict(test: str = "T", **changes) -> results.Verdict:
+def verdict(test: str = "T", **changes) -> Verdict:
     passed = changes.pop("passed", True)
     row = dict(
         **{"model": "m", "corpus": "c", "family": "f", "category": "correctness", "task": "arousal"},
@@ -25,15 +27,15 @@ def verdict(test: str = "T", **changes) -> results.Verdict:
         **{"threshold": 0.5, "rule": ">", "passed": passed, "certainty": 0.9, "evidence": "open"},
         state="pass" if passed else "fail",
     )
-    return results.Verdict(**(row | changes))
+    return Verdict(**(row | changes))
 
 
-def skipped(reason: str, test: str = "S", **changes) -> results.Verdict:
+def skipped(reason: str, test: str = "S", **changes) -> Verdict:
     about = dict(model="m", corpus="c", family="f", category="correctness", task="arousal", test=test)
-    return results.skip(reason, **(about | {"state": "not evaluated"} | changes))
+    return verdicts.skip(reason, **(about | {"state": "not evaluated"} | changes))
 
 
-def of_group(group: str, gap: float, state: str = "fail", **changes) -> results.Verdict:
+def of_group(group: str, gap: float, state: str = "fail", **changes) -> Verdict:
     row = dict(category="fairness", group=group, rule="|value| <", threshold=0.1, value=gap / 2, state=state)
     row |= dict(low=gap / 2 - 0.01, high=gap / 2 + 0.01, passed=abs(gap / 2) < 0.1, against="others")
     row |= dict(gap=gap, gap_low=gap - 0.02, gap_high=gap + 0.02, matters=0.1)
@@ -67,7 +69,7 @@ PAIR = [
 @pytest.fixture
 def written(tmp_path, recorded):
     def write(*rows, notebooks=(("m", "f", "ok"),), **record):
-        digest = results.write_results(results.to_frame(rows), tmp_path)
+        digest = write_results(to_frame(rows), tmp_path)
         entries = [{"model": m, "family": f, "status": s, "error": "boom"} for m, f, s in notebooks]
         suite = {"digest": "s" * 40, "tasks": {"arousal": TASK}}
         recorded(results=digest, notebooks=entries, **({"suite": suite} | record)).write(

@@ -60,7 +60,11 @@ def runs(tmp_path_factory, recorded) -> Path:
     """Two runs of a suite, ``one`` to be spoilt and ``two``."""
     folder = tmp_path_factory.mktemp("runs")
     for name, value in (("one", 0.6), ("two", 0.65)):
-        rows = [verdict(value=value), verdict(test="A", **FAILED), verdict(family="robustness_small_changes")]
+        rows = [
+            verdict(value=value, state_sample="pass"),  # not of a version without answers for these speakers
+            verdict(test="A", **FAILED),
+            verdict(family="robustness_small_changes"),
+        ]
         accepted = [{"test": "A", "why": "known", "until": "2030-01-01"}]
         figures = [figure("arousal", "concordance")]
         finished(folder / name, recorded, rows, suite=DESCRIBED, accepted=accepted, figures=figures)

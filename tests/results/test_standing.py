@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from soundcheck.results import Verdict, to_frame
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN, compared, standing, standings
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import Verdict
 
 
 def row(**changes) -> Verdict:

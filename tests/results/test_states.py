@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
 
-from soundcheck import results
 from soundcheck.results import states
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.results.table import read_results, to_frame, write_results
 from soundcheck.results.verdict import Verdict
 
 
@@ -41,7 +41,7 @@ def value(test: str, number: float, p: float | None, reach: float = 0.05, **more
 
 
 def decided(*rows: Verdict):
-    return states.decide(results.to_frame(rows)).set_index(["test", "group"])
+    return states.decide(to_frame(rows)).set_index(["test", "group"])
 
 
 def test_fails_are_what_the_false_discovery_rate_leaves():
@@ -133,14 +133,14 @@ def test_models_and_categories_are_corrected_apart():
 
 
 def test_speakers_that_cannot_show_anything_are_named():
-    frame = results.to_frame([difference(f"test {n}", 0.5, least_p=2 / 252) for n in range(10)])
+    frame = to_frame([difference(f"test {n}", 0.5, least_p=2 / 252) for n in range(10)])
     assert states.cannot_be_significant(frame).all()  # 0.0079 > 0.05 / 10
     assert not states.cannot_be_significant(frame.iloc[:3]).any()
 
 
 def test_states_survive_writing_and_reading(tmp_path):
-    frame = states.decide(results.to_frame([difference("one", 0.001), difference("two", 0.5)]))
-    results.write_results(frame, tmp_path)
+    frame = states.decide(to_frame([difference("one", 0.001), difference("two", 0.5)]))
+    write_results(frame, tmp_path)
     for name in ("results.csv", "results.parquet"):
-        again = results.read_results(tmp_path / name)
+        again = read_results(tmp_path / name)
         assert again["state"].tolist() == [FAIL, INCONCLUSIVE] and again["holds"].tolist() == [True, False]

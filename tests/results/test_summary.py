@@ -1,10 +1,9 @@
 """Counts by state, and what rows are about."""
 
-from soundcheck import results
-from soundcheck.results import Verdict, to_frame
 from soundcheck.results.states import STATES
-from soundcheck.results.summary import ASPECTS
-from soundcheck.results.verdict import no_threshold
+from soundcheck.results.summary import ASPECTS, aspects, tally
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import Verdict, no_threshold
 
 
 def row(**changes) -> Verdict:
@@ -41,9 +40,9 @@ def test_states_are_counted_without_mirrors():
             row(**(GROUP | FAILS | {"group": "sex: male", "mirrors": "sex: female"})),
         ]
     )
-    found = results.tally(frame)
+    found = tally(frame)
     assert list(found) == list(STATES) and list(found.values()) == [2, 1, 2, 1, 2]
-    assert found.judged == 5 and results.tally(to_frame([])).judged == 0
+    assert found.judged == 5 and tally(to_frame([])).judged == 0
     assert str(found) == "2 pass, 1 fail, 2 inconclusive, 1 not evaluated, 2 reported"
 
 
@@ -51,6 +50,6 @@ def test_differences_between_groups_are_about_fairness_wherever_they_stand():
     groups = {"group": "sex: male", "category": "correctness"}
     rows = [row(), row(category="correctness", label="b"), row(**groups, label="c"), row(**GROUP, label="d")]
     frame = to_frame(rows)
-    found = dict(zip(frame["label"], results.aspects(frame), strict=True))
+    found = dict(zip(frame["label"], aspects(frame), strict=True))
     assert found == {"": "robustness", "b": "correctness", "c": "fairness", "d": "fairness"}
     assert set(found.values()) == set(ASPECTS)

@@ -8,15 +8,17 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from soundcheck import results
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import require_count
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
-from soundcheck.results import RESULT_COLUMNS, Verdict, judge, read_results, to_frame, write_results
-from soundcheck.results.verdict import NUMBERS
+from soundcheck.results import judged as judged_rows
+from soundcheck.results.judged import Judged
+from soundcheck.results.schema import columns_of
+from soundcheck.results.table import read_results, to_frame, write_results
+from soundcheck.results.verdict import RESULT_COLUMNS, RESULTS, Verdict, judge, skipped_rows
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.suite.families import Family, TestDefinition
 
@@ -175,19 +177,19 @@ def test_skipped_rows_of_a_family():
         "C": TestDefinition("C", "<", {"emotion": 0.1}),
     }
     family = Family("f", "fairness", "F", "?", ("regression",), (), (), True, {}, {}, {}, tests, "")
-    found = results.skipped_rows("m", "c", family, BUILTIN["arousal"], "error: broken")
+    found = skipped_rows("m", "c", family, BUILTIN["arousal"], "error: broken")
     assert [(one.test, one.threshold, one.rule) for one in found] == [("A", 0.5, ">"), ("B", 0.1, "<")]
     assert {(one.passed, one.skipped, one.segments) for one in found} == {(None, "error: broken", 0)}
 
 
 def test_save_and_load(tmp_path):
     rows = [row(), row(label="ä\ud800", passed=None, value=None, skipped="x")]
-    results.save(
-        [results.Judged(row, np.array([0.1, np.nan])) for row in rows],
+    judged_rows.save(
+        [Judged(row, np.array([0.1, np.nan])) for row in rows],
         tmp_path / "rows.json",
         notes=["2 segments left out"],
     )
-    assert results.load(tmp_path / "rows.json") == rows
+    assert judged_rows.load(tmp_path / "rows.json") == rows
 
 
 # The table
@@ -294,7 +296,7 @@ def test_canonical_order_and_types():
 
 def _plain(record) -> dict:
     found = record._asdict()
-    for name in NUMBERS:
+    for name in columns_of(RESULTS, "float"):
         found[name] = None if np.isnan(found[name]) else found[name]
     return found
 

@@ -9,27 +9,29 @@ import pytest
 from benchmarks.baseline import alarms
 from scipy import stats
 
-from soundcheck import results
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.results import gate, worse
+from soundcheck.results import judged as judged_rows
 from soundcheck.results.finished_run import FinishedRun, read_baseline, read_run
 from soundcheck.results.judged import Judged
+from soundcheck.results.table import to_frame, write_results
+from soundcheck.results.verdict import Verdict
 
 BLOCKS = 20
 
 
-def row(test: str, value: float, rule: str = ">", spread: float = 0.02, **changes) -> results.Verdict:
+def row(test: str, value: float, rule: str = ">", spread: float = 0.02, **changes) -> Verdict:
     reach = stats.norm.ppf(0.975) * spread * np.sqrt((BLOCKS - 1) / BLOCKS)
     found = dict(model="m", corpus="c", family="f", category="correctness", task="arousal", test=test)
     found |= dict(value=value, low=value - reach, high=value + reach, segments=100, blocks=BLOCKS)
     size = abs(value) if rule == "|value| <" else value
     found |= dict(rule=rule, threshold=0.5, passed=size > 0.5 if rule == ">" else size < 0.5)
     found["state"] = "pass" if found["passed"] else "fail"
-    return results.Verdict(**(found | changes))
+    return Verdict(**(found | changes))
 
 
-def judged(verdict: results.Verdict, rng, common=None, segments="s", blocks="b") -> Judged:
+def judged(verdict: Verdict, rng, common=None, segments="s", blocks="b") -> Judged:
     """Replicates around the value: what both runs have in common, and some of its own."""
     noise = 0.001 * rng.standard_normal(1000) + (0 if common is None else common)
     return Judged(verdict, verdict.value + noise, segments, blocks)
@@ -41,11 +43,11 @@ def run(tmp_path, recorded):
 
     def write(name: str, entries: list[Judged], about: dict | None = None, keep: bool = True):
         folder = tmp_path / name
-        digest = results.write_results(results.to_frame(entry.verdict for entry in entries), folder)
+        digest = write_results(to_frame(entry.verdict for entry in entries), folder)
         for model in {entry.verdict.model for entry in entries} if keep else ():
             rows = folder / "notebooks" / files.slug(model) / "f.json"
             rows.parent.mkdir(parents=True)
-            results.save([entry for entry in entries if entry.verdict.model == model], rows)
+            judged_rows.save([entry for entry in entries if entry.verdict.model == model], rows)
         recorded(**({"results": digest} | (about or {}))).write(folder / "run.json")
         return folder
 
@@ -239,7 +241,7 @@ def test_strict_contradicts_a_baseline(run, rng):
 def test_rows_of_another_run_are_not_used(run, rng):
     folder = run("now", [judged(row("T", 0.7), rng)])
     assert len(read_run(folder).judged) == 1
-    results.save([judged(row("T", 0.6), rng)], folder / "notebooks" / "m" / "f.json")
+    judged_rows.save([judged(row("T", 0.6), rng)], folder / "notebooks" / "m" / "f.json")
     assert read_run(folder).judged == {}
 
 

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from soundcheck.common import files
-from soundcheck.results import settle, skip, to_frame, write_results
+from soundcheck.results.states import decide
+from soundcheck.results.table import to_frame, write_results
+from soundcheck.results.verdict import skip
 from soundcheck.run import derived
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import Suite
@@ -105,7 +107,7 @@ def test_the_results_table_is_read_as_it_was_made(tmp_path):
     tests = {"p": {"p_value": 1e-9, "passed": False}, "q": {"p_value": 0.2}, "r": {}}
     more = [dataclasses.replace(skipped[0], test=name, **judged | own) for name, own in tests.items()]
     rows = [*skipped, *more]
-    frame = settle(to_frame(rows))
+    frame = decide(to_frame(rows))
     write_results(frame, tmp_path)
     pd.testing.assert_frame_equal(derived.read_frame(tmp_path / "results.parquet"), frame)
 

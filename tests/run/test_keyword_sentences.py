@@ -135,7 +135,7 @@ def test_nothing_is_spoken_where_nothing_is_tested(monkeypatch, tmp_path):
     heard = evaluation(minimum_count=3, group_count=2, words=200)
     heard.transformed = lambda: [SimpleNamespace(corpus="tones", predictions=Predictions(texts))]
     assert vocabulary(heard, texts) == {}
-    monkeypatch.setattr(keyword_sentences, "Recognition", lambda description: heard)
+    monkeypatch.setattr(keyword_sentences, "Evaluation", lambda description: heard)
     suite = SimpleNamespace(models={"good": SimpleNamespace(about=SimpleNamespace(changes_audio=True))})
     job = SimpleNamespace(model="good", family="own", description={}, rows=tmp_path)
     assert keyword_sentences.keyword_corpora(suite, [job], tmp_path) == []

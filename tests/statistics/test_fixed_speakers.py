@@ -25,6 +25,7 @@ from soundcheck.statistics.fixed_speakers import (
     sample_interval,
     sample_p_value,
     share_on_limit,
+    share_p_value,
 )
 
 N = 60
@@ -178,3 +179,16 @@ def test_shares_on_their_limits():
     assert share_on_limit(292, 1.0) == (pytest.approx(0.025 ** (1 / 292)), 1.0)
     assert share_on_limit(20, 0.0) == (0.0, pytest.approx(1 - 0.025 ** (1 / 20)))
     assert np.isnan(share_on_limit(0, 1.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "threshold", "side", "expected"),
+    [
+        (0.0, 0.8, "less", 0.2**9),
+        (1.0, 0.3, "greater", 0.3**9),
+        (1.0, 0.8, "less", 1.0),
+        (0.0, 0.3, "greater", 1.0),
+    ],
+)
+def test_p_values_of_shares_on_their_limits_are_binomial(value, threshold, side, expected):
+    assert share_p_value(9, value, threshold, side) == pytest.approx(expected)

@@ -10,9 +10,9 @@ import pytest
 import soundfile
 import yaml
 
-from soundcheck import results
 from soundcheck.common import files
 from soundcheck.corpora.layouts.audb_cache import only_flavour
+from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
 
@@ -137,7 +137,7 @@ def test_the_suite_runs_on_databases_of_this_form(tmp_path, undrawn):
     make_sounds(tmp_path / "published")
     done = published(undrawn, tmp_path, "--no-book")
     assert done.returncode == 0, done.stderr + done.stdout
-    frame = results.read_results(tmp_path / "out" / "results.csv")
+    frame = read_results(tmp_path / "out" / "results.csv")
     families = yaml.safe_load(TEXT)["families"]
     assert set(frame["family"]) == set(families) and len(families) == 17
     assert set(frame["corpus"]) == set(CORPORA)

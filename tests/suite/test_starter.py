@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck import results
 from soundcheck.common.errors import InputError
+from soundcheck.results.table import read_results
 from soundcheck.suite import starter
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
@@ -147,7 +147,7 @@ def test_readme_leads_to_a_page_in_the_book(tmp_path, undrawn):
 
     done = undrawn("run", "my-suite/suite.yml", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
-    frame = results.read_results(tmp_path / "out" / "results.csv")
+    frame = read_results(tmp_path / "out" / "results.csv")
     errors = (answers["arousal"] - table["arousal"]).abs()
     (row,) = frame[frame["family"] == "rare_errors"].to_dict("records")
     assert row["value"] == pytest.approx(errors.quantile(0.9), abs=1e-9)

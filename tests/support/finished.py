@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from soundcheck import results
+from soundcheck.results.record import RunRecord
+from soundcheck.results.table import to_frame, write_results
+from soundcheck.results.verdict import Verdict
 
 FAILED = {
     **{"value": 0.4, "low": 0.3, "high": 0.45, "passed": False, "evidence": "clear fail"},
@@ -14,9 +16,7 @@ FAILED = {
 }
 
 
-def verdict(
-    model: str = "m", test: str = "Concordance Correlation Coeff", **changes: object
-) -> results.Verdict:
+def verdict(model: str = "m", test: str = "Concordance Correlation Coeff", **changes: object) -> Verdict:
     """Make a row: a pass, with ``**FAILED`` a failure."""
     row = {
         **{"model": model, "corpus": "c", "family": "correctness_regression", "category": "correctness"},
@@ -24,13 +24,13 @@ def verdict(
         **{"blocks": 20, "threshold": 0.5, "rule": ">", "passed": True, "certainty": 0.99},
         **{"reference": 0.0, "reference_passed": False, "evidence": "clear pass", "state": "pass"},
     }
-    return results.Verdict(**(row | changes))
+    return Verdict(**(row | changes))
 
 
 def finished(
     folder: Path,
-    recorded: Callable[..., results.record.RunRecord],
-    rows: Iterable[results.Verdict],
+    recorded: Callable[..., RunRecord],
+    rows: Iterable[Verdict],
     kinds: dict[str, str] | None = None,
     **changes: object,
 ) -> Path:
@@ -50,7 +50,7 @@ def finished(
         What else the record says.
     """
     rows = list(rows)
-    digest = results.write_results(results.to_frame(rows), folder)
+    digest = write_results(to_frame(rows), folder)
     models = list(dict.fromkeys(row.model for row in rows))
     kinds = kinds or {}
     usual = {
@@ -65,7 +65,7 @@ def finished(
     return folder
 
 
-def _model(name: str, kind: str, rows: list[results.Verdict]) -> dict[str, object]:
+def _model(name: str, kind: str, rows: list[Verdict]) -> dict[str, object]:
     tasks = tuple(dict.fromkeys(row.task for row in rows if row.model == name))
     return {
         **{"name": name, "slug": name, "kind": kind, "target": f"{name}.csv", "tasks": tasks},
@@ -75,7 +75,7 @@ def _model(name: str, kind: str, rows: list[results.Verdict]) -> dict[str, objec
     }
 
 
-def _family(name: str, rows: list[results.Verdict]) -> dict[str, object]:
+def _family(name: str, rows: list[Verdict]) -> dict[str, object]:
     category = next(row.category for row in rows if row.family == name)
     title = name.replace("_", " ").capitalize()
     return {"name": name, "title": title, "category": category, "question": "How good?", "digest": "0" * 40}

@@ -9,7 +9,7 @@ from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.facts import ModelFacts, read_facts
-from soundcheck.results import Verdict
+from soundcheck.results.verdict import Verdict
 
 DAY = datetime.date(2026, 11, 5)
 HOSTILE = '</script><img src=x onerror=alert(1)>|`"*_\n# [y](javascript:z) {{7*7}} ${x}$ \u202e --- & \\'
@@ -83,7 +83,7 @@ def _hostile() -> dict:
         gap(HOSTILE, f"{HOSTILE}: {HOSTILE}", corpus=HOSTILE, label=HOSTILE),
         gap(HOSTILE, "accent: b", **_skipped(HOSTILE)),
     ]
-    figures = [figure(HOSTILE, HOSTILE, HOSTILE, corpus=HOSTILE)]
+    figures = [figure(HOSTILE, HOSTILE, "concordance", corpus=HOSTILE)]
     card = dict.fromkeys(
         ("intended_use", "license", "owner", "training_data", "limitations", "version", "contact", "id"),
         HOSTILE,

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 from finished import verdict
 
-from soundcheck import results
+from soundcheck.results.table import to_frame
 from soundcheck.verify import again
 
 
 def frame(*rows):
-    return results.to_frame(rows)
+    return to_frame(rows)
 
 
 MANY = frame(*(verdict(f"m{n % 4}", test=f"t{n}") for n in range(40)))

@@ -10,8 +10,7 @@ from finished import FAILED, finished, verdict
 
 from soundcheck.common import files, manifest
 from soundcheck.common.errors import InputError
-from soundcheck.results.provenance import PROVENANCE, Provenance
-from soundcheck.results.record import RunRecord
+from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.results.states import FAIL, PASS, decide
 from soundcheck.results.table import to_frame, to_verdicts
 from soundcheck.run.output import Output

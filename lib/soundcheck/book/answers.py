@@ -12,14 +12,13 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.report import failures
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.inconclusive import not_excluded
 from soundcheck.report.sentences import both_rules
 from soundcheck.report.tables import number, row_name
 from soundcheck.report.verdict_tables import MOST_OPEN, anchor_of, key_of, verdict_table
-from soundcheck.results.headline import headline
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED
 from soundcheck.results.states import counted as counted_rows
-from soundcheck.results.summary import tally
-from soundcheck.statistics.rules import ABOVE, one_sided
+from soundcheck.results.summary import headline, tally
 
 NAMED = 3  # reasons, or sentences, that the answer has room for
 
@@ -59,9 +58,8 @@ def answer(
         return element("p", asked, f" {tally(rows)}.{why}", class_="sc-answer", limit=None)
     failed = failures.by_excess(rows[rows["state"].eq(FAIL)])
     parts = [element("p", asked, *_said(rows, failed, blocks), class_="sc-answer", limit=None)]
-    if found[INCONCLUSIVE]:
-        told = f"Inconclusive: {_not_excluded(rows[rows['state'].eq(INCONCLUSIVE)])}"
-        parts.append(element("p", told, class_="sc-note", limit=None))
+    if undecided := _undecided(rows[rows["state"].eq(INCONCLUSIVE)]):
+        parts.append(element("p", f"Inconclusive: {undecided}.", class_="sc-note", limit=None))
     parts += [element("p", f"{note[:1].upper()}{note[1:]}.", class_="sc-note", limit=None) for note in notes]
     parts += _of_two_rules(rows)
     if len(failed) and found.judged > MOST_OPEN:
@@ -92,34 +90,13 @@ def _of_two_rules(rows: pd.DataFrame) -> list[Html]:
     return [element("p", text, class_="sc-note", limit=None) for text in said]
 
 
-def _excess(rows: pd.DataFrame) -> pd.Series:
-    """Give how far beyond the threshold the worst lies that an interval leaves; of a group its size."""
-    grouped = rows["matters"].notna()
-    sided = rows["rule"].map(one_sided).astype(bool)
-    size = rows["bound"].where(sided & grouped, rows["bound"].abs())
-    beyond = rows["bound"] - rows["threshold"]
-    beyond = beyond.where(~rows["rule"].eq(ABOVE), -beyond)
-    beyond = beyond.where(~rows["rule"].str.startswith("|"), rows["bound"].abs() - rows["threshold"])
-    return size.where(grouped, beyond)
-
-
-def _not_excluded(rows: pd.DataFrame) -> str:
+def _undecided(rows: pd.DataFrame) -> str:
     """Say what inconclusive tests do not exclude, and how many of them have no interval."""
-    blind = int(rows["bound"].isna().sum())
-    limit = rows["matters"].fillna(rows["threshold"].abs())
-    ranked = (_excess(rows) / limit.where(limit > 0)).dropna()
-    parts = []
-    if len(ranked) and ranked.max() > 0:
-        worst = rows.loc[ranked.idxmax()]
-        what, limit = (
-            (f"a value of {number(worst.bound)}", f"threshold {number(worst.threshold)}")
-            if pd.isna(worst.matters)
-            else (f"a difference of up to {number(abs(worst.bound))}", f"margin {number(worst.matters)}")
-        )
-        parts.append(f"{what} is not excluded ({row_name(worst, worst.task)}; {limit})")
-    few = int(rows["state_sample"].eq(REPORTED).sum())
-    if few:
-        parts.append(f"{counted(few, 'difference')} with too few speakers to generalise")
-    if blind:
-        parts.append(f"{counted(blind, 'test')} without interval, of which nothing is excluded")
-    return f"{'; '.join(parts) or 'the data do not decide'}."
+    bound, where = not_excluded(rows)
+    few, blind = (int(found.sum()) for found in (rows["state_sample"].eq(REPORTED), rows["bound"].isna()))
+    parts = [
+        f"a difference of up to {number(bound)} is not excluded ({where})" if where else "",
+        f"{counted(few, 'difference')} with too few speakers to generalise" if few else "",
+        f"{counted(blind, 'test')} without interval, of which nothing is excluded" if blind else "",
+    ]
+    return "; ".join(filter(None, parts))

@@ -31,8 +31,7 @@ from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.publish.sheet.style import MOST_BYTES
-from soundcheck.results.provenance import PROVENANCE, Provenance
-from soundcheck.results.record import RunRecord
+from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.families import Family

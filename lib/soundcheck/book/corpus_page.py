@@ -125,7 +125,7 @@ def _audit(corpus: Corpus, found: Audit | None) -> Iterator[dict]:
     yield pages.markdown(
         "## Audit\n\nMay the corpus itself be the explanation for what a model does? Groups are compared in "
         "how they were recorded and labelled, and copies are looked for: see "
-        "[measured columns](../measured_columns.md). A difference is told if it is beyond chance among all "
+        "[measured columns](../measured_columns.md). A difference is named if it is significant among all "
         "that were looked at, and large enough to be noticed."
     )
     known = ", because the table names no speakers" if found.block == "file" else ""

@@ -19,8 +19,7 @@ from soundcheck.results.page_names import (
     model_sheet,
     result_page,
 )
-from soundcheck.results.provenance import PROVENANCE
-from soundcheck.results.record import RunRecord
+from soundcheck.results.record import PROVENANCE, RunRecord
 from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.states import FAIL, counted
 

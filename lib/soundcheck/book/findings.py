@@ -15,11 +15,10 @@ from soundcheck.report.key_figures import significant
 from soundcheck.report.sentences import both_rules
 from soundcheck.report.verdict_tables import anchor_of, key_of
 from soundcheck.results.accepted import accepted_reasons
-from soundcheck.results.headline import few_speakers, headline
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE
 from soundcheck.results.states import counted as counted_rows
-from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspects
+from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspects, few_speakers, headline
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
 TITLES = {FAIRNESS: "Differences between groups", CORRECTNESS: "Correctness", ROBUSTNESS: "Robustness"}

@@ -18,13 +18,11 @@ from soundcheck.report import figures as drawn
 from soundcheck.report import key_figures, sentences, tables
 from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
-from soundcheck.results.headline import headline
 from soundcheck.results.page_names import model_sheet, result_page
-from soundcheck.results.provenance import PROVENANCE
-from soundcheck.results.record import ModelRecord, RunRecord, SoundsRecord
+from soundcheck.results.record import PROVENANCE, ModelRecord, RunRecord, SoundsRecord
 from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.states import NOT_EVALUATED
-from soundcheck.results.summary import tally
+from soundcheck.results.summary import headline, tally
 
 LISTED = 200  # items that a page lists before it only counts
 

@@ -109,7 +109,10 @@ def _model_row(
     )
     name = element("a", model.name, href=f"{model_page(model.slug)}.html")
     if model.kind != "random":
-        name = name + _standing_words(notes)
+        name = name + join(
+            element("small", note.partition(":")[0], class_="sc-line sc-standing", title=note)
+            for note in notes
+        )
     return [tables.Cell(name, model.name), tables.Cell(join(numbers), None, "sc-figures"), *cells]
 
 
@@ -127,19 +130,6 @@ def _short(figure: KeyFigure, several: bool) -> Html:
         element("small", company),
         class_="sc-line",
     )
-
-
-def _standing_words(notes: Sequence[str]) -> Html:
-    """Say beside the name of a model at which tasks it is no better than chance; the reason is a hint."""
-    said: dict[str, list[str]] = {}
-    for note in notes:
-        said.setdefault(note.partition(":")[0].partition(" at ")[0], []).append(note)
-    parts = []
-    for name, found in said.items():
-        tasks = ", ".join(note.partition(":")[0].partition(" at ")[2] for note in found)
-        text = f"{name} at {tasks}"
-        parts.append(element("small", text, class_="sc-line sc-standing", title="; ".join(found)))
-    return join(parts)
 
 
 def family_table(

@@ -19,18 +19,7 @@ from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.states import NOT_EVALUATED, REPORTED
 from soundcheck.results.summary import tally
 
-NEEDED = [  # columns that the tables of models and families rest on
-    *(
-        "model",
-        "family",
-        "category",
-        "task",
-        "group",
-        "state",
-        "mirrors",
-        "skipped",
-    )
-]
+NEEDED = "model family category task group state mirrors skipped".split()  # of tables of models and families
 MOST_LINKS = 50  # models that a method page links to
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import yaml
 
-from soundcheck import results
 from soundcheck.book import assembly, build, executed, overview, pages
 from soundcheck.common import files, resources
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
 from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
-from soundcheck.results.conclusion import summary_of
+from soundcheck.results.conclusion import conclusion, summary_of
+from soundcheck.results.contrast import BETTER, WORSE, Contrast, contrast_csv, contrast_frame, contrasts
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import runner, two_runs
 from soundcheck.run.lock import FolderLock
@@ -76,7 +76,7 @@ def compare_runs(
     models = two_runs.pair(before, after)
     unlike = two_runs.unlike(before, after)
     same_draws = before.record.seed == after.record.seed
-    found: dict[two_runs.ModelTwice, list[results.Contrast]] = {}
+    found: dict[two_runs.ModelTwice, list[Contrast]] = {}
     for model in models:
         sides = zip((before, after), (model.before, model.after), model.names, strict=True)
         judged = [
@@ -84,7 +84,7 @@ def compare_runs(
             for run, name, shown in sides
         ]
         apart = two_runs.apart(before, after, model, output)
-        rows = results.contrasts(*judged, same_draws=same_draws, apart=apart)
+        rows = contrasts(*judged, same_draws=same_draws, apart=apart)
         if rows:
             found[model] = rows
     if not found:
@@ -93,8 +93,8 @@ def compare_runs(
     with FolderLock(output.folder, output.display_name) as lock:
         lock.take()
         output.prepare()
-        frame = results.contrast_frame([row for rows in found.values() for row in rows])
-        files.write_bytes(output.comparison_table, results.contrast_csv(frame))
+        frame = contrast_frame([row for rows in found.values() for row in rows])
+        files.write_bytes(output.comparison_table, contrast_csv(frame))
         planned = [two_runs.job(before, after, model, families, output) for model in found]
         for job in planned:
             job.state.unlink(missing_ok=True)  # seconds of work: not worth to know whether it is still good
@@ -112,16 +112,16 @@ def compare_runs(
         lines += about_book(output, wanted=book, problems=problems)
         lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
     code = EXIT_INCOMPLETE if problems or record.failed else EXIT_OK
-    if strict and code == EXIT_OK and frame[["outcome", "outcome_sample"]].eq(results.WORSE).any(axis=None):
+    if strict and code == EXIT_OK and frame[["outcome", "outcome_sample"]].eq(WORSE).any(axis=None):
         code = EXIT_TEST_FAILED
     return Compared(code, "\n".join(lines))
 
 
-def _told(found: Sequence[results.Contrast]) -> list[str]:
+def _told(found: Sequence[Contrast]) -> list[str]:
     """Sum up a model, and name what became worse, then what became better."""
-    frame = results.contrast_frame(found)
-    lines = [results.conclusion(frame)]
-    for outcome in (results.WORSE, results.BETTER):
+    frame = contrast_frame(found)
+    lines = [conclusion(frame)]
+    for outcome in (WORSE, BETTER):
         rows = frame[frame["outcome"].eq(outcome)]
         for row in rows.head(_MOST_NAMED).itertuples():
             place = (row.corpus, row.family, row.task, row.test, row.group, row.label)
@@ -140,7 +140,7 @@ def _record(
     output: Output,
     models: Sequence[two_runs.ModelTwice],
     executions: Sequence[runner.Outcome],
-    found: Sequence[Sequence[results.Contrast]],
+    found: Sequence[Sequence[Contrast]],
 ) -> RunRecord:
     """Make the record of the comparison from that of the later run."""
     digest = files.digest(output.comparison_table)
@@ -154,7 +154,7 @@ def _record(
                 candidate=model.names[1],
                 status=execution.status,
                 error=executed.without_paths(execution.error, output.folder),
-                **summary_of(results.contrast_frame(rows)),
+                **summary_of(contrast_frame(rows)),
             )
         )
     nothing = dict.fromkeys(("families", "models", "corpora", "sounds", "notebooks", "studies", "order"), ())

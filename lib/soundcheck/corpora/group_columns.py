@@ -111,7 +111,7 @@ def _check_reference(suite: Suite, corpora: Sequence[Corpus], column: str, probl
             who = "no corpus has the" if shared else f"the corpus {corpus.name} has no"
             found[where, f"{who} group {quoted(named)}"] = did_you_mean(named, every)
         elif len(groups) > 1 and named not in groups:
-            what = f"the corpus {corpus.name} has no group {quoted(named)}, {' and '.join(having)} has"
+            what = f"the corpus {corpus.name} has no group {quoted(named)}; it is in {', '.join(having)}"
             other = f"`groups: [{{{column}: {{against: {OTHERS}}}}}]`"
             found[where, what] = f"Give {corpus.name} a reference of its own, such as {other}"
     for (where, what), remedy in found.items():

@@ -22,7 +22,7 @@ _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _HOW = (
     "Each model ran in a process of its own, all of them on one core, and was asked one recording at a time; "
     "the models took turns in both directions, so that a machine that gets slower does so for all. The first "
-    "call is apart, and so is loading, which leaves out the start of Python. Intervals hold 95 % and are "
+    "call is apart, and so is loading, which leaves out the start of Python. Intervals are of 95 % and "
     "about repeating this on this machine; on another one all times are others. Latencies leave out the time "
     "to read the sound, and calls without an answer."
 )

@@ -22,7 +22,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck import results
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation import corpus_view
@@ -30,6 +29,8 @@ from soundcheck.evaluation.description import ComparisonDescription
 from soundcheck.evaluation.transcripts import HEARD, SAID, TranscriptReader
 from soundcheck.metrics.additive import Statistic
 from soundcheck.predict.common_answers import differ
+from soundcheck.results.contrast import contrast_frame, contrasts, save_contrasts
+from soundcheck.results.judged import load_judged
 from soundcheck.statistics import bootstrap
 from soundcheck.suite.entries import ERROR
 
@@ -103,7 +104,7 @@ class Comparison:
                 [
                     entry.of(name)
                     for pair in pairs
-                    for entry in results.load_judged(pair[side], parts=True)
+                    for entry in load_judged(pair[side], parts=True)
                     if entry.verdict.task not in description.unlike
                 ]
                 for side, name in enumerate(names)
@@ -115,7 +116,7 @@ class Comparison:
             for one, other in description.corpora
             if differ(one.predictions, other.predictions, (one.missing == ERROR, other.missing == ERROR))
         }
-        self.contrasts = results.contrasts(*judged, description.same_draws, tuple(common), apart)
+        self.contrasts = contrasts(*judged, description.same_draws, tuple(common), apart)
 
     @classmethod
     def load(cls, run: str) -> Comparison:
@@ -134,7 +135,7 @@ class Comparison:
 
     def frame(self) -> pd.DataFrame:
         """Give all contrasts as a table."""
-        return results.contrast_frame(self.contrasts)
+        return contrast_frame(self.contrasts)
 
     def answered(self) -> pd.DataFrame:
         """List who answered each segment of each corpus: ``corpus, task, file, baseline, candidate``."""
@@ -179,7 +180,7 @@ class Comparison:
 
     def save(self) -> None:
         """Write the contrasts for the run that collects them; the last thing that the notebook does."""
-        results.save_contrasts(self.contrasts, self._rows_file)
+        save_contrasts(self.contrasts, self._rows_file)
 
 
 def _pair(

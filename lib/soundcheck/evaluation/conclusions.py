@@ -9,8 +9,8 @@ Conventions
 -----------
 - The difference of a group is its value minus that of the reference. What is published compares a group with
   everybody, itself included; of two groups of equal size that is half the difference.
-- Either side needs 5 speakers; else there is no interval for new speakers, of the value either.
-- Speakers are permuted where each of them belongs to one group, and there are two or more on either side.
+- Either side needs 5 speakers; else there is no interval and no p-value for new speakers.
+- Speakers are permuted where each of them belongs to one group.
   Where groups vary within speakers, and for trials, the p-value is that of Student's t.
 """
 
@@ -27,8 +27,8 @@ from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import additive
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import ONE_CLASS
-from soundcheck.metrics.combinators import restrict, sides
-from soundcheck.metrics.weighted import Weighted, weighted_sides
+from soundcheck.metrics.combinators import difference, restrict, sides
+from soundcheck.metrics.weighted import Weighted, weighted_difference, weighted_sides
 from soundcheck.results.states import NO_REFERENCE, NO_SPEAKERS, REFERENCE
 from soundcheck.results.verdict import OTHERS, SHOWN, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
@@ -50,7 +50,6 @@ from soundcheck.suite.measures import HIGHER, MeasureInfo
 
 BY_GAP = "no threshold: judged by the margin"
 BY_CHANCE = "no threshold: compared with the same answers given at random"
-FEWEST_PERMUTED = 2  # speakers on either side; of one nobody knows how much speakers differ
 LEAST_ERRORS = 5  # on either side, below which a ratio of error rates says nothing
 
 Resample = Callable[[Statistic | Weighted, np.ndarray], Resampled]
@@ -92,7 +91,7 @@ class Settings:
     interval: str  # see soundcheck.statistics.intervals.interval
     seed: int
     by_gap: bool  # whether `passed` compares the difference with the margin
-    speakers: bool  # whether the blocks are speakers, so that something follows for new ones
+    block: str  # what is resampled; of files nothing follows for new speakers
     margin: Margin
     measure: MeasureInfo
 
@@ -168,7 +167,10 @@ def compared_sides(
     seed: int,
 ) -> Gaps:
     """Compute the differences of two statistics of the same segments, on some rows each."""
-    statistic = sides(one, other) if isinstance(one, Statistic) else weighted_sides(one, other)
+    if isinstance(one, Statistic):
+        statistic, apart = sides(one, other), difference(one, other)
+    else:
+        statistic, apart = weighted_sides(one, other), weighted_difference(one, other)
     found = resample(statistic, blocks_of)
     m = len(one.labels)
     blocks, least_p, permuted, sums = found.blocks[2 * m :], None, None, None
@@ -196,13 +198,13 @@ def compared_sides(
     for n in range(m):
         place, own = 2 * m + n, int(blocks[n])
         replicates, value = found.replicates[:, place], found.value[place]
-        if permuted is not None and not found.reasons[place] and own >= FEWEST_PERMUTED:
-            p_values[n] = permuted[n]
         if found.reasons[place] or found.withheld[place] or own < LEAST_BLOCKS:
             continue
         low[n], high[n] = interval(replicates, kind, blocks=own, value=value)
         if sums is not None and low[n] == high[n]:
             low[n], high[n] = _of_constants(one, sums, contributing, n, value, definition)
+        if permuted is not None:
+            p_values[n] = permuted[n]
         if np.isnan(p_values[n]):
             side = "greater" if one_sided(definition.rule) else "two-sided"
             p_values[n] = paired_p_value(replicates, value, own, side)
@@ -216,7 +218,7 @@ def compared_sides(
         p_values,
         least_p,
         np.full(m, np.nan),
-        fixed_speakers(statistic, blocks_of),
+        fixed_speakers(apart, blocks_of),
     )
 
 
@@ -272,7 +274,7 @@ def concluded_group(
     if shown and by_gap:
         why = verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)
         verdict, shown = dataclasses.replace(verdict, skipped=why), False
-    error, freedom = gaps.fixed.error[place], gaps.fixed.freedom[place]
+    error, freedom = gaps.fixed.error[n], gaps.fixed.freedom[n]
     width = settings.measure.high - settings.measure.low
     low, high = np.clip((low, high), -width, width)
     here = np.clip(sample_interval(gap, error, freedom), -width, width)
@@ -303,13 +305,13 @@ def concluded_group(
     added["bound"] = _some(evidence.bound(rule, low, high))
     remarks = [verdict.skipped]
     if np.isnan(low) and verdict.low is not None:
-        few = counted(int(gaps.blocks[n]), "speaker" if settings.speakers else "block")
+        few = counted(int(gaps.blocks[n]), settings.block)
         why = found.withheld[place]
         if gaps.blocks[n] < LEAST_BLOCKS:
             why = f"interval withheld: {few} on the smaller side, {LEAST_BLOCKS} needed"
         remarks.append(why)
         added |= {"low": None, "high": None, "certainty": None}
-    if not settings.speakers:
+    if settings.block == "file":
         remarks.append(NO_SPEAKERS)
         added |= {"p_value": None, "least_p": None}
     if by_gap:

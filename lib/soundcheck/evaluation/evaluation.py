@@ -36,7 +36,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from soundcheck import results
 from soundcheck.augment import registry
 from soundcheck.common import seeds
 from soundcheck.common.media import MediaStore
@@ -52,6 +51,8 @@ from soundcheck.evaluation.verification import TrialTasks
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.models.reference import reference_predictions
 from soundcheck.results.estimates import Estimate
+from soundcheck.results.judged import Judged
+from soundcheck.results.verdict import Verdict
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
@@ -98,9 +99,9 @@ class Evaluation(TextTasks, TrialTasks):
         self.corpora = [corpus for corpus in found if not corpus.probes_of]
         self.probes = {corpus.probes_of: corpus for corpus in found if corpus.probes_of}
         self._simulated: dict[tuple, dict] = {}
-        self._judged: list[results.Judged] = []
+        self._judged: list[Judged] = []
         self._estimates: list[Estimate] = []
-        self._group_values: list[results.Judged] = []
+        self._group_values: list[Judged] = []
         self._drawn: dict[tuple[str, str, str], list[str]] = {}
         self.notes: list[str] = []
         wanted = description.transformations.get(known.name, known.series)
@@ -276,11 +277,11 @@ class Evaluation(TextTasks, TrialTasks):
         self.skip(subset, reason)
         self._one_row.add((subset.corpus, subset.task.name))
 
-    def amend(self, verdict: results.Verdict) -> None:
+    def amend(self, verdict: Verdict) -> None:
         """Put another verdict in the place of the last one."""
         self._judged[-1] = dataclasses.replace(self._judged[-1], verdict=verdict)
 
-    def _rows(self) -> list[results.Judged]:
+    def _rows(self) -> list[Judged]:
         rows, seen = [], set()
         for row in super()._rows():
             place = row.verdict.corpus, row.verdict.task

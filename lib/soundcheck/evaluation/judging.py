@@ -6,6 +6,7 @@ Every test of the family ends in a row: what a notebook did not judge is written
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -15,7 +16,6 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from soundcheck import results
 from soundcheck.common import files
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation import conclusions, plain_measures
@@ -34,9 +34,13 @@ from soundcheck.evaluation.threshold_source import not_simulated, remarked
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import restrict, sides
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.results import judged as judged_rows
+from soundcheck.results import verdict as verdicts
 from soundcheck.results.contrast import HEADLINES, shown_values
 from soundcheck.results.estimates import ALL, Estimate, collected, estimate_frame
-from soundcheck.results.verdict import KEY, OTHERS
+from soundcheck.results.judged import Judged
+from soundcheck.results.table import to_frame
+from soundcheck.results.verdict import KEY, OTHERS, Verdict, skipped_rows
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, fixed_speakers
@@ -62,12 +66,12 @@ class Judging:
     notes: list[str]
     _seconds_left: float
     _simulated: dict[tuple, dict]
-    _judged: list[results.Judged]
+    _judged: list[Judged]
     _reasons: dict[tuple[str, str, str], str]
     _columns: dict[tuple[str, str, str], dict[str, str]]
     _rows_file: Path
     _estimates: list[Estimate]
-    _group_values: list[results.Judged]
+    _group_values: list[Judged]
     _drawn: dict[tuple[str, str, str], list[str]]
     block_names: dict[str, str]
     _population_of: pd.DataFrame | None = None
@@ -97,9 +101,9 @@ class Judging:
             counts = {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
             rows.append(row | numbers | counts | {"reference": reference[0]})
             if name:
-                about = self._about(subset, name, ALL, f"{series}: {step}")
+                about = self._about(subset, name, ALL, f"{series} {step}")
                 fixed = fixed_speakers(statistic, subset.blocks)
-                speakers = self._speakers(subset)
+                speakers = self._block_of(subset) != "file"
                 self._estimates += estimate_rows(about, found, fixed, (low, high), scale, speakers=speakers)
         return pd.DataFrame(rows)
 
@@ -115,9 +119,11 @@ class Judging:
         else:
             self._reasons[place] = reason
 
-    def resample(self, statistic: Statistic | Weighted, blocks: np.ndarray) -> bootstrap.Resampled:
+    def resample(
+        self, statistic: Statistic | Weighted, blocks: np.ndarray, noun: str = "speaker"
+    ) -> bootstrap.Resampled:
         """Compute a statistic with replicates of the suite's number and seed."""
-        return bootstrap.resample(statistic, blocks, self.replicates, self.seed)
+        return bootstrap.resample(statistic, blocks, self.replicates, self.seed, noun)
 
     def estimates(
         self,
@@ -131,18 +137,15 @@ class Judging:
     ) -> pd.DataFrame:
         """Estimate measures on parts of a subset, and keep the rows for the run.
 
-        ``excluded`` parts have a reason in place of a value; ``biased`` measures or labels have no interval.
+        ``excluded`` parts have a reason in place of the interval for new speakers; ``biased`` measures or
+        labels have no interval.
         """
         rows: list[Estimate] = []
         for name, measure in measures.items():
             for part, mask in parts.items():
-                if why := excluded.get(part, ""):
-                    about = self._about(subset, name, part, condition)
-                    rows.append(Estimate(**about, segments=_size(subset, mask), excluded=why))
-                    self._estimates.append(rows[-1])
-                else:
-                    statistic = self._of_part(subset, measure, mask)
-                    rows += self.estimate(subset, name, statistic, part, condition, biased)
+                statistic = self._of_part(subset, measure, mask)
+                why = excluded.get(part, "")
+                rows += self.estimate(subset, name, statistic, part, condition, biased, why)
         return estimate_frame(rows)
 
     def estimate(
@@ -153,20 +156,26 @@ class Judging:
         part: str = ALL,
         condition: str | None = None,
         biased: Collection[str] = (),
+        excluded: str = "",
     ) -> list[Estimate]:
         """Estimate a statistic of a subset, and keep its rows, one a label, for the run."""
-        about = self._about(subset, measure, part, condition)
-        found = self.resample(statistic, subset.blocks)
-        info = info_of(measure)
+        about, info = self._about(subset, measure, part, condition), info_of(measure)
+        found = self.resample(statistic, subset.blocks, self._block_of(subset))
         scale = scale_within(info, found)
         bounds = found.interval(self.interval, scale=scale)
-        fixed = fixed_speakers(statistic, subset.blocks)
-        new = estimate_rows(about, found, fixed, bounds, scale, speakers=self._speakers(subset))
-        rows = [without_interval(row) if {row.measure, row.label} & {*biased} else row for row in new]
-        self._estimates += rows
-        if part != ALL and info.name in HEADLINES and not about["condition"]:
+        compared = part != ALL and info.name in HEADLINES and not about["condition"]
+        fixed = fixed_speakers(statistic, subset.blocks, spread=compared)
+        speakers = self._block_of(subset) != "file"
+        rows = estimate_rows(about, found, fixed, bounds, scale, speakers=speakers)
+        rows = [
+            without_interval(row) if {row.measure, row.label}.intersection(biased) else row for row in rows
+        ]
+        if excluded:
+            rows = [dataclasses.replace(row, low=None, high=None, excluded=excluded) for row in rows]
+        if compared:
             shown = shown_values(rows, self.family.category)
             self._group_values += self._with_replicates(subset, shown, statistic, found, found.blocks, fixed)
+        self._estimates += rows
         return rows
 
     def estimate_groups(
@@ -227,9 +236,9 @@ class Judging:
             "condition": subset.change if condition is None else condition,
         }
 
-    def _speakers(self, subset: Subset) -> bool:
-        """Say whether the blocks of a subset are speakers, or what the suite names in their place."""
-        return subset.task.is_embedding or self.block_names.get(subset.corpus) != "file"
+    def _block_of(self, subset: Subset) -> str:
+        """Name what is resampled of a subset, in the singular."""
+        return "speaker" if subset.task.is_embedding else self.block_names.get(subset.corpus, "speaker")
 
     def judge(
         self,
@@ -241,7 +250,7 @@ class Judging:
         column: str = "",
         gap: GroupGap | TrialGap | None = None,
         chance: Measure | None = None,
-    ) -> list[results.Verdict]:
+    ) -> list[Verdict]:
         """Compute a measure with its interval, compare it with its threshold and the random reference."""
         definition = self.family.tests[test]
         if definition.off:
@@ -258,7 +267,7 @@ class Judging:
             self.note(f"{_joined(subset, test, group)}: {note}")
         threshold, untestable = self._threshold(subset, definition)
         scale = conclusions.FREE if gap else conclusions.scale_of(definition, found)
-        judged = results.judge(
+        judged = verdicts.judge(
             found,
             model=self.model,
             corpus=subset.corpus,
@@ -276,7 +285,7 @@ class Judging:
         )
         smaller, fixed = found.blocks, None
         if gap is None:
-            fixed = fixed_speakers(statistic, subset.blocks)
+            fixed = fixed_speakers(statistic, subset.blocks, spread=True)
             info = measure_of(test, self.family.name)
             judged = [
                 conclusions.concluded_value(v, n, found, scale, fixed, info) for n, v in enumerate(judged)
@@ -302,23 +311,23 @@ class Judging:
     def _with_replicates(
         self,
         subset: Subset,
-        rows: Sequence[results.Verdict],
+        rows: Sequence[Verdict],
         statistic: Statistic | Weighted,
         found: bootstrap.Resampled,
         smaller: np.ndarray,
         fixed: FixedSpeakers | None,
-    ) -> Iterator[results.Judged]:
+    ) -> Iterator[Judged]:
         population = self._population(subset, statistic, found)
         for n, row in enumerate(rows):
             known = fixed is not None and fixed.spread.shape[1] > n
             spread = (fixed.spread[:, n], float(fixed.freedom[n])) if known else ()
-            yield results.Judged(row, found.replicates[:, n], *population, int(smaller[n]), *spread)
+            yield Judged(row, found.replicates[:, n], *population, int(smaller[n]), *spread)
 
     def _keep_values(
         self,
         subset: Subset,
         definition: TestDefinition,
-        judged: Sequence[results.Verdict],
+        judged: Sequence[Verdict],
         found: bootstrap.Resampled,
         fixed: FixedSpeakers,
         scale: Scale,
@@ -333,16 +342,16 @@ class Judging:
             np.array([np.nan if end is None else end for end in ends])
             for ends in ([row.low for row in judged], [row.high for row in judged])
         )
-        speakers = self._speakers(subset)
+        speakers = self._block_of(subset) != "file"
         self._estimates += estimate_rows(about, found, fixed, bounds, scale, speakers=speakers)
 
     def _concluded_groups(
         self,
         subset: Subset,
         definition: TestDefinition,
-        judged: list[results.Verdict],
+        judged: list[Verdict],
         gap: GroupGap | TrialGap,
-    ) -> tuple[list[results.Verdict], np.ndarray]:
+    ) -> tuple[list[Verdict], np.ndarray]:
         """Add what may be concluded from the difference of a group; also gives the smaller side's size."""
         margin = definition.margin or self.margin
         if definition.is_own(subset.task) and not definition.margin:  # its own threshold comes first
@@ -351,11 +360,12 @@ class Judging:
             self.interval,
             self.seed,
             self.thresholds == "gap",
-            self._speakers(subset),
+            self._block_of(subset),
             margin,
             measure_of(definition.name, self.family.name),
         )
-        gaps = conclusions.gaps_of(gap, subset, definition, self.resample, settings)
+        resample = functools.partial(self.resample, noun=settings.block)
+        gaps = conclusions.gaps_of(gap, subset, definition, resample, settings)
         published = definition.threshold_for(subset.task)
         found = [conclusions.concluded_group(v, n, gaps, published, settings) for n, v in enumerate(judged)]
         names = next((corpus.adjust for corpus in self.corpora if corpus.name == subset.corpus), ())
@@ -372,7 +382,7 @@ class Judging:
         try:
             statistic = statistic_of(measure, subset, subset.predictions, self._seconds_left)
             plain = isinstance(statistic, PlainStatistic)
-            found = self.resample(statistic, subset.blocks)
+            found = self.resample(statistic, subset.blocks, self._block_of(subset))
             of_reference = statistic_of(measure, subset, subset.reference)
             return statistic, found, plain_measures.aligned(of_reference, found.labels)
         finally:
@@ -382,11 +392,9 @@ class Judging:
                 told = f"{subset.corpus}, {subset.task.name}: the measure was called for {took:.1f} s"
                 print(told, file=sys.stderr)  # kept with the notebook; pages do not show times
 
-    def _skipped_row(
-        self, subset: Subset, definition: TestDefinition, reason: str, group: str
-    ) -> results.Verdict:
+    def _skipped_row(self, subset: Subset, definition: TestDefinition, reason: str, group: str) -> Verdict:
         """Keep a skipped row, unless the same test has one."""
-        row = results.skip(
+        row = verdicts.skip(
             reason,
             model=self.model,
             corpus=subset.corpus,
@@ -400,7 +408,7 @@ class Judging:
         )
         key = [getattr(row, name) for name in KEY]
         if all([getattr(entry.verdict, name) for name in KEY] != key for entry in self._judged):
-            self._judged.append(results.Judged(row, np.empty(0)))
+            self._judged.append(Judged(row, np.empty(0)))
         return row
 
     def _threshold(self, subset: Subset, definition: TestDefinition) -> tuple[float | None, str]:
@@ -463,26 +471,26 @@ class Judging:
 
     def frame(self) -> pd.DataFrame:
         """Give all verdicts so far as rows of the results table, tests that were not judged as skipped."""
-        return results.to_frame(entry.verdict for entry in self._rows())
+        return to_frame(entry.verdict for entry in self._rows())
 
     def estimated(self) -> pd.DataFrame:
         """Give all values so far as rows of the table of estimates."""
         return estimate_frame(collected(self._estimates))
 
-    def _rows(self) -> list[results.Judged]:
+    def _rows(self) -> list[Judged]:
         judged = {(row.verdict.corpus, row.verdict.task, row.verdict.test) for row in self._judged}
         rows = list(self._judged)
         for corpus in self.corpora:
             for task in self.tasks:
                 reason = self._reasons.get((corpus.name, task.name, ""), "not computed by the notebook")
-                for row in results.skipped_rows(self.model, corpus.name, self.family, task, reason):
+                for row in skipped_rows(self.model, corpus.name, self.family, task, reason):
                     place = (row.corpus, row.task, row.test)
                     found = dict(self._columns.get(place, {}))
                     if place not in judged and (place in self._reasons or not found):
                         found[""] = self._reasons.get(place, reason)
                     for column, why in found.items():
                         skipped = dataclasses.replace(row, skipped=why, group=column)
-                        rows.append(results.Judged(skipped, np.empty(0)))
+                        rows.append(Judged(skipped, np.empty(0)))
         return rows
 
     def note(self, note: str) -> None:
@@ -495,11 +503,9 @@ class Judging:
     def save(self) -> None:
         """Write the rows for the results table; the last thing that a notebook does."""
         estimates = collected(self._estimates)
-        results.save(self._rows(), self._rows_file, self.notes, estimates, self._drawn, self._group_values)
-
-
-def _size(subset: Subset, mask: np.ndarray | None) -> int:
-    return len(subset) if mask is None else int(mask.sum())
+        judged_rows.save(
+            self._rows(), self._rows_file, self.notes, estimates, self._drawn, self._group_values
+        )
 
 
 def _joined(subset: Subset, *what: str) -> str:

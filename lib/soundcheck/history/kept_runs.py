@@ -26,8 +26,8 @@ from soundcheck.common.errors import Problems, SoundcheckError
 from soundcheck.common.escaping import quoted
 from soundcheck.common.json_file import JsonFile
 from soundcheck.history.data_versions import tables_of
-from soundcheck.results import kept_replicates
 from soundcheck.results.finished_run import read_run
+from soundcheck.results.judged import KEPT_REPLICATES, save_replicates
 
 ABOUT = "kept.json"
 _NAME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{12})")
@@ -128,8 +128,8 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
         part = Path(tempfile.mkdtemp(prefix=files.TEMPORARY, dir=folder))
         for name in _COPIED:
             files.write_bytes(part / name, (output / name).read_bytes())
-        kept_replicates.save_replicates(judged, part / kept_replicates.NAME)
-        KeptFiles(files.digest(part / kept_replicates.NAME), tables).write(part / ABOUT)
+        save_replicates(judged, part / KEPT_REPLICATES)
+        KeptFiles(files.digest(part / KEPT_REPLICATES), tables).write(part / ABOUT)
         part.chmod(0o755)
         stamp = _stamp(now)
         while any(folder.glob(f"{stamp}-*")):  # names that sort by time need a second of their own

@@ -122,7 +122,7 @@ def conclusion(frame: pd.DataFrame) -> str:
     paired, unpaired = (int(compared["pairing"].eq(name).sum()) for name in (PAIRED, UNPAIRED))
     how = f"{counted(len(compared), 'comparison')} with the run before ({paired} paired, {unpaired} unpaired)"
     if not any(counts.values()):
-        return f"{runs}, {tests}: nothing became better or worse that can be told from chance, among {how}."
+        return f"{runs}, {tests}: nothing became significantly better or worse, among {how}."
     told = ", ".join(f"{counted(count, 'value')} became {name}" for name, count in counts.items() if count)
     return f"{runs}, {tests}: {told}, among {how}."
 
@@ -130,8 +130,8 @@ def conclusion(frame: pd.DataFrame) -> str:
 def _rule(size: float) -> str:
     most = f" and by more than {size:g}" if size else ""
     return (
-        "Better or worse is a difference from the run before that stands among all comparisons of this "
-        f"page at a false discovery rate of 5 %{most}. A page about runs in which nothing changed marks "
+        "Better or worse is a difference from the run before that is significant among all comparisons of "
+        f"this page at a false discovery rate of 5 %{most}. A page about runs in which nothing changed marks "
         "anything in at most 5 of 100 cases; no mark is not the same as no change."
     )
 

@@ -12,8 +12,8 @@ from soundcheck.common.errors import InputError, Problem, Problems
 from soundcheck.common.escaping import quoted
 from soundcheck.history.data_versions import tables_of
 from soundcheck.history.kept_runs import ABOUT, KeptFiles, date_of, folders_in
-from soundcheck.results import kept_replicates
 from soundcheck.results.finished_run import FinishedRun, read_past
+from soundcheck.results.judged import KEPT_REPLICATES
 
 _RANDOM = "random"  # kind of the reference models
 _DIGITS = 12  # of digests that people see
@@ -182,7 +182,7 @@ def _kept_tables(folder: Path, shown: str, problems: Problems) -> dict[str, str]
     except (OSError, ValueError) as error:
         problems.add(f"{shown}: {ABOUT}", f"the file cannot be read ({type(error).__name__})", remedy)
         return {}
-    replicates = folder / kept_replicates.NAME
+    replicates = folder / KEPT_REPLICATES
     if not replicates.is_file() or files.digest(replicates) != about.replicates:
         what = "the file is not the one that the run left"
         problems.add(f"{shown}: {quoted(replicates.name)}", what, remedy)

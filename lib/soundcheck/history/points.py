@@ -28,11 +28,11 @@ from soundcheck.results.contrast import (
     CONTRAST_TYPES,
     WORSE,
     Contrast,
-    frame_of,
     settled,
     unsettled,
 )
 from soundcheck.results.judged import Judged
+from soundcheck.results.schema import frame_of, schema_of
 from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.results.worse import MATTERS_WORSE
 
@@ -57,8 +57,7 @@ _DIFFERENCE = {  # column of a contrast -> of history.csv; adjusted among all co
 # here, and why none does or there is no value.
 _STEP = ("against", "changed", "joined", "reason")
 COLUMNS = [*_RUN, *_TEST, "mark", "against", *list(_DIFFERENCE.values())[1:], *_STEP[1:]]
-_KNOWN = {field.name: str(field.type) for kind in (Verdict, Contrast) for field in dataclasses.fields(kind)}
-_KNOWN |= {"position": "int", "against": "int"}
+_KNOWN = schema_of(Verdict) | CONTRAST_TYPES | {"position": "int", "against": "int"}
 _KNOWN |= {column: CONTRAST_TYPES[name] for name, column in _DIFFERENCE.items()}
 _TYPES = {name: _KNOWN.get(name, "str") for name in COLUMNS}
 _EMPTY = {name: "" if kind == "str" else 0 if kind == "int" else None for name, kind in _TYPES.items()}
@@ -121,7 +120,8 @@ def points(runs: Sequence[PastRun], models: Sequence[dict[str, str]]) -> pd.Data
             rows.append(row)
     for n, contrast in zip(of_row, settled(contrasts, matters(runs)), strict=True):
         rows[n] |= {column: getattr(contrast, name) for name, column in _DIFFERENCE.items()}
-    return frame_of(_TYPES, rows).sort_values([*KEY, "position"], kind="stable", ignore_index=True)
+    frame = frame_of(_TYPES, {name: [row[name] for row in rows] for name in _TYPES})
+    return frame.sort_values([*KEY, "position"], kind="stable", ignore_index=True)
 
 
 def _entries(run: PastRun, names: dict[str, str]) -> Iterator[tuple[str, Judged]]:

@@ -23,11 +23,11 @@ from soundcheck.report.sentences import both_rules
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.estimates import ALL, read_estimates
 from soundcheck.results.finished_run import FinishedRun, read_run
-from soundcheck.results.headline import few_speakers
 from soundcheck.results.page_names import model_page, result_page
 from soundcheck.results.record import CorpusRecord, FamilyRecord, KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, counted
+from soundcheck.results.summary import few_speakers
 from soundcheck.suite.card import Card
 from soundcheck.suite.measures import LOWER, info_of
 

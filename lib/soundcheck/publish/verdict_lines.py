@@ -16,11 +16,10 @@ from soundcheck.common.wording import counted
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import inline
 from soundcheck.report import key_figures
-from soundcheck.report.inconclusive import inconclusive
-from soundcheck.results import aspects, conclusion
-from soundcheck.results.headline import headline
+from soundcheck.report.inconclusive import not_excluded
+from soundcheck.results.conclusion import conclusion
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.summary import tally
+from soundcheck.results.summary import aspects, headline, tally
 
 INCONCLUSIVE = "What could not be concluded:"
 MOST_FIGURES = 4  # numbers that the first line names
@@ -164,11 +163,9 @@ def _inconclusive(facts: ModelFacts) -> str:
     parts = []
     if len(rows):
         parts.append(f"{counted(len(rows), 'test')} {'is' if len(rows) == 1 else 'are'} inconclusive")
-        bounded = [one for one in inconclusive(facts.record, rows) if one.where and one.bound is not None]
-        if bounded:
-            worst = max(bounded, key=lambda one: one.bound)
-            most = key_figures.significant(worst.bound)
-            parts[-1] += f": a difference of up to {most} is not excluded ({plain(worst.where)})"
+        bound, where = not_excluded(rows)
+        most = key_figures.significant(bound)
+        parts[-1] += f": a difference of up to {most} is not excluded ({plain(where)})" if where else ""
     if len(few):
         largest = plain(facts.sentence(next(few.itertuples())), 320)
         parts.append(f"{counted(len(few), 'difference')} with too few speakers to generalise: {largest}")

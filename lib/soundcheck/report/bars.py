@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import JUDGED, STATE
-from soundcheck.results import Tally
 from soundcheck.results.states import REPORTED
+from soundcheck.results.summary import Tally
 
 
 def state_bar(tally: Tally) -> Html:

@@ -209,7 +209,12 @@ def sweep_figures(
     for name, axis in dict.fromkeys((name, axis) for name, axis, _ in swept):
         for of_values, what in ((False, "overconfidence"), (True, "coverage minus what is promised")):
             frames = [
-                evaluation.curve(steps, lambda s, p: bold(s, p.changed))
+                evaluation.curve(
+                    steps,
+                    lambda s, p: bold(s, p.changed),
+                    name="interval_coverage_error" if of_values else "overconfidence",
+                    series=name,
+                )
                 for other, _, steps in swept
                 if other == name and next(iter(steps.values())).task.is_regression == of_values
             ]
@@ -222,7 +227,7 @@ def sweep_figures(
                     f"{name}: {what} at each step",
                     told,
                 )
-                display(curve_table(frame, axis))
+                display(curve_table(frame, axis, evaluation.block_names))
 
 
 def _moved(frame: pd.DataFrame, name: str, what: str) -> str:

@@ -21,7 +21,7 @@ from soundcheck.report import names as written
 from soundcheck.report.distribution_figures import heat_map
 from soundcheck.report.shapes import counts_map
 from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, name_ticks, new
-from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
+from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE
 from soundcheck.statistics.rules import ABOVE
 
 MOST_ROWS = 60

@@ -10,9 +10,8 @@ from soundcheck.metrics.impact import MARGIN
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import remark
-from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, conclusion
-from soundcheck.results.conclusion import headline_sentences
-from soundcheck.results.contrast import headline_rows
+from soundcheck.results.conclusion import conclusion, headline_sentences
+from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
 from soundcheck.statistics.bootstrap import Resampled
 
 OUTCOMES = {
@@ -20,6 +19,7 @@ OUTCOMES = {
     WORSE: ("sc-fail", "▼ worse"),
     NO_EVIDENCE: ("sc-skip", "· no evidence"),
 }
+_PLACES = {WORSE: 0, BETTER: 1, NO_EVIDENCE: 2, "": 3}
 NAMED = 3  # segments that only one model answered
 MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
 
@@ -89,11 +89,10 @@ def contrast_table(
     ordered: bool = False,
 ) -> Html:
     """Show contrasts: both values, difference, both answers; worse first, then better, unless in order."""
-    place = {WORSE: 0, BETTER: 1, NO_EVIDENCE: 2, "": 3}
-    order = frame[["outcome", "outcome_sample"]].map(place.get).min(axis=1)
     if not ordered:
-        frame = frame.assign(order=order).sort_values("order", kind="stable")
-    about = {"corpus": frame["corpus"].nunique() > 1, "family": not ordered}
+        order = frame[["outcome", "outcome_sample"]].map(_PLACES.get).min(axis=1)
+        frame = frame.loc[order.sort_values(kind="stable").index]
+    about = {"corpus": frame["corpus"].nunique() > 1, "family": titles is not None}
     rows = []
     for row in frame.head(MOST_ROWS).itertuples():
         named = {"corpus": row.corpus, "family": (titles or {}).get(row.family, row.family)}
@@ -107,8 +106,8 @@ def contrast_table(
                 _value(row.baseline_value, row.baseline_passed),
                 _value(row.candidate_value, row.candidate_passed),
                 _number(row.difference, share),
-                _answer(*here, place),
-                _answer(row.outcome, row.p_value, row.low, row.high, place, row.skipped),
+                _answer(*here),
+                _answer(row.outcome, row.p_value, row.low, row.high, row.skipped),
                 row.blocks,
             ]
         )
@@ -122,14 +121,12 @@ def contrast_table(
     return join(parts)
 
 
-def _answer(
-    outcome: str, p: float, low: float, high: float, place: Mapping[str, int], why: str = ""
-) -> tables.Cell:
+def _answer(outcome: str, p: float, low: float, high: float, why: str = "") -> tables.Cell:
     bounds = "" if pd.isna(low) else f"{tables.number(low)} to {tables.number(high)}"
     shown = tables.two_lines(badge(outcome), " · ".join(filter(None, (bounds, _p_value(p)))))
     if why:
         shown = shown + element("small", why, class_="sc-reason sc-line")
-    return tables.Cell(shown, place[outcome])
+    return tables.Cell(shown, _PLACES[outcome])
 
 
 def _p_value(p: float) -> str:
@@ -148,21 +145,13 @@ def _number(value: float, below: str) -> tables.Cell:
     return tables.Cell(shown, None if pd.isna(value) else value, "sc-number")
 
 
-def turned(frame: pd.DataFrame, titles: Mapping[str, str] | None = None) -> Html:
-    """List the tests whose verdict is another one for the candidate, those that it fails first.
-
-    Parameters as for :func:`contrast_table`.
-    """
+def turned(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
+    """List the tests whose verdict is another one for the candidate, those that it fails first."""
     both = frame["baseline_passed"].notna() & frame["candidate_passed"].notna()
     other = frame[both & (frame["baseline_passed"] != frame["candidate_passed"])]
     if other.empty:
         return element("p", "Every verdict is the same for both models.")
-    rows = []
-    for row in other.sort_values("candidate_passed", kind="stable").itertuples():
-        way = "pass → fail" if row.baseline_passed else "fail → pass"
-        title = (titles or {}).get(row.family, row.family)
-        rows.append([way, title, row.corpus, tables.row_name(row, row.task), badge(row.outcome)])
-    return tables.table(rows, ["verdict", "family", "corpus", "test", "outcome of the comparison"])
+    return contrast_table(other.sort_values("candidate_passed", kind="stable"), titles=titles, ordered=True)
 
 
 def impact_table(rows: Sequence[tuple[str, str, Resampled, Resampled, Resampled]], interval: str) -> Html:

@@ -16,10 +16,11 @@ from soundcheck.metrics.additive import values
 from soundcheck.metrics.entities import Entity
 from soundcheck.metrics.formatting import KINDS, MARKS, format_errors
 from soundcheck.metrics.word_errors import word_error_rate
+from soundcheck.report.estimate_tables import estimate_cell
 from soundcheck.report.html import Html, element
 from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.tables import table
-from soundcheck.results import Verdict
+from soundcheck.results.verdict import Verdict
 
 Judged = Mapping[str, Sequence[Verdict]]  # test -> its verdicts on a corpus
 LOST, INSTEAD = 20, 3  # entities that are shown, and what was written instead of each
@@ -51,15 +52,16 @@ def reference_table(formatting: Formatting, subset: Subset) -> Html:
     evaluation, normaliser = formatting.evaluation, formatting.normaliser
     ways = [formatting.by_reference(subset, write) for write in (plain, normaliser)]
     if not ways[0]:
-        told = "no segment has a spoken and a written reference whose words can be told apart"
-        return element("p", f"{subset.corpus}: {told}.")
+        none = "no segment has a spoken and a written reference whose words can be separated"
+        return element("p", f"{subset.corpus}: {none}.")
     rows = []
     for name in ways[0]:
         cells = []
-        for counts in (way[name] for way in ways):
-            found = evaluation.resample(word_error_rate(counts.words, counts.errors), subset.blocks)
-            low, high = found.interval(evaluation.interval)
-            cells.append(percent_cell(found.value[0], low[0], high[0]))
+        for way, written in zip(ways, ("plain", normaliser.name), strict=True):
+            rate = word_error_rate(way[name].words, way[name].errors)
+            condition = f"{name} reference, {written}"
+            (one,) = evaluation.estimate(subset, "word_error_rate", rate, condition=condition)
+            cells.append(estimate_cell(one))
         own = ways[0][name]
         cells += [int(np.nansum(own.words)), int((own.errors == 0).sum()), int(np.isfinite(own.errors).sum())]
         rows.append([name, *cells])

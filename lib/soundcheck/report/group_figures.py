@@ -15,7 +15,6 @@ from soundcheck.report.names import label as written
 from soundcheck.report.names import sentence
 from soundcheck.report.sentences import estimate, is_rate
 from soundcheck.report.style import GREY, label, look, new
-from soundcheck.results.estimates import ALL
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
 from soundcheck.suite.measures import HIGHER, LOWER, MeasureInfo, info_of, measure_of
 
@@ -47,7 +46,7 @@ def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
         evidence, mirrors`` of the results, empty where nothing was compared. Single bins are left out, and of
         classes all but the share of answers that name them.
     """
-    own = estimates[estimates["part"].ne(ALL) & estimates["condition"].eq("")]
+    own = estimates[estimates["part"].str.contains(": ", regex=False) & estimates["condition"].eq("")]
     own = own.assign(measure=own["measure"].str.removesuffix(BALANCED))
     own = own.drop_duplicates(_PLACE, keep="last")
     shares = own["measure"].eq("predicted_share") & own["label"].eq(own["label"].map(written))

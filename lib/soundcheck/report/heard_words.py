@@ -97,7 +97,7 @@ def groups_recognised(subset: Subset, columns: Mapping[str, Sequence[str]]) -> H
         if len(ranked) > MOST_GROUPS:
             more = counted(len(ranked) - MOST_GROUPS, "other group")
             shown.append(
-                element("p", f"{subset.corpus}, {column}: {more} with smaller gaps.", class_="sc-note")
+                element("p", f"{subset.corpus}, {column}: {more} with smaller differences.", class_="sc-note")
             )
     return join(shown) if shown else element("p", "No groups are compared.")
 

@@ -45,6 +45,9 @@ class Html:
     def __str__(self) -> str:
         return self.text
 
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
     def __add__(self, other: Html) -> Html:
         return Html(self.text + other.text)
 

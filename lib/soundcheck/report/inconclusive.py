@@ -21,10 +21,8 @@ class Inconclusive:
 
     Parameters
     ----------
-    bound
-        The largest difference that is not excluded, in the unit of its test; ``None`` without interval.
-    where
-        The test of which it is not excluded; ``""`` if there is none.
+    bound, where
+        See :func:`not_excluded`.
     few
         How many of the tests have too few blocks for any interval.
     needed
@@ -47,11 +45,10 @@ class Inconclusive:
 def inconclusive(record: RunRecord, rows: pd.DataFrame) -> list[Inconclusive]:
     """Sum up inconclusive rows by model and family, those with the most first."""
     titles = {family.name: family.title for family in record.families}
-    size = rows["bound"].abs() - rows["matters"]
-    frame = rows.assign(needed=failures.speakers_needed(rows), size=size)
+    frame = rows.assign(needed=failures.speakers_needed(rows))
     found = []
     for (model, family), own in frame.groupby(["model", "family"], sort=False):
-        worst = own.loc[own["size"].idxmax()] if own["size"].notna().any() else None
+        bound, where = not_excluded(own)
         few = int((own["blocks"] < LEAST_BLOCKS).sum())
         known = own[own["needed"].notna()]
         needed = float(np.median(known["needed"])) if len(known) else math.inf
@@ -59,11 +56,18 @@ def inconclusive(record: RunRecord, rows: pd.DataFrame) -> list[Inconclusive]:
             plan = planned(needed, float(np.median(known["blocks"])))
         else:
             plan = f"{LEAST_BLOCKS} at least, for any interval" if few else "it has no interval"
-        bound = None if worst is None else float(abs(worst["bound"]))
-        where = "" if worst is None else tables.row_name(worst, worst["task"])
         title = titles.get(family, family)
         found.append(Inconclusive(model, family, title, len(own), bound, where, few, needed, plan))
     return sorted(found, key=lambda one: -one.tests)
+
+
+def not_excluded(rows: pd.DataFrame) -> tuple[float | None, str]:
+    """Give the difference not excluded that is largest in units of its margin, and the name of its test."""
+    size = rows["bound"].abs() / rows["matters"]
+    if size.isna().all():
+        return None, ""
+    row = rows.loc[size.idxmax()]
+    return float(abs(row["bound"])), tables.row_name(row, row["task"])
 
 
 def planned(needed: float, now: float) -> str:

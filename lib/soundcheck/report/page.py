@@ -116,7 +116,7 @@ def curves(
             figure = figures.curves(frame, series.axis, unit)
             title = f"{series.name}: {what or unit}"
             show(evaluation, figure, title, sentences.levels(frame, title, series.axis))
-            display(sweep_figures.curve_table(frame, series.axis))
+            display(sweep_figures.curve_table(frame, series.axis, evaluation.block_names))
 
 
 def speakers(subsets: Sequence[tuple[Subset, SpeakerValues]]) -> None:

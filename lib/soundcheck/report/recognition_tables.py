@@ -81,13 +81,21 @@ def normaliser_notice(evaluation: Evaluation, count: int = 5) -> Html:
     return said + table(examples, ["as written", "as compared"], caption=caption, sortable=False)
 
 
-def rate_table(rows: Sequence[Mapping[str, object]], *, caption: str = "") -> Html:
+def resampled(evaluation: Evaluation) -> str:
+    """Name what is resampled, in the plural: ``speakers``; ``blocks`` if corpora differ."""
+    names = set(evaluation.block_names.values())
+    return f"{names.pop()}s" if len(names) == 1 else "blocks"
+
+
+def rate_table(rows: Sequence[Mapping[str, object]], blocks: str = "speakers", *, caption: str = "") -> Html:
     """Show word error rates of groups with their parts and their company.
 
     Parameters
     ----------
     rows
-        From :func:`soundcheck.evaluation.recognition_measures.group_rates`.
+        From :func:`soundcheck.evaluation.words.group_rates`.
+    blocks
+        What was resampled.
     caption
         What the table shows.
     """
@@ -102,30 +110,32 @@ def rate_table(rows: Sequence[Mapping[str, object]], *, caption: str = "") -> Ht
         counts = [row[name] for name in ("words", "segments", "blocks")]
         names = [row[name] for name in ("corpus", "column", "group")]
         shown.append([*names, percent_cell(row["value"], row["low"], row["high"]), *rates, *counts])
-    return table(
-        shown, ["corpus", "column", "group", *columns, "words", "segments", "blocks"], caption=caption
-    )
+    return table(shown, ["corpus", "column", "group", *columns, "words", "segments", blocks], caption=caption)
 
 
-def speech_table(rates: pd.DataFrame) -> Html:
+def speech_table(rates: pd.DataFrame, blocks: str = "speakers") -> Html:
     """Show error rates by length and by speaking rate.
 
     Parameters
     ----------
     rates
         From :func:`soundcheck.evaluation.words.rates_by_speech`; at least one row.
+    blocks
+        What was resampled.
     """
     unit = rates["unit"].iloc[0]
     rows = [
         [row.group, percent_cell(row.value, row.low, row.high)] + [row.units, row.segments, row.blocks]
         for row in rates.itertuples()
     ]
-    columns = ["what was said", f"{unit} error rate", units(unit), "segments", "blocks"]
-    caption = f"{rates['corpus'].iloc[0]}: errors by length and by speaking rate, shown without verdict"
+    columns = ["what was said", f"{unit} error rate", units(unit), "segments", blocks]
+    caption = f"{rates['corpus'].iloc[0]}: errors by length and by speaking rate, without verdict"
     return table(rows, columns, caption=caption, sortable=False)
 
 
-def comparison_table(compared: Sequence[Compared], kind: str = "percentile") -> Html:
+def comparison_table(
+    compared: Sequence[Compared], kind: str = "percentile", blocks: str = "speakers"
+) -> Html:
     """Show differences between recognisers with the intervals of both bootstraps.
 
     Parameters
@@ -134,6 +144,8 @@ def comparison_table(compared: Sequence[Compared], kind: str = "percentile") -> 
         From :func:`soundcheck.evaluation.recognition_measures.compare`.
     kind
         Kind of interval that the suite has chosen; shown beside the percentile and the Gaussian one.
+    blocks
+        What was resampled.
     """
     kinds = list(dict.fromkeys(("percentile", "gaussian", kind)))
     rows = []
@@ -144,7 +156,7 @@ def comparison_table(compared: Sequence[Compared], kind: str = "percentile") -> 
             rows.append([what, way, *cells, each.words, int(found.segments[0]), int(found.blocks[0])])
     spans = [f"{'Gaussian' if each == 'gaussian' else each} 95 %" for each in kinds]
     columns = ["difference", "resampled", "value", "standard error", *spans, "replicates below 0"]
-    return table(rows, [*columns, "words", "segments", "blocks"], sortable=False)
+    return table(rows, [*columns, "words", "segments", blocks], sortable=False)
 
 
 def _difference_cells(found: Resampled, unit: str, kinds: Sequence[str]) -> list[str]:
@@ -160,7 +172,7 @@ def _difference_cells(found: Resampled, unit: str, kinds: Sequence[str]) -> list
     return [percent(found.value[0], 2, unit), percent(found.standard_error[0], 2, unit), *spans, below]
 
 
-def conclusion(compared: Compared, kind: str = "percentile") -> Html:
+def conclusion(compared: Compared, kind: str = "percentile", drawn: str = "speakers") -> Html:
     """Say what the evidence allows to say about two recognisers.
 
     Parameters
@@ -169,6 +181,8 @@ def conclusion(compared: Compared, kind: str = "percentile") -> Html:
         The difference of their word error rates.
     kind
         Kind of interval that the suite has chosen; the sentence follows it alone.
+    drawn
+        What was resampled.
     """
     model, other, corpus = compared.model, compared.other, compared.corpus
     blockwise, ordinary = compared.blockwise, compared.ordinary
@@ -182,7 +196,7 @@ def conclusion(compared: Compared, kind: str = "percentile") -> Html:
         return element("p", text, limit=None)
     value, lower, upper = (percent(number, 2, POINTS) for number in (measured, low, high))
     text = f"{corpus}: {_verdict(model, other, low, high)} The difference of their word error rates is "
-    text += f"{value} ({kind} 95 % interval {lower} to {upper}, {blocks} blocks)."
+    text += f"{value} ({kind} 95 % interval {lower} to {upper}, {blocks} {drawn})."
     (first,), (last,) = ordinary.interval(kind)
     if (high < 0 or low > 0) != (last < 0 or first > 0):
         text += " Resampling single segments would have said otherwise"
@@ -192,7 +206,7 @@ def conclusion(compared: Compared, kind: str = "percentile") -> Html:
         text += f" The blockwise interval is {wider} times as wide as the ordinary one."
     if blocks < FEW_BLOCKS:
         narrow = "may still be" if kind in ("expanded", "t") else "is still"
-        text += f" With fewer than {FEW_BLOCKS} blocks it {narrow} too narrow."
+        text += f" With fewer than {FEW_BLOCKS} {drawn} it {narrow} too narrow."
     return element("p", element("strong", text, limit=None))
 
 

@@ -10,11 +10,10 @@ from soundcheck.common.wording import counted
 from soundcheck.report.failures import blocks_of, sentence
 from soundcheck.report.key_figures import sentence as figure_in_words
 from soundcheck.report.key_figures import standing_notes
-from soundcheck.results.headline import few_speakers, headline
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW
 from soundcheck.results.states import FAIL, PASS
-from soundcheck.results.summary import tally
+from soundcheck.results.summary import few_speakers, headline, tally
 
 MOST_FEW = 3  # differences with too few speakers that are named
 

@@ -225,7 +225,7 @@ def _largest_gaps(
             return found
     more = len(ranked) - MOST_GROUPS
     if more > 0:
-        note = f"{counted(more, 'other group')} with smaller gaps: not listed."
+        note = f"{counted(more, 'other group')} with smaller differences: not listed."
         found[-1] = dataclasses.replace(found[-1], note=note)
     return found
 

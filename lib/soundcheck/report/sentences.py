@@ -20,7 +20,7 @@ from soundcheck.report.key_figures import significant
 from soundcheck.report.names import in_words, label, sentence
 from soundcheck.report.style import label as shortened
 from soundcheck.report.tables import rule
-from soundcheck.results import BETTER, WORSE
+from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.states import FAIL, PASS, mirrors
 from soundcheck.results.verdict import SHOWN
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -112,7 +113,7 @@ def small_curves(
     return figure
 
 
-def curve_table(frame: pd.DataFrame, step: str) -> Html:
+def curve_table(frame: pd.DataFrame, step: str, blocks: Mapping[str, str] = MappingProxyType({})) -> Html:
     """Give the numbers of a curve: a row a step, a column a task, each with its interval.
 
     Parameters
@@ -121,13 +122,17 @@ def curve_table(frame: pd.DataFrame, step: str) -> Html:
         As for :func:`curves`.
     step
         What the steps are.
+    blocks
+        Corpus -> what was resampled, in the singular, such as ``"file"``; of others it is ``"speaker"``.
     """
     tasks = list(dict.fromkeys(frame["task"]))
     several = frame["corpus"].nunique() > 1
     rows = []
     for (corpus, value), own in frame.groupby(["corpus", "step"], sort=False):
         cells = {row.task: _cell(row) for row in own.itertuples()}
-        counts = f"{own['segments'].max()} in {counted(int(own['blocks'].max()), 'block')}"
+        counts = (
+            f"{own['segments'].max()} in {counted(int(own['blocks'].max()), blocks.get(corpus, 'speaker'))}"
+        )
         shown = [*([corpus] if several else []), Cell(value), *(cells.get(task, "") for task in tasks)]
         rows.append([*shown, counts])
     columns = [*(["Corpus"] if several else []), step, *tasks, "Segments"]

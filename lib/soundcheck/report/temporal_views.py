@@ -165,7 +165,8 @@ def growth_figure(evaluation: Evaluation, series: PerturbationSeries, subsets: S
     for subset in subsets:
         levels = [name for name in (CLEAN, *series.steps) if subset.mask("step", name).any()]
         steps = {name: subset.take(np.flatnonzero(subset.mask("step", name))) for name in levels}
-        frames.append(evaluation.curve(steps, lambda _, p: mean_error(p.clean, p.changed)))
+        name = {"name": "movement", "series": series.name}
+        frames.append(evaluation.curve(steps, lambda _, p: mean_error(p.clean, p.changed), **name))
     if not frames:
         return
     figure = sweep_figures.curves(pd.concat(frames), series.axis, "predictions move by", (-0.1, 0.1))
@@ -174,10 +175,10 @@ def growth_figure(evaluation: Evaluation, series: PerturbationSeries, subsets: S
     finding = ""
     if len(rows):
         worst = rows.loc[rows["value"].abs().idxmax()]
-        told = sentences.value(rows, worst["test"], worst["corpus"], worst["task"])
-        finding = f"{told}, of {label(worst['task'])}: the largest"
+        value = sentences.value(rows, worst["test"], worst["corpus"], worst["task"])
+        finding = f"{value}, of {label(worst['task'])}: the largest"
     page.show(evaluation, figure, f"{series.name}: how far predictions move", finding)
-    display(sweep_figures.curve_table(pd.concat(frames), series.axis))
+    display(sweep_figures.curve_table(pd.concat(frames), series.axis, evaluation.block_names))
 
 
 def _off(found: FileChanges) -> np.ndarray:

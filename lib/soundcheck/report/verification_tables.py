@@ -13,11 +13,10 @@ from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import KINDS, threshold_in_use
+from soundcheck.report.estimate_tables import estimate_cell
 from soundcheck.report.html import Html, element
-from soundcheck.report.recognition_tables import percent_cell
-from soundcheck.report.tables import Cell, number, table, two_lines
+from soundcheck.report.tables import number, table
 from soundcheck.results.estimates import Estimate
-from soundcheck.suite.measures import info_of
 
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 
@@ -40,27 +39,16 @@ def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
 
 def overview_table(rows: Mapping[str, Estimate], caption: str = "") -> Html:
     """Show values with the trials and speakers that they rest on."""
-    shown = [[name, _value_cell(one), one.segments, one.speakers] for name, one in rows.items()]
+    shown = [[name, estimate_cell(one), one.segments, one.speakers] for name, one in rows.items()]
     columns = ["", "value, 95 % interval", "trials", "speakers"]
     return table(shown, columns, caption=caption, sortable=False)
-
-
-def _value_cell(one: Estimate) -> Cell | str:
-    """Show a value with its interval below it, or why there is none."""
-    if one.value is None:
-        return one.excluded
-    if info_of(one.measure).error:
-        low, high = (np.nan if end is None else end for end in (one.low, one.high))
-        return percent_cell(one.value, low, high)
-    span = "" if one.low is None else f"{number(one.low, 4)} to {number(one.high, 4)}".replace(" ", "\xa0")
-    return Cell(two_lines(number(one.value, 4), span), one.value, "sc-number")
 
 
 def errors_table(
     rows: Mapping[object, Sequence[Estimate]], columns: Sequence[str], caption: str = ""
 ) -> Html:
     """Show several errors of each way to decide or to score, with their intervals."""
-    shown = [[name, *map(_value_cell, own)] for name, own in rows.items()]
+    shown = [[name, *map(estimate_cell, own)] for name, own in rows.items()]
     return table(shown, list(columns), caption=caption, sortable=False)
 
 

@@ -8,10 +8,10 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.results.contrast import CONTRAST_COLUMNS, CONTRAST_TYPES, frame_of
+from soundcheck.results.contrast import CONTRAST_COLUMNS, CONTRAST_TYPES
 from soundcheck.results.finished_run import FinishedRun
-from soundcheck.results.reading import unescaped
 from soundcheck.results.record import ComparisonRecord
+from soundcheck.results.schema import frame_of, unescaped
 
 _TABLE = "comparisons.csv"
 _TRUTHS = {"True": True, "False": False}
@@ -82,9 +82,10 @@ _AGAIN = "Run the suite again"
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    read = {"int": int, "str": str, "bool | None": _TRUTHS.get}
-    cells = {name: table[name].map(read.get(kind, _number)) for name, kind in CONTRAST_TYPES.items()}
-    return frame_of(CONTRAST_TYPES, pd.DataFrame(cells, dtype=object).to_dict("records"))
+    read = {"int": int, "str": str, "bool": _TRUTHS.get, "float": _number}
+    return frame_of(
+        CONTRAST_TYPES, {name: table[name].map(read[kind]) for name, kind in CONTRAST_TYPES.items()}
+    )
 
 
 def _number(cell: str) -> float:

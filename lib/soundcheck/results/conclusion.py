@@ -48,8 +48,8 @@ def conclusion(frame: pd.DataFrame) -> str:
             widest = tested.loc[losses.idxmax()]
             place = ", ".join(filter(None, (widest["test"], widest["group"], widest["label"])))
             parts.append(
-                f"Not excluded for new speakers: a loss of up to {losses.median():.2g} on a test without a "
-                f"significant difference (median of their intervals), at most {losses.max():.2g} ({place})."
+                f"Not excluded for new speakers: a loss of up to {losses.max():.2g} on a test without a "
+                f"significant difference ({place})."
             )
     few = int((frame["outcome"].eq(NO_EVIDENCE) & frame["p_value"].isna()).sum())
     if few and len(known):

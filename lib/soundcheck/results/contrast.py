@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,9 @@ from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.estimates import Estimate
 from soundcheck.results.judged import Judged
-from soundcheck.results.states import FALSE_DISCOVERY_RATE
+from soundcheck.results.schema import frame_of_rows, schema_of
+from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors
+from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import SHOWN, Verdict
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.false_discovery import adjusted_p_values
@@ -102,7 +104,7 @@ HEADLINES = (
     *("concordance_cc", "unweighted_average_recall", "word_error_rate", "character_error_rate"),
     *("mixed_error_rate", "equal_error_rate"),
 )
-CONTRAST_TYPES = {field.name: str(field.type) for field in dataclasses.fields(Contrast)}
+CONTRAST_TYPES = schema_of(Contrast)
 CONTRAST_COLUMNS = list(CONTRAST_TYPES)
 
 
@@ -363,7 +365,10 @@ def contrasts(
     first, second, *both = (_by_key(entries) for entries in (baseline, candidate, *common))
     names = [next((e.verdict.model for e in entries.values()), "") for entries in (first, second)]
     found = []
-    for key in sorted(first.keys() | second.keys()):
+    # Two groups that are compared with each other are one test.
+    rows = to_frame(entry.verdict for entry in second.values())
+    mirrored = rows.loc[mirrors(rows).ne(""), list(_WHAT)].itertuples(index=False, name=None)
+    for key in sorted((first.keys() | second.keys()) - set(mirrored)):
         one, other = first.get(key), second.get(key)
         if one is not None and other is not None:
             shared = [on_common.get(key) for on_common in both]
@@ -428,21 +433,7 @@ def _key(row: Verdict) -> tuple[str, ...]:
 
 def contrast_frame(found: Sequence[Contrast]) -> pd.DataFrame:
     """Make a table with the columns :data:`CONTRAST_COLUMNS`; missing numbers are NaN, verdicts ``None``."""
-    return frame_of(CONTRAST_TYPES, [vars(row) for row in found])
-
-
-def frame_of(types: Mapping[str, str], rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
-    """Make a table of columns with some annotations; missing numbers are NaN, all else missing ``None``."""
-    made = {}
-    for name, written in types.items():
-        values = [row[name] for row in rows]
-        if written.startswith("float"):
-            made[name] = pd.Series(values, dtype=object).astype(np.float64)
-        elif written == "int":
-            made[name] = pd.Series(values, dtype=np.int64)
-        else:
-            made[name] = pd.Series(values, dtype="str" if written == "str" else object)
-    return pd.DataFrame(made)
+    return frame_of_rows(CONTRAST_TYPES, found)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,12 +18,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.escaping import spreadsheet
-from soundcheck.metrics.additive import round_significant
+from soundcheck.results.schema import columns_of, csv_text, frame_of, frame_of_rows, plain, rounded, schema_of
 
 ALL = "all"  # the part of everything
 CHANCE = "chance"  # the condition of guesses
@@ -56,10 +54,9 @@ class Estimate:
         return tuple(getattr(self, name) for name in KEY)
 
 
-COLUMNS = [field.name for field in dataclasses.fields(Estimate)]
+ESTIMATES = schema_of(Estimate)
+COLUMNS = list(ESTIMATES)
 KEY = ("model", "corpus", "task", "measure", "label", "part", "condition")
-_NUMBERS = COLUMNS[COLUMNS.index("value") : COLUMNS.index("segments")]
-_COUNTS = ("segments", "speakers")
 
 
 def collected(rows: Iterable[Estimate]) -> list[Estimate]:
@@ -74,37 +71,22 @@ def collected(rows: Iterable[Estimate]) -> list[Estimate]:
 
 
 def _numbers(row: Estimate) -> tuple:
-    return tuple(getattr(row, name) for name in (*_NUMBERS, *_COUNTS))
+    return tuple(getattr(row, name) for name in columns_of(ESTIMATES, "float", "int"))
 
 
 def estimate_frame(rows: Iterable[Estimate]) -> pd.DataFrame:
     """Make the table: texts as ``str``, numbers as float64 with NaN for missing, counts as int64."""
-    rows = list(rows)
-    columns = {}
-    for name in COLUMNS:
-        cells = [getattr(row, name) for row in rows]
-        if name in _NUMBERS:
-            numbers = np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
-            columns[name] = pd.Series(round_significant(numbers))
-        else:
-            columns[name] = pd.Series(cells, dtype=np.int64 if name in _COUNTS else "str")
-    return pd.DataFrame(columns, columns=COLUMNS)
+    return rounded(frame_of_rows(ESTIMATES, rows), ESTIMATES)
 
 
 def write_estimates(frame: pd.DataFrame, folder: str | os.PathLike) -> None:
     """Write ``estimates.csv`` and ``estimates.parquet``, sorted by what is estimated."""
-    frame = frame[COLUMNS].sort_values(list(KEY), kind="stable", ignore_index=True)
-    texts = frame.select_dtypes(include="str").columns
-    clean = {
-        name: frame[name].map(lambda text: text.encode("utf-8", "backslashreplace").decode())
-        for name in texts
-    }
-    frame = frame.assign(**clean)
+    frame = frame.sort_values(list(KEY), kind="stable")
+    columns = {name: plain(frame[name], kind) for name, kind in ESTIMATES.items()}
     parquet = io.BytesIO()
-    frame.to_parquet(parquet, index=False)
+    frame_of(ESTIMATES, columns).to_parquet(parquet, index=False)
     files.write_bytes(Path(folder) / "estimates.parquet", parquet.getvalue())
-    safe = frame.assign(**{name: frame[name].map(spreadsheet) for name in texts})
-    files.write_text(Path(folder) / "estimates.csv", safe.to_csv(index=False, lineterminator="\n"))
+    files.write_text(Path(folder) / "estimates.csv", csv_text(columns, ESTIMATES))
 
 
 def read_estimates(folder: str | os.PathLike) -> pd.DataFrame:

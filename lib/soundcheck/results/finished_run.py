@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import json
 import logging
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,9 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import terminal
 from soundcheck.common.wording import some
-from soundcheck.results import kept_replicates
-from soundcheck.results.judged import Judged, load_judged
-from soundcheck.results.reading import is_older, read_results
+from soundcheck.results.judged import KEPT_REPLICATES, Judged, load_judged, load_replicates
 from soundcheck.results.record import RunRecord
-from soundcheck.results.table import to_verdicts
+from soundcheck.results.table import is_older, read_results, to_verdicts
 from soundcheck.results.verdict import KEY, Verdict
 
 logger = logging.getLogger(__name__)
@@ -32,27 +31,13 @@ _OLDER = (
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FinishedRun:
-    """What a run left.
+    """What a run left."""
 
-    Parameters
-    ----------
-    shown
-        The table or folder as the user named it.
-    path
-        ``results.csv``.
-    frame
-        The results table.
-    record
-        The record beside it; ``None`` if there is none, or one of another version that cannot be read.
-    about
-        The record in plain values, as far as it can be read.
-    """
-
-    shown: str
-    path: Path
+    shown: str  # the table or folder as the user named it
+    path: Path  # results.csv
     frame: pd.DataFrame
-    record: RunRecord | None
-    about: dict[str, Any]
+    record: RunRecord | None  # None without one, or with one of another version that cannot be read
+    about: dict[str, Any]  # the record in plain values, as far as it can be read
 
     def part(self, key: str, by: str = "name") -> dict[str, dict]:
         """Give a list of the record by the names of its entries, as far as it is one."""
@@ -61,10 +46,7 @@ class FinishedRun:
         return {one[by]: one for one in entries if isinstance(one, dict) and isinstance(one.get(by), str)}
 
     def changed_model(self, earlier: FinishedRun, model: str, before: str = "") -> str:
-        """Say what made a model another one than in an earlier run, where it may have another name.
-
-        Empty if it is the same, or if nobody knows.
-        """
+        """Say what made a model another one than in an earlier run, there called ``before``; else empty."""
         then, now = earlier.part("models").get(before or model), self.part("models").get(model)
         if not then or not now:
             return ""
@@ -82,20 +64,19 @@ class FinishedRun:
 
     @functools.cached_property
     def judged(self) -> dict[tuple[str, ...], Judged]:
-        """Rows with replicates, by what was tested; none where the output folder does not hold them.
+        """Rows with replicates, by what was tested, as far as the output folder has them.
 
-        A row file that does not say what the table says is of another run and not used.
+        Rows that do not say what the table says are of another run and not used.
         """
         if not self.about:
             return {}
-        kept = self.path.parent / kept_replicates.NAME
+        kept = self.path.parent / KEPT_REPLICATES
         if kept.is_file():
             try:
-                return kept_replicates.load_replicates(kept, self.verdicts)
+                return load_replicates(kept, self.verdicts)
             except (OSError, ValueError):
                 return {}
-        keys = self.frame[list(KEY)].itertuples(index=False, name=None)
-        values = dict(zip(keys, self.frame["value"], strict=True))
+        values = self.frame.set_index(list(KEY))["value"].to_dict()
         found = {}
         for model, family in self.frame[["model", "family"]].drop_duplicates().itertuples(index=False):
             try:
@@ -104,7 +85,8 @@ class FinishedRun:
                 continue
             for entry in entries:
                 key = tuple(getattr(entry.verdict, name) for name in KEY)
-                if key in values and _alike(entry.verdict.value, values[key]):
+                value = entry.verdict.value
+                if value is not None and math.isclose(value, values.get(key, math.nan), abs_tol=1e-9):
                     found[key] = entry
         return found
 
@@ -114,22 +96,11 @@ def rows_file(folder: Path, model: str, family: str) -> Path:
     return folder / "notebooks" / files.slug(model) / f"{files.slug(family)}.json"
 
 
-def _alike(one: float | None, other: float) -> bool:
-    return one is not None and abs(one - other) <= 1e-9 * max(1.0, abs(one))
-
-
 def read_run(path: Path) -> FinishedRun:
-    """Read the run that is judged.
+    """Read the run that is judged, from ``results.csv`` or the output folder with it.
 
-    Parameters
-    ----------
-    path
-        ``results.csv``, or the output folder that holds it.
-
-    Raises
-    ------
-    InputError
-        If the table is missing, was cut or edited, holds no row, or the record beside it cannot be read.
+    Refused with an ``InputError`` if the table is missing, was cut or edited, has no row, or the record
+    beside it cannot be read.
     """
     run = _read(path)
     if is_older(run.frame):
@@ -163,11 +134,8 @@ def _read(path: Path, *, lenient: bool = False) -> FinishedRun:
         record = None
     about = _plain(beside)
     if about and about.get("results") != files.digest(table):
-        raise input_error(
-            table.name,
-            "the file is not the one that the run wrote: it was cut, edited or mixed with another run",
-            "Run the suite again",
-        )
+        what = "the file is not the one that the run wrote: it was cut, edited or mixed with another run"
+        raise input_error(table.name, what, "Run the suite again")
     frame = read_results(table)
     if frame.empty:
         raise input_error(table.name, "the table holds no row, so nothing was tested", "Run the suite again")

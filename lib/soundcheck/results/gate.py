@@ -29,11 +29,10 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results import accepted, suite_now, worse
 from soundcheck.results.finished_run import FinishedRun, read_baseline, read_run
-from soundcheck.results.headline import few_speakers
 from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, counted
-from soundcheck.results.summary import tally
+from soundcheck.results.summary import few_speakers, tally
 from soundcheck.results.verdict import KEY
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.rules import GAP_RULES, passes

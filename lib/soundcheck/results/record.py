@@ -24,6 +24,7 @@ from soundcheck.corpora.segments import LABEL, Excluded
 from soundcheck.suite.card import Benchmark, Card
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
+PROVENANCE = "provenance.json"
 _FILES = 5  # that a fingerprint names
 
 
@@ -52,32 +53,14 @@ class FailedInput:
 class ModelRecord:
     """A model: what the suite says about it, and what became of its inputs.
 
-    Parameters
-    ----------
-    name, kind, target, tasks, description, license
-        See :class:`soundcheck.suite.entries.ModelEntry`; of absolute paths only the last name.
-    slug
-        Its name as part of file names.
-    fingerprint, code, inputs, failed, unusable, failures
-        See :class:`soundcheck.predict.report.PredictionReport`.
-    repeated, repeated_different, out_of_range, unknown_classes, answers_of
-        See :class:`soundcheck.predict.report.PredictionReport`.
-    notes
-        What is not as it should be, in sentences.
-    digests
-        Corpus -> digest of the prediction table.
-    asked, days, seen_files
-        See :class:`soundcheck.predict.report.PredictionReport`.
-    confirmed, confirmed_different
-        Inputs that were asked again before their kept answers were used, and how many gave another answer.
-    card
-        What the suite says about this model for cards.
+    Undocumented fields: see :class:`soundcheck.suite.entries.ModelEntry` and
+    :class:`soundcheck.predict.report.PredictionReport`.
     """
 
     name: str
-    slug: str
+    slug: str  # its name as part of file names
     kind: str
-    target: str
+    target: str  # of absolute paths only the last name
     tasks: tuple[str, ...]
     description: str
     license: str
@@ -85,19 +68,19 @@ class ModelRecord:
     inputs: int
     failed: int
     unusable: int
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what is not as it should be, in sentences
     failures: tuple[FailedInput, ...]
     repeated: int
     repeated_different: int
     out_of_range: int
     unknown_classes: dict[str, int]
     answers_of: str = ""
-    digests: dict[str, str] = dataclasses.field(default_factory=dict)
+    digests: dict[str, str] = dataclasses.field(default_factory=dict)  # corpus -> of the prediction table
     asked: int = 0
     days: dict[str, int] = dataclasses.field(default_factory=dict)
     seen_files: dict[str, str] | tuple[str, ...] = ()  # names alone in records of older versions
     code: str = ""
-    confirmed: int = 0
+    confirmed: int = 0  # inputs asked again before their kept answers were used
     confirmed_different: int = 0
     card: Card = Card()
 
@@ -142,38 +125,22 @@ def _when(days: Mapping[str, int]) -> str:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CorpusRecord:
-    """A corpus.
-
-    Parameters
-    ----------
-    name, format, title, description, synthetic, left_out, notices, unlabelled
-        See :class:`soundcheck.corpora.corpus.Corpus`.
-    slug
-        Its name as part of file names.
-    segments, speakers
-        How many there are; 0 speakers if they are not known.
-    seconds
-        Length of all segments together.
-    digest
-        Of all sounds.
-    benchmark
-        The published benchmark that it is, if the suite says so.
-    """
+    """A corpus; undocumented fields: see :class:`soundcheck.corpora.corpus.Corpus`."""
 
     name: str
-    slug: str
+    slug: str  # its name as part of file names
     format: str
     title: str
     description: str
     synthetic: bool
     segments: int
-    speakers: int
-    seconds: float
+    speakers: int  # 0 if they are not known
+    seconds: float  # of all segments together
     left_out: tuple[Excluded, ...]
     notices: tuple[str, ...]
-    digest: str
+    digest: str  # of all sounds
     unlabelled: tuple[str, ...] = ()
-    benchmark: Benchmark | None = None
+    benchmark: Benchmark | None = None  # the published one that it is, if the suite says so
 
     @property
     def unused(self) -> list[Excluded]:
@@ -204,50 +171,26 @@ class SoundsRecord:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class KeyFigure:
-    """One number that says how good a model is at a task, on a corpus that has labels for it.
-
-    Parameters
-    ----------
-    model, corpus, task
-        What was measured on what.
-    measure
-        Its name: ``"concordance"``, ``"unweighted average recall"``, ``"word error rate"``,
-        ``"character error rate"`` (of scripts without blanks between words), ``"mixed error rate"`` (of
-        both), ``"equal error rate"``, ``"false acceptance rate"`` or ``"false rejection rate"``.
-    value, low, high
-        The value with its 95 % interval for new speakers; ``None`` where there is none.
-    low_sample, high_sample
-        Its 95 % interval for these speakers.
-    segments, blocks
-        What it rests on; trials in the place of segments if the task is verification.
-    guessing
-        What guessing scores on the same segments; ``None`` of rates that any threshold can trade.
-    standing
-        Whether the interval is better than guessing, see :mod:`soundcheck.results.standing`; ``""`` of rates
-        that do not decide it.
-    threshold
-        Score above which a trial is accepted, of the rates that depend on it.
-    reason
-        Why there is no value or no interval; else ``""``.
-    block
-        What a block is, in the singular: ``"speaker"``, ``"file"`` or ``"block"``.
-    """
+    """One number that says how good a model is at a task, on a corpus that has labels for it."""
 
     model: str
     corpus: str
     task: str
+    # "concordance", "unweighted average recall", "word error rate", "character error rate" (of scripts
+    # without blanks between words), "mixed error rate" (of both), "equal error rate", "false acceptance rate"
+    # or "false rejection rate"
     measure: str
     value: float | None
-    low: float | None
+    low: float | None  # its 95 % interval for new speakers
     high: float | None
-    segments: int
+    segments: int  # trials if the task is verification
     blocks: int
-    guessing: float | None
-    standing: str
-    threshold: float | None = None
-    reason: str = ""
-    block: str = "speaker"
-    low_sample: float | None = None
+    guessing: float | None  # what guessing scores on these segments; None of rates that a threshold can trade
+    standing: str  # see results.standing; empty of rates that do not decide it
+    threshold: float | None = None  # score above which a trial is accepted, of rates that depend on it
+    reason: str = ""  # why there is no value or no interval
+    block: str = "speaker"  # what a block is: "speaker", "file" or "block"
+    low_sample: float | None = None  # its 95 % interval for these speakers
     high_sample: float | None = None
 
 
@@ -280,10 +223,7 @@ class NotebookRecord(Executed):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ComparisonRecord(Executed):
-    """How the notebook of a comparison ended; ``outcomes`` counts its tests by what came of them.
-
-    ``outcomes`` are for new speakers, ``outcomes_sample`` for these; ``headlines`` are sentences.
-    """
+    """How the notebook of a comparison ended."""
 
     name: str
     slug: str
@@ -291,9 +231,9 @@ class ComparisonRecord(Executed):
     candidate: str
     status: str
     error: str
-    outcomes: dict[str, int]
-    outcomes_sample: dict[str, int] = dataclasses.field(default_factory=dict)
-    headlines: tuple[str, ...] = ()
+    outcomes: dict[str, int]  # tests by what came of them for new speakers
+    outcomes_sample: dict[str, int] = dataclasses.field(default_factory=dict)  # for these
+    headlines: tuple[str, ...] = ()  # sentences
 
     @property
     def display_name(self) -> str:
@@ -352,61 +292,17 @@ class _Suite:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunRecord(JsonFile):
-    """The record of a run.
+    """The record of a run; for fields of the suite see :class:`soundcheck.suite.entries.Suite`."""
 
-    Parameters
-    ----------
-    version
-        Version of Soundcheck.
-    title, seed, replicates, interval
-        See :class:`soundcheck.suite.entries.Suite`.
-    run
-        Name of the run: the first 12 digits of ``results``.
-    results
-        Digest of ``results.csv``.
-    suite
-        The whole suite in plain values, see :meth:`soundcheck.suite.entries.Suite.describe`.
-    order
-        Names of the models in the order of the suite.
-    families, models, corpora, sounds
-        What was tested, and with which sounds.
-    notebooks, comparisons, studies
-        How the notebooks ended.
-    versions
-        Name of a package -> its version.
-    figures
-        How good the models are at their tasks; ``None`` in records that older versions wrote.
-    accepted, matters_worse, voices
-        See :class:`soundcheck.suite.entries.Suite`; of ``voices`` what the command line said comes first.
-    seconds
-        Stage of the run -> how long it took; no page shows it, so that the same suite gives the same book.
-    book
-        Whether ``html`` is the book of this run: it is when the run has built it, and not before.
-    card
-        What the suite says about all of its models for cards.
-    book_digest
-        SHA-256 digest of ``html/manifest.sha256``, which names all files of the book with theirs; ``""``
-        without a book of this run.
-    library
-        Digest of the code of Soundcheck; ``""`` in records that older versions wrote.
-    verdicts
-        Model -> state of a test -> number of tests, see :class:`soundcheck.results.summary.Tally`; empty in
-        records that older versions wrote.
-    caveats
-        What makes numbers doubtful: it stands wherever they do.
-    own_tests
-        Family -> test -> what the suite changes about it, hard bars among them.
-    """
-
-    version: str
+    version: str  # of Soundcheck
     title: str
-    run: str
-    results: str
+    run: str  # its name: the first 12 digits of ``results``
+    results: str  # digest of results.csv
     seed: int
     replicates: int
     interval: str
-    suite: dict[str, Any]
-    order: tuple[str, ...]
+    suite: dict[str, Any]  # the whole suite in plain values
+    order: tuple[str, ...]  # names of the models in the order of the suite
     families: tuple[FamilyRecord, ...]
     models: tuple[ModelRecord, ...]
     corpora: tuple[CorpusRecord, ...]
@@ -414,19 +310,20 @@ class RunRecord(JsonFile):
     notebooks: tuple[NotebookRecord, ...]
     comparisons: tuple[ComparisonRecord, ...]
     studies: tuple[StudyRecord, ...]
-    versions: dict[str, str]
-    figures: tuple[KeyFigure, ...] | None = None
+    versions: dict[str, str]  # package -> its version
+    figures: tuple[KeyFigure, ...] | None = None  # None in records that older versions wrote
     accepted: tuple[AcceptedFailure, ...] = ()
     matters_worse: float = 0.01
-    voices: str = "all"
+    voices: str = "all"  # what the command line said comes first
+    # Stage of the run -> how long it took; no page shows it, so that the same suite gives the same book.
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
-    book: bool = False
-    card: Card = Card()
-    book_digest: str = ""
-    library: str = ""
-    verdicts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
-    caveats: tuple[Caveat, ...] = ()
-    own_tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)
+    book: bool = False  # whether html is the book of this run; it is not before the run has built it
+    card: Card = Card()  # what the suite says about all of its models
+    book_digest: str = ""  # SHA-256 of html/manifest.sha256, which names all files of the book with theirs
+    library: str = ""  # digest of the code of Soundcheck
+    verdicts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)  # model -> state -> tests
+    caveats: tuple[Caveat, ...] = ()  # what makes numbers doubtful, shown wherever they are
+    own_tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)  # family -> test
 
     def caveats_of(
         self, models: Collection[str], corpora: Collection[str], tasks: Collection[str]
@@ -448,13 +345,7 @@ class RunRecord(JsonFile):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read a record.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be read or holds anything else.
-        """
+        """Read a record, or refuse it with an ``InputError``."""
         try:
             record = super().read(path)
             TypeAdapter(_Suite).validate_python(record.suite)
@@ -466,3 +357,53 @@ class RunRecord(JsonFile):
                 reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
             what = f"the record of the run cannot be read ({reason})"
             raise input_error(path.name, what, "Run the suite again") from error
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """A corpus, a model, sounds of a kind or a family of tests."""
+
+    name: str
+    digest: str  # of all its sounds, of its weights and code, or of its thresholds
+    kind: str = ""  # format of the corpus, kind of the model
+    size: int = 0  # segments, inputs of a model, sounds
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Provenance(JsonFile):
+    """What a book rests on: ``provenance.json`` beside its pages.
+
+    It is the part of the record that does not change from run to run and that a reader of the pages alone
+    needs in order to check them; how long a run took or which entry of a suite it was is not in it.
+    """
+
+    title: str
+    run: str
+    results: str
+    suite: str  # its digest
+    seed: int
+    replicates: int
+    interval: str
+    versions: dict[str, str]
+    library: str
+    corpora: tuple[Input, ...]
+    models: tuple[Input, ...]
+    sounds: tuple[Input, ...]
+    families: tuple[Input, ...]
+    verdicts: dict[str, dict[str, int]]
+    comparisons: tuple[tuple[str, str, dict[str, int]], ...]  # baseline, candidate, tests by outcome
+    voices: str = "all"
+
+    @classmethod
+    def of(cls, record: RunRecord) -> Self:
+        """Take it out of the record of a run."""
+        same = {field.name: getattr(record, field.name) for field in dataclasses.fields(cls)}
+        other = {
+            "suite": record.suite["digest"],
+            "corpora": tuple(Input(one.name, one.digest, one.format, one.segments) for one in record.corpora),
+            "models": tuple(Input(one.name, one.fingerprint, one.kind, one.inputs) for one in record.models),
+            "sounds": tuple(Input(one.kind, one.digest, size=one.sounds) for one in record.sounds),
+            "families": tuple(Input(one.name, one.digest) for one in record.families),
+            "comparisons": tuple((one.baseline, one.candidate, one.outcomes) for one in record.comparisons),
+        }
+        return cls(**same | other)

@@ -47,13 +47,13 @@ def decide(frame: pd.DataFrame) -> pd.DataFrame:
     found = significant(frame, frame["p_value"], beyond, counts)
     sample = significant(frame, frame["p_sample"], beyond, counts)
     too_few = differences(frame) & (frame["gap_low"].isna() | cannot_be_significant(frame, counts))
-    state = pd.Series(INCONCLUSIVE, index=frame.index, dtype=object)
+    state = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
     state[frame["evidence"].eq(evidence.CLEAR_PASS)] = PASS
     state[found.eq(True)] = FAIL
     unknown = frame["skipped"].str.contains(NO_SPEAKERS, regex=False)
     for why in (NO_SPEAKERS, REFERENCE, NO_REFERENCE):
         state[frame["skipped"].str.contains(why, regex=False)] = NOT_EVALUATED
-    state_sample = pd.Series(INCONCLUSIVE, index=frame.index, dtype=object)
+    state_sample = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
     state_sample[_passes_here(frame)] = PASS
     state_sample[sample.eq(True)] = FAIL
     state_sample[too_few & ~unknown] = REPORTED

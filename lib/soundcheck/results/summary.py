@@ -1,10 +1,15 @@
-"""Counts rows by state, and says what a row is about; the second row of a pair of groups counts nowhere."""
+"""What became of all tests: rows by state, in one sentence, and which differences have too few speakers.
+
+The second row of a pair of groups counts nowhere.
+"""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, STATES, counted
+from soundcheck.common.wording import counted as number_of
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES, counted
+from soundcheck.statistics.rules import one_sided
 
 CORRECTNESS, FAIRNESS, ROBUSTNESS = ASPECTS = ("correctness", "fairness", "robustness")
 
@@ -30,3 +35,35 @@ def tally(frame: pd.DataFrame) -> Tally:
     """Count the rows of a results table, or of a part of it, by state."""
     found = counted(frame)["state"].value_counts()
     return Tally({state: int(found.get(state, 0)) for state in STATES})
+
+
+def headline(rows: pd.DataFrame) -> str:
+    """Say how many tests fail, or that nothing could be concluded; without a full stop."""
+    found, few = tally(rows), len(few_speakers(rows))
+    tests = number_of(found.judged, "test")
+    differences = f"{number_of(few, 'difference')} {'has' if few == 1 else 'have'} too few speakers"
+    if found[FAIL]:
+        return f"{found[FAIL]} of {tests} {'fails' if found[FAIL] == 1 else 'fail'}"
+    if found[PASS]:
+        return f"None of {tests} fails" + (f"; {differences} to generalise" if few else "")
+    why = differences if few else f"{found[INCONCLUSIVE]} inconclusive, {found[NOT_EVALUATED]} not evaluated"
+    return f"Nothing could be concluded: {why}"
+
+
+def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Give the differences with too few speakers to generalise, the largest in units of its margin first.
+
+    What two families find is one difference.
+    """
+    found = counted(rows)
+    found = found[
+        found["state"].isin([INCONCLUSIVE, NOT_EVALUATED])
+        & found["state_sample"].eq(REPORTED)
+        & found["gap"].notna()
+        & found["against"].ne("")
+    ]
+    # Where only being worse off counts, groups that are better off come last.
+    size = found["gap"].where(found["rule"].map(one_sided).astype(bool), found["gap"].abs())
+    size = size / found["matters"].fillna(1)
+    ordered = found.loc[size.sort_values(ascending=False, kind="stable").index]
+    return ordered.drop_duplicates(["model", "corpus", "task", "test", "group", "label", "gap"])

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from soundcheck import results
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Problem
 from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.run_summary import summary_lines
+from soundcheck.results.contrast import WORSE
 from soundcheck.results.record import RunRecord
 from soundcheck.results.standing import standings
 from soundcheck.run import adding
@@ -71,7 +71,7 @@ def sum_up(
     lines += last
     fine = not (record.failed or failed or problems)
     answers = [found for one in record.comparisons for found in (one.outcomes, one.outcomes_sample)]
-    worse = sum(found.get(results.WORSE, 0) for found in answers)
+    worse = sum(found.get(WORSE, 0) for found in answers)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)
 
 

@@ -17,7 +17,6 @@ from soundcheck.common.library import library_digest
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.key_figures import reversed_caveats
-from soundcheck.results import tally
 from soundcheck.results.conclusion import summary_of
 from soundcheck.results.record import (
     ComparisonRecord,
@@ -32,6 +31,7 @@ from soundcheck.results.record import (
     SoundsRecord,
     StudyRecord,
 )
+from soundcheck.results.summary import tally
 from soundcheck.run.runner import Outcome
 from soundcheck.sounds.sound import Sounds, SoundSet
 from soundcheck.suite.entries import ComparisonEntry, ModelEntry, Suite

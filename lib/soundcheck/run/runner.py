@@ -30,7 +30,7 @@ from soundcheck.common.errors import InputError, Problem
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.models.processes import ONE_THREAD
-from soundcheck.results import REPLICATES
+from soundcheck.results.judged import REPLICATES
 from soundcheck.results.record import Executed
 from soundcheck.run.notebook_outputs import SHOWABLE
 from soundcheck.run.notebook_process import Ending, NotebookTask, jupyter_folders

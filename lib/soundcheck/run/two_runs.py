@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from soundcheck import results
 from soundcheck.common import files, resources
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
@@ -19,6 +18,7 @@ from soundcheck.evaluation.description import ComparisonDescription, CorpusDescr
 from soundcheck.predict.common_answers import differ
 from soundcheck.results import worse
 from soundcheck.results.finished_run import FinishedRun, read_run, rows_file
+from soundcheck.results.judged import Judged, load_judged
 from soundcheck.results.record import CorpusRecord, RunRecord
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.output import Output
@@ -42,14 +42,14 @@ class Run:
         """What the run says of itself."""
         return self.finished.record
 
-    def judged(self, model: str, families: Sequence[str]) -> list[results.Judged]:
+    def judged(self, model: str, families: Sequence[str]) -> list[Judged]:
         """Read the judged tests of a model with their replicates; of all families if none is named."""
         found = []
         for (own, family), path in self.rows.items():
             if own != model or (families and family not in families):
                 continue
             try:
-                found += results.load_judged(path, parts=True)
+                found += load_judged(path, parts=True)
             except (OSError, ValueError) as error:
                 what = f"the rows of {family} of {model} cannot be read ({type(error).__name__})"
                 remedy = f"Run the suite again; that run was made with Soundcheck {self.record.version}"

@@ -27,6 +27,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import Point, Statistic, round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.draws import REPLICATES, products, weights
@@ -143,6 +144,7 @@ def resample(
     blocks: np.ndarray,
     replicates: int = REPLICATES,
     seed: int = 0,
+    noun: str = "block",
 ) -> Resampled:
     """Compute a statistic and its bootstrap replicates.
 
@@ -157,13 +159,15 @@ def resample(
         Number of replicates.
     seed
         The suite's seed.
+    noun
+        What a block is.
 
     Returns
     -------
     Resampled
         Values, replicates, counts, and the reasons for what is missing.
     """
-    return resample_all([statistic], blocks, replicates, seed)[0]
+    return resample_all([statistic], blocks, replicates, seed, noun)[0]
 
 
 def resample_all(
@@ -171,6 +175,7 @@ def resample_all(
     blocks: np.ndarray,
     replicates: int = REPLICATES,
     seed: int = 0,
+    noun: str = "block",
 ) -> list[Resampled]:
     """Compute several statistics over the same segments, with the results that :func:`resample` gives each.
 
@@ -181,7 +186,7 @@ def resample_all(
     ----------
     statistics
         The statistics, each over ``N`` segments.
-    blocks, replicates, seed
+    blocks, replicates, seed, noun
         See :func:`resample`.
 
     Returns
@@ -197,7 +202,7 @@ def resample_all(
             if statistic.n_blocks > 1:
                 times = weights(statistic.n_blocks, replicates, seed)
                 drawn, by_chance = round_significant(statistic.evaluate(times)), statistic.by_chance(times)
-            resampled = _resampled(statistic.labels, statistic.point(), drawn, statistic.blocks())
+            resampled = _resampled(statistic.labels, statistic.point(), drawn, statistic.blocks(), noun)
             found[n] = dataclasses.replace(resampled, by_chance=by_chance)
         else:
             additive[n] = statistic
@@ -212,7 +217,7 @@ def resample_all(
         alike.setdefault(_used(statistic, blocks).tobytes(), []).append(n)
     for used, members in alike.items():
         results = _resample_alike(
-            [additive[n] for n in members], blocks, np.frombuffer(used, dtype=bool), replicates, seed
+            [additive[n] for n in members], blocks, np.frombuffer(used, dtype=bool), replicates, seed, noun
         )
         found.update(zip(members, results, strict=True))
     return [found[n] for n in range(len(statistics))]
@@ -227,7 +232,12 @@ def _used(statistic: Statistic, blocks: np.ndarray) -> np.ndarray:
 
 
 def _resample_alike(
-    statistics: Sequence[Statistic], blocks: np.ndarray, used: np.ndarray, replicates: int, seed: int
+    statistics: Sequence[Statistic],
+    blocks: np.ndarray,
+    used: np.ndarray,
+    replicates: int,
+    seed: int,
+    noun: str,
 ) -> list[Resampled]:
     """Compute statistics that all have contributing segments in the ``used`` blocks and no others."""
     n_blocks = int(used.sum())
@@ -255,7 +265,9 @@ def _resample_alike(
     for statistic, own, drawn in zip(statistics, places, replicated, strict=True):
         there = (statistic.count(high.take(own, axis=1)) > 0).sum(axis=0)
         of_blocks = functools.partial(_of_blocks, statistic, both.take(own, axis=1))
-        results.append(_resampled(statistic.labels, statistic.point(total[own]), drawn, there, of_blocks))
+        results.append(
+            _resampled(statistic.labels, statistic.point(total[own]), drawn, there, noun, of_blocks)
+        )
     return results
 
 
@@ -268,6 +280,7 @@ def _resampled(
     found: Point,
     drawn: np.ndarray,
     blocks: np.ndarray,
+    noun: str,
     of_blocks: Callable[[], np.ndarray] | None = None,
 ) -> Resampled:
     """Say for each value whether it has an interval, and if not, why."""
@@ -277,7 +290,7 @@ def _resampled(
         share = f"undefined in {100 * missing:.1f} % of the replicates"
         withheld.append("")
         if not reason and blocks[n] < LEAST_BLOCKS:
-            own = "1 block" if blocks[n] == 1 else f"{blocks[n]} blocks"
+            own = counted(int(blocks[n]), noun)
             withheld[n] = f"interval withheld: {own}, {LEAST_BLOCKS} needed"
         elif not reason and missing > MISSING_WITHHELD:
             withheld[n] = f"interval withheld: {share}"

@@ -57,7 +57,9 @@ class FixedSpeakers:
     spread: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))
 
 
-def fixed_speakers(statistic: Statistic | Weighted, blocks: np.ndarray) -> FixedSpeakers:
+def fixed_speakers(
+    statistic: Statistic | Weighted, blocks: np.ndarray, *, spread: bool = False
+) -> FixedSpeakers:
     """Compute the standard errors of values when these speakers are recorded again.
 
     Parameters
@@ -66,6 +68,8 @@ def fixed_speakers(statistic: Statistic | Weighted, blocks: np.ndarray) -> Fixed
         The statistic; one without influence values has no errors.
     blocks
         Speaker of each segment, whole numbers ``(N,)``. Trials bring their own, and this is not looked at.
+    spread
+        Whether the spread is wanted, too.
     """
     m = len(statistic.labels)
     if isinstance(statistic, Weighted):
@@ -79,15 +83,15 @@ def fixed_speakers(statistic: Statistic | Weighted, blocks: np.ndarray) -> Fixed
         return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool), np.zeros((0, m)))
     strata, independent = _strata(speakers[used], least)
     counts = np.bincount(strata)[:, np.newaxis]
-    means = _sums(strata, influence) / counts
-    centred = (influence - means[strata]) * np.sqrt(counts / (counts - 1))[strata]
-    variances = _sums(strata, centred**2)
+    sums, squares = (_sums(strata, values) for values in (influence, influence**2))
+    variances = counts / (counts - 1) * np.maximum(squares - sums**2 / counts, 0.0)
     total = variances.sum(axis=0)
     freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=0))
     freedom = np.fmin(freedom, np.maximum((influence != 0).sum(axis=0) - 1, 1))
-    return FixedSpeakers(
-        round_significant(np.sqrt(total)), freedom, np.full(m, independent), _sketch(centred)
-    )
+    wanted = np.zeros((0, m))
+    if spread:
+        wanted = _sketch((influence - (sums / counts)[strata]) * np.sqrt(counts / (counts - 1))[strata])
+    return FixedSpeakers(round_significant(np.sqrt(total)), freedom, np.full(m, independent), wanted)
 
 
 def _sketch(rows: np.ndarray) -> np.ndarray:

@@ -23,17 +23,18 @@ from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.wording import counted
-from soundcheck.results import read_results
-from soundcheck.results.provenance import Provenance
-from soundcheck.results.record import RunRecord
-from soundcheck.results.verdict import COUNTS, KEY, NUMBERS, TRUTHS
+from soundcheck.results.record import Provenance, RunRecord
+from soundcheck.results.schema import columns_of
+from soundcheck.results.table import read_results
+from soundcheck.results.verdict import KEY, RESULTS
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 from soundcheck.verify.listed import Book, find
 from soundcheck.verify.verifying import Verified
 
-COMPARED = (*NUMBERS, *COUNTS, *(name for name in TRUTHS if name != "holds"))
+TRUTHS = columns_of(RESULTS, "bool")
+COMPARED = [*columns_of(RESULTS, "float"), *columns_of(RESULTS, "int"), "passed", "reference_passed"]
 CLOSE = 1e-9  # relative: what the same computation gives with other versions of libraries at most
 SHOWN = 20  # tests that differ, the furthest apart first
 NAMED = ("value", "low", "high", "segments", "blocks", "passed")  # which are told of a test that differs

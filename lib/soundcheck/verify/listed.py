@@ -12,8 +12,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.files import irregularity
 from soundcheck.common.manifest import MANIFEST, Difference
 from soundcheck.common.progress import Progress
-from soundcheck.results.provenance import PROVENANCE, Provenance
-from soundcheck.results.record import RunRecord
+from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.run.output import Output
 from soundcheck.run.sealing import sealed
 

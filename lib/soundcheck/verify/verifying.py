@@ -11,10 +11,9 @@ from soundcheck.common import files
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
-from soundcheck.results import read_results
-from soundcheck.results.provenance import Input, Provenance
-from soundcheck.results.reading import is_older
+from soundcheck.results.record import Input, Provenance
 from soundcheck.results.states import STATES, decide
+from soundcheck.results.table import is_older, read_results
 from soundcheck.verify.listed import Book, Found, compare, find
 
 

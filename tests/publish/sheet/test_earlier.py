@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tests.support.finished import finished, verdict
 
-from soundcheck import results
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
 from soundcheck.publish.facts import read_facts
 from soundcheck.publish.sheet.earlier import NOTHING, against
+from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
 from soundcheck.results.finished_run import read_baseline, rows_file
 from soundcheck.results.judged import Judged, save
 
@@ -76,7 +76,7 @@ def test_an_earlier_run_of_another_model(made, tmp_path, recorded):
 
 
 def test_the_comparison_of_the_suite(made):
-    row = results.Contrast(
+    row = Contrast(
         *("old", "m", "c", "f", "correctness", "arousal", "T0"),
         **{"baseline_value": 0.7, "candidate_value": 0.6, "difference": -0.1, "low": -0.2, "high": -0.05},
         **{"outcome": "worse", "p_value": 0.001, "rule": ">", "pairing": "paired"},
@@ -86,7 +86,7 @@ def test_the_comparison_of_the_suite(made):
         "outcomes": {"better": 0, "worse": 1, "no evidence": 0},
     }
     folder = made("now", [0.6], comparisons=[entry])
-    write_bytes(folder / "comparisons.csv", results.contrast_csv(results.contrast_frame([row])))
+    write_bytes(folder / "comparisons.csv", contrast_csv(contrast_frame([row])))
     found = against(read_facts(folder))
     assert found.told == ("m is better than old on 0 and worse on 1 of 1 test.",)
     assert [one.difference for one in found.changes] == ["−0.10 (−0.20 to −0.050)"]

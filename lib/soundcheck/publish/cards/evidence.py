@@ -14,11 +14,11 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.wording import counted
 from soundcheck.publish.cards.context import CardContext
-from soundcheck.publish.cards.limits import counts, cut
+from soundcheck.publish.cards.limits import MOST, counts, cut
 from soundcheck.publish.cards.measures import measure_of_test
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, link, table
-from soundcheck.report import failures, key_figures
+from soundcheck.report import key_figures
 from soundcheck.results.record import FamilyRecord
 from soundcheck.results.standing import HOLLOW
 from soundcheck.results.states import STATES
@@ -144,7 +144,7 @@ def figure_table(facts: ModelFacts, context: CardContext) -> str:
         "segments or trials",
         "rests on",
     ]
-    return table([*head, "remark"], rows, [3, 4, 5, 6, 7])
+    return table([*head, "that is"], rows, [3, 6, 7])
 
 
 def outcome(facts: ModelFacts, aspect: str) -> str:
@@ -185,33 +185,20 @@ def failure_list(facts: ModelFacts, context: CardContext, aspect: str) -> str:
     }
     parts = []
     for title, rows in titles.items():
-        told = cut(_told(facts, context, rows[aspects(rows).eq(aspect)]))
+        told = sentences(facts, context, rows[aspects(rows).eq(aspect)])
         parts += [f"{title}{where}:\n\n{bullets(told)}"] if told else []
     return "\n\n".join(parts)
 
 
-def _told(facts: ModelFacts, context: CardContext, rows: pd.DataFrame) -> list[str]:
-    """Write what rows say, whether the suite accepts the failure, and where the book shows it."""
+def sentences(facts: ModelFacts, context: CardContext, rows: pd.DataFrame, most: int = MOST) -> list[str]:
+    """Write what the first rows say, whether the suite accepts the failure, and where the book shows it."""
     told = []
     for row in rows.itertuples():
         text = inline(facts.sentence(row), _SENTENCE)
         text += f"; the suite accepts it: {inline(row.accepted)}" if row.accepted else ""
         page = to_page("page", facts.page(row.family), context)
         told.append(f"{text} ({page})" if context.book_url else text)
-    return told
-
-
-def group_table(facts: ModelFacts, context: CardContext) -> str:
-    """Show for each group the states of its tests, and the largest difference; empty without groups."""
-    grouped = facts.rows[facts.rows["group"].str.contains(": ", regex=False)]
-    rows = []
-    for (group, corpus), own in grouped.groupby(["group", "corpus"], sort=True):
-        judged = own[own["value"].notna() & (own["threshold"].notna() | own["gap"].notna())]
-        told = "".join(_told(facts, context, failures.by_excess(judged).head(1)))
-        told = told or inline("; ".join(list(dict.fromkeys(filter(None, own["skipped"])))[:2]))
-        rows.append([inline(group), inline(corpus), *_outcomes(own), told])
-    head = ["group", "corpus", *_OUTCOMES, "the largest difference, whatever its state"]
-    return table(head, rows, range(2, 8)) if rows else ""
+    return cut(told, most)
 
 
 def to_page(shown: str, page: str, context: CardContext) -> str:

@@ -23,7 +23,7 @@ def groups(facts: ModelFacts, context: CardContext) -> str:
     rows = facts.counted[facts.counted["group"].str.contains(": ", regex=False)]
     if rows.empty:
         where = " at a task at which the model is better than chance" if len(facts.uncounted) else ""
-        return f"No group was compared{where}."
+        return f"No group was compared{where}: **nothing is known of differences between groups**."
     found = [
         (tally(own), [inline(group), inline(corpus)], _largest(facts, context, own))
         for (corpus, group), own in rows.groupby(["corpus", "group"], sort=False)

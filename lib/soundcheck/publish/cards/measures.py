@@ -20,35 +20,23 @@ from soundcheck.common.errors import InputError
 from soundcheck.results.record import FamilyRecord, KeyFigure
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, GAP_WITHIN, WITHIN
 from soundcheck.suite.families import Family, TestDefinition
+from soundcheck.suite.measures import HIGHER, info_of, measure_of, named
 from soundcheck.suite.thresholds import read_family
 
 _WORD_ERRORS = "Word Error Rate Difference"  # shown from -1 to 1, but insertions know no end
 _NO_LIMITS = (-math.inf, math.inf)
 
-_FIGURES = {  # name of a key figure -> identifier, limits, whether less is better
-    "concordance": ("ccc", (-1.0, 1.0), False),
-    "unweighted average recall": ("balanced_accuracy", (0.0, 1.0), False),
-    "word error rate": ("wer", (0.0, math.inf), True),
-    "character error rate": ("cer", (0.0, math.inf), True),
-    "mixed error rate": ("mixed_error_rate", (0.0, math.inf), True),
-    "equal error rate": ("eer", (0.0, 1.0), True),
-    "false acceptance rate": ("false_acceptance_rate", (0.0, 1.0), True),
-    "false rejection rate": ("false_rejection_rate", (0.0, 1.0), True),
-}
-_SHARED = {  # tests whose number is what the whole field calls by this name
-    ("correctness_regression", "Concordance Correlation Coeff"): "ccc",
-    ("correctness_regression", "Pearson Correlation Coeff"): "pearson_correlation",
-    ("correctness_regression", "Mean Absolute Error"): "mae",
-    ("correctness_classification", "Unweighted Average Recall"): "balanced_accuracy",
-    ("correctness_classification", "Unweighted Average Precision"): "precision_macro",
-    ("correctness_classification", "Recall Per Class"): "recall",
-    ("correctness_classification", "Precision Per Class"): "precision",
-    ("asr_word_errors", "Word Error Rate"): "wer",
-    ("asr_word_errors", "Character Error Rate"): "cer",
-    ("speaker_verification", "Equal Error Rate"): "eer",
-    ("speaker_verification", "Minimum Detection Cost"): "min_dcf",
-    ("speaker_verification", "Actual Detection Cost"): "act_dcf",
-    ("speaker_verification", "Log Likelihood Cost"): "cllr",
+_SHARED = {  # measures that the whole field calls by another name
+    "concordance_cc": "ccc",
+    "pearson_cc": "pearson_correlation",
+    "mean_absolute_error": "mae",
+    "unweighted_average_recall": "balanced_accuracy",
+    "unweighted_average_precision": "precision_macro",
+    "word_error_rate": "wer",
+    "character_error_rate": "cer",
+    "equal_error_rate": "eer",
+    "actual_dcf": "act_dcf",
+    **{name: name for name in ("recall", "precision", "min_dcf", "cllr")},
 }
 
 
@@ -100,8 +88,9 @@ def measure_of_figure(figure: KeyFigure) -> Measure:
     >>> measure.id, measure.lower_is_better, measure.limits
     ('wer', True, (0.0, inf))
     """
-    identifier, limits, lower = _FIGURES.get(figure.measure, (_word(figure.measure), None, True))
-    return Measure(identifier, figure.measure, lower, limits=limits)
+    info = info_of(named(figure.measure))
+    identifier = _SHARED.get(info.name, info.name)
+    return Measure(identifier, figure.measure, info.better != HIGHER, limits=(info.low, info.high))
 
 
 def measure_of_test(family: FamilyRecord, test: str, rule: str) -> Measure:
@@ -119,10 +108,10 @@ def measure_of_test(family: FamilyRecord, test: str, rule: str) -> Measure:
     shipped = _shipped(family.name)
     definition = shipped.tests.get(test) if shipped else None
     same = shipped is not None and shipped.digest == family.digest
-    compares = rule in GAP_RULES or bool(definition and definition.difference)
+    compares = rule in GAP_RULES or bool(definition and definition.difference) or test.endswith("Difference")
     name = f"soundcheck.{_word(family.name)}.{_word(test)}{'.gap' if rule in GAP_RULES else ''}"
     return Measure(
-        id=name if compares else _SHARED.get((family.name, test), name),
+        id=name if compares else _SHARED.get(measure_of(test, family.name).name, name),
         name=f"{test}, group minus its reference" if rule in GAP_RULES else test,
         lower_is_better=rule != ABOVE,
         near_zero=rule in (WITHIN, GAP_WITHIN),

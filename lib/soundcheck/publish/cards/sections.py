@@ -8,27 +8,21 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pandas as pd
-
 from soundcheck.common.wording import counted, duration
 from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.evidence import figure_table, sentences
 from soundcheck.publish.cards.groups import groups
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, link, paragraphs, table
 from soundcheck.report.inconclusive import inconclusive, noun
 from soundcheck.report.key_figures import (
-    EXPLAINED,
-    interval,
-    sample_interval,
     significant,
     standing_notes,
-    value,
 )
-from soundcheck.results.headline import headline
 from soundcheck.results.page_names import corpus_page
-from soundcheck.results.reading import is_older
 from soundcheck.results.states import STATES
-from soundcheck.results.summary import tally
+from soundcheck.results.summary import headline, tally
+from soundcheck.results.table import is_older
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.card import FIELDS
 
@@ -41,7 +35,7 @@ def sections(facts: ModelFacts, context: CardContext) -> str:
     written = {
         "What it is for": purpose,
         "How it was tested": tested,
-        "How good it is": figures,
+        "How good it is": figure_table,
         "What fails": failing,
         "Too few speakers to generalise: what these speakers show": few,
         "What could not be concluded": inconclusive_tests,
@@ -109,40 +103,11 @@ def _families(facts: ModelFacts, context: CardContext) -> str:
     return table(["family", "question", *STATES, "not counted"], rows, range(2, 8))
 
 
-def figures(facts: ModelFacts, context: CardContext) -> str:
-    """Write the key figures."""
-    if not facts.figures:
-        return "No corpus has labels for what it predicts, so there is no number for that."
-    rows = []
-    page = context.link(facts.page())
-    for figure in facts.figures:
-        told = EXPLAINED.get(figure.standing, "")
-        if figure.threshold is not None:
-            told = f"at the threshold {significant(figure.threshold, 3)}"
-        rows.append(
-            [
-                inline(figure.task),
-                inline(figure.corpus),
-                inline(figure.measure),
-                link(value(figure), page) if figure.value is not None else "none",
-                interval(figure) or f"none: {inline(figure.reason)}",
-                sample_interval(figure),
-                "" if figure.guessing is None else value(figure, figure.guessing),
-                f"{figure.segments:,}",
-                counted(figure.blocks, figure.block),
-                told,
-            ]
-        )
-    head = ["task", "corpus", "measure", "value", "95 % interval", "for these speakers"]
-    head += ["chance", "segments or trials"]
-    return table([*head, "rests on", "that is"], rows, (3, 6, 7))
-
-
 def failing(facts: ModelFacts, context: CardContext) -> str:
     """Write the failures, the largest first."""
     parts = [f"{headline(facts.counted)}."]
     if len(facts.failing):
-        parts.append(_listed(facts, context, facts.failing, "failure"))
+        parts.append(bullets(sentences(facts, context, facts.failing, MOST)))
     if len(facts.uncounted):
         parts.append(
             f"Not counted here: {counted(len(facts.uncounted), 'test')} of fairness and robustness at tasks "
@@ -157,21 +122,7 @@ def few(facts: ModelFacts, context: CardContext) -> str:
         return "Not known: the results are of an earlier version, which kept no intervals for these speakers."
     if facts.few.empty:
         return "Every difference has enough speakers, or no value."
-    return _listed(facts, context, facts.few, "difference")
-
-
-def _listed(facts: ModelFacts, context: CardContext, own: pd.DataFrame, what: str) -> str:
-    """List rows in sentences, as many as there is room for."""
-    titles = {family.name: family.title for family, _ in facts.families}
-    rows = []
-    for row in own.head(MOST).itertuples():
-        title = link(inline(titles.get(row.family, row.family)), context.link(facts.page(row.family)))
-        where = f"{inline(row.corpus)}: " if len(facts.corpora) > 1 else ""
-        excuse = f" (accepted: {inline(row.accepted)})" if row.accepted else ""
-        rows.append([title, f"{where}{inline(facts.sentence(row), 500)}{excuse}", f"{row.segments:,}"])
-    left = len(own) - len(rows)
-    more = f"\n\n{left:,} more are in the results." if left else ""
-    return table(["family", what, "segments"], rows, (2,)) + more
+    return bullets(sentences(facts, context, facts.few, MOST))
 
 
 def inconclusive_tests(facts: ModelFacts, context: CardContext) -> str:

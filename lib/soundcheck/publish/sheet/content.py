@@ -26,10 +26,9 @@ from soundcheck.report import failures
 from soundcheck.report.inconclusive import inconclusive, noun
 from soundcheck.report.key_figures import significant
 from soundcheck.report.sentences import both_rules
-from soundcheck.results.headline import headline
 from soundcheck.results.page_names import comparison_page
 from soundcheck.results.record import ComparisonRecord
-from soundcheck.results.summary import aspects, tally
+from soundcheck.results.summary import aspects, headline, tally
 from soundcheck.statistics.rules import WITHIN
 
 MOST_FAILURES = 8  # rows of a table

@@ -17,8 +17,10 @@ from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.verdict_lines import plain
 from soundcheck.report.failures import subject
 from soundcheck.report.key_figures import significant
-from soundcheck.results import BETTER, WORSE, conclusion, worse
+from soundcheck.results import worse
 from soundcheck.results.compared import read_comparison
+from soundcheck.results.conclusion import conclusion
+from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.finished_run import FinishedRun
 
 NOTHING = (

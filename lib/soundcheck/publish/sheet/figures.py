@@ -13,9 +13,9 @@ from soundcheck.publish.verdict_lines import plain
 from soundcheck.report import comparison_figures, failures, key_figures
 from soundcheck.report.states import JUDGED, STATE
 from soundcheck.report.style import BLUE, GREEN, GREY, label, look, new, svg
-from soundcheck.results import BETTER, WORSE, aspects
+from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.summary import ASPECTS, tally
+from soundcheck.results.summary import ASPECTS, aspects, tally
 
 MOST_FIGURES = 8  # numbers in a figure
 MOST_GROUPS = 8

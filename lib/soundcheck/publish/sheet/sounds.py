@@ -22,10 +22,9 @@ from soundcheck.corpora.audio import encode_flac
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.verdict_lines import plain
 from soundcheck.report import failures
-from soundcheck.results import aspects
 from soundcheck.results.record import ComparisonRecord
 from soundcheck.results.states import FAIL
-from soundcheck.results.summary import CORRECTNESS
+from soundcheck.results.summary import CORRECTNESS, aspects
 
 MOST_SCENES = 2
 MOST_SOUNDS = 2  # of a scene

@@ -18,6 +18,7 @@ from soundcheck.common.escaping import heading
 from soundcheck.publish.cards import evidence
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.groups import groups
 from soundcheck.publish.cards.measurements import interval_methods
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, paragraphs, table
@@ -169,7 +170,6 @@ def _logs(facts: ModelFacts, context: CardContext) -> str:
 
 def _capabilities(facts: ModelFacts, context: CardContext) -> list[str]:
     card = context.card
-    groups = evidence.group_table(facts, context)
     skipped = evidence.skipped_table(facts)
     return [
         f"Intended use: {_written(card.intended_use)}",
@@ -178,7 +178,7 @@ def _capabilities(facts: ModelFacts, context: CardContext) -> list[str]:
         "Overall accuracy on the testing data: see *Accuracy* above. Whether it is the accuracy to be "
         f"expected in the intended use: {_TO_ADD}",
         "### Accuracy for specific groups",
-        groups or "No groups of people were compared: **nothing is known of differences between them**.",
+        groups(facts, context),
         "### What could not be concluded",
         f"Inconclusive: {tally(facts.rows)[INCONCLUSIVE]}. Not evaluated: {len(facts.not_evaluated)}.",
         skipped,
