@@ -85,7 +85,7 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
         assert (row.units, row.segments) == (total, len(own)) and row.low < row.value < row.high
     assert overall > 0
     table = str(speech_table(found))
-    assert "3 to 5 words<" in table and "2.5 words a second" in table and "shown without verdict" in table
+    assert "3 to 5 words<" in table and "2.5 words a second" in table and "without verdict" in table
     assert len(drawn(found, overall).axes) == 2
 
 
