@@ -179,9 +179,13 @@ class Judging:
         return rows
 
     def estimate_groups(
-        self, subset: Subset, tests: Mapping[str, Measure], parts: Mapping[str, np.ndarray]
+        self,
+        subset: Subset,
+        tests: Mapping[str, Measure],
+        parts: Mapping[str, np.ndarray],
+        excluded: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Estimate what tests of groups compare: the measure of each group, and of everything.
+        """Estimate the measures of tests of groups; ``excluded`` groups say why they are not compared.
 
         Of a subset whose groups were drawn to be alike the measure says so.
         """
@@ -191,7 +195,7 @@ class Judging:
             if not self.family.tests[test].off:
                 measures[f"{info.name} (balanced)" if subset.balanced else info.name] = measure
         try:
-            self.estimates(subset, measures, parts)
+            self.estimates(subset, measures, parts, excluded=excluded)
         except PlainMeasureError:
             return  # the judgement says why
 

@@ -129,8 +129,12 @@ def judge_trial_groups(
     included; the gap is that rate minus the one of the trials within the other groups; all on the same
     replicates.
     """
-    measures = {test: functools.partial(_rate_in_use, evaluation, rate) for test, rate in tests.items()}
-    judge_within_groups(evaluation, subset, column, groups, measures)
+    judge_within_groups(evaluation, subset, column, groups, rates_in_use(evaluation, tests))
+
+
+def rates_in_use(evaluation: Evaluation, tests: Mapping[str, Rate]) -> dict[str, WithinMeasure]:
+    """Make measures of error rates at the threshold in use."""
+    return {test: functools.partial(_rate_in_use, evaluation, rate) for test, rate in tests.items()}
 
 
 def judge_within_groups(

@@ -150,9 +150,11 @@ def check(
     else:
         few = few_speakers(rows)[: 0 if baselines else None]
         lines += _listed(few.head(FEW), "too few speakers")
+        nothing = len(undecided) == (len(baselines) or rows["model"].nunique())
         if len(few):
-            lines.append(f"{number_of(len(few), 'difference')} with too few speakers to generalise.")
-        if len(undecided) < (len(baselines) or rows["model"].nunique()):
+            described = f"{number_of(len(few), 'difference')} with too few speakers to generalise."
+            lines.append(described if nothing else f"No failure counts for new speakers; {described}")
+        elif not nothing:
             lines.append("Nothing got worse." if baselines else "No failure counts.")
     lines.append(f"JUnit XML: {junit}")
     return Judgement(EXIT_TEST_FAILED if failures or wrong else EXIT_OK, "\n".join(lines))

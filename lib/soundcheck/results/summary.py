@@ -50,18 +50,19 @@ def headline(rows: pd.DataFrame) -> str:
     return f"Nothing could be concluded: {why}"
 
 
+def of_these_speakers(rows: pd.DataFrame) -> pd.Series:
+    """Say of which rows nothing follows for new speakers: they are too few, or nobody knows them; bool."""
+    few = rows["state_sample"].eq(REPORTED) & rows["state"].eq(INCONCLUSIVE)
+    return few | rows["state"].eq(NOT_EVALUATED)
+
+
 def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
     """Give the differences with too few speakers to generalise, the largest in units of its margin first.
 
     What two families find is one difference.
     """
     found = counted(rows)
-    found = found[
-        found["state"].isin([INCONCLUSIVE, NOT_EVALUATED])
-        & found["state_sample"].eq(REPORTED)
-        & found["gap"].notna()
-        & found["against"].ne("")
-    ]
+    found = found[of_these_speakers(found) & found["gap"].notna() & found["against"].ne("")]
     # Where only being worse off counts, groups that are better off come last.
     size = found["gap"].where(found["rule"].map(one_sided).astype(bool), found["gap"].abs())
     size = size / found["matters"].fillna(1)

@@ -204,7 +204,9 @@ def _findings(facts: ModelFacts) -> Iterator[Grid]:
         later = rows.groupby("family", sort=False).cumcount()
         yield _listed(facts, title, rows.assign(later=later.gt(0)).sort_values("later", kind="stable"))
     if len(facts.few):
-        yield _listed(facts, "Too few speakers to generalise: what these speakers show", facts.few)
+        title = "Too few speakers to generalise: what these speakers show"
+        grid = _listed(facts, title, facts.few)
+        yield dataclasses.replace(grid, notes=("Intervals are for these speakers.", *grid.notes))
 
 
 def _listed(facts: ModelFacts, title: str, rows: pd.DataFrame) -> Grid:
@@ -214,7 +216,7 @@ def _listed(facts: ModelFacts, title: str, rows: pd.DataFrame) -> Grid:
         for aspect, row in zip(aspects(shown), shown.itertuples(), strict=True)
     ]
     speakers = noun(facts.record, rows)
-    columns = ["aspect", "what", "value", "difference", "95 % interval", speakers, "ought to be", ""]
+    columns = ["aspect", "what", "value", "difference", "95 % interval", speakers, "margin or threshold", ""]
     if not any(line[-1] for line in lines):
         columns, lines = columns[:-1], [line[:-1] for line in lines]
     return Grid(title, tuple(columns), tuple(lines), _more(len(rows), len(shown)))
@@ -228,7 +230,7 @@ def _finding(row: object) -> tuple[str, ...]:
         return what, f"{row.value:g}", "", "", blocks, "0"
     rule = both_rules(row).partition(";")[0]
     if row.group and not pd.isna(row.gap):
-        limit = "" if pd.isna(row.matters) else f"within ±{significant(row.matters)}"
+        limit = "" if pd.isna(row.matters) else f"±{significant(row.matters)}"
         bounds = (
             (row.gap_low_sample, row.gap_high_sample) if failures.few(row) else (row.gap_low, row.gap_high)
         )
@@ -236,7 +238,7 @@ def _finding(row: object) -> tuple[str, ...]:
         limit = "; ".join(filter(None, (limit, rule)))
         return what, values, significant(row.gap), _interval(*bounds), blocks, limit
     limit = significant(row.threshold)
-    limit = f"within ±{limit}" if row.rule == WITHIN else f"{row.rule} {limit}"
+    limit = f"±{limit}" if row.rule == WITHIN else f"{row.rule} {limit}"
     return what, significant(row.value), "", _interval(row.low, row.high), blocks, limit
 
 
