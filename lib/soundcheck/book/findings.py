@@ -55,10 +55,13 @@ def failed(record: RunRecord, rows: pd.DataFrame, page: Page) -> Html:
     return join(parts)
 
 
-def of_few_speakers(record: RunRecord, rows: pd.DataFrame, page: Page) -> Html:
-    """List the differences that have too few speakers to generalise, the largest first; empty without any."""
+def of_few_speakers(record: RunRecord, rows: pd.DataFrame, page: Page, root: str = "") -> Html:
+    """List the differences that have too few speakers to generalise, the largest first; empty without any.
+
+    ``root`` is the way from the page to that of all results.
+    """
     own = few_speakers(rows)
-    return _listed(record, own.head(FIRST_FEW), own.iloc[FIRST_FEW:], page) if len(own) else Html()
+    return _listed(record, own.head(FIRST_FEW), own.iloc[FIRST_FEW:], page, root) if len(own) else Html()
 
 
 def place_of(row: object, page: Page) -> str:
@@ -66,14 +69,14 @@ def place_of(row: object, page: Page) -> str:
     return f"{page(row.model, row.family)}.html#{anchor_of(key_of(row))}"
 
 
-def _listed(record: RunRecord, first: pd.DataFrame, rest: pd.DataFrame, page: Page) -> Html:
+def _listed(record: RunRecord, first: pd.DataFrame, rest: pd.DataFrame, page: Page, root: str = "") -> Html:
     """List the first rows, and fold the others."""
     shown = element("ul", *_items(record, first, page), class_="sc-worries")
     if rest.empty:
         return shown
     folded = element("ul", *_items(record, rest.head(MORE), page), class_="sc-worries")
     if len(rest) > MORE:
-        every = element("a", "all results", href="all_results.html")
+        every = element("a", "all results", href=f"{root}all_results.html")
         folded = folded + element("p", f"{len(rest) - MORE} more: see ", every, ".")
     return shown + element("details", element("summary", f"{len(rest)} more"), folded)
 
