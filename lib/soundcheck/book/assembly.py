@@ -280,7 +280,8 @@ def _result_cells(
     heading_line, _, words = cells[0]["source"].partition("\n")
     words = f"{words.strip()}\n\n{about}".strip()
     cells[:1] = [pages.markdown(heading_line), pages.output(answered + warning), pages.markdown(words)]
-    if few := findings.of_few_speakers(record, rows, lambda _, family: files.slug(family)):
+    few = findings.of_few_speakers(record, rows, lambda _, family: files.slug(family), "../../")
+    if few:
         cells += [pages.markdown(f"## {findings.FEW}"), pages.output(few)]
     absent = [anchor_of(key_of(row)) not in fill.anchored for row in rows.itertuples()]
     if any(absent):
@@ -302,7 +303,7 @@ def _recorded_otherwise(
 
 def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
     """Say at which tasks of a page the model is no better than guessing, or nobody knows."""
-    random = {model.name for model in record.models if model.kind == "random"}
+    random = record.references
     doubtful = rows[standings(rows, record.figures).ne(PROVEN) & ~rows["model"].isin(random)]
     return [
         note

@@ -165,9 +165,7 @@ class Evaluation(TextTasks, TrialTasks):
                 continue
             yield self._subset(corpus, task, changed, before, unchanged=unchanged, as_written=as_written)
 
-    def samples(self, change: str = "", base: str = "") -> Iterator[Subset]:
-        """Give :meth:`subsets` under the name that earlier notebooks know."""
-        return self.subsets(change, base)
+    samples = subsets  # the name in notebooks of users
 
     def _applicable(self) -> Iterator[tuple[corpus_view.CorpusView, Task]]:
         """Give the corpora and tasks that the family can be applied to; note why others are passed over."""

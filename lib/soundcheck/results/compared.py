@@ -45,7 +45,7 @@ def read_comparison(run: FinishedRun, entry: ComparisonRecord) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        As :func:`soundcheck.results.contrast_frame` makes it; empty if the comparison failed.
+        As :func:`soundcheck.results.contrast.contrast_frame` makes it; empty if the comparison failed.
 
     Raises
     ------

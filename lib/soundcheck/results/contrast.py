@@ -244,7 +244,8 @@ def difference(
         found["pairing"] = PAIRED if "certainty" in found else UNPAIRED
     freedom = float(np.fmin(before.freedom, after.freedom))  # NaN: nothing varies
     if min(len(entry.spread) for entry in entries) and freedom > 0:
-        if (before.segments, before.blocks) == (after.segments, after.blocks):
+        same = (before.segments, before.blocks) == (after.segments, after.blocks)
+        if same and len(before.spread) == len(after.spread):
             spreads = [sign * entry.spread for sign, entry in zip(signs, entries, strict=True)]
             error = float(round_significant(np.linalg.norm(spreads[1] - spreads[0])))
         else:
