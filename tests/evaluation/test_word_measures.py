@@ -39,12 +39,16 @@ def looking(**options):
 
     found = SimpleNamespace(family=Family(tests, options), interval="t", notes=notes, skipped=skipped)
 
-    def estimate(own, measure, statistic, part):
+    def estimate(own, measure, statistic, condition):
         found = resample(statistic, own.blocks, 100)
         ends = (float(end[0]) for end in found.interval("t", scale=Scale(0)))
         names = ("value", "low", "high", "segments", "speakers")
         numbers = (float(found.value[0]), *ends, int(found.segments[0]), int(found.blocks[0]))
-        return [Estimate("m", "c", "f", "t", measure, part=part, **dict(zip(names, numbers, strict=True)))]
+        return [
+            Estimate(
+                "m", "c", "f", "t", measure, condition=condition, **dict(zip(names, numbers, strict=True))
+            )
+        ]
 
     found.estimate = estimate
     found.note = notes.append
@@ -81,7 +85,7 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
         assert (row.units, row.segments) == (total, len(own)) and row.low < row.value < row.high
     assert overall > 0
     table = str(speech_table(found))
-    assert "3 to 5 words<" in table and "2.5 words a second" in table and "shown without verdict" in table
+    assert "3 to 5 words<" in table and "2.5 words a second" in table and "without verdict" in table
     assert len(drawn(found, overall).axes) == 2
 
 

@@ -37,6 +37,16 @@ def test_a_line_a_group_and_a_column_a_measure():
     assert [" ".join(cell) for cell in found[2]] == ["sex: male", "0.600", "", "2 of 5 &lt;b&gt;", "120", "9"]
 
 
+def test_few_speakers_have_the_interval_of_these_speakers_and_the_reason():
+    few = dict(value=0.234, low_sample=0.18, high_sample=0.29, excluded="2 speakers, 5 needed")
+    frame = estimates(few, few | dict(measure="word_error_rate"), dict(part="x", excluded="nothing"))
+    found = [
+        " ".join(cell).replace("\xa0", " ") for cell in lines(estimate_table(frame, {"part": "part"}))[1]
+    ]
+    assert found[1] == "0.234 0.180 to 0.290 for these speakers; 2 speakers, 5 needed"
+    assert found[2] == "23.4 % 18.0 to 29.0 for these speakers; 2 speakers, 5 needed"
+
+
 def test_conditions_side_by_side_without_counts():
     frame = estimates(dict(value=0.5), dict(condition="chance", value=0.01, speakers=0))
     found = lines(estimate_table(frame, {"corpus": "corpus"}, "condition", counts=False))

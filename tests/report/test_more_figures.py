@@ -68,7 +68,7 @@ def test_misses_are_drawn_apart():
     )
     (axes,) = study_figures.interval_bars(frame, "difference").axes
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
-        "holds the true value: 1",
+        "contains the true value: 1",
         "misses it: 1",
     ]
 

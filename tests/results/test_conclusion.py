@@ -40,7 +40,8 @@ def test_counts_and_what_is_not_excluded():
         "new is better than old on 1 and worse on 1 of 5 tests for new speakers. new is better than old on 1 "
         "and worse on 0 of 1 test with these speakers. Not excluded for new speakers: a loss of up to 0.1 on "
         "a test without a significant difference (Some Test, sex: female). Nothing follows for new "
-        "speakers from 1 test, most often because fewer than 5 speakers contribute. 1 test could not be compared."
+        "speakers from 1 test, most often because fewer than 5 speakers contribute. 1 test could not "
+        "be compared."
     )
 
 

@@ -144,7 +144,12 @@ BROKEN = (("m", "f", "ok"), ("m", "g", "failed"))
             0,
             "too few speakers: m / c / f: arousal / T / accent: german: inconclusive: 0.23",
         ),
-        ([verdict(), FEW], {}, 0, "1 difference with too few speakers to generalise.\nNo failure counts."),
+        (
+            [verdict(), FEW],
+            {},
+            0,
+            "The gate passes; 1 difference with too few speakers to generalise.",
+        ),
         # Two groups are one test, which fails the published rule for either.
         (PAIR, {}, 0, "0 not evaluated, 0 reported (mirrors of pairs left out)."),
         (PAIR, {"strict": True}, 1, "arousal / T / sex: female: sex: male: difference -0.25"),

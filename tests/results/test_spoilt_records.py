@@ -172,7 +172,7 @@ def test_what_is_wrong_is_said(runs, command, tmp_path, place, value, told):
     (tmp_path / "results.csv").write_bytes((runs / "two" / "results.csv").read_bytes())
     (tmp_path / "run.json").write_text(json.dumps(record))
     ended = command("card", tmp_path, "--out", tmp_path / "cards", cwd=tmp_path)
-    assert ended.returncode == 2 and ended.stderr.startswith("run.json: "), ended.stderr
+    assert ended.returncode == 2 and re.search("^run.json: ", ended.stderr, re.MULTILINE), ended.stderr
     assert re.search(told, ended.stderr) and ended.stderr.endswith("Run the suite again.\n")
 
 

@@ -121,7 +121,7 @@ def _how_good(
     kept = own[standing.ne(HOLLOW)]
     said = element("strong", f"{headline(kept)}.", limit=None)
     yield pages.output(element("p", said, f" {tally(kept)}.", limit=None))
-    if few := findings.of_few_speakers(record, kept, _page_of):
+    if few := findings.of_few_speakers(record, kept, _page_of, "../"):
         yield pages.markdown(f"## {findings.FEW}")
         yield pages.output(few)
 

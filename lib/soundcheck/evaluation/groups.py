@@ -20,7 +20,7 @@ Conventions
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -76,6 +76,24 @@ def judge_groups(
                 compared = functools.partial(_compared, measure, rows, place, against)
             gap = GroupGap(bases[test], masks[group], *evaluation.reference(subset, column, masks, group))
             evaluation.judge(sized, test, compared, names[group], gap=gap)
+
+
+def estimate_others(
+    evaluation: Evaluation,
+    subset: Subset,
+    column: str,
+    lacks: Mapping[str, str],
+    tests: Mapping[str, Measure],
+    compared: Collection[str] = (),
+) -> None:
+    """Estimate measures of the groups that are not compared, each with what it ``lacks``."""
+    done = compared if len(compared) > 1 else ()
+    parts = {group: f"{column}: {group}" for group in lacks if group not in done}
+    if parts:
+        masks = {part: subset.mask(column, group) for group, part in parts.items()}
+        why = {part: lacks[group] or "no other group is large enough" for group, part in parts.items()}
+        sized = subset.sized(len(lacks), len(subset) // len(lacks))
+        evaluation.estimate_groups(sized, tests, masks, why)
 
 
 def _compared(

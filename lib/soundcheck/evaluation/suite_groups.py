@@ -12,7 +12,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,9 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.eligibility import eligible, trials_needed
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.groups import restricted
-from soundcheck.evaluation.subset import Subset
+from soundcheck.evaluation.groups import estimate_others, restricted
+from soundcheck.evaluation.subset import Measure, Subset
+from soundcheck.evaluation.trials import Rate, rates_in_use
 from soundcheck.evaluation.verification import TRIAL_COLUMNS
 from soundcheck.suite.groups import BOTH
 
@@ -83,13 +84,14 @@ def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
     return subset.take(np.flatnonzero(known))
 
 
-def compared_groups(evaluation: Evaluation, subset: Subset, tests: Iterable[str]) -> list[Compared]:
+def compared_groups(
+    evaluation: Evaluation, subset: Subset, tests: Mapping[str, Measure | Rate]
+) -> list[Compared]:
     """Find the groups of each column that the suite names for a corpus; skip what cannot be judged."""
     columns = evaluation.view(subset).groups
     if not columns:
         evaluation.not_applicable(subset, NO_GROUPS)
         return []
-    tests = list(tests)
     for test, definition in evaluation.family.tests.items():
         if test not in tests and definition.fits(subset.task):
             evaluation.skip(subset, _other_test(subset), test)
@@ -102,7 +104,10 @@ def compared_groups(evaluation: Evaluation, subset: Subset, tests: Iterable[str]
         small = [count for count in compared.counts if count.group and count.lacks]
         for count in small if tests and len(compared.counts) > 1 else ():
             # One row a group: products have many, and the reason is the same for all tests.
-            evaluation.skip(subset, count.lacks, tests[0], f"{compared.column}: {count.group}")
+            evaluation.skip(subset, count.lacks, next(iter(tests)), f"{compared.column}: {count.group}")
+        lacks = {count.group: count.lacks for count in compared.counts if count.group}
+        measures = rates_in_use(evaluation, tests) if subset.task.is_embedding else tests
+        estimate_others(evaluation, subset, compared.column, lacks, measures, compared.groups)
     return found
 
 

@@ -8,7 +8,6 @@ import pandas as pd
 
 from soundcheck.report.html import Html, element
 from soundcheck.report.names import label
-from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.sentences import is_rate
 from soundcheck.report.tables import Cell, digits_for, number, table, two_lines
 from soundcheck.suite.measures import info_of
@@ -23,11 +22,15 @@ def estimate_cell(row: object) -> Cell:
     """Show a value with its interval, or why there is none; rates of errors in per cent."""
     if pd.isna(row.value):
         return Cell(element("small", row.excluded, class_="sc-line"))
+    digits, factor, unit = digits_for(row.value, row.low, row.high), 1, ""
     if is_rate(info_of(row.measure)):
-        return percent_cell(row.value, row.low, row.high)
-    digits = digits_for(row.value, row.low, row.high)
-    span = row.excluded if pd.isna(row.low) else f"{number(row.low, digits)} to {number(row.high, digits)}"
-    return Cell(two_lines(number(row.value, digits), span), row.value, "sc-number")
+        digits, factor, unit = 1, 100, "\xa0%"
+    few = pd.isna(row.low)
+    bounds = (row.low_sample, row.high_sample) if few else (row.low, row.high)
+    ends = [number(factor * end, digits) for end in bounds if not pd.isna(end)]
+    span = " to ".join(ends) + (" for these speakers" if few and ends else "")
+    said = "; ".join(filter(None, (span, row.excluded if few else "")))
+    return Cell(two_lines(f"{number(factor * row.value, digits)}{unit}", said), row.value, "sc-number")
 
 
 def estimate_table(

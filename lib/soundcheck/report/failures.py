@@ -96,7 +96,8 @@ def finding(row: object, blocks: str = "speaker") -> Finding:
     count = f"{row.blocks} {blocks}" if row.blocks == 1 else f"{row.blocks} {blocks}s"
     if row.group and not pd.isna(row.gap):
         bounds = (row.gap_low_sample, row.gap_high_sample) if few(row) else (row.gap_low, row.gap_high)
-        span = _span(*bounds) + (" for these speakers" if few(row) and not pd.isna(bounds[0]) else "")
+        whose = " for these recordings" if blocks == "file" else " for these speakers"
+        span = _span(*bounds) + (whose if few(row) and not pd.isna(bounds[0]) else "")
         parts = [f"difference {significant(row.gap)}", span, count, _margin(row, *bounds)]
         others = "the others" if row.against in ("", "others") else _people(_other(row))
         says = f"{significant(row.group_value)} against {significant(row.others_value)} of {others}"
@@ -111,8 +112,8 @@ def finding(row: object, blocks: str = "speaker") -> Finding:
 
 
 def few(row: object) -> bool:
-    """Say whether a difference has too few speakers to generalise, so that it is said of these speakers."""
-    return row.state_sample == REPORTED and row.state in (INCONCLUSIVE, NOT_EVALUATED)
+    """Say whether a difference has too few speakers to generalise, or unknown ones; it is said of these."""
+    return row.state == NOT_EVALUATED or (row.state == INCONCLUSIVE and row.state_sample == REPORTED)
 
 
 def subject(row: object) -> str:

@@ -122,6 +122,10 @@ def _panel(axes: Axes, rows: pd.DataFrame, info: MeasureInfo) -> None:
         state = states.of_evidence(row.evidence)
         axes.vlines(row.others_value, place - 0.35, place + 0.35, color=GREY, linewidth=1.5)
         axes.hlines(place, row.low, row.high, color=state.colour, linewidth=2)
+        if pd.isna(row.low):  # too few speakers
+            axes.hlines(
+                place, row.low_sample, row.high_sample, color=state.colour, linewidth=1, linestyle=":"
+            )
         face = state.colour if state.filled else "white"
         mark = {"marker": state.marker, "color": state.colour, "markerfacecolor": face, "markersize": 7}
         axes.plot(row.value, place, **mark, markeredgewidth=1.4)

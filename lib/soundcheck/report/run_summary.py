@@ -56,6 +56,7 @@ def summary_lines(
     if len(shown):
         yield "  Too few speakers to generalise; what these speakers show:"
     for row in shown.head(MOST_FEW).itertuples():
-        yield f"    {sentence(row, blocks_of(record, row.corpus))}"
+        where = f"{row.corpus}: " if several else ""
+        yield f"    {where}{sentence(row, blocks_of(record, row.corpus))}"
     if len(shown) > MOST_FEW:
         yield f"    and {counted(len(shown) - MOST_FEW, 'more difference')}"

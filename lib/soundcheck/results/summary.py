@@ -44,10 +44,20 @@ def headline(rows: pd.DataFrame) -> str:
     differences = f"{number_of(few, 'difference')} {'has' if few == 1 else 'have'} too few speakers"
     if found[FAIL]:
         return f"{found[FAIL]} of {tests} {'fails' if found[FAIL] == 1 else 'fail'}"
+    if found[PASS] and few:  # no all-clear
+        return (
+            f"{found[PASS]} of {tests} pass, {found[INCONCLUSIVE]} inconclusive; {differences} to generalise"
+        )
     if found[PASS]:
-        return f"None of {tests} fails" + (f"; {differences} to generalise" if few else "")
+        return f"None of {tests} fails"
     why = differences if few else f"{found[INCONCLUSIVE]} inconclusive, {found[NOT_EVALUATED]} not evaluated"
     return f"Nothing could be concluded: {why}"
+
+
+def of_these_speakers(rows: pd.DataFrame) -> pd.Series:
+    """Say of which rows nothing follows for new speakers: they are too few, or nobody knows them; bool."""
+    few = rows["state_sample"].eq(REPORTED) & rows["state"].eq(INCONCLUSIVE)
+    return few | rows["state"].eq(NOT_EVALUATED)
 
 
 def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
@@ -56,12 +66,7 @@ def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
     What two families find is one difference.
     """
     found = counted(rows)
-    found = found[
-        found["state"].isin([INCONCLUSIVE, NOT_EVALUATED])
-        & found["state_sample"].eq(REPORTED)
-        & found["gap"].notna()
-        & found["against"].ne("")
-    ]
+    found = found[of_these_speakers(found) & found["gap"].notna() & found["against"].ne("")]
     # Where only being worse off counts, groups that are better off come last.
     size = found["gap"].where(found["rule"].map(one_sided).astype(bool), found["gap"].abs())
     size = size / found["matters"].fillna(1)

@@ -88,7 +88,7 @@ def test_the_comparison_of_the_suite(made):
     folder = made("now", [0.6], comparisons=[entry])
     write_bytes(folder / "comparisons.csv", contrast_csv(contrast_frame([row])))
     found = against(read_facts(folder))
-    assert found.told == ("m is better than old on 0 and worse on 1 of 1 test.",)
+    assert found.told == ("m is better than old on 0 and worse on 1 of 1 test for new speakers.",)
     assert [one.difference for one in found.changes] == ["−0.10 (−0.20 to −0.050)"]
     failed = made("later", [0.6], comparisons=[entry | {"status": "failed", "outcomes": {}}])
     assert against(read_facts(failed)).told == ("The comparison with old failed to run.",)

@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-- Key figures come first, then the tests in the order of the results table. Tests without a value are no
-  measurements; formats say how many there are.
+- Key figures come first, then the values of groups, then the tests in the order of the results table.
+  Tests without a value are no measurements; formats say how many there are.
 - The number of a test is the one that its rule is about: a difference of groups, or the value.
   So number, interval, threshold and state always belong together.
 """
@@ -105,14 +105,37 @@ def measurements(facts: ModelFacts) -> list[Measurement]:
     for row in facts.rows[facts.rows["value"].notna()].itertuples():
         measure = measure_of_test(families[row.family], row.test, row.rule)
         found.append(_of_row(row, measure, units, facts))
-    return figures + found
+    return [*figures, *(_of_group(row, units, facts) for row in facts.group_values.itertuples()), *found]
+
+
+def _of_group(row: object, units: dict[str, str], facts: ModelFacts) -> Measurement:
+    """Give the value of a group, an estimate."""
+    sample = {"low for these speakers": row.low_sample, "high for these speakers": row.high_sample}
+    return Measurement(
+        measure=measure_of_figure(row.title),
+        family="",
+        corpus=row.corpus,
+        task=row.task,
+        test=row.title,
+        group=row.part,
+        value=row.value,
+        low=_some(row.low),
+        high=_some(row.high),
+        segments=row.segments,
+        blocks=row.speakers,
+        unit=units.get(row.task, "segment"),
+        block="speaker",
+        interval=facts.record.interval,
+        remark=row.excluded,
+        further={name: number for name, number in sample.items() if not pd.isna(number)},
+    )
 
 
 def _of_figure(figure: KeyFigure, units: dict[str, str], facts: ModelFacts) -> Measurement:
     further = {"decision threshold": figure.threshold, "chance": figure.guessing}
     further |= {"low for these speakers": figure.low_sample, "high for these speakers": figure.high_sample}
     return Measurement(
-        measure=measure_of_figure(figure),
+        measure=measure_of_figure(figure.measure),
         family="",
         corpus=figure.corpus,
         task=figure.task,
@@ -136,7 +159,7 @@ def _of_row(row: object, measure: Measure, units: dict[str, str], facts: ModelFa
     names = ("gap", "gap_low", "gap_high") if of_gap else ("value", "low", "high")
     value, low, high = (_some(getattr(row, name)) for name in names)
     further = {
-        **({"group value": row.value, "group low": row.low, "group high": row.high} if of_gap else {}),
+        **{"group value": row.group_value, "value of the reference": row.others_value},
         **{"margin": row.matters, "p value": row.p_value, "certainty": row.certainty},
         **{"random reference": row.reference, "adjusted gap": row.adjusted},
     }

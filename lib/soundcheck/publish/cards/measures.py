@@ -17,7 +17,7 @@ import math
 import re
 
 from soundcheck.common.errors import InputError
-from soundcheck.results.record import FamilyRecord, KeyFigure
+from soundcheck.results.record import FamilyRecord
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, GAP_WITHIN, WITHIN
 from soundcheck.suite.families import Family, TestDefinition
 from soundcheck.suite.measures import HIGHER, info_of, measure_of, named
@@ -77,20 +77,18 @@ class Measure:
         return dataclasses.replace(self, limits=limits)
 
 
-def measure_of_figure(figure: KeyFigure) -> Measure:
-    """Say what a key figure means.
+def measure_of_figure(title: str) -> Measure:
+    """Say what a key figure means, or the value of a group.
 
     Examples
     --------
-    >>> figure = KeyFigure(model="m", corpus="c", task="transcript", measure="word error rate", value=0.1,
-    ...     low=None, high=None, segments=9, blocks=1, guessing=1.0, standing="")
-    >>> measure = measure_of_figure(figure)
+    >>> measure = measure_of_figure("word error rate")
     >>> measure.id, measure.lower_is_better, measure.limits
     ('wer', True, (0.0, inf))
     """
-    info = info_of(named(figure.measure))
+    info = info_of(named(title))
     identifier = _SHARED.get(info.name, info.name)
-    return Measure(identifier, figure.measure, info.better != HIGHER, limits=(info.low, info.high))
+    return Measure(identifier, title, info.better != HIGHER, limits=(info.low, info.high))
 
 
 def measure_of_test(family: FamilyRecord, test: str, rule: str) -> Measure:

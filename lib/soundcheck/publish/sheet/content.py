@@ -23,6 +23,7 @@ from soundcheck.publish.sheet.figures import Picture
 from soundcheck.publish.sheet.sounds import Scene
 from soundcheck.publish.verdict_lines import comparison_lines, plain, verdict_lines
 from soundcheck.report import failures
+from soundcheck.report.inconclusive import columns as inconclusive_columns
 from soundcheck.report.inconclusive import inconclusive, noun
 from soundcheck.report.key_figures import significant
 from soundcheck.report.sentences import both_rules
@@ -204,7 +205,9 @@ def _findings(facts: ModelFacts) -> Iterator[Grid]:
         later = rows.groupby("family", sort=False).cumcount()
         yield _listed(facts, title, rows.assign(later=later.gt(0)).sort_values("later", kind="stable"))
     if len(facts.few):
-        yield _listed(facts, "Too few speakers to generalise: what these speakers show", facts.few)
+        title = "Too few speakers to generalise: what these speakers show"
+        grid = _listed(facts, title, facts.few)
+        yield dataclasses.replace(grid, notes=("Intervals are for these speakers.", *grid.notes))
 
 
 def _listed(facts: ModelFacts, title: str, rows: pd.DataFrame) -> Grid:
@@ -214,7 +217,7 @@ def _listed(facts: ModelFacts, title: str, rows: pd.DataFrame) -> Grid:
         for aspect, row in zip(aspects(shown), shown.itertuples(), strict=True)
     ]
     speakers = noun(facts.record, rows)
-    columns = ["aspect", "what", "value", "difference", "95 % interval", speakers, "ought to be", ""]
+    columns = ["aspect", "what", "value", "difference", "95 % interval", speakers, "margin or threshold", ""]
     if not any(line[-1] for line in lines):
         columns, lines = columns[:-1], [line[:-1] for line in lines]
     return Grid(title, tuple(columns), tuple(lines), _more(len(rows), len(shown)))
@@ -228,7 +231,7 @@ def _finding(row: object) -> tuple[str, ...]:
         return what, f"{row.value:g}", "", "", blocks, "0"
     rule = both_rules(row).partition(";")[0]
     if row.group and not pd.isna(row.gap):
-        limit = "" if pd.isna(row.matters) else f"within ±{significant(row.matters)}"
+        limit = "" if pd.isna(row.matters) else f"±{significant(row.matters)}"
         bounds = (
             (row.gap_low_sample, row.gap_high_sample) if failures.few(row) else (row.gap_low, row.gap_high)
         )
@@ -236,7 +239,7 @@ def _finding(row: object) -> tuple[str, ...]:
         limit = "; ".join(filter(None, (limit, rule)))
         return what, values, significant(row.gap), _interval(*bounds), blocks, limit
     limit = significant(row.threshold)
-    limit = f"within ±{limit}" if row.rule == WITHIN else f"{row.rule} {limit}"
+    limit = f"±{limit}" if row.rule == WITHIN else f"{row.rule} {limit}"
     return what, significant(row.value), "", _interval(row.low, row.high), blocks, limit
 
 
@@ -268,26 +271,14 @@ def _inconclusive(facts: ModelFacts) -> Grid:
         return Grid(title, notes=("No test is inconclusive.", *notes))
     found = inconclusive(facts.record, rows)
     lines = [
-        (
-            plain(one.title, 60),
-            f"{one.tests:,}",
-            f"{significant(one.bound)} ({plain(one.where, 70)})" if one.where else "",
-            one.plan,
-        )
+        (plain(one.title, 60), *(plain(str(cell), 80) for cell in one.cells))
         for one in found[:MOST_INCONCLUSIVE]
     ]
-    speakers = noun(facts.record, rows)
-    columns = (
-        "family",
-        "inconclusive",
-        "not excluded",
-        f"{speakers} that would decide half of them (planning)",
-    )
     rest = found[MOST_INCONCLUSIVE:]
     if rest:
         more = counted(sum(one.tests for one in rest), "inconclusive test")
         notes.insert(0, f"{more} in {len(rest)} more {'family' if len(rest) == 1 else 'families'}.")
-    return Grid(title, columns, tuple(lines), tuple(notes), wide=2)
+    return Grid(title, tuple(inconclusive_columns(facts.record, rows)), tuple(lines), tuple(notes), wide=2)
 
 
 def _changed(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
