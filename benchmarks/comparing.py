@@ -17,7 +17,7 @@ Conventions
   their own; *correlated* ones the same segments under changes that leave four fifths of a segment's fate as
   it is, as the tests of robustness are. *Rare* errors are 2 of 100 answers. *Groups* are tests of the rule
   ``|value| <``: five speakers against all.
-- All comparisons go through :func:`soundcheck.results.contrasts`.
+- All comparisons go through :func:`soundcheck.results.contrast.contrasts`.
 """
 
 from __future__ import annotations

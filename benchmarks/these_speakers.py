@@ -6,8 +6,8 @@ Speakers differ in everything that counts and stay as they are; their recordings
 recording a speaker (of trials: two) all recordings count as independent, so speakers are drawn anew, too, and
 the interval is about all speakers.
 
-From 500 intervals a row on, it writes ``book/tables/these_speakers.csv``. Ends with 1 if an interval covers less than 93
-or more than 98 of 100, widened by 2.6 standard errors of the study.
+From 500 intervals a row on, it writes ``book/tables/these_speakers.csv``. Ends with 1 if an interval covers
+less than 93 or more than 98 of 100, widened by 2.6 standard errors of the study.
 """
 
 from __future__ import annotations

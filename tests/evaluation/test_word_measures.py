@@ -39,12 +39,16 @@ def looking(**options):
 
     found = SimpleNamespace(family=Family(tests, options), interval="t", notes=notes, skipped=skipped)
 
-    def estimate(own, measure, statistic, part):
+    def estimate(own, measure, statistic, condition):
         found = resample(statistic, own.blocks, 100)
         ends = (float(end[0]) for end in found.interval("t", scale=Scale(0)))
         names = ("value", "low", "high", "segments", "speakers")
         numbers = (float(found.value[0]), *ends, int(found.segments[0]), int(found.blocks[0]))
-        return [Estimate("m", "c", "f", "t", measure, part=part, **dict(zip(names, numbers, strict=True)))]
+        return [
+            Estimate(
+                "m", "c", "f", "t", measure, condition=condition, **dict(zip(names, numbers, strict=True))
+            )
+        ]
 
     found.estimate = estimate
     found.note = notes.append

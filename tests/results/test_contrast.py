@@ -9,7 +9,6 @@ from scipy import stats
 
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
-from soundcheck.results import judged as judged_rows
 from soundcheck.results import verdict as verdicts
 from soundcheck.results.contrast import (
     CONTRAST_COLUMNS,
@@ -20,7 +19,7 @@ from soundcheck.results.contrast import (
     load_contrasts,
     save_contrasts,
 )
-from soundcheck.results.judged import Judged, load_judged
+from soundcheck.results.judged import Judged, load_all, load_judged, save
 from soundcheck.results.verdict import Verdict
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.fixed_speakers import SKETCH, fixed_speakers
@@ -260,7 +259,7 @@ def test_tests_of_one_model_only_are_listed(data):
 def test_files(tmp_path, data):
     old, new = pair(concordance_cc, data)
     old = dataclasses.replace(old, smaller_side=7)
-    judged_rows.save([old, Judged(old.verdict, np.empty(0))], tmp_path / "rows.json", notes=["x"])
+    save([old, Judged(old.verdict, np.empty(0))], tmp_path / "rows.json", notes=["x"])
     again = load_judged(tmp_path / "rows.json")
     assert [entry.verdict for entry in again] == [old.verdict] * 2
     assert np.array_equal(again[0].replicates, old.replicates)
@@ -457,7 +456,7 @@ def test_spreads_are_kept_with_replicates(data, tmp_path, written):
     entry = with_spread(mean_absolute_error, truth, one, "m", BLOCKS)
     plain = judged(concordance_cc, truth, one, "m", ">", 0.5)
     group = changed(plain, group="sex: female")
-    judged_rows.save([entry, plain], tmp_path / "rows.json", parts=[group] if written else ())
+    save([entry, plain], tmp_path / "rows.json", parts=[group] if written else ())
     found = load_judged(tmp_path / "rows.json", parts=True)
     assert [row.verdict for row in found] == [
         entry.verdict,
@@ -467,4 +466,4 @@ def test_spreads_are_kept_with_replicates(data, tmp_path, written):
     np.testing.assert_array_equal(found[0].spread, entry.spread)
     np.testing.assert_array_equal(found[1].replicates, plain.replicates)
     assert found[0].freedom == entry.freedom and len(found[1].spread) == 0 and np.isnan(found[1].freedom)
-    assert len(load_judged(tmp_path / "rows.json")) == len(judged_rows.load(tmp_path / "rows.json")) == 2
+    assert len(load_judged(tmp_path / "rows.json")) == len(load_all(tmp_path / "rows.json")[0]) == 2

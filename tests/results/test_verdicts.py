@@ -14,8 +14,7 @@ from soundcheck.metrics.additive import values
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import require_count
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
-from soundcheck.results import judged as judged_rows
-from soundcheck.results.judged import Judged
+from soundcheck.results.judged import Judged, load_all, save
 from soundcheck.results.schema import columns_of
 from soundcheck.results.table import read_results, to_frame, write_results
 from soundcheck.results.verdict import RESULT_COLUMNS, RESULTS, Verdict, judge, skipped_rows
@@ -184,12 +183,12 @@ def test_skipped_rows_of_a_family():
 
 def test_save_and_load(tmp_path):
     rows = [row(), row(label="ä\ud800", passed=None, value=None, skipped="x")]
-    judged_rows.save(
+    save(
         [Judged(row, np.array([0.1, np.nan])) for row in rows],
         tmp_path / "rows.json",
         notes=["2 segments left out"],
     )
-    assert judged_rows.load(tmp_path / "rows.json") == rows
+    assert load_all(tmp_path / "rows.json")[0] == rows
 
 
 # The table

@@ -302,7 +302,7 @@ def _recorded_otherwise(
 
 def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
     """Say at which tasks of a page the model is no better than guessing, or nobody knows."""
-    random = {model.name for model in record.models if model.kind == "random"}
+    random = record.references
     doubtful = rows[standings(rows, record.figures).ne(PROVEN) & ~rows["model"].isin(random)]
     return [
         note

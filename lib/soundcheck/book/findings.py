@@ -6,12 +6,10 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted
 from soundcheck.report import failures, tables
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.inconclusive import inconclusive, noun
-from soundcheck.report.key_figures import significant
+from soundcheck.report.inconclusive import columns, inconclusive
 from soundcheck.report.sentences import both_rules
 from soundcheck.report.verdict_tables import anchor_of, key_of
 from soundcheck.results.accepted import accepted_reasons
@@ -19,7 +17,6 @@ from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE
 from soundcheck.results.states import counted as counted_rows
 from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspects, few_speakers, headline
-from soundcheck.statistics.evidence import LEAST_BLOCKS
 
 TITLES = {FAIRNESS: "Differences between groups", CORRECTNESS: "Correctness", ROBUSTNESS: "Robustness"}
 FIRST, FIRST_OF_GROUPS, MORE = 3, 10, 25  # findings of an aspect that are shown, and that are folded below
@@ -123,28 +120,16 @@ def inconclusive_table(record: RunRecord, rows: pd.DataFrame, page: Page) -> Htm
     own = counted_rows(rows[rows["state"].eq(INCONCLUSIVE)])
     if own.empty:
         return element("p", "No test is inconclusive.")
-    speakers = noun(record, own)
     lines = []
     for one in inconclusive(record, own):
         link = element("a", one.title, href=f"{page(one.model, one.family)}.html")
-        bound = tables.two_lines(significant(one.bound), shorten(one.where, 70)) if one.where else ""
-        few = tables.Cell(f"{one.few}" if one.few else "", one.few, "sc-number")
-        bound = tables.Cell(bound, None, "sc-wide")
-        lines.append(
-            [
-                one.model,
-                tables.Cell(link, one.title),
-                one.tests,
-                bound,
-                few,
-                tables.Cell(one.plan, one.needed),
-            ]
-        )
-    columns = ["model", "family", "inconclusive", "not excluded", f"fewer than {LEAST_BLOCKS} {speakers}"]
-    columns.append(f"{speakers} that would decide half of them (planning figure)")
+        tests, bound, few, plan = one.cells
+        bound, plan = tables.Cell(bound, None, "sc-wide"), tables.Cell(plan, one.needed)
+        lines.append([one.model, tables.Cell(link, one.title), tests, bound, few, plan])
+    head = ["model", *columns(record, own)]
     lists = {"model": "model", "family": "family"}
-    shown = tables.table(lines[:ROWS], columns, filters=lists, stacked=True)
+    shown = tables.table(lines[:ROWS], head, filters=lists, stacked=True)
     if len(lines) <= ROWS:
         return shown
-    rest = tables.table(lines[ROWS:], columns, filters=lists, stacked=True)
+    rest = tables.table(lines[ROWS:], head, filters=lists, stacked=True)
     return shown + element("details", element("summary", counted(len(lines) - ROWS, "more row")), rest)

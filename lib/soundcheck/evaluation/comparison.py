@@ -37,38 +37,17 @@ from soundcheck.suite.entries import ERROR
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    """What two models say about the segments of one corpus, for one task; arrays are ``(segments,)``.
+    """What two models say about the segments of one corpus, for one task; arrays are ``(segments,)``."""
 
-    Parameters
-    ----------
-    corpus
-        Name of the corpus.
-    task
-        The task.
-    segments
-        The segment table.
-    truth
-        Labels; missing ones, and classes that the task does not have, are NaN or ``None``. Transcripts are
-        normalised.
-    baseline, candidate
-        Predictions for the signals as they are; transcripts are normalised.
-    blocks
-        Block of each segment, as whole numbers from 0.
-    root
-        Folder of the corpus, for listening; never shown.
-    audio
-        Whether there is anything to hear.
-    """
-
-    corpus: str
-    task: Task
-    segments: pd.DataFrame
-    truth: np.ndarray
-    baseline: np.ndarray
+    corpus: str  # name of the corpus
+    task: Task  # the task
+    segments: pd.DataFrame  # the segment table
+    truth: np.ndarray  # labels; missing ones, and classes that the task does not have, are NaN or ``None``
+    baseline: np.ndarray  # predictions for the signals as they are; transcripts are normalised
     candidate: np.ndarray
-    blocks: np.ndarray
-    root: Path
-    audio: bool = True
+    blocks: np.ndarray  # block of each segment, as whole numbers from 0
+    root: Path  # folder of the corpus, for listening; never shown
+    audio: bool = True  # whether there is anything to hear
 
     @property
     def labelled(self) -> bool:
@@ -77,13 +56,7 @@ class Pair:
 
 
 class Comparison:
-    """Two models, every test that both were judged on, and their predictions.
-
-    Parameters
-    ----------
-    description
-        What the run tells the notebook.
-    """
+    """Two models, every test that both were judged on, and their predictions."""
 
     def __init__(self, description: ComparisonDescription) -> None:
         self.name = description.comparison

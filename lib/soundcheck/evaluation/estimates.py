@@ -77,10 +77,10 @@ def estimate_rows(
     return rows
 
 
-def without_interval(row: Estimate) -> Estimate:
-    """Leave out the interval of a value that chance makes larger than it is."""
+def without_interval(row: Estimate, why: str) -> Estimate:
+    """Leave out the interval of a value that has none."""
     nothing = dict.fromkeys(("low", "high", "low_sample", "high_sample"))
-    return dataclasses.replace(row, **nothing, excluded="chance adds to it, so there is no interval")
+    return dataclasses.replace(row, **nothing, excluded=why)
 
 
 def _some(number: float) -> float | None:

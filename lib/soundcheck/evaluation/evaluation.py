@@ -165,6 +165,8 @@ class Evaluation(TextTasks, TrialTasks):
                 continue
             yield self._subset(corpus, task, changed, before, unchanged=unchanged, as_written=as_written)
 
+    samples = subsets  # the name in notebooks of users
+
     def _applicable(self) -> Iterator[tuple[corpus_view.CorpusView, Task]]:
         """Give the corpora and tasks that the family can be applied to; note why others are passed over."""
         for corpus in self.corpora:

@@ -18,6 +18,7 @@ from soundcheck.common import seeds
 from soundcheck.corpora.languages import among
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset, TransformedPredictions
+from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import difference, relative_difference, restrict
 from soundcheck.metrics.differential import (
     NOT_ROBUST,
@@ -111,17 +112,13 @@ def words_to_speak(
     segments = subset.segments
     spoken = segments[group[0]].eq(group[1]) if group != EVERYBODY else pd.Series(True, index=segments.index)
     languages = segments.loc[spoken, "language"].dropna() if "language" in segments else []
-    if len(languages) and 2 * sum(name is not None for name in among(list(languages), ["eng"])) < len(
-        languages
-    ):
-        return KeywordSentences(
-            group, kinds, reason="sentences are read in English, and most of its segments are not"
-        )
+    english = sum(name is not None for name in among(list(languages), ["eng"]))
     speech = speech_source()
-    if speech is None:
-        return KeywordSentences(
-            group, kinds, reason="no package is installed that speaks sentences (soundcheck_demo)"
-        )
+    if 2 * english < len(languages) or speech is None:
+        reason = "no package is installed that speaks sentences (soundcheck_demo)"
+        if 2 * english < len(languages):
+            reason = "sentences are read in English, and most of its segments are not"
+        return KeywordSentences(group, kinds, reason=reason)
     refused, surplus = {}, 0
     for kind, words_ in kinds.items():
         localised = [word.word for word in found[group] if word.kind == kind]
@@ -144,11 +141,9 @@ def missing_words(
     for kind, chosen in kinds.items():
         own = spoken.take(np.flatnonzero(spoken.segments["item"].isin(chosen)))
         if len(own):
-            sought = own.segments["item"]
-            blocks = block_codes(sought.to_numpy(dtype=object))[0]
-            sides = (own.predictions.clean, own.predictions.changed)
-            found = [evaluation.resample(mean_value(_missing(sought, texts)), blocks) for texts in sides]
-            rows.append({"kind": kind, "words": sorted(set(sought)), "found": found})
+            blocks, means = _missing(own)
+            found = [evaluation.resample(mean, blocks) for mean in means]
+            rows.append({"kind": kind, "words": sorted(set(own.segments["item"])), "found": found})
     return rows
 
 
@@ -156,15 +151,10 @@ def missing_more(
     evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]
 ) -> dict[str, list[Resampled]]:
     """Compare how often words that are not robust and robust ones are missing."""
-    sought = spoken.segments["item"]
-    masks = [sought.isin(kinds[kind]).to_numpy() for kind in (NOT_ROBUST, ROBUST)]
+    masks = [spoken.segments["item"].isin(kinds[kind]).to_numpy() for kind in (NOT_ROBUST, ROBUST)]
     if not all(mask.any() for mask in masks):
         return {}
-    blocks = block_codes(sought.to_numpy(dtype=object))[0]
-    means = [
-        mean_value(_missing(sought, texts))
-        for texts in (spoken.predictions.clean, spoken.predictions.changed)
-    ]
+    blocks, means = _missing(spoken)
     sides = [[restrict(mean, mask) for mask in masks] for mean in means]
     return {
         "difference": [evaluation.resample(difference(*side), blocks) for side in sides],
@@ -172,10 +162,13 @@ def missing_more(
     }
 
 
-def _missing(sought: pd.Series, texts: np.ndarray) -> np.ndarray:
-    """Say for each sentence whether its word is missing, 1 or 0; NaN without a transcript."""
-    pairs = zip(sought, texts, strict=True)
-    return np.array([np.nan if text is None else float(word not in words(text)) for word, text in pairs])
+def _missing(spoken: Subset) -> tuple[np.ndarray, list[Statistic]]:
+    """Give words as blocks, and the shares of sentences without their word, clean and changed."""
+    sought, shares = spoken.segments["item"], []
+    for texts in (spoken.predictions.clean, spoken.predictions.changed):
+        pairs = zip(sought, texts, strict=True)
+        shares.append([np.nan if text is None else float(word not in words(text)) for word, text in pairs])
+    return block_codes(sought.to_numpy(dtype=object))[0], [mean_value(np.array(own)) for own in shares]
 
 
 def average_drops(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:

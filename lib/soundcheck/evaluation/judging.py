@@ -48,7 +48,7 @@ from soundcheck.statistics.rules import WITHIN
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family, TestDefinition
 from soundcheck.suite.margins import Margin
-from soundcheck.suite.measures import info_of, measure_of
+from soundcheck.suite.measures import UNCHANGED, info_of, measure_of
 
 
 class Judging:
@@ -96,15 +96,20 @@ class Judging:
                 numbers = dict.fromkeys(("value", "low", "high"), np.nan)
                 rows.append(row | numbers | {"segments": len(subset), "blocks": 0, "reference": np.nan})
                 continue
+            scale = scale_within(info_of(name), found) if name else scale
             low, high = found.interval(self.interval, scale=scale)
-            numbers = {"value": found.value[0], "low": low[0], "high": high[0]}
-            counts = {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
-            rows.append(row | numbers | counts | {"reference": reference[0]})
             if name:
                 about = self._about(subset, name, ALL, f"{series} {step}")
                 fixed = fixed_speakers(statistic, subset.blocks)
                 speakers = self._block_of(subset) != "file"
-                self._estimates += estimate_rows(about, found, fixed, (low, high), scale, speakers=speakers)
+                kept = estimate_rows(about, found, fixed, (low, high), scale, speakers=speakers)
+                if name == UNCHANGED and not rows:  # the first step is compared with itself
+                    kept = [without_interval(one, "nothing can vary") for one in kept]
+                self._estimates += kept
+                low, high = ([np.nan if end is None else end] for end in (kept[0].low, kept[0].high))
+            numbers = {"value": found.value[0], "low": low[0], "high": high[0]}
+            counts = {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
+            rows.append(row | numbers | counts | {"reference": reference[0]})
         return pd.DataFrame(rows)
 
     def skip(self, subset: Subset, reason: str, test: str = "", column: str = "") -> None:
@@ -168,7 +173,10 @@ class Judging:
         speakers = self._block_of(subset) != "file"
         rows = estimate_rows(about, found, fixed, bounds, scale, speakers=speakers)
         rows = [
-            without_interval(row) if {row.measure, row.label}.intersection(biased) else row for row in rows
+            without_interval(row, "chance adds to it, so there is no interval")
+            if {row.measure, row.label}.intersection(biased)
+            else row
+            for row in rows
         ]
         if excluded:
             rows = [dataclasses.replace(row, low=None, high=None, excluded=excluded) for row in rows]

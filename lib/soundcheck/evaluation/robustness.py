@@ -163,7 +163,11 @@ class Limit:
 
 
 class Sweep:
-    """Error rates of one model under all settings, and by how much they exceed its clean rate."""
+    """Error rates of one model under all settings, and by how much they exceed its clean rate.
+
+    A subclass gives the ``excess`` of the mean rate under settings over so many times the clean rate, what
+    is ``measured`` of the model under a setting, and the names of that which are ``recorded`` as estimates.
+    """
 
     nouns: tuple[str, str, str]  # of rows and predictions, and what missing ones count as
     nothing_wrong: str
@@ -175,21 +179,6 @@ class Sweep:
         self.settings = dict(settings)
         self.every = [setting for own in settings.values() for setting in own]
         self._known: dict[tuple[object, ...], object] = {}
-
-    def excess(
-        self,
-        subset: Subset,
-        predictions: TransformedPredictions,
-        parts: Mapping[str, Sequence[Setting]],
-        times: float = 1.0,
-        mask: np.ndarray | None = None,
-    ) -> Statistic | Weighted:
-        """Mean rate under some settings minus so many times the clean rate; one value a part."""
-        raise NotImplementedError
-
-    def measured(self, subset: Subset, setting: Setting) -> dict[str, Statistic | Weighted]:
-        """Give what is shown of the model under a setting, the rate among it."""
-        raise NotImplementedError
 
     def note_missing(self, subset: Subset) -> None:
         """Note how many predictions are missing, and what they count as."""
@@ -210,10 +199,6 @@ class Sweep:
         if not clean:
             return f"{self.nothing_wrong} as it is, so nothing doubles"
         return self.too_high if DOUBLE * clean >= self.highest else ""
-
-    def recorded(self, subset: Subset) -> dict[str, str]:
-        """Give the names among the estimates of what :meth:`measured` gives and is no difference."""
-        raise NotImplementedError
 
     def half(self, subset: Subset, settings: Sequence[Setting]) -> Statistic | None:
         """Rate under each setting minus one half; ``None`` where one half means nothing."""
@@ -277,7 +262,7 @@ class Sweep:
                     change = self.excess(subset, subset.predictions, {"": settings}, mask=mask)
                     about = {"corpus": subset.corpus, "column": column, "group": group}
                     rows.append(about | {"transformation": name} | self._span(subset, "value", change))
-        columns = ["corpus", "column", "group", "transformation", "value", "value_low", "value_high"]
+        columns = ("corpus", "column", "group", "transformation", "value", "value_low", "value_high")
         frame = pd.DataFrame(rows, columns=[*columns, "segments", "blocks"])
         return frame.rename(columns={"value_low": "low", "value_high": "high"})
 

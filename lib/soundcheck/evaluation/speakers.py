@@ -64,20 +64,10 @@ def voice_groups(
         f"no pitch from {usable[0]:g} to {usable[1]:g} Hz": known & ~fine,
         f"speakers with up to {more_than} usable segments": fine & ~enough,
     }
+    masks = {name: groups == name for name in VOICES}
     rows = []
-    for name in VOICES:
-        rows.append((name, table[groups == name], mean))
-    rows += [(reason, table[mask], None) for reason, mask in reasons.items() if mask.any()]
-    return groups, pd.DataFrame(
-        [
-            (
-                name,
-                part["speaker"].nunique(),
-                len(part),
-                means.reindex(part.index).min() if means is not None else np.nan,
-                means.reindex(part.index).max() if means is not None else np.nan,
-            )
-            for name, part, means in rows
-        ],
-        columns=["group", "speakers", "segments", "lowest", "highest"],
-    )
+    for name, mask in (masks | {why: own.to_numpy() for why, own in reasons.items() if own.any()}).items():
+        part = table[mask]
+        means = mean.reindex(part.index) if name in masks else mean[:0]
+        rows.append((name, part["speaker"].nunique(), len(part), means.min(), means.max()))
+    return groups, pd.DataFrame(rows, columns=["group", "speakers", "segments", "lowest", "highest"])

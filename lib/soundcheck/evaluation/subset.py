@@ -101,11 +101,6 @@ class Subset:
         return len(self.segments)
 
     @property
-    def answers(self) -> Predictions:
-        """The predictions under the name that earlier notebooks know."""
-        return self.predictions
-
-    @property
     def sides(self) -> tuple[str, str]:
         """Names of what is compared: clean or base and change, or both conditions of pairs."""
         if self.partner is not None:

@@ -26,7 +26,7 @@ from soundcheck.metrics.verification import (
     min_dcf_threshold,
 )
 from soundcheck.metrics.weighted import Weighted, weighted_difference
-from soundcheck.results.estimates import ALL, Estimate
+from soundcheck.results.estimates import Estimate
 
 RATES = 41  # false acceptance rates at which a band of the curve is computed
 _NON_TARGETS = {
@@ -42,16 +42,16 @@ def overview(evaluation: Evaluation, subset: Subset) -> dict[str, Estimate]:
     threshold = evaluation.threshold(subset, subset.predictions.clean)
     main, found = evaluation.cost.plain, {}
 
-    def add(name: str, measure: str, statistic: Weighted, part: str = ALL) -> None:
-        (found[name],) = evaluation.estimate(subset, measure, statistic, part)
+    def add(name: str, measure: str, statistic: Weighted, condition: str = "") -> None:
+        (found[name],) = evaluation.estimate(subset, measure, statistic, condition=condition)
 
     for kind, mask in evaluation.kinds(subset).items():
-        part = ALL if mask.all() else kind
+        condition = "" if mask.all() else kind
         add(
             f"equal error rate, {_NON_TARGETS[kind]}",
             "equal_error_rate",
             equal_error_rate(trials.only(mask)),
-            part,
+            condition,
         )
     for name, cost in {"main setting": evaluation.cost, **evaluation.costs}.items():
         about = f"{name} (P {cost.p_target:g}, miss {cost.c_miss:g}, false alarm {cost.c_false_alarm:g})"

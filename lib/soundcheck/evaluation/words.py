@@ -205,7 +205,8 @@ def speech_rates(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.Data
                 errors = counts.take(own)
                 rate = word_error_rate(errors.words, errors.errors)
                 group = f"{name} {writing.units(unit)}{'' if column == 'length' else ' a second'}"
-                (one,) = evaluation.estimate(subset.take(own), measure, rate, f"{column}: {group}")
+                condition = f"{column}: {group}"
+                (one,) = evaluation.estimate(subset.take(own), measure, rate, condition=condition)
                 units = int(errors.words[~np.isnan(errors.errors)].sum())
                 place = (subset.corpus, unit, column, name, group)
                 blocks = one.speakers or len(np.unique(subset.blocks[own]))

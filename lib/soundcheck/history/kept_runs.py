@@ -116,7 +116,7 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
     digest = run.record.results[:12]
     if known := _with_digest(folder, digest):
         return known[0]
-    random = {model.name for model in run.record.models if model.kind == "random"}
+    random = run.record.references
     judged = {key: entry for key, entry in run.judged.items() if key[0] not in random}
     tables = tables_of(output, [corpus.name for corpus in run.record.corpora])
     part = None

@@ -81,16 +81,16 @@ class Contributions:
         """
         raise NotImplementedError
 
-    def sizes(self) -> np.ndarray:
-        """Sum the absolute contributions, float64 ``(size,)``."""
+    def totals(self) -> np.ndarray:
+        """Sum the contributions and their absolute values, not exactly, float64 ``(2, size)``."""
         raise NotImplementedError
 
     def project(self, gradient: np.ndarray) -> np.ndarray:
         """Multiply the contributions of each segment with a gradient ``(size, m)``: float64 ``(N, m)``."""
-        found = np.zeros((len(self.rows), gradient.shape[1]))
+        found = np.zeros((gradient.shape[1], len(self.rows)))  # values of all segments side by side
         rows = self._contributing()
-        found[rows] = self._projected(rows, gradient)
-        return found
+        found[:, rows] = self._projected(rows, gradient)
+        return found.T
 
     def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -137,16 +137,23 @@ class Columns(Contributions):
                 layer[:, n] = found
         return high, low
 
-    def sizes(self) -> np.ndarray:
-        """Sum the absolute contributions; see :meth:`Contributions.sizes`."""
+    def totals(self) -> np.ndarray:
+        """Sum contributions and their absolute values; see :meth:`Contributions.totals`."""
         rows = self._contributing()
-        return np.array([self.rows.sum(), *(np.abs(column[rows]).sum() for column in self.columns)], float)
+        found = np.full((2, self.size), np.count_nonzero(self.rows), dtype=np.float64)
+        for n, column in enumerate(self.columns, start=1):
+            own = column[rows]
+            found[:, n] = own.sum(), np.abs(own).sum()
+        return found
 
     def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
-        columns = (
-            column[rows, np.newaxis] * slope for column, slope in zip(self.columns, gradient[1:], strict=True)
-        )
-        return sum(columns, gradient[0])
+        found = np.repeat(gradient[:1].T, np.count_nonzero(self.rows), axis=1)
+        for slopes, column in zip(gradient[1:], self.columns, strict=True):
+            own = column[rows]
+            for values, slope in zip(found, slopes, strict=True):
+                if slope:
+                    values += slope * own
+        return found
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -179,12 +186,12 @@ class Cells(Contributions):
         high = counts.reshape(n_blocks, self.n_cells).astype(np.float64)
         return high, np.zeros_like(high)
 
-    def sizes(self) -> np.ndarray:
-        """Count the segments of each cell."""
-        return np.bincount(self.cells[self._contributing()], minlength=self.n_cells).astype(np.float64)
+    def totals(self) -> np.ndarray:
+        """Count the segments of each cell; see :meth:`Contributions.totals`."""
+        return np.tile(np.bincount(self.cells[self._contributing()], minlength=self.n_cells) * 1.0, (2, 1))
 
     def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
-        return gradient[self.cells[rows]]
+        return gradient.T.take(self.cells[rows], axis=1)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -215,12 +222,14 @@ class Tallies(Contributions):
             high[own, 0] = np.diff([*first, len(order)])
         return high, np.zeros_like(high)
 
-    def sizes(self) -> np.ndarray:
-        """Sum the absolute contributions; see :meth:`Contributions.sizes`."""
-        return np.append(float(self.rows.sum()), np.abs(self.tallies[self.rows]).sum(axis=0))
+    def totals(self) -> np.ndarray:
+        """Sum contributions and their absolute values; see :meth:`Contributions.totals`."""
+        own = self.tallies[self.rows]
+        sums = np.stack([own.sum(axis=0), np.abs(own).sum(axis=0)])
+        return np.concatenate([np.full((2, 1), float(len(own))), sums], axis=1)
 
     def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
-        return gradient[0] + self.tallies[rows] @ gradient[1:]
+        return gradient[:1].T + gradient[1:].T @ self.tallies[rows].T
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -298,7 +307,9 @@ class Statistic:
 
     def _gradient(self) -> np.ndarray:
         """Differentiate the values at the sums, ``(k, m)``; 0 for sums to which no segment contributes."""
-        sums, steps = self.sums(), _STEP * np.concatenate([part.sizes() for part in self.parts])
+        found = {part: part.totals() for part in dict.fromkeys(self.parts)}
+        sums, sizes = np.concatenate([found[part] for part in self.parts], axis=1)
+        steps = _STEP * sizes
         found, value = np.zeros((len(sums), len(self.labels))), self.compute(sums)
         moving = np.flatnonzero(steps)
         for start in range(0, len(moving), _AT_A_TIME):

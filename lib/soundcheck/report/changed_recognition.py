@@ -39,7 +39,7 @@ def lost_words(evaluation: Evaluation, subset: Subset, found: Sequence[Localised
     subset
         From :meth:`~soundcheck.evaluation.evaluation.Evaluation.transformed`.
     found
-        Words of everybody, see :func:`soundcheck.evaluation.recognition_measures.localised_words`; those with
+        Words of everybody, see :func:`soundcheck.evaluation.fault_localisation.localised_words`; those with
         the largest share lost first.
     """
     lost = [one for one in found if one.drop > 0]

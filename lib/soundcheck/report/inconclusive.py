@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.report import failures, tables
+from soundcheck.report.key_figures import significant
 from soundcheck.results.record import RunRecord
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
@@ -40,6 +41,19 @@ class Inconclusive:
     few: int
     needed: float
     plan: str
+
+    @property
+    def cells(self) -> tuple[object, ...]:
+        """Tests, what is not excluded, tests without interval and the plan: cells of :func:`columns`."""
+        bound = f"{significant(self.bound)}: {self.where}" if self.where else ""
+        return self.tests, bound, self.few or "", self.plan
+
+
+def columns(record: RunRecord, rows: pd.DataFrame) -> list[str]:
+    """Name the columns of a table of families with inconclusive tests."""
+    speakers = noun(record, rows)
+    plan = f"{speakers} that would decide half of them (planning figure)"
+    return ["family", "inconclusive", "not excluded", f"fewer than {LEAST_BLOCKS} {speakers}", plan]
 
 
 def inconclusive(record: RunRecord, rows: pd.DataFrame) -> list[Inconclusive]:

@@ -179,8 +179,3 @@ def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Seque
             worse = found.figure is not None and worse_than_chance(found.figure)
             notes.append(f"{WORSE_THAN_CHANCE if worse else EXPLAINED[found.name]} at {task}: {why}")
     return notes
-
-
-def marks(notes: Sequence[str]) -> Html:
-    """Show notes of :func:`standing_notes` in small print below a name."""
-    return element("span", *(element("small", note, class_="sc-line sc-standing") for note in notes))

@@ -32,7 +32,7 @@ def rates_by_speech(frame: pd.DataFrame, overall: float) -> Figure:
         figure, panels = new(7.5, 2.9, 1, len(columns), sharey=True)
         for axes, column in zip(panels, columns, strict=True):
             own = frame[frame["column"] == column]
-            values, places = own["value"].to_numpy(), np.arange(len(own))
+            values, places = own["value"].to_numpy(dtype=float), np.arange(len(own))
             spans = np.nan_to_num(np.abs(own[["low", "high"]].to_numpy(dtype=float).T - values))
             axes.axhline(overall, color=GREY, linewidth=1, linestyle="--", label="all")
             axes.errorbar(places, values, yerr=spans, fmt="o-", color=BLUE, markersize=5, capsize=2)

@@ -141,7 +141,7 @@ def comparison_table(
     Parameters
     ----------
     compared
-        From :func:`soundcheck.evaluation.recognition_measures.compare`.
+        From :func:`soundcheck.evaluation.words.compare`.
     kind
         Kind of interval that the suite has chosen; shown beside the percentile and the Gaussian one.
     blocks

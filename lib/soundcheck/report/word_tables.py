@@ -126,7 +126,7 @@ def group_words(found: Mapping[tuple[str, str], Sequence[Localised]], caption: s
     Parameters
     ----------
     found
-        From :func:`soundcheck.evaluation.recognition_measures.localised_words`.
+        From :func:`soundcheck.evaluation.fault_localisation.localised_words`.
     caption
         What the table shows.
     """
@@ -152,10 +152,10 @@ def keyword_table(
     Parameters
     ----------
     rows
-        From :func:`soundcheck.evaluation.recognition_measures.missing_words`; a kind without sentences says
+        From :func:`soundcheck.evaluation.fault_localisation.missing_words`; a kind without sentences says
         so, and one with fewer than :data:`LEAST_WORDS` words has no interval.
     more
-        From :func:`soundcheck.evaluation.recognition_measures.missing_more`.
+        From :func:`soundcheck.evaluation.fault_localisation.missing_more`.
     title
         What the table shows.
     """
@@ -204,7 +204,7 @@ def keyword_notes(corpus: str, probed: KeywordSentences, spoken: int) -> list[st
     corpus
         Name of the corpus that the words come from.
     probed
-        From :func:`soundcheck.evaluation.recognition_measures.words_to_speak`.
+        From :func:`soundcheck.evaluation.fault_localisation.words_to_speak`.
     spoken
         Number of sentences.
     """
@@ -228,7 +228,7 @@ def drop_table(drops: pd.DataFrame, caption: str) -> Html:
     Parameters
     ----------
     drops
-        From :func:`soundcheck.evaluation.recognition_measures.average_drops`, the groups of one column.
+        From :func:`soundcheck.evaluation.fault_localisation.average_drops`, the groups of one column.
     caption
         What the table shows.
     """
@@ -250,7 +250,7 @@ def drop_tables(subset: Subset, drops: pd.DataFrame, model: str, words: int) -> 
     subset
         The segments.
     drops
-        From :func:`soundcheck.evaluation.recognition_measures.average_drops`.
+        From :func:`soundcheck.evaluation.fault_localisation.average_drops`.
     model
         Name of the recogniser that is tested.
     words
@@ -276,9 +276,9 @@ def localised_tables(
     Parameters
     ----------
     found
-        From :func:`soundcheck.evaluation.recognition_measures.localised_words`.
+        From :func:`soundcheck.evaluation.fault_localisation.localised_words`.
     probed
-        From :func:`soundcheck.evaluation.recognition_measures.words_to_speak`.
+        From :func:`soundcheck.evaluation.fault_localisation.words_to_speak`.
     title
         What the tables show.
     """
@@ -297,8 +297,8 @@ def agreement_tables(
     evaluation, subset
         Say why no recognisers are compared, if so.
     drops, violations
-        From :func:`soundcheck.evaluation.recognition_measures.average_drops` and
-        :func:`soundcheck.evaluation.recognition_measures.pair_violations`.
+        From :func:`soundcheck.evaluation.fault_localisation.average_drops` and
+        :func:`soundcheck.evaluation.fault_localisation.pair_violations`.
     """
     heard = evaluation.recognisers(subset)
     if len(heard) < 2:

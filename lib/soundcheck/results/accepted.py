@@ -37,12 +37,8 @@ def accepted_reasons(
 ) -> pd.Series:
     """Give for each row the reason why its failure is accepted, and how long; empty if nothing accepts it.
 
-    Parameters
-    ----------
-    today
-        Entries whose last day is before it accept nothing; default: this day.
-    failed
-        Which rows count as failures, bool; default: :func:`failures`.
+    Entries whose last day is before ``today`` (default: this day) accept nothing. ``failed`` says which rows
+    count as failures; default: :func:`failures`.
     """
     today = today or day.today()
     reasons = pd.Series("", index=frame.index, dtype=object)

@@ -25,17 +25,17 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.escaping import spreadsheet
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.estimates import Estimate
 from soundcheck.results.judged import Judged
-from soundcheck.results.schema import frame_of_rows, schema_of
+from soundcheck.results.schema import csv_text, frame_of_rows, plain, schema_of
 from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import SHOWN, Verdict
@@ -172,15 +172,7 @@ def unsettled(
     With ``same_segments`` only if both answered the same. For ``kinds`` see :func:`difference`.
     """
     before, after = baseline.verdict, candidate.verdict
-    common = {
-        "baseline": before.model,
-        "candidate": after.model,
-        **{name: getattr(after, name) for name in _SAME},
-        "baseline_value": before.value,
-        "candidate_value": after.value,
-        "baseline_passed": before.passed,
-        "candidate_passed": after.passed,
-    }
+    common = {"baseline": before.model, "candidate": after.model} | _facts(before, after)
     if before.value is None or after.value is None:
         who, what = (before.model, before.skipped) if before.value is None else (after.model, after.skipped)
         return Contrast(**common, skipped=f"{who}: {what}")
@@ -210,6 +202,14 @@ def unsettled(
     if found["p_value"] is not None and _counts_errors(after) and before.value > 0:
         common |= _relative(baseline, candidate, found["difference"], paired)
     return Contrast(**common, skipped="; ".join(remarks))
+
+
+def _facts(before: Verdict | None, after: Verdict | None) -> dict[str, Any]:
+    """Give what a contrast says of both rows; one of them may not be there."""
+    found = {name: getattr(after or before, name) for name in _SAME}
+    for who, row in (("baseline", before), ("candidate", after)):
+        found |= {f"{who}_value": row and row.value, f"{who}_passed": row and row.passed}
+    return found
 
 
 def difference(
@@ -244,7 +244,8 @@ def difference(
         found["pairing"] = PAIRED if "certainty" in found else UNPAIRED
     freedom = float(np.fmin(before.freedom, after.freedom))  # NaN: nothing varies
     if min(len(entry.spread) for entry in entries) and freedom > 0:
-        if (before.segments, before.blocks) == (after.segments, after.blocks):
+        same = (before.segments, before.blocks) == (after.segments, after.blocks)
+        if same and len(before.spread) == len(after.spread):
             spreads = [sign * entry.spread for sign, entry in zip(signs, entries, strict=True)]
             error = float(round_significant(np.linalg.norm(spreads[1] - spreads[0])))
         else:
@@ -378,18 +379,8 @@ def contrasts(
         missing = names[1] if other is None else names[0]
         if there.passed is None and there.evidence != SHOWN:
             continue  # skipped as a whole for one model, by its labels for the other
-        found.append(
-            Contrast(
-                names[0],
-                names[1],
-                **{name: getattr(there, name) for name in _SAME},
-                baseline_value=None if one is None else there.value,
-                candidate_value=None if other is None else there.value,
-                baseline_passed=None if one is None else there.passed,
-                candidate_passed=None if other is None else there.passed,
-                skipped=f"not judged for {missing}",
-            )
-        )
+        facts = _facts(*(entry and entry.verdict for entry in (one, other)))
+        found.append(Contrast(*names, **facts, skipped=f"not judged for {missing}"))
     return settled(found)
 
 
@@ -453,6 +444,5 @@ def load_contrasts(path: str | os.PathLike) -> list[Contrast]:
 
 def contrast_csv(frame: pd.DataFrame) -> bytes:
     """Write the table as CSV; text that a spreadsheet would run gets an apostrophe."""
-    texts = frame.select_dtypes(include="str").columns
-    safe = frame.assign(**{name: frame[name].map(spreadsheet) for name in texts})
-    return safe.to_csv(index=False, lineterminator="\n").encode("utf-8", "backslashreplace")
+    columns = {name: plain(frame[name], kind) for name, kind in CONTRAST_TYPES.items()}
+    return csv_text(columns, CONTRAST_TYPES).encode()

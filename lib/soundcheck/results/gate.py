@@ -63,7 +63,7 @@ def check(
     suite: Path | None = None,
     today: datetime.date | None = None,
 ) -> Judgement:
-    """Judge a results table and write JUnit XML.
+    """Judge a results table and write JUnit XML; options that contradict each other are an ``InputError``.
 
     Parameters
     ----------
@@ -73,31 +73,20 @@ def check(
         File for the JUnit XML; default ``junit.xml`` beside the results.
     models
         Judge only these models; default all but random references.
-    strict
-        Whether values on the wrong side of their threshold fail, too, whatever their intervals.
-    inconclusive
-        ``"fail"`` if tests fail that are inconclusive, else ``"pass"``.
-    baselines
-        Earlier runs; then only what got worse than in one of them fails, and hard bars.
-    matters_worse
-        By how much a value has to be worse; default: what the suite says, or 0.01.
+    strict, inconclusive
+        Whether values on the wrong side of their threshold fail, too, whatever their intervals, and whether
+        tests fail that are inconclusive (``"fail"``).
+    baselines, matters_worse
+        Earlier runs; then only what got worse than in one of them by so much fails, and hard bars.
     suite
         The suite as it is now, whose ``accepted`` and ``tests`` are applied; default: those of the run.
     today
         The day that accepted failures are looked at; default: this one.
-
-    Raises
-    ------
-    InputError
-        If a table is missing, was cut or edited, or holds no row; if a model is not there or a random
-        reference; if an earlier run has no test in common; if the suite is another one; if options
-        contradict each other.
     """
     if baselines and (strict or inconclusive == FAIL):
         option = "--strict" if strict else "--inconclusive fail"
-        raise input_error(
-            option, "it contradicts --baseline, by which only what got worse fails", "Remove it"
-        )
+        what = "it contradicts --baseline, by which only what got worse fails"
+        raise input_error(option, what, "Remove it")
     run = read_run(results)
     run, notes = suite_now.with_suite(run, suite) if suite else (run, suite_now.changed(run))
     record, frame = run.record, _judged_models(run, models)
@@ -128,7 +117,10 @@ def check(
         fails = [FAIL, INCONCLUSIVE] if inconclusive == FAIL else [FAIL]
         counts = frame["state"].isin(fails) & frame["mirrors"].eq("")
         counts |= frame["passed"].eq(False) & strict
-        failing = _of_pairs(frame, _verdicts(frame, counts))[rows.index]
+        texts = pd.Series("", index=frame.index, dtype=object)
+        for row in frame[counts].itertuples():
+            texts[row.Index] = _verdict(row)
+        failing = _of_pairs(frame, texts)[rows.index]
     entries = record.accepted if record else ()
     excuses = accepted.accepted_reasons(rows, entries, today, failing.ne(""))
     bars = _of_pairs(frame, bars.fillna(""))[rows.index]
@@ -163,16 +155,15 @@ def check(
 def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
     """Keep the rows of the models that are judged."""
     frame = run.frame
-    random = {model.name for model in run.record.models if model.kind == "random"} if run.record else set()
+    random = run.record.references if run.record else set()
     for name in models:
         if name in random:
             what = f"{quoted(name)} is a random reference, which is never judged"
             raise input_error(run.path.name, what, "Name another model with --model")
         if name not in set(frame["model"]):
             known = sorted(set(frame["model"]) - random)
-            raise input_error(
-                run.path.name, f"no row of model {quoted(name)} given with --model", did_you_mean(name, known)
-            )
+            what = f"no row of model {quoted(name)} given with --model"
+            raise input_error(run.path.name, what, did_you_mean(name, known))
     frame = frame[frame["model"].isin(models)] if models else frame[~frame["model"].isin(random)]
     if frame.empty:
         what = "all models are random references, which are never judged"
@@ -206,21 +197,17 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[pd.Series, list[s
     return missed, absent
 
 
-def _verdicts(frame: pd.DataFrame, counts: pd.Series) -> pd.Series:
-    texts = [_verdict(row) if count else "" for row, count in zip(frame.itertuples(), counts, strict=True)]
-    return pd.Series(texts, index=frame.index, dtype=object)
-
-
 def _of_pairs(frame: pd.DataFrame, reasons: pd.Series) -> pd.Series:
     """Let the counted group of a pair fail for the other, too: both are one test."""
-    names = list(KEY)
     others = frame[frame["mirrors"].ne("") & reasons.ne("")]
-    keys = others.assign(group=others["mirrors"])[names].itertuples(index=False, name=None)
-    found = {
-        key: f"{row.group}: {reasons[row.Index]}" for key, row in zip(keys, others.itertuples(), strict=True)
-    }
-    texts = [found.get(key, "") for key in frame[names].itertuples(index=False, name=None)]
+    counting = _keys(others.assign(group=others["mirrors"]))
+    found = dict(zip(counting, others["group"] + ": " + reasons[others.index], strict=True))
+    texts = [found.get(key, "") for key in _keys(frame)]
     return reasons.mask(reasons.eq(""), pd.Series(texts, index=frame.index, dtype=object))
+
+
+def _keys(frame: pd.DataFrame) -> list[tuple[str, ...]]:
+    return list(frame[list(KEY)].itertuples(index=False, name=None))
 
 
 def _undecided(model: str, rows: pd.DataFrame) -> str:
@@ -246,10 +233,9 @@ def _got_worse(
         where = f"--baseline {baseline.shown}"
         if found.empty:
             models = [", ".join(sorted(set(rows["model"]))) for rows in (baseline.frame, frame)]
-            told = "; ".join([f"its models are {models[0]}, those judged here {models[1]}", *different])
-            raise input_error(
-                where, f"it has no judged test in common with the results: {told}", "Name a run of the suite"
-            )
+            reasons = "; ".join([f"its models are {models[0]}, those judged here {models[1]}", *different])
+            what = f"it has no judged test in common with the results: {reasons}"
+            raise input_error(where, what, "Name a run of the suite")
         compared.append(found)
         unknown = int(found["p_value"].isna().sum())
         paired = int((found["p_value"].notna() & found["paired"]).sum())
@@ -264,8 +250,8 @@ def _got_worse(
         # Of a pair the other row may count now.
         frames = [one.frame[one.frame["passed"].notna()] for one in (run, baseline)]
         frames[1] = frames[1][frames[1]["model"].isin(frame["model"])]
-        here, there = (set(one[list(KEY)].itertuples(index=False, name=None)) for one in frames)
-        if gone := len(there - here):
+        here, there = map(_keys, frames)
+        if gone := len({*there} - {*here}):
             lines.append(f"{number_of(gone, 'test')} of {baseline.shown} not judged any more.")
         lines += [f"{baseline.shown} differs: {what}." for what in different]
     reasons = pd.Series("", index=frame.index, dtype=object)
@@ -316,10 +302,8 @@ def _missing(frame: pd.DataFrame, record: RunRecord | None, models: Sequence[str
     if record is None:
         return []
     there = set(zip(frame["model"], frame["family"], strict=True))
-    random = {model.name for model in record.models if model.kind == "random"}
-    judged = [
-        one for one in record.notebooks if one.model in models or (not models and one.model not in random)
-    ]
+    wanted = models or {one.model for one in record.notebooks} - record.references
+    judged = [one for one in record.notebooks if one.model in wanted]
     problems = []
     for notebook in (*judged, *record.comparisons, *record.studies):
         if notebook.failed:

@@ -111,11 +111,6 @@ def save(
     ).write(path)
 
 
-def load(path: str | os.PathLike) -> list[Verdict]:
-    """Read the verdicts that :func:`save` wrote."""
-    return load_all(path)[0]
-
-
 def load_all(path: str | os.PathLike) -> tuple[list[Verdict], list[Estimate], list[tuple]]:
     """Read the verdicts, the estimates, and what was drawn: corpus, family, task and keys of segments."""
     found = _Rows.read(path)

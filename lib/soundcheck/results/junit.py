@@ -10,22 +10,16 @@ import pandas as pd
 from soundcheck.common.escaping import xml_text
 
 # What became of a test. The exit code agrees: only failures and errors are red.
-PASSED, FAILED, ERROR, SKIPPED = STATUS = ("passed", "failure", "error", "skipped")
+PASSED, FAILED, ERROR, SKIPPED = "passed", "failure", "error", "skipped"
 _TYPES = {FAILED: "threshold", ERROR: "run"}
 
 
 def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = (), undecided: Sequence[str] = ()) -> bytes:
     """Write results as JUnit XML.
 
-    Parameters
-    ----------
-    frame
-        Rows of the results table with two columns more: ``status``, one of ``"passed"``, ``"failure"``,
-        ``"error"`` and ``"skipped"``, and ``message``.
-    problems
-        What did not run; they become errors of a suite of their own.
-    undecided
-        Of which models nothing could be concluded; they become skipped cases of that suite.
+    ``frame`` has two columns more than the results, ``status``, such as :data:`PASSED`, and ``message``. What
+    did not run (``problems``) and models of which nothing could be concluded become errors and skipped cases
+    of a suite of their own.
     """
     root = ElementTree.Element("testsuites", name="soundcheck")
     for (model, corpus, family), rows in frame.groupby(["model", "corpus", "family"], sort=True):
@@ -45,18 +39,16 @@ def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = (), undecided: Sequ
 
 def _suite(root: ElementTree.Element, name: str, cases: Iterable[tuple[str, str, str]]) -> None:
     suite = ElementTree.SubElement(root, "testsuite", name=xml_text(name))
-    counts = dict.fromkeys(STATUS, 0)
-    for test, status, message in cases:
-        counts[status] += 1
-        case = ElementTree.SubElement(
-            suite, "testcase", classname=xml_text(name), name=xml_text(test), time="0"
-        )
+    found = list(cases)
+    for test, status, message in found:
+        about = {"classname": xml_text(name), "name": xml_text(test), "time": "0"}
+        case = ElementTree.SubElement(suite, "testcase", about)
         if status != PASSED:
             kind = {"type": _TYPES[status]} if status in _TYPES else {}
             ElementTree.SubElement(case, status, message=xml_text(message), **kind)
-    suite.set("tests", str(sum(counts.values())))
-    for status, key in ((FAILED, "failures"), (ERROR, "errors"), (SKIPPED, "skipped")):
-        suite.set(key, str(counts[status]))
+    suite.set("tests", str(len(found)))
+    for wanted, key in ((FAILED, "failures"), (ERROR, "errors"), (SKIPPED, "skipped")):
+        suite.set(key, str(sum(status == wanted for _, status, _ in found)))
     suite.set("time", "0")
 
 

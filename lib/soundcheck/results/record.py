@@ -339,6 +339,11 @@ class RunRecord(JsonFile):
         return "file" if without else "speaker"
 
     @property
+    def references(self) -> set[str]:
+        """Names of the random references."""
+        return {model.name for model in self.models if model.kind == "random"}
+
+    @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:
         """All notebooks that did not come to their end."""
         return [one for one in (*self.notebooks, *self.comparisons, *self.studies) if one.failed]

@@ -14,6 +14,7 @@ if it is better than guessing on one of them, else *hollow* if it is hollow on o
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -35,21 +36,8 @@ class Standing(NamedTuple):
 
 
 def compared(low: float, high: float, guessing: float, blocks: int, *, more_is_better: bool) -> str:
-    """Say how a model stands whose number has this interval.
+    """Say how a model stands whose number has this interval, NaN if there is none.
 
-    Parameters
-    ----------
-    low, high
-        Bounds of the interval; NaN if there is none.
-    guessing
-        What guessing scores.
-    blocks
-        Blocks, usually speakers, that the number rests on.
-    more_is_better
-        Whether larger numbers are better.
-
-    Examples
-    --------
     >>> compared(0.02, 0.3, 0.0, 8, more_is_better=True), compared(-0.1, 0.1, 0.0, 8, more_is_better=True)
     ('proven', 'unproven')
     """
@@ -61,42 +49,20 @@ def compared(low: float, high: float, guessing: float, blocks: int, *, more_is_b
 
 
 def standing(figures: Sequence[KeyFigure], model: str, task: str, corpus: str = "") -> Standing:
-    """Say how a model stands at a task.
-
-    Parameters
-    ----------
-    figures
-        Numbers of all models, see :class:`soundcheck.results.record.RunRecord`.
-    model, task
-        Their names.
-    corpus
-        The corpus on which it matters; empty for all of them together.
-    """
+    """Say how a model stands at a task, on a corpus or on all of them together."""
     own = [f for f in figures if f.standing and (f.model, f.task) == (model, task)]
     here = [f for f in own if f.corpus == corpus]
-    for some in (here, own):
-        for wanted in (PROVEN, HOLLOW):
-            for figure in some:
-                if figure.standing == wanted:
-                    return Standing(wanted, figure)
+    for some, wanted in itertools.product((here, own), (PROVEN, HOLLOW)):
+        for figure in some:
+            if figure.standing == wanted:
+                return Standing(wanted, figure)
     return Standing(UNPROVEN, next(iter((*here, *own)), None))
 
 
 def standings(frame: pd.DataFrame, figures: Sequence[KeyFigure] | None) -> pd.Series:
     """Say of each row of the results how its model stands at its task.
 
-    Parameters
-    ----------
-    frame
-        The results table, or a part of it.
-    figures
-        Numbers of all models; ``None`` if nobody computed them.
-
-    Returns
-    -------
-    pandas.Series
-        :data:`PROVEN`, :data:`HOLLOW` or :data:`UNPROVEN`; always proven for rows about correctness, which
-        speak for themselves, and for records without figures.
+    Rows about correctness are always proven, as they speak for themselves, and so are all without figures.
     """
     found = pd.Series(PROVEN, index=frame.index, dtype=object)
     if figures is None or frame.empty:

@@ -125,39 +125,36 @@ def judge(
     if len(reference) != len(result.labels):
         raise ValueError(f"{len(reference)} reference values do not fit {len(result.labels)} labels.")
     verdicts = []
-    for n, label in enumerate(result.labels):
-        value, random = _some(result.value[n]), _some(reference[n])
-        passed = reference_passed = certainty = None
+    numbers = zip(result.labels, result.value, reference, low, high, strict=True)
+    for n, (label, *cells) in enumerate(numbers):
+        value, random, *bounds = map(_some, cells)
         one_class = result.notes[n].startswith(ONE_CLASS)
         bar = None if one_class else threshold
-        if bar is not None and random is not None:
-            reference_passed = bool(passes(rule, random, bar))
-        if bar is not None and value is not None:
-            passed = bool(passes(rule, value, bar))
-            certainty = _some(result.certainty(n, rule, bar, passed))
+        passed, reference_passed = (
+            None if None in (bar, number) else bool(passes(rule, number, bar)) for number in (value, random)
+        )
         shown = bar is None and value is not None and not untestable
         without = result.notes[n] if one_class else no_threshold(task)
         remarks = [result.reasons[n] or (without if shown else untestable), result.withheld[n]]
-        verdicts.append(
-            Verdict(
-                **about,
-                task=task,
-                label=label,
-                value=value,
-                low=_some(low[n]),
-                high=_some(high[n]),
-                segments=int(result.segments[n]),
-                blocks=int(result.blocks[n]),
-                threshold=bar,
-                rule=rule,
-                passed=passed,
-                certainty=certainty,
-                reference=random,
-                reference_passed=reference_passed,
-                skipped="; ".join(filter(None, remarks)),
-                evidence=SHOWN if shown else "",
-            )
+        found = Verdict(
+            **about,
+            task=task,
+            label=label,
+            value=value,
+            low=bounds[0],
+            high=bounds[1],
+            segments=int(result.segments[n]),
+            blocks=int(result.blocks[n]),
+            threshold=bar,
+            rule=rule,
+            passed=passed,
+            certainty=None if passed is None else _some(result.certainty(n, rule, bar, passed)),
+            reference=random,
+            reference_passed=reference_passed,
+            skipped="; ".join(filter(None, remarks)),
+            evidence=SHOWN if shown else "",
         )
+        verdicts.append(found)
     return verdicts
 
 
@@ -168,13 +165,11 @@ def skip(reason: str, **about: Any) -> Verdict:
 
 def skipped_rows(model: str, corpus: str, family: Family, task: Task, reason: str) -> list[Verdict]:
     """Make the rows of all tests that a family has for a task, skipped for the same reason."""
+    about = {"model": model, "corpus": corpus, "family": family.name, "category": family.category}
     return [
         skip(
             test.off or reason,
-            model=model,
-            corpus=corpus,
-            family=family.name,
-            category=family.category,
+            **about,
             task=task.name,
             test=test.name,
             rule=test.rule,

@@ -30,6 +30,8 @@ from soundcheck.metrics.additive import Statistic, ratio, round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.evidence import FREE, Scale
 
+_NOISE = 1e-12  # of squares, below which a spread is none
+
 SKETCH = 1000
 
 
@@ -77,52 +79,39 @@ def fixed_speakers(
         used, least = speakers >= 0, 3
     else:
         influence, speakers, used, least = statistic.influence(), np.asarray(blocks), statistic.rows, 2
-    influence = influence[used]
+    if not used.all():
+        influence, speakers = influence[used], speakers[used]
     if len(influence) < 2:
         nothing = np.full(m, np.nan)
-        return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool), np.zeros((0, m)))
-    strata, independent = _strata(speakers[used], least)
-    counts = np.bincount(strata)[:, np.newaxis]
-    sums, squares = (_sums(strata, values) for values in (influence, influence**2))
-    variances = counts / (counts - 1) * np.maximum(squares - sums**2 / counts, 0.0)
-    total = variances.sum(axis=0)
-    freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=0))
-    freedom = np.fmin(freedom, np.maximum((influence != 0).sum(axis=0) - 1, 1))
-    wanted = np.zeros((0, m))
-    if spread:
-        wanted = _sketch((influence - (sums / counts)[strata]) * np.sqrt(counts / (counts - 1))[strata])
-    return FixedSpeakers(round_significant(np.sqrt(total)), freedom, np.full(m, independent), wanted)
-
-
-def _sketch(rows: np.ndarray) -> np.ndarray:
-    """Add up rows with random signs in a few places, which keeps the squares of all combinations of columns.
-
-    Charikar, Chen and Farach-Colton (2002), Finding frequent items in data streams. With 1,000 places errors
-    are within 5 % in 97 of 100 cases.
-    """
-    if len(rows) <= SKETCH:
-        return rows
-    rng = np.random.default_rng(len(rows))
-    places, signs = rng.integers(SKETCH, size=len(rows)), rng.choice([-1.0, 1.0], size=len(rows))
-    columns = [np.bincount(places, signs * column, minlength=SKETCH) for column in rows.T]
-    return np.stack(columns, axis=1)
-
-
-def _sums(strata: np.ndarray, values: np.ndarray) -> np.ndarray:
-    return np.stack([np.bincount(strata, column) for column in values.T], axis=1)
+        return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool))
+    strata, independent = _strata(speakers, least)
+    counts = np.bincount(strata)
+    variances = np.empty((m, len(counts)))
+    for n, own in enumerate(influence.T):
+        sums, squares = np.bincount(strata, own), np.bincount(strata, own**2)
+        spread = squares - sums**2 / counts
+        # Equal numbers have a spread of float noise, and that is none.
+        variances[n] = counts / (counts - 1) * np.where(spread > _NOISE * squares, spread, 0.0)
+    total = variances.sum(axis=1)
+    freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=1))
+    freedom = np.fmin(freedom, np.maximum(np.count_nonzero(influence, axis=0) - 1, 1))
+    undefined = np.isnan(influence).any(axis=0)
+    error = np.where(undefined, np.nan, round_significant(np.sqrt(total)))
+    return FixedSpeakers(error, np.where(total > 0, freedom, np.nan), np.full(m, independent))
 
 
 def _strata(speakers: np.ndarray, least: int) -> tuple[np.ndarray, bool]:
     """Give strata of enough recordings numbers from 0, and say whether all recordings are in one."""
-    _, codes, counts = np.unique(speakers, return_inverse=True, return_counts=True)
-    single = counts < least
-    if 2 * single.sum() > len(counts):
+    counts = np.bincount(speakers)
+    there, single = counts > 0, (counts > 0) & (counts < least)
+    if 2 * single.sum() > there.sum():
         return np.zeros(len(speakers), dtype=np.intp), True
-    own = np.cumsum(~single) - 1
+    own = np.cumsum(there & ~single) - 1
     # A speaker who is alone with so few recordings joins the one with the fewest.
     alone = single.sum() == 1
-    own[single] = own[np.where(single, counts.max() + 1, counts).argmin()] if alone else own.max() + 1
-    return own[codes], False
+    largest = counts.max() + 1
+    own[single] = own[np.where(there & ~single, counts, largest).argmin()] if alone else own.max() + 1
+    return own[speakers], False
 
 
 def sample_interval(

@@ -14,16 +14,14 @@ from soundcheck.publish.cards.evidence import figure_table, sentences
 from soundcheck.publish.cards.groups import groups
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, link, paragraphs, table
-from soundcheck.report.inconclusive import inconclusive, noun
+from soundcheck.report.inconclusive import columns, inconclusive
 from soundcheck.report.key_figures import (
-    significant,
     standing_notes,
 )
 from soundcheck.results.page_names import corpus_page
 from soundcheck.results.states import STATES
 from soundcheck.results.summary import headline, tally
 from soundcheck.results.table import is_older
-from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.card import FIELDS
 
 MOST = 30  # rows of a table; all are in the results
@@ -132,14 +130,9 @@ def inconclusive_tests(facts: ModelFacts, context: CardContext) -> str:
     rows = []
     for one in inconclusive(facts.record, facts.inconclusive):
         title = link(inline(one.title), context.link(facts.page(one.family)))
-        bound = f"{significant(one.bound)}: {inline(one.where)}" if one.where else ""
-        rows.append([title, f"{one.tests:,}", bound, f"{one.few:,}"])
+        rows.append([title, *map(inline, one.cells)])
     about = "An inconclusive test is no pass: what its interval contains is not excluded."
-    head = ["family", "inconclusive", "difference of a group that is not excluded"]
-    shown = table(
-        [*head, f"with fewer than {LEAST_BLOCKS} {noun(facts.record, facts.inconclusive)}"], rows, (1, 3)
-    )
-    return f"{about}\n\n{shown}"
+    return f"{about}\n\n{table(columns(facts.record, facts.inconclusive), rows, (1, 3))}"
 
 
 def limits(facts: ModelFacts, context: CardContext) -> str:

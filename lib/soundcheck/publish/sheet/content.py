@@ -23,6 +23,7 @@ from soundcheck.publish.sheet.figures import Picture
 from soundcheck.publish.sheet.sounds import Scene
 from soundcheck.publish.verdict_lines import comparison_lines, plain, verdict_lines
 from soundcheck.report import failures
+from soundcheck.report.inconclusive import columns as inconclusive_columns
 from soundcheck.report.inconclusive import inconclusive, noun
 from soundcheck.report.key_figures import significant
 from soundcheck.report.sentences import both_rules
@@ -270,26 +271,14 @@ def _inconclusive(facts: ModelFacts) -> Grid:
         return Grid(title, notes=("No test is inconclusive.", *notes))
     found = inconclusive(facts.record, rows)
     lines = [
-        (
-            plain(one.title, 60),
-            f"{one.tests:,}",
-            f"{significant(one.bound)} ({plain(one.where, 70)})" if one.where else "",
-            one.plan,
-        )
+        (plain(one.title, 60), *(plain(str(cell), 80) for cell in one.cells))
         for one in found[:MOST_INCONCLUSIVE]
     ]
-    speakers = noun(facts.record, rows)
-    columns = (
-        "family",
-        "inconclusive",
-        "not excluded",
-        f"{speakers} that would decide half of them (planning)",
-    )
     rest = found[MOST_INCONCLUSIVE:]
     if rest:
         more = counted(sum(one.tests for one in rest), "inconclusive test")
         notes.insert(0, f"{more} in {len(rest)} more {'family' if len(rest) == 1 else 'families'}.")
-    return Grid(title, columns, tuple(lines), tuple(notes), wide=2)
+    return Grid(title, tuple(inconclusive_columns(facts.record, rows)), tuple(lines), tuple(notes), wide=2)
 
 
 def _changed(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
