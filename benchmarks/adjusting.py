@@ -112,8 +112,9 @@ def data_set(kind: Kind, number: int) -> dict[str, float]:
     found = adjusted_gap(gap, subset, columns, lambda s, b: resample(s, b, REPLICATES, number % 20), "t")
     cells = cells_of(columns, group, ~group, subset.blocks, np.ones(len(group), dtype=bool))
     truth = -EFFECT * SHARE[kind.cause]
+    own, others = gap.sides(subset, subset.predictions)
     return {
-        "plain": value(gap(subset, subset.predictions)),
+        "plain": value(own) - value(others),
         "adjusted": found.value[0],
         "covered": np.nan if np.isnan(found.value[0]) else float(found.low[0] <= truth <= found.high[0]),
         "ten": np.nan if kind.column == DEVICE else float(cells.cuts == CUTS[0]),

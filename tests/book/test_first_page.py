@@ -313,6 +313,7 @@ def test_when_nothing_fails_it_says_so(run):
     record, frame = run
     page = text(overview.cells(record, frame[~frame["state"].eq("fail")]))
     assert page.count("None of 2 tests fails.") == 2
+    assert findings.FEW not in page  # nothing to list
 
 
 def test_few_speakers_are_no_all_clear(run):
@@ -326,6 +327,12 @@ def test_few_speakers_are_no_all_clear(run):
     section = section[: section.index("## How good")]
     assert re.findall(r"<em>(\w+) speakers", section) == ["french", "welsh", "spanish"]
     assert "<strong>" not in section and "for these speakers" in section
+
+
+def test_more_differences_than_are_listed_lead_to_all_results_from_every_page(run):
+    rows = to_frame([row(**FEW | {"group": f"accent: {n}", "gap": 0.1 + n / 100}) for n in range(40)])
+    shown = str(findings.of_few_speakers(run[0], rows, result_page, "../../"))
+    assert "<li>" in shown and 'href="../../all_results.html"' in shown
 
 
 def test_what_is_inconclusive_says_what_is_not_excluded(run):

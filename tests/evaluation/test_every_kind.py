@@ -78,10 +78,28 @@ def test_all_tasks_keep_their_rows_in_one_place(evaluation):
     ]
 
 
+def test_groups_that_are_not_compared_have_their_values_and_the_reason(evaluation):
+    found = evaluation(groups=("device",))
+    devices = np.repeat(["phone", "headset", "desk"], [40, 30, 10])
+    values = next(iter(found.subsets())).with_column("device", devices)
+    tests = {"Mean Absolute Error": lambda s, p: mean_absolute_error(s.truth, p.clean)}
+    compared_groups(found, labelled(found, values), tests)
+    rows = found.estimated().set_index("part")
+    error = np.abs(values.truth - 0.5)
+    own = values.segments["device"].eq("desk").to_numpy() & ~np.isnan(error)
+    assert rows.loc["device: desk", "value"] == pytest.approx(error[own].mean())
+    assert rows["excluded"].to_dict() == {
+        "device: desk": f"{own.sum()} segments, 25 needed",
+        "device: headset": f"{int((~np.isnan(error[40:70])).sum())} segments, 25 needed",
+        "device: phone": "no other group is large enough",
+    }
+    assert rows["low"].isna().all()
+
+
 def test_without_groups_there_is_one_row_a_task(evaluation):
     found = evaluation()
     for subset in found.subsets():
-        assert compared_groups(found, subset, ["Mean Absolute Error"]) == []
+        assert compared_groups(found, subset, {"Mean Absolute Error": mean_absolute_error}) == []
     told = found.frame()[["task", "skipped"]].drop_duplicates()
     assert told[told["task"].ne("embedding")]["skipped"].tolist() == [NO_GROUPS] * 2
     assert (found.frame()["task"].value_counts()[["arousal", "transcript"]] == 1).all()

@@ -1,7 +1,9 @@
 """Counts by state, and what rows are about."""
 
+import pytest
+
 from soundcheck.results.states import STATES
-from soundcheck.results.summary import ASPECTS, aspects, tally
+from soundcheck.results.summary import ASPECTS, aspects, headline, tally
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import Verdict, no_threshold
 
@@ -44,6 +46,30 @@ def test_states_are_counted_without_mirrors():
     assert list(found) == list(STATES) and list(found.values()) == [2, 1, 2, 1, 2]
     assert found.judged == 5 and tally(to_frame([])).judged == 0
     assert str(found) == "2 pass, 1 fail, 2 inconclusive, 1 not evaluated, 2 reported"
+
+
+NEW = {"against": "others", "gap": 0.2, "matters": 0.1, "state": "inconclusive", "evidence": "none"}
+
+
+@pytest.mark.parametrize(
+    ("states", "told"),
+    [
+        ([], "None of 1 test fails"),
+        ([("inconclusive", "fail")], "None of 2 tests fails"),
+        (
+            [("inconclusive", "reported")],  # 4 speakers
+            "1 of 2 tests pass, 1 inconclusive; 1 difference has too few speakers to generalise",
+        ),
+        (
+            [("not evaluated", "fail")],  # nobody knows the speakers
+            "1 of 1 test pass, 0 inconclusive; 1 difference has too few speakers to generalise",
+        ),
+    ],
+)
+def test_differences_of_these_speakers_are_no_all_clear(states, told):
+    few = [row(**GROUP | NEW | {"state": state, "state_sample": here}) for state, here in states]
+    assert headline(to_frame([row(), *few])) == told
+    assert headline(to_frame([row(**FAILS), *few])).endswith(("test fails", "tests fails"))
 
 
 def test_differences_between_groups_are_about_fairness_wherever_they_stand():

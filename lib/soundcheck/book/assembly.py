@@ -43,7 +43,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.corpus_audit import Audit, audit
 from soundcheck.report import failures, look_of_pages
 from soundcheck.report.audit_views import recorded_otherwise
-from soundcheck.report.html import Html
+from soundcheck.report.html import Html, element
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.report.tables import caveats_notice
 from soundcheck.report.verdict_tables import anchor_of, key_of, without_row
@@ -279,10 +279,9 @@ def _result_cells(
     answered = answers.answer(rows, family.question, _no_merit(record, rows), among, blocks)
     heading_line, _, words = cells[0]["source"].partition("\n")
     words = f"{words.strip()}\n\n{about}".strip()
+    if few := findings.of_few_speakers(record, rows, lambda _, family: files.slug(family), "../../"):
+        answered += element("p", element("strong", f"{findings.FEW}.")) + few
     cells[:1] = [pages.markdown(heading_line), pages.output(answered + warning), pages.markdown(words)]
-    few = findings.of_few_speakers(record, rows, lambda _, family: files.slug(family), "../../")
-    if few:
-        cells += [pages.markdown(f"## {findings.FEW}"), pages.output(few)]
     absent = [anchor_of(key_of(row)) not in fill.anchored for row in rows.itertuples()]
     if any(absent):
         cells.append(pages.output(without_row(rows[absent])))

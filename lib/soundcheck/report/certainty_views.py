@@ -25,7 +25,7 @@ from soundcheck.report.sentences import estimate
 from soundcheck.report.style import BLUE, GREY, RED, label, look, new
 from soundcheck.report.sweep_figures import curve_table, curves
 from soundcheck.report.tables import number
-from soundcheck.results.estimates import CHANCE
+from soundcheck.results.estimates import ALL, CHANCE
 from soundcheck.statistics.evidence import Scale
 
 NOTHING = "who hears nothing"  # what the reference is called
@@ -131,7 +131,10 @@ def class_table(
     if not subsets:
         return element("p", "The model does not say how sure it is of classes or words.")
     frames = [_both(evaluation, one, _class_measures(evaluation, one) | dict(more)) for one in subsets]
-    frame = pd.concat(frames)
+    judged = evaluation.estimated()
+    judged = judged[judged["measure"].eq("expected_calibration_error") & judged["part"].eq(ALL)]
+    whose = judged["condition"].map({"": "model", CHANCE: NOTHING})
+    frame = pd.concat([*frames, judged.assign(whose=whose)[whose.notna()]])
     frame = frame.assign(what=[measured(row) for row in frame.itertuples()])
     names = {"corpus": "corpus", "task": "task", "what": "measure"}
     caption = "What the verdicts rest on, with 95 % intervals"
@@ -151,9 +154,6 @@ def _class_measures(evaluation: Evaluation, subset: Subset) -> dict[str, Callabl
     bins, blocks, classes = evaluation.family.options["bins"], subset.blocks, subset.task.classes
     found: dict[str, Callable] = {
         "calibration_error_as_computed": lambda t: metrics.calibration_error(*judged_by(t), bins),
-        "expected_calibration_error": lambda t: metrics.debiased_calibration_error(
-            *judged_by(t), blocks, bins
-        ),
         "share_of_right_answers": lambda t: metrics.mean_of_known(_right_if_sure(t)),
         "mean_confidence": lambda t: metrics.mean_of_known(judged_by(t)[0]),
         "area_under_risk": lambda t: metrics.area_under_risk(*judged_by(t), blocks),

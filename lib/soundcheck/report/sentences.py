@@ -87,7 +87,7 @@ def values(frame: pd.DataFrame, blocks: Mapping[str, str] = _SPEAKERS) -> str:
     surely = rows[rows["evidence"].eq(CLEAR_FAIL)]
     if surely.empty:
         passes = f"{rows['evidence'].eq(CLEAR_PASS).sum()} of {counted(len(rows), 'value')}"
-        return f"No value fails with its whole interval; with the whole interval pass {passes}"
+        return f"{passes} pass with the whole interval, 0 fail"
     count = f"{len(surely)} of {counted(len(rows), 'value')} fail{'s' if len(surely) == 1 else ''}"
     return f"{count} with the whole interval, by most: {_worst(surely, blocks)}"
 

@@ -227,10 +227,13 @@ def difference_lines(row: object) -> list[str]:
     """Write the difference of a group, its interval, and its margin if the threshold is something else."""
     if pd.isna(row.gap) or (pd.isna(row.matters) and row.evidence != SHOWN):
         return [""]
-    digits = digits_for(row.gap, row.gap_low, row.gap_high)
+    few = pd.isna(row.gap_low)
+    low, high = (row.gap_low_sample, row.gap_high_sample) if few else (row.gap_low, row.gap_high)
+    digits = digits_for(row.gap, low, high)
     lines = [number(row.gap, digits, row.matters)]
-    if not pd.isna(row.gap_low):
-        lines.append(f"{number(row.gap_low, digits)} to {number(row.gap_high, digits)}")
+    if not pd.isna(low):
+        whose = " for these speakers" if few else ""
+        lines.append(f"{number(low, digits)} to {number(high, digits)}{whose}")
     if not pd.isna(row.group_value):
         digits = digits_for(row.group_value, row.others_value)
         lines.append(f"{number(row.group_value, digits)} against {number(row.others_value, digits)}")

@@ -145,7 +145,7 @@ def check(
         nothing = len(undecided) == (len(baselines) or rows["model"].nunique())
         if len(few):
             described = f"{number_of(len(few), 'difference')} with too few speakers to generalise."
-            lines.append(described if nothing else f"No failure counts for new speakers; {described}")
+            lines.append(described if nothing else f"The gate passes; {described}")
         elif not nothing:
             lines.append("Nothing got worse." if baselines else "No failure counts.")
     lines.append(f"JUnit XML: {junit}")

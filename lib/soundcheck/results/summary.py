@@ -44,8 +44,12 @@ def headline(rows: pd.DataFrame) -> str:
     differences = f"{number_of(few, 'difference')} {'has' if few == 1 else 'have'} too few speakers"
     if found[FAIL]:
         return f"{found[FAIL]} of {tests} {'fails' if found[FAIL] == 1 else 'fail'}"
+    if found[PASS] and few:  # no all-clear
+        return (
+            f"{found[PASS]} of {tests} pass, {found[INCONCLUSIVE]} inconclusive; {differences} to generalise"
+        )
     if found[PASS]:
-        return f"None of {tests} fails" + (f"; {differences} to generalise" if few else "")
+        return f"None of {tests} fails"
     why = differences if few else f"{found[INCONCLUSIVE]} inconclusive, {found[NOT_EVALUATED]} not evaluated"
     return f"Nothing could be concluded: {why}"
 

@@ -194,7 +194,8 @@ def sentences(facts: ModelFacts, context: CardContext, rows: pd.DataFrame, most:
     """Write what the first rows say, whether the suite accepts the failure, and where the book shows it."""
     told = []
     for row in rows.itertuples():
-        text = inline(facts.sentence(row), _SENTENCE)
+        where = f"{inline(row.corpus)}: " if len(facts.corpora) > 1 else ""
+        text = f"{where}{inline(facts.sentence(row), _SENTENCE)}"
         text += f"; the suite accepts it: {inline(row.accepted)}" if row.accepted else ""
         page = to_page("page", facts.page(row.family), context)
         told.append(f"{text} ({page})" if context.book_url else text)
