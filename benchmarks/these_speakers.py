@@ -170,6 +170,7 @@ def covered(name: str, speakers: int, each: int, sets: int, again: int) -> dict[
         "measure": name,
         "speakers": speakers,
         "recordings of each": each,
+        "intervals": total,
         "covered": hits / max(total - missing, 1),
         "median width": float(np.nanmedian(widths)),
         "without interval": missing / total,
