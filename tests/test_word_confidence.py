@@ -215,6 +215,6 @@ def test_the_page_shows_it(run):
         "Reliability diagram",
         "normalised cross entropy",
         "sure of the word",
-        "of words: surer than",
+        "of words; overconfidence",
     ):
         assert told in page

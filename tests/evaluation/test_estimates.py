@@ -1,5 +1,7 @@
 """Intervals of estimates: within the possible range, of recordings on a limit, or none and why."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.regression import concordance_cc
 from soundcheck.metrics.word_errors import word_error_rate
+from soundcheck.results.estimates import Estimate, collected
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.fixed_speakers import fixed_speakers, share_on_limit
 from soundcheck.suite.measures import info_of
@@ -87,3 +90,15 @@ def test_intervals_lie_within_the_possible_range(kind, speakers):
     for row, low, high in ((rate, 0, np.inf), (right, 0, 1), (alike, -1, 1)):
         for ends in ((row.low, row.high), (row.low_sample, row.high_sample)):
             assert ends == (None, None) or low <= ends[0] <= row.value <= ends[1] <= high
+
+
+def test_a_group_that_one_family_compares_keeps_its_interval():
+    plain = dict(model="m", corpus="c", task="transcript", measure="word_error_rate", part="accent: us")
+    plain |= dict(value=0.1, low_sample=0.08, high_sample=0.12, segments=40, speakers=9)
+    small = Estimate(family="asr_word_errors", excluded="40 segments, 50 needed", **plain)
+    compared = Estimate(family="fairness_groups", low=0.05, high=0.15, **plain)
+    assert collected([small, compared]) == collected([compared, small]) == [compared]
+    other = dataclasses.replace(compared, value=0.2)
+    assert [row.measure for row in collected([compared, other])] == [
+        *("word_error_rate", "word_error_rate (fairness_groups)")
+    ]

@@ -58,11 +58,11 @@ NEW = {"against": "others", "gap": 0.2, "matters": 0.1, "state": "inconclusive",
         ([("inconclusive", "fail")], "None of 2 tests fails"),
         (
             [("inconclusive", "reported")],  # 4 speakers
-            "1 of 2 tests pass, 1 inconclusive; 1 difference has too few speakers to generalise",
+            "1 of 2 tests passes, 1 inconclusive; 1 difference has too few speakers to generalise",
         ),
         (
             [("not evaluated", "fail")],  # nobody knows the speakers
-            "1 of 1 test pass, 0 inconclusive; 1 difference has too few speakers to generalise",
+            "1 of 1 test passes, 0 inconclusive; 1 difference has too few speakers to generalise",
         ),
     ],
 )

@@ -192,3 +192,20 @@ def test_shares_on_their_limits():
 )
 def test_p_values_of_shares_on_their_limits_are_binomial(value, threshold, side, expected):
     assert share_p_value(9, value, threshold, side) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("recordings", [240, 6000])  # as many rows, or a sketch of them
+def test_spreads_of_two_models_give_the_error_of_their_difference(recordings):
+    draws = np.random.default_rng(3)
+    speakers = np.arange(recordings) % 6
+    wrong = draws.random(recordings) < 0.1 + 0.05 * (speakers < 2)
+    also = wrong | (draws.random(recordings) < 0.05)
+    one, other = (word_error_rate(np.ones(recordings), errors.astype(float)) for errors in (wrong, also))
+    before, after = (fixed_speakers(each, speakers, spread=True) for each in (one, other))
+    for found in (before, after):
+        assert np.linalg.norm(found.spread[:, 0]) == pytest.approx(found.error[0], rel=0.1)
+    assert fixed_speakers(one, speakers).spread.size == 0
+    change = also.astype(float) - wrong
+    squares = [change[speakers == s].var(ddof=1) * (speakers == s).sum() for s in range(6)]
+    error = np.sqrt(sum(squares)) / recordings
+    assert np.linalg.norm(after.spread[:, 0] - before.spread[:, 0]) == pytest.approx(error, rel=0.1)

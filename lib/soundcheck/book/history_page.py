@@ -64,13 +64,14 @@ def _cells(folder: Path, output: Output) -> list[dict]:
     # Late: what draws figures takes a second to load, and most books have no such page.
     from soundcheck.history.page import history_of, sections
     from soundcheck.history.past_runs import read_kept
-    from soundcheck.results.contrast import contrast_csv
+    from soundcheck.history.points import TYPES
+    from soundcheck.results.schema import frame_csv
 
     history = history_of(read_kept(folder))
     if len(history.past.runs) < 2 or history.points["value"].isna().all():
         return []
     table = table_of(output)
-    files.write_bytes(table, contrast_csv(history.points))
+    files.write_bytes(table, frame_csv(history.points, TYPES))
     cells = [pages.markdown("# History")]
     for section in sections(history, MediaStore(output.media), table.name):
         cells += [pages.markdown(f"## {section.title}")] if section.title else []

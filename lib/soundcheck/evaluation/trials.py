@@ -55,7 +55,7 @@ def overview(evaluation: Evaluation, subset: Subset) -> dict[str, Estimate]:
         )
     for name, cost in {"main setting": evaluation.cost, **evaluation.costs}.items():
         about = f"{name} (P {cost.p_target:g}, miss {cost.c_miss:g}, false alarm {cost.c_false_alarm:g})"
-        of = "" if name == "main setting" else f" ({name})"
+        of = "" if name == "main setting" else f" (cost {name})"
         add(f"minimum detection cost, {about}", f"min_dcf{of}", min_dcf(trials, **cost.plain))
         normalised = min_dcf(trials, **cost.plain, normalised=True)
         add(f"the same, normalised, {name}", f"min_dcf_normalised{of}", normalised)

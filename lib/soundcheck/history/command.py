@@ -12,11 +12,11 @@ from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.media import EmbeddedMedia
 from soundcheck.history.page import conclusion, history_of, sections
 from soundcheck.history.past_runs import read_runs
-from soundcheck.history.points import marked
+from soundcheck.history.points import TYPES, marked
 from soundcheck.report import tables
 from soundcheck.report.html import element, join
 from soundcheck.report.standalone import standalone
-from soundcheck.results.contrast import contrast_csv
+from soundcheck.results.schema import frame_csv
 
 TABLE = "history.csv"
 _PAGE = "history.html"
@@ -72,7 +72,7 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
     for section in made:
         parts += [element("h2", section.title)] if section.title else []
         parts.append(section.content)
-    files.write_all({table: contrast_csv(frame), page: standalone("History", join(parts))})
+    files.write_all({table: frame_csv(frame, TYPES), page: standalone("History", join(parts))})
     doubled = [f"{name} has the same results as {first} and counts once." for name, first in past.doubled]
     return "\n".join([conclusion(frame), *_told(frame), *doubled, f"Page: {page}", f"Table: {table}"])
 

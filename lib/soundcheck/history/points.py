@@ -59,8 +59,8 @@ _STEP = ("against", "changed", "joined", "reason")
 COLUMNS = [*_RUN, *_TEST, "mark", "against", *list(_DIFFERENCE.values())[1:], *_STEP[1:]]
 _KNOWN = schema_of(Verdict) | CONTRAST_TYPES | {"position": "int", "against": "int"}
 _KNOWN |= {column: CONTRAST_TYPES[name] for name, column in _DIFFERENCE.items()}
-_TYPES = {name: _KNOWN.get(name, "str") for name in COLUMNS}
-_EMPTY = {name: "" if kind == "str" else 0 if kind == "int" else None for name, kind in _TYPES.items()}
+TYPES = {name: _KNOWN.get(name, "str") for name in COLUMNS}
+_EMPTY = {name: "" if kind == "str" else 0 if kind == "int" else None for name, kind in TYPES.items()}
 
 
 def matters(runs: Sequence[PastRun]) -> float:
@@ -120,7 +120,7 @@ def points(runs: Sequence[PastRun], models: Sequence[dict[str, str]]) -> pd.Data
             rows.append(row)
     for n, contrast in zip(of_row, settled(contrasts, matters(runs)), strict=True):
         rows[n] |= {column: getattr(contrast, name) for name, column in _DIFFERENCE.items()}
-    frame = frame_of(_TYPES, {name: [row[name] for row in rows] for name in _TYPES})
+    frame = frame_of(TYPES, {name: [row[name] for row in rows] for name in TYPES})
     return frame.sort_values([*KEY, "position"], kind="stable", ignore_index=True)
 
 

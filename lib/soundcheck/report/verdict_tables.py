@@ -315,7 +315,8 @@ def _leaning(row: object, state: str) -> str:
     if pd.isna(row.matters):
         inside, beyond, proved = "on the passing side", "on the failing side", "significantly"
     if _fails(row):
-        return f"{beyond}; {proved if state == FAIL else 'not significant'}"
+        untested = "not tested" if pd.isna(row.p_value) else "not significant"
+        return f"{beyond}; {proved if state == FAIL else untested}"
     return "" if pd.isna(row.bound) else f"{inside}; {number(row.bound)} is not excluded"
 
 

@@ -35,7 +35,7 @@ from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.estimates import Estimate
 from soundcheck.results.judged import Judged
-from soundcheck.results.schema import csv_text, frame_of_rows, plain, schema_of
+from soundcheck.results.schema import frame_csv, frame_of_rows, schema_of
 from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import SHOWN, Verdict
@@ -444,5 +444,4 @@ def load_contrasts(path: str | os.PathLike) -> list[Contrast]:
 
 def contrast_csv(frame: pd.DataFrame) -> bytes:
     """Write the table as CSV; text that a spreadsheet would run gets an apostrophe."""
-    columns = {name: plain(frame[name], kind) for name, kind in CONTRAST_TYPES.items()}
-    return csv_text(columns, CONTRAST_TYPES).encode()
+    return frame_csv(frame, CONTRAST_TYPES)

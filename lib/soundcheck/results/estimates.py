@@ -60,12 +60,18 @@ KEY = ("model", "corpus", "task", "measure", "label", "part", "condition")
 
 
 def collected(rows: Iterable[Estimate]) -> list[Estimate]:
-    """Keep one row of each value; where two families measure otherwise, the later one says so in its name."""
+    """Keep one row of each value; where two families measure otherwise, the later one says so in its name.
+
+    Of two families one may need more segments than the other for an interval: the row that has it is kept.
+    """
     found: dict[tuple[str, ...], Estimate] = {}
     for row in rows:
         known = found.setdefault(row.key, row)
-        if known is not row and _numbers(known) != _numbers(row):
+        both = list(zip(_numbers(known), _numbers(row), strict=True))
+        if any(one != other for one, other in both if None not in (one, other)):
             row = dataclasses.replace(row, measure=f"{row.measure} ({row.family})")
+            found[row.key] = row
+        elif sum(one is None for one, _ in both) > sum(other is None for _, other in both):
             found[row.key] = row
     return list(found.values())
 

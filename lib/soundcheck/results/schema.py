@@ -70,6 +70,11 @@ def csv_text(columns: Mapping[str, Sequence], schema: Schema) -> str:
     return "".join(",".join(row) + "\n" for row in [list(schema), *zip(*cells, strict=True)])
 
 
+def frame_csv(frame: pd.DataFrame, schema: Schema) -> bytes:
+    """Write the CSV of a table."""
+    return csv_text({name: plain(frame[name], kind) for name, kind in schema.items()}, schema).encode()
+
+
 def _quoted(text: str) -> str:
     # csv.writer leaves a lone carriage return unquoted, and then no reader takes the file.
     return '"' + text.replace('"', '""') + '"' if re.search('[",\r\n]', text) else text

@@ -45,9 +45,8 @@ def headline(rows: pd.DataFrame) -> str:
     if found[FAIL]:
         return f"{found[FAIL]} of {tests} {'fails' if found[FAIL] == 1 else 'fail'}"
     if found[PASS] and few:  # no all-clear
-        return (
-            f"{found[PASS]} of {tests} pass, {found[INCONCLUSIVE]} inconclusive; {differences} to generalise"
-        )
+        passing = f"{found[PASS]} of {tests} {'passes' if found[PASS] == 1 else 'pass'}"
+        return f"{passing}, {found[INCONCLUSIVE]} inconclusive; {differences} to generalise"
     if found[PASS]:
         return f"None of {tests} fails"
     why = differences if few else f"{found[INCONCLUSIVE]} inconclusive, {found[NOT_EVALUATED]} not evaluated"

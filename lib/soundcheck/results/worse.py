@@ -37,19 +37,10 @@ _SETTINGS = {"version": "Soundcheck", "title": "title", "seed": "seed", "interva
 
 
 def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
-    """Compare the tests that both runs judged.
+    """Compare the tests that both runs judged, a row a test with the index of ``now.frame``.
 
-    Parameters
-    ----------
-    now, before
-        The run that is judged, and an earlier one.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a test, with the index of ``now.frame``: ``before``, ``after``, by how much it is ``worse``
-        (negative: better), ``p_value`` (NaN with fewer than 5 blocks or without intervals), whether it is
-        ``paired``.
+    Columns are ``before``, ``after``, by how much it is ``worse`` (negative: better), ``p_value`` (NaN with
+    fewer than 5 blocks or without intervals) and whether it is ``paired``.
     """
     kinds = [str(run.about.get("interval", "")) for run in (before, now)]
     rows, index = [], []
@@ -73,19 +64,9 @@ def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
 
 
 def got_worse(compared: Sequence[pd.DataFrame], matters: float = MATTERS_WORSE) -> list[pd.Series]:
-    """Decide which tests got worse, among all comparisons of a pipeline together.
+    """Decide which tests got worse, among all comparisons (:func:`changes`) of a pipeline together, bool.
 
-    Parameters
-    ----------
-    compared
-        From :func:`changes`, one an earlier run.
-    matters
-        Changes up to this size do not count.
-
-    Returns
-    -------
-    list of pandas.Series
-        bool, in the order of ``compared`` and with its indices.
+    Changes up to the size ``matters`` do not count.
     """
     everything = pd.concat(compared, ignore_index=True)
     p = everything["p_value"].where(everything["worse"] > matters, 1.0).where(everything["p_value"].notna())
