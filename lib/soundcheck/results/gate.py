@@ -276,7 +276,8 @@ def _with_status(frame: pd.DataFrame, failing: pd.Series, excuses: pd.Series) ->
             found.append((PASSED, ""))
         elif row.state == NOT_EVALUATED:
             broken = row.skipped.startswith((FAILED_NOTEBOOK, NOT_COMPUTED))
-            found.append((ERROR if broken else SKIPPED, row.skipped))
+            why = row.skipped if math.isnan(row.gap) else f"{row.skipped}: {_verdict(row)}"
+            found.append((ERROR if broken else SKIPPED, why))
         elif row.state == REPORTED:
             value = f"value = {row.value:.4g}{_interval(row, row.low, row.high)}"
             found.append((SKIPPED, f"reported: {value}; {row.skipped}"))
