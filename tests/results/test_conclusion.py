@@ -60,7 +60,7 @@ WORDS = changed(
             {},
             "c, t: word error rate 0.1 → 0.151, 51 % more errors; with these speakers significant, worse "
             "(difference 0.032 to 0.07, p < 0.001); for new speakers no significant difference "
-            "(difference -0.01 to 0.11, p = 0.08).",
+            "(difference −0.01 to 0.11, p = 0.08).",
         ),
         (
             dict(low=None, high=None, p_value=None, blocks=4),

@@ -112,7 +112,8 @@ def _answer(row: dict, outcome: str, p_value: str, ends: tuple[str, str]) -> str
         return ""
     p = "p < 0.001" if row[p_value] < 0.001 else f"p = {row[p_value]:.2g}"
     found = "significant, " + row[outcome] if row[outcome] in (BETTER, WORSE) else "no significant difference"
-    return f"{found} (difference {row[ends[0]]:.2g} to {row[ends[1]]:.2g}, {p})"
+    interval = f"{row[ends[0]]:.2g} to {row[ends[1]]:.2g}".replace("-", "−")
+    return f"{found} (difference {interval}, {p})"
 
 
 def _amount(row: dict) -> str:
