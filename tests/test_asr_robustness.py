@@ -208,15 +208,21 @@ def test_differences_of_groups_are_those_of_jiwer(run, results, written):
 
 
 def test_no_answer_is_no_gain(run, results, written, shown):
+    """All words are missed where a recogniser was asked in vain, as the sound is and under changes."""
     said, heard = written("failing")
     answered = heard["", ""].notna()
-    lost = errors(said[answered], heard["Noise", "4"][answered])
-    clean = errors(said[answered], heard["", ""][answered])
+    lost, clean = errors(said, heard["Noise", "4"]), errors(said, heard["", ""])
+    kept = [errors(said[answered], heard[one][answered]) for one in (("Noise", "4"), ("", ""))]
     row = rows_of(results, "failing", "Word Error Rate Change").set_index("label").loc["Noise 4"]
     assert 0.5 < answered.mean() < 1
     assert row["value"] == pytest.approx((lost[0] - clean[0]) / clean[1], abs=1e-6)
-    assert row["value"] > 0.1
-    assert "answers under changes are missing" in shown(run / "out", "failing", "asr_robustness")
+    assert row["value"] > 0.1 and row["segments"] == len(said)
+    assert row["value"] != pytest.approx((kept[0][0] - kept[1][0]) / kept[1][1], abs=1e-3)
+    missing = sum(int(texts.isna().sum()) for setting, texts in heard.items() if setting[0])
+    asked = sum(len(texts) for setting, texts in heard.items() if setting[0])
+    page = shown(run / "out", "failing", "asr_robustness")
+    assert f"beeps: {int((~answered).sum())} input without an answer: all words count as missed" in page
+    assert f"beeps: {missing} of {asked} answers under changes are missing; they count as empty ones" in page
 
 
 def test_what_the_trivial_ones_get(results):

@@ -68,9 +68,10 @@ class CorpusView:
             found[failed(rows).reindex(self.segments["key"], fill_value=False).to_numpy(dtype=bool)] = ""
         return task.scale(found) if task.is_regression else found
 
-    def failures(self, change: str = "") -> int:
-        """Count the inputs that the model was asked about in vain."""
-        return int(failed(self.predictions[self.predictions["change"] == change]).sum())
+    def failures(self, change: str = "", keys: Iterable[str] | None = None) -> int:
+        """Count the inputs, or those of some segments, that the model was asked about in vain."""
+        rows = self.predictions[self.predictions["change"] == change]
+        return int(failed(rows if keys is None else rows[rows["key"].isin(keys)]).sum())
 
     def unchanged(self, *changes: str) -> np.ndarray:
         """Say which signals all of some changes (by their identities) have left as they are."""

@@ -36,6 +36,7 @@ from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import missing_as_empty
 from soundcheck.metrics.writing import WORD, unit_of
 from soundcheck.statistics.crossing import Crossing, crossing
+from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import PerturbationSeries
 
 Swept = tuple[PerturbationSeries, list[dict[str, Subset]]]
@@ -187,10 +188,14 @@ class Sweep:
         if not there.all():
             without = f"{int((~there).sum())} of {len(subset)} {rows} have no {predictions[:-1]} as they are"
             self.evaluation.note(f"{subset.corpus}: {without}; left out")
-        lost = sum(int(pd.isna(subset.predictions.settings[one][there]).sum()) for one in self.every)
+        lost = self.lost(subset, there)
         if lost:
             told = f"{lost} of {len(self.every) * int(there.sum())} {predictions} under changes are missing"
             self.evaluation.note(f"{subset.corpus}: {told}; {count_as}")
+
+    def lost(self, subset: Subset, there: np.ndarray) -> int:
+        """Count the predictions of some rows that are missing under changes."""
+        return sum(int(pd.isna(subset.predictions.settings[one][there]).sum()) for one in self.every)
 
     def remark(self, clean: float) -> str:
         """Say what is to be known of doubling a rate; empty if nothing is."""
@@ -299,6 +304,14 @@ class WordSweep(Sweep):
         if unit_of(subset.truth) != WORD:
             self.evaluation.note(f"{subset.corpus}: {CHARACTERS}")
         super().note_missing(subset)
+
+    def lost(self, subset: Subset, there: np.ndarray) -> int:
+        """Count those that have become empty texts already, too."""
+        found, view = super().lost(subset, there), self.evaluation.view(subset)
+        if view.missing != ERROR:
+            return found
+        changes = [self.evaluation.settings[one].identity for one in self.every]
+        return found + sum(view.failures(one, subset.segments["key"][there]) for one in changes)
 
     def _counts(
         self, subset: Subset, predictions: TransformedPredictions, setting: Setting | None = None
