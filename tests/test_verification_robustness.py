@@ -211,7 +211,12 @@ def test_changes_are_those_of_plain_loops(results, scored, model, test, measure)
         row = rows.loc[f"{change} {levels[0]}"]
         assert row["value"] == pytest.approx(expected, abs=1e-9)
         assert row["segments"] == there.sum() and row["blocks"] == SPEAKERS
-        assert row["low"] <= row["value"] <= row["high"]
+        if np.array_equal(after, before):  # no score changed, so nothing can vary
+            assert row["value"] == 0 and pd.isna(row["low"]) and pd.isna(row["high"])
+            assert row["skipped"] == "interval withheld: nothing varies" and row["state"] == "pass"
+        else:
+            assert row["low"] <= row["value"] <= row["high"] and row["low"] < row["high"]
+            assert pd.isna(row["skipped"])
 
 
 def test_the_model_finds_noise_harder_and_the_random_one_nothing(results, scored):
