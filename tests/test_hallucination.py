@@ -10,6 +10,7 @@ import soundfile
 
 from soundcheck.augment.registry import apply
 from soundcheck.evaluation.unspoken import IN_CORPUS
+from soundcheck.results.estimates import read_estimates
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.thresholds import read_family
 
@@ -148,15 +149,31 @@ def test_values_are_those_of_plain_loops(results, signals, model):
 
 
 def test_empty_answers_leave_room_for_speakers_who_get_words(results, run, shown):
-    """Six of six speakers without a word: up to a share of them may get as many as people say."""
+    """Six of six speakers without a word: up to a share of them may get as many as people say.
+
+    So nothing is concluded for new speakers, and no interval is shown; for these ones a share has that of its
+    recordings.
+    """
     share = 1 - 0.025 ** (1 / 6)
     for test, everything in (("Words Per Minute", 150), ("Characters Per Minute", 4000)):
         row = found(results, "silent", test, "Silence")
-        assert row["value"] == row["low"] == 0 and row["high"] == pytest.approx(share * everything)
-    assert found(results, "silent", "Words Per Minute", "Silence")["evidence"] == "open"
-    assert found(results, "silent", "Share Of Empty Answers", "Silence")["low"] == pytest.approx(1 - share)
-    page = shown(run / "out", "silent", "asr_hallucination")
-    assert "1.00 to 1.00" not in page and "0.54 to 1.00" in page.replace("\xa0", " ").replace("&nbsp;", " ")
+        assert row["value"] == 0 and share * everything > row["threshold"]
+        assert pd.isna(row["low"]) and pd.isna(row["high"])
+        assert row["skipped"] == "interval withheld: all of 6 speakers at 0, 20 needed"
+        assert row["state"] == "inconclusive" and row["evidence"] == "open"
+    row = found(results, "silent", "Share Of Empty Answers", "Silence")
+    assert row["value"] == 1 and pd.isna(row["low"]) and pd.isna(row["high"])
+    assert row["skipped"] == "interval withheld: all of 6 speakers at 1, 20 needed"
+    assert row["state"] == "inconclusive" and 1 - share < row["threshold"]
+    estimates = read_estimates(run / "out").query("model == 'silent' and condition == 'Silence'")
+    estimates = estimates.set_index("measure")
+    low = 0.025 ** (1 / 12)  # Clopper and Pearson: 12 of 12 recordings
+    shares = estimates.loc[["share_of_empty_answers", "repeated_words"], ["low_sample", "high_sample"]]
+    assert shares.to_numpy() == pytest.approx(np.array([[low, 1], [0, 1 - low]]))
+    assert estimates.loc["words_per_minute", ["low", "high", "low_sample", "high_sample"]].isna().all()
+    page = shown(run / "out", "silent", "asr_hallucination").replace("\xa0", " ").replace("&nbsp;", " ")
+    assert "1.00 to 1.00" not in page and "0.54 to 1.00" not in page
+    assert "all of 6 speakers at 1, 20 needed" in page
 
 
 def test_what_each_recogniser_does_wrong_is_found(results):

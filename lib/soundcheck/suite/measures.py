@@ -16,7 +16,10 @@ from pathlib import Path
 
 HIGHER, LOWER = "higher", "lower"
 UNCHANGED = "unchanged_predictions"
-_SHARES = (UNCHANGED, "recall", "precision", "predicted_share", "sentence_error_rate", "interval_coverage")
+_SHARES = (
+    *(UNCHANGED, "recall", "precision", "predicted_share", "sentence_error_rate", "interval_coverage"),
+    *("share_of_empty_answers", "repeated_words"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
