@@ -89,7 +89,7 @@ def project(tmp_path_factory, undrawn):
         ),
         (("check", "new", "--baseline", "old"), (0,), "Nothing got worse."),
         (("check", "old", "--baseline", "new"), (0,), TOLD),
-        (("history", "old", "new", "--out", "told"), (0,), "nothing became better or worse"),
+        (("history", "old", "new", "--out", "told"), (0,), "nothing became significantly better or worse"),
         (("compare", "old", "new", "--no-book", "--out", "both"), (0,), "have the same value"),
         (("card", "old", "--model", "ours", "--out", "card"), (0,), TOLD),
         (("sheet", "old", "--model", "ours", "--out", "sheet.html"), (0,), TOLD),

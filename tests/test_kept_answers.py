@@ -226,7 +226,9 @@ def test_fresh_asks_one_model_anew_and_keeps_the_others(runs, undrawn):
     model = record(folder)["c"]  # the others stay in the book
     assert (model["asked"], model["days"], model["confirmed"]) == (INPUTS, {}, 0)
     gone = before - sessions(folder)
-    assert {fingerprint for fingerprint, _ in gone} == {model["fingerprint"]}
+    # Answers are kept by what the model's code is; what is told of it covers the files that it opened, too.
+    assert {fingerprint for fingerprint, _ in gone} == {model["code"]}
+    assert "through_c.py" in model["seen_files"] and model["fingerprint"] != model["code"]
 
 
 def test_a_damaged_store_is_told(runs, undrawn):

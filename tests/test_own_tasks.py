@@ -240,56 +240,70 @@ def test_values_are_those_of_plain_formulas(row, table):
         assert row(regression, name, "Mean Absolute Error")["threshold"] == 0.1
 
 
-def test_thresholds_for_four_classes_judge_no_seven(frame, row):
+def test_thresholds_for_four_classes_judge_no_seven(frame, row, table):
     shown = frame[frame["evidence"].eq("shown")]
-    assert states(shown).eq("shown").all() and shown["passed"].isna().all() and shown["value"].notna().all()
+    assert shown[["state", "state_sample"]].eq(states.REPORTED).all(axis=None)
+    assert shown["passed"].isna().all() and shown["value"].notna().all()
     assert shown[["p_value", "threshold", "certainty", "matters"]].isna().all(axis=None)
     assert set(shown["task"]) == {"feeling"}
     tests = {(family, test) for family, test in zip(shown["family"], shown["test"], strict=True)}
     kept = [(name, test) for name in LABELLED for test in read_family(name).tests.values() if test.classes]
-    own = {  # what the suite sets for them
-        ("correctness_classification", "Recall Per Class"),
-        ("fairness_accent", "Relative Difference Per Class"),
+    own = {("fairness_accent", "Relative Difference Per Class")}  # what the suite sets for them
+    # Right and wrong answers are compared with the same answers given at random.
+    own |= {
+        ("correctness_classification", test.name)
+        for name, test in kept
+        if name == "correctness_classification"
     }
-    assert tests == {(name, test.name) for name, test in kept} - own
+    assert len(own) > 3 and tests == {(name, test.name) for name, test in kept} - own
     bare = shown[shown["corpus"].eq("bare")]
     assert set(bare["test"]) == {"Relative Difference Per Class"} and len(bare) == 7 * (2 + 4)
-    found = row("correctness_classification", "feeling", "Unweighted Average Recall")
     told = (
         "no threshold for feeling: shown without verdict; the one for classification is for 4 classes, not 7"
     )
-    assert found["skipped"] == told and found["low"] < found["value"] < found["high"]
+    assert shown["skipped"].eq(told).all()
+    known = table[table["emotion"].ne("")]
+    found = row("correctness_classification", "feeling", "Unweighted Average Recall")
+    assert found["threshold"] == pytest.approx(known["predicted feeling"].isin(CLASSES).mean() / 7, abs=1e-9)
+    assert (found["rule"], found["passed"], found["state"]) == (">", True, states.PASS)
+    by_chance = "no threshold: compared with the same answers given at random"
+    assert found["skipped"] == by_chance and found["low"] < found["value"] < found["high"]
+    found = row("correctness_classification", "feeling", "Precision Per Class", "fear")
+    assert found["threshold"] == pytest.approx(known["emotion"].eq("fear").mean(), abs=1e-9)
+    assert found["skipped"] == by_chance
     found = row("correctness_classification", "feeling", "Recall Per Class", "fear")
     assert found["threshold"] == 0.4 and found["passed"] is not None
     assert found["skipped"] == "set in this suite: 0.4 (agreed)"
     found = row("fairness_accent", "feeling", "Relative Difference Per Class", "fear", "accent: irish")
     assert (found["rule"], found["threshold"], found["matters"]) == ("|gap| <", 0.1, 0.1)
-    assert "set in this suite: 0.1 matters (what users notice)" in found["skipped"]
+    assert "set in this suite: margin 0.1 (what users notice)" in found["skipped"]
     found = row("fairness_sex", "feeling", "Unweighted Average Recall", "", "sex: female")
     assert found["passed"] is not None and "simulated for 4 classes, not 7" in found["skipped"]
 
 
 def test_everybody_says_what_is_shown(project, frame, undrawn):
     folder, told = project
-    count = int((frame["model"].eq("table") & frame["evidence"].eq("shown")).sum())
-    assert count > 20 and f", {count} shown without verdict, " in told
+    rows = states.counted(frame)
+    shown = rows[rows["state"].eq(states.REPORTED)]
+    assert shown["evidence"].eq("shown").all()
+    count = int(shown["model"].eq("table").sum())
+    assert count > 20 and re.search(rf"^table: .*, {count} reported$", told, re.MULTILINE)
     done = undrawn("check", "out", "--model", "table", cwd=folder)
     assert f", {count} reported" in done.stdout
     cases = {c.get("name"): c for c in ElementTree.parse(folder / "out" / "junit.xml").iter("testcase")}
-    (case,) = cases["feeling / Unweighted Average Recall"]
-    assert case.tag == "skipped" and "value = 0.5" in case.get("message")
+    (case,) = cases["feeling / Class Proportion Mean Absolute Error / fear"]
+    assert case.tag == "skipped" and case.get("message").startswith("reported: value = 0.03")
     assert "no threshold for feeling" in case.get("message")
-    everything = int(frame["evidence"].eq("shown").sum())
-    assert f"{everything} values shown without verdict" in page(folder, "index")
-    own = page(folder, "results/table/correctness_classification")
-    assert "○ shown" in own and "shown without verdict, for want of a threshold" in own
+    assert f", {len(shown)} reported" in page(folder, "index")
+    own = page(folder, "results/table/correctness_speaker_average")
+    assert "○ reported" in own and "no threshold for feeling: shown without verdict" in own
     groups = page(folder, "results/table/fairness_groups")
-    assert "○ shown" in groups and "feeling" in groups
+    assert "○ reported" in groups and "feeling" in groups
     language = page(folder, "results/table/fairness_language")
-    assert "○ shown" in language and "gap and 95 % interval" in language
+    assert "○ reported" in language and "difference and 95 % interval" in language
     comparison = pd.read_csv(folder / "out" / "comparisons.csv")
     recall = comparison[comparison["test"].eq("Unweighted Average Recall")].iloc[0]
-    assert recall["outcome"] == "better" and np.isnan(recall["threshold"])
+    assert recall["outcome"] == "better" and recall["skipped"].startswith("thresholds differ: ")
 
 
 def test_nothing_is_dropped_in_silence(project, frame):

@@ -191,8 +191,8 @@ def test_recordings_that_a_worker_does_not_see(world, caplog, monkeypatch):
     assert rows[~large].equals(here[~large])
     assert (there.failed, there.unusable) == (0, 4)
     assert set(rows.loc[large, "error"]) == {
-        "a worker of the cluster does not see 38.wav",
-        "a worker of the cluster does not see 39.wav",
+        "not asked: a worker of the cluster does not see 38.wav",
+        "not asked: a worker of the cluster does not see 39.wav",
     }
     assert "does not see" in caplog.text
 

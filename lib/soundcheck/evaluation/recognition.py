@@ -240,7 +240,13 @@ class TextTasks(Judging):
         return "no segment was answered under all settings by both that are compared"
 
     def _answered(self, subset: Subset, name: str) -> np.ndarray:
-        """Say which segments one side of a pair has under all settings but excluded ones."""
+        """Say which segments one side of a pair has under all settings but excluded ones.
+
+        A recogniser that answered nothing at all has none, even where missing answers count as errors: it is
+        as far from everybody for all groups, and would only make others look fairer.
+        """
+        if name != TRUTH and self._views[name][subset.corpus].predictions["error"].ne("").all():
+            return np.zeros(len(subset), dtype=bool)
         texts = np.array(self.series(subset, name), dtype=object).reshape(len(self.settings), len(subset))
         return np.not_equal(texts[self._needed], None).all(axis=0)
 
