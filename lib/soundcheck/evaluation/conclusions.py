@@ -424,7 +424,6 @@ def above_chance(verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeaker
     here = sample_interval(gap, error, freedom)
     p_here = sample_p_value(gap, 0.0, error, freedom, side="less")
     passed = bool(passes(ABOVE, verdict.value, chance))
-    known = verdict.reference is not None
     why = verdict.skipped.replace(no_threshold(verdict.task), BY_CHANCE)
     return dataclasses.replace(
         verdict,
@@ -432,7 +431,6 @@ def above_chance(verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeaker
         rule=ABOVE,
         passed=passed,
         certainty=None if np.isnan(low) else certainty(replicates, ABOVE, 0.0, passed),
-        reference_passed=bool(passes(ABOVE, verdict.reference, chance)) if known else None,
         gap=gap,
         gap_low=_some(low),
         gap_high=_some(high),
