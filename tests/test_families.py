@@ -357,7 +357,7 @@ def odd(tmp_path_factory, command):
         ("fairness_language", "emotion", "1 of 2 languages out of de, en"),
         ("fairness_linguistic_sentiment", "valence", "0 of 2 languages with 10 segments a sentiment"),
         ("fairness_pitch", "valence", "0 of 2 groups needed"),
-        ("fairness_sex", "emotion", "1 block"),
+        ("fairness_sex", "emotion", "interval withheld: 1 speaker, 5 needed"),
         ("fairness_sex", "emotion", " predictions, 4 needed"),
     ],
 )

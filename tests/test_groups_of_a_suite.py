@@ -9,6 +9,7 @@ import pytest
 import soundfile
 from sklearn.metrics import recall_score
 
+from soundcheck.results.states import FAIL, counted
 from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
@@ -226,7 +227,9 @@ def test_only_what_was_planted_holds(results):
     two = holds["group"].eq("age: young")  # of two groups the gaps of both are the same
     assert set(holds.loc[~two, "group"]) == planted
     worse_only = holds["test"].isin(["Mean Absolute Error"]) | holds["test"].str.endswith("Rate Difference")
-    assert set(holds.loc[worse_only, "group"]) == {"age: old"}
+    errors = holds[worse_only]
+    assert set(counted(errors)["group"]) == {"age: old"}  # two groups are one test, of the one worse off
+    assert set(errors.loc[errors["group"].ne("age: old"), "mirrors"]) == {"age: old"}
 
 
 @pytest.mark.parametrize(
@@ -234,7 +237,7 @@ def test_only_what_was_planted_holds(results):
     [
         ("odd", "arousal", "one", "everything is one group: same"),
         ("odd", "arousal", "solo", "1 of 2 groups are large enough, 2 needed"),
-        ("odd", "arousal", "solo: alone", "1 speaker, 2 needed: one does not stand for a group"),
+        ("odd", "arousal", "solo: alone", "1 speaker, 2 needed"),
         ("odd", "arousal", "left × right", "no segment has a value of left × right"),
         ("odd", "arousal", "small: few", "9 segments, 25 needed"),
         ("odd", "embedding", "kind", "trials have a column kind of their own"),
@@ -266,7 +269,7 @@ def test_the_page_tells_what_is_missing_and_escapes_names(run):
     assert told in text
     assert "125 of 250 segments have no value of half" in text
     assert "160 of 480 segments have no value of age" in text
-    for words in ("everybody", "clearly worse", "agreement with the labels (concordance)"):
+    for words in ("everybody", "(worse, beyond the margin)", "Concordance: worst old, 0.62"):
         assert words in text
     assert text.count("<audio") >= 9
 
@@ -381,7 +384,9 @@ def test_scores_of_a_list_are_compared_by_the_groups_of_its_recordings(few):
             assert found["gap"] == pytest.approx(
                 wrong[own].mean() - wrong[within & kind & ~own].mean(), abs=1e-9
             )
-            assert bool(found["holds"]) == (group == "phone")
+            # Two groups are one test: the row of the better one repeats the state and names the other.
+            assert found["state"] == FAIL and found["holds"]
+            assert found["mirrors"] == ("" if group == "phone" else "device: phone")
 
 
 def test_only_labelled_segments_of_groups_within_speakers_are_compared(few, shown):
@@ -395,8 +400,11 @@ def test_only_labelled_segments_of_groups_within_speakers_are_compared(few, show
         errors[phone].mean() - errors[~phone].mean(), abs=1e-9
     )
     assert found.loc["device: phone", "segments"] == phone.sum() == 30
-    assert bool(found.loc["device: phone", "holds"]) and not bool(found.loc["device: headset", "holds"])
-    assert own["skipped"].eq("published threshold: no simulation belongs to it").all()
+    assert found["state"].eq(FAIL).all() and found.loc["device: phone", "gap"] > 0
+    assert found["mirrors"].to_dict() == {"device: phone": "", "device: headset": "device: phone"}
+    assert own["low"].isna().all() and set(own["skipped"]) == {  # all errors of a device are of one size
+        "interval withheld: nothing varies; published threshold: no simulation belongs to it"
+    }
     page = shown(folder / "out", "emotional", "fairness_groups")
     assert "20 of 80 segments have no label for arousal" in page
 
@@ -415,7 +423,8 @@ def test_a_task_of_ones_own_is_shown(few, shown):
     found = own.set_index(["group", "label"])["gap"]
     assert found["device: phone", "read"] == 1 and found["device: headset", "read"] == -1
     page = shown(few[0] / "out", "styles", "fairness_groups")
-    assert "share of the predictions, read" in page and "○ no threshold" in page
+    assert "Share of predictions, read: lowest headset, 0" in page
+    assert "○ reported" in page and "no threshold for style: shown without verdict" in page
 
 
 def test_a_recogniser_without_transcripts_to_compare_with(few):
