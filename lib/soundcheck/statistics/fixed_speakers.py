@@ -30,6 +30,7 @@ from soundcheck.metrics.additive import Statistic, ratio, round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.evidence import FREE, Scale
 
+_LEAST = 1e-9  # standard error of values of the order of 1
 _NOISE = 1e-12  # of squares, below which a spread is none
 SKETCH = 1000  # rows of a spread
 
@@ -95,6 +96,7 @@ def fixed_speakers(
             columns.append(_sketch((own - (sums / counts)[strata]) * np.sqrt(counts / (counts - 1))[strata]))
     wanted = np.stack(columns, axis=1) if columns else np.zeros((0, m))
     total = variances.sum(axis=1)
+    total[total < _LEAST**2] = 0.0  # the noise of gradients
     freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=1))
     freedom = np.fmin(freedom, np.maximum(np.count_nonzero(influence, axis=0) - 1, 1))
     undefined = np.isnan(influence).any(axis=0)
