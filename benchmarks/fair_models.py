@@ -7,8 +7,8 @@ what the product promises does not hold; each bar is widened by 2.6 standard err
 - A failure that holds stands in at most 5 of 100 books of a model that treats all groups alike, also if the
   speakers of half the groups differ twice as much among each other, if speakers have few segments, and if
   they have different numbers of them.
-- A group whose predictions are shifted by 0.17 is found among 247 tests in at least 25, 90 and 99 % of the
-  books with 4, 10 and 40 speakers a group.
+- A group whose predictions are shifted by 0.17 is found among 247 tests in at least 90 and 99 % of the books
+  with 10 and 40 speakers a group; 4 speakers are too few for any group to fail.
 - With 20 speakers a group or more, the interval of its gap holds the true gap in 93 to 98 %, and the bound is
   at least as large in 95 %.
 
@@ -271,7 +271,7 @@ def main() -> None:
         row = summary(kind, books, family)
         unfair.append({k: v for k, v in row.items() if k not in ("published", "simulated", "holds", "marks")})
         print({k: round(v, 4) if isinstance(v, float) else v for k, v in unfair[-1].items()}, flush=True)
-        least = {4: 0.25, 10: 0.90, 40: 0.99}.get(kind.speakers, 0.0)
+        least = {10: 0.90, 40: 0.99}.get(kind.speakers, 0.0)
         if row["found"] < least - slack(least, row):
             wrong.append(f"{kind.name}: found in {row['found']:.3f}")
         if kind.speakers >= 20 and not 0.93 - slack(0.93, row) <= row["covered"] <= 0.98 + slack(0.98, row):
