@@ -36,7 +36,7 @@ class CorpusDescription:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ModelDescription(Description):
-    """What all notebooks about models are told."""
+    """What all notebooks about models are given."""
 
     tasks: tuple[Task, ...]  # tasks of the model, or of both, that are looked at
     seed: int

@@ -31,7 +31,7 @@ from pathlib import Path
 from soundcheck.common import resources
 from soundcheck.common.file_contents import signature
 
-READ, WRITTEN, SPECIAL = "read", "written", "special"  # what is told of a name
+READ, WRITTEN, SPECIAL = "read", "written", "special"  # what is known of a name
 SYSTEM = ("/proc", "/sys", "/dev", "/run", "/etc")
 _EVENTS = {"open": 0, "os.rename": 1, "ctypes.dlopen": 0, "import": 1}  # and which argument is a path
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
