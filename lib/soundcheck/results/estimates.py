@@ -2,7 +2,7 @@
 
 Conventions
 -----------
-- A row is identified by the columns before ``value`` without ``family``, which names the family that computed it.
+- The columns before ``value`` identify a row, but for ``family``, which names the family that computed it.
 - ``part`` is ``all`` or a group (``sex: female``), ``condition`` empty for clean signals, a change with its
   level, ``chance``, or ``common with NAME``.
 - ``low, high`` are the 95 % interval for new speakers, ``low_sample, high_sample`` that for these speakers;
