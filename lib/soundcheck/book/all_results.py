@@ -124,7 +124,7 @@ def _shown(row: object, among: Among, titles: Mapping[str, str]) -> list[tables.
     """Show a row as the script shows it from the file."""
     found = []
     for column, value in enumerate(_values(row, among, titles)):
-        inner: Html | str = value.text
+        inner: Html | str = value
         if column == LINKED:
             place = anchor_of(key_of(row))
             inner = element("a", inner, href=f"{result_page(row.model, row.family)}.html#{place}")
