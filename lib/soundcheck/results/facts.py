@@ -121,7 +121,7 @@ def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _in_margins(rows: pd.DataFrame) -> pd.Series:
-    """Measure differences in units of their margins, negative where a group is better off and that is fine."""
+    """Measure differences in units of their margins, negative where a group is better off."""
     size = rows["gap"].where(rows["rule"].map(one_sided).astype(bool), rows["gap"].abs())
     return size / rows["matters"].fillna(1)
 
