@@ -14,7 +14,7 @@ import pytest
 from bs4 import BeautifulSoup
 from tests.support.small_world import make
 
-from soundcheck.report.key_figures import significant
+from soundcheck.report.formats import significant
 from soundcheck.report.names import label
 from soundcheck.report.tables import number
 from soundcheck.results.estimates import read_estimates

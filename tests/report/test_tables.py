@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from soundcheck.common.caveats import Caveat
-from soundcheck.report import tables
+from soundcheck.report import formats, tables
 from soundcheck.results.verdict import Verdict
 from soundcheck.suite.thresholds import read_family
 
@@ -169,8 +169,8 @@ def test_synthetic_speech_is_said():
 def test_numbers_that_belong_together_share_their_digits():
     assert tables.digits_for(0.0004, 0.31) == 3
     assert tables.digits_for(12.0, 0.5) == 1
-    assert tables.digits_for(float("nan"), float("inf"), None, 0.0) == tables.DIGITS
-    assert tables.digits_for(1e-12) == tables.MOST_DIGITS
+    assert tables.digits_for(float("nan"), float("inf"), None, 0.0) == formats.DIGITS
+    assert tables.digits_for(1e-12) == formats.MOST_DIGITS
 
 
 def test_headers_stand_above_their_numbers():

@@ -21,7 +21,6 @@ from soundcheck.report.verdict_tables import (
     Among,
     anchor_of,
     difference_lines,
-    key_of,
     state_lines,
     state_order,
 )
@@ -80,7 +79,7 @@ def data(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) -> 
         values = _values(row, among[row.Index], titles)
         numbers = [known.setdefault(value, len(known)) for known, value in zip(places, values, strict=True)]
         page = linked.setdefault(result_page(row.model, row.family), len(linked))
-        rows.append([*numbers, page, anchor_of(key_of(row)).removeprefix("row-")])
+        rows.append([*numbers, page, anchor_of(row).removeprefix("row-")])
     badges = {f"{look.sign} {look.name}": look.css for look in STATE.values()}
     columns = [[value.written() for value in known] for known in places]
     about = {"badges": badges, "badge": BADGE, "linked": LINKED, "pages": list(linked)}

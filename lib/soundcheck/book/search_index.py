@@ -19,7 +19,7 @@ from soundcheck.common import files
 from soundcheck.common.escaping import escape, one_line
 from soundcheck.common.wording import counted
 from soundcheck.report.names import measure
-from soundcheck.report.verdict_tables import anchor_of, key_of, state_order
+from soundcheck.report.verdict_tables import anchor_of, state_order
 from soundcheck.results.page_names import corpus_page, model_page, result_page
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL
@@ -76,7 +76,7 @@ def _rows(rows: pd.DataFrame, kind: str, number: Mapping[str, int]) -> Iterator[
             page, fails = result_page(model, family), int(part["fails"].sum())
             if page in number:
                 worst = next(part.loc[[part["order"].idxmin()]].itertuples())
-                anchor = "" if kind == "test" else anchor_of(key_of(worst))
+                anchor = "" if kind == "test" else anchor_of(worst)
                 said = f"{counted(fails, 'test')} {'fails' if fails == 1 else 'fail'}" if fails else ""
                 places.append([fails, number[page], anchor, said])
         places.sort(key=lambda place: -place[0])

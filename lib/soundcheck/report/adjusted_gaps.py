@@ -17,8 +17,8 @@ import pandas as pd
 
 from soundcheck.common.wording import counted
 from soundcheck.corpora.measures import MEASURES
+from soundcheck.report.formats import significant
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.key_figures import significant
 from soundcheck.report.tables import Cell, digits_for, number, row_name, two_lines
 from soundcheck.results.verdict import NOT_ADJUSTED
 

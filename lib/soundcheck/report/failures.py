@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.report.adjusted_gaps import in_short
-from soundcheck.report.key_figures import significant
+from soundcheck.report.formats import significant
 from soundcheck.report.names import in_words, label
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED

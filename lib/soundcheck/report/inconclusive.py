@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.report import failures, tables
-from soundcheck.report.key_figures import significant
+from soundcheck.report.formats import significant
 from soundcheck.results.record import RunRecord
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 

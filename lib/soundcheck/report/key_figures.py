@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.wording import counted
+from soundcheck.report.formats import significant
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import Cell, table, two_lines
 from soundcheck.results.record import KeyFigure, ModelRecord
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN, standing
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 
-MOST_DECIMALS = 4
 RATES = (
     "word error rate",
     "character error rate",
@@ -35,28 +33,6 @@ EXPLAINED = {
     HOLLOW: "no better than chance",
     UNPROVEN: "not known to be better than chance",
 }
-
-
-def significant(number: float | None, digits: int = 2) -> str:
-    """Write a number with so many significant digits, empty for a missing one.
-
-    Parameters
-    ----------
-    number
-        The number.
-    digits
-        Significant digits of numbers below 1; larger ones keep all before the point.
-
-    Examples
-    --------
-    >>> significant(0.61842), significant(-0.00317), significant(12.345), significant(0.998), significant(0.0)
-    ('0.62', '−0.0032', '12', '1.0', '0')
-    """
-    if number is None or pd.isna(number):
-        return ""
-    exponent = int(f"{number:.{digits - 1}e}".partition("e")[2])
-    text = f"{number:.{min(max(digits - 1 - exponent, 0), MOST_DECIMALS)}f}"
-    return text.replace("-", "−") if text.strip("-0.") else "0"
 
 
 def value(figure: KeyFigure, number: float | None = None) -> str:

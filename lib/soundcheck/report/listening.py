@@ -17,7 +17,7 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.report import tables
-from soundcheck.report.html import Html, element
+from soundcheck.report.html import Html, element, join
 from soundcheck.report.pair_player import Side, switched
 from soundcheck.report.players import row
 from soundcheck.report.players import settings as settings_of
@@ -47,7 +47,7 @@ def most_moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5
             chosen.append((movement, position, subset))
     if not chosen:
         return element("p", "No prediction moved.")
-    return sum((_pair(evaluation, subset, position) for _, position, subset in chosen), Html(""))
+    return join(_pair(evaluation, subset, position) for _, position, subset in chosen)
 
 
 def recordings(subset: Subset, most: int) -> dict[str, np.ndarray]:
@@ -202,7 +202,7 @@ def hardest_trials(evaluation: Evaluation, subset: Subset, threshold: float, cou
                 continue
             sides = _sides(corpus, trial)
             shown.append(switched(evaluation.media, sides, words))
-    return sum(shown, Html(""))
+    return join(shown)
 
 
 def harmed_trials(
@@ -245,7 +245,7 @@ def harmed_trials(
             sides = [enrolled, tested, Side(changed, name, settings_of(drawn))]
             shown.append(switched(evaluation.media, sides, words))
     nothing = element("p", f"{subset.corpus}: no change makes a decision wrong that was right.")
-    return sum(shown, Html("")) if shown else nothing
+    return join(shown) if shown else nothing
 
 
 def _sides(corpus: CorpusView, trial: pd.Series) -> list[Side]:

@@ -16,7 +16,7 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.subset import Subset
 from soundcheck.report import failures
-from soundcheck.report.key_figures import significant
+from soundcheck.report.formats import significant
 from soundcheck.report.names import in_words, label, sentence
 from soundcheck.report.style import label as shortened
 from soundcheck.report.tables import rule

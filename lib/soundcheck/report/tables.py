@@ -9,16 +9,15 @@ Conventions
 
 from __future__ import annotations
 
-import math
 import numbers
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import pandas as pd
 
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.tasks import BUILTIN
+from soundcheck.report.formats import FEW_MARK, Cell, digits_for, interval, number, rule, two_lines
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import hinted, label, measure
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
@@ -45,9 +44,6 @@ __all__ = [
     "two_lines",
 ]
 
-DIGITS = 3
-MOST_DIGITS = 6
-FEW_MARK = "†"
 # Columns of results by which rows are chosen; that of tests has the groups in small print.
 FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
 # The measured shares are those of the page on statistics.
@@ -61,62 +57,6 @@ FEW = (
 
 # A cell whose text stands at the right.
 _NUMBER = re.compile(r'<td[^>]*\bclass="[^"]*\bsc-number\b')
-
-
-class Cell(NamedTuple):
-    """A cell that is sorted by something else than its text; with a key the book may fill it anew.
-
-    Where the rows are chosen by something else than the first line of the cell, ``facet`` is that.
-    """
-
-    content: Html | str
-    sort: object = None
-    class_: str | None = None
-    key: str | None = None
-    facet: str | None = None
-
-
-def number(value: float | None, digits: int | None = None, threshold: float | None = None) -> str:
-    """Write a number; empty for a missing one.
-
-    Parameters
-    ----------
-    value
-        The number.
-    digits
-        Digits behind the point; default: as many as :func:`digits_for` gives.
-    threshold
-        What the value is compared with: a value that would look like it gets more digits.
-
-    Examples
-    --------
-    >>> number(-0.1), number(0.94996, threshold=0.95), number(0.0004), number(5.0361)
-    ('−0.100', '0.94996', '0.00040', '5.04')
-    """
-    if value is None or pd.isna(value):
-        return ""
-    digits = digits_for(value) if digits is None else digits
-    if threshold is not None and not pd.isna(threshold):
-        sides = (threshold, -threshold)
-        while digits < MOST_DIGITS and value not in sides and round(value, digits) in sides:
-            digits += 1
-    text = f"{value:.{digits}f}".replace("inf", "∞")
-    return text.replace("-", "−") if text.strip("-0.") else f"{0:.{min(digits, DIGITS)}f}"
-
-
-def digits_for(*values: float | None) -> int:
-    """Give the digits behind the point with which numbers that belong together keep two or three that count.
-
-    Examples
-    --------
-    >>> [digits_for(number) for number in (0.612, -0.0123, 0.0012, 12.3, None)], digits_for(0.012, 0.6)
-    ([3, 3, 4, 1, 3], 3)
-    """
-    sizes = [abs(value) for value in values if value is not None and math.isfinite(value) and value]
-    if not sizes:
-        return DIGITS
-    leading = math.floor(math.log10(max(sizes)))
-    return min(MOST_DIGITS, max(0, DIGITS - 1 - leading - (leading < -1)))
 
 
 def table(
@@ -179,7 +119,7 @@ def _cell(cell: object, name: Html | str | None = None) -> Html:
     """Make a cell; with the header of its column where that may be out of sight."""
     about: dict[str, object] = {"data_label": None if isinstance(name, Html) else name}
     if isinstance(cell, Cell):
-        about |= {"data_key": cell.key, "class_": cell.class_, "data_sort": cell.sort}
+        about |= {"id": cell.anchor, "class_": cell.class_, "data_sort": cell.sort}
         return element("td", cell.content, **about, data_facet=cell.facet)
     if isinstance(cell, Html):
         return element("td", cell, **about)
@@ -194,27 +134,6 @@ def _cell(cell: object, name: Html | str | None = None) -> Html:
     text = str(cell)
     numeric = text.lstrip("-−").replace(".", "").replace(",", "").isdigit()
     return element("td", text, **about, class_="sc-number" if numeric else None)
-
-
-def two_lines(first: Html | str, second: Html | str) -> Html:
-    """Put what belongs to a number in small print below it; nothing there, no second line."""
-    lines = element("span", first, class_="sc-line")
-    return lines + element("small", second, class_="sc-line") if str(second) else lines
-
-
-def rule(row: object) -> str:
-    """Write a threshold with its rule: ``> 0.5``, ``|value| < 0.075``."""
-    return "" if pd.isna(row.threshold) else f"{row.rule} {row.threshold:g}".replace("-", "−")
-
-
-def interval(row: object, digits: int | None = None) -> str:
-    """Write the 95 % interval, with a mark if it rests on few speakers."""
-    if pd.isna(row.low):
-        return ""
-    digits = digits_for(row.low, row.high) if digits is None else digits
-    return f"{number(row.low, digits)} to {number(row.high, digits)}" + (
-        f" {FEW_MARK}" if row.blocks < FEW_BLOCKS else ""
-    )
 
 
 def row_name(row: object, *further: str) -> str:

@@ -23,9 +23,9 @@ from soundcheck.publish.sheet.figures import Picture
 from soundcheck.publish.sheet.sounds import Scene
 from soundcheck.publish.verdict_lines import comparison_lines, plain, verdict_lines
 from soundcheck.report import failures
+from soundcheck.report.formats import significant
 from soundcheck.report.inconclusive import columns as inconclusive_columns
 from soundcheck.report.inconclusive import inconclusive, noun
-from soundcheck.report.key_figures import significant
 from soundcheck.report.sentences import both_rules
 from soundcheck.results.page_names import comparison_page
 from soundcheck.results.record import ComparisonRecord

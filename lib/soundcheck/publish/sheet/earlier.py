@@ -16,7 +16,7 @@ from soundcheck.common.wording import counted
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.verdict_lines import plain
 from soundcheck.report.failures import subject
-from soundcheck.report.key_figures import significant
+from soundcheck.report.formats import significant
 from soundcheck.results import worse
 from soundcheck.results.compared import read_comparison
 from soundcheck.results.conclusion import conclusion

@@ -1,0 +1,155 @@
+"""How pages write numbers: values, intervals, p-values, thresholds; and cells of tables.
+
+Numbers have two or three significant digits, and more where these would make them look like the threshold
+beside them. States come from the results table and are never made from what is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import pandas as pd
+
+from soundcheck.common import templates
+from soundcheck.common.templates import Html
+from soundcheck.report.html import element
+from soundcheck.statistics.bootstrap import FEW_BLOCKS
+
+DIGITS = 3
+MOST_DIGITS = 6
+LEAST_P = 0.001  # below, only this is said
+FEW_MARK = "†"
+MISSING = float("nan")
+
+
+class Cell(NamedTuple):
+    """A cell that is sorted by something else than its text; ``anchor`` is a place that links lead to.
+
+    Where the rows are chosen by something else than the first line of the cell, ``facet`` is that.
+    """
+
+    content: Html | str
+    sort: object = None
+    class_: str | None = None
+    anchor: str | None = None
+    facet: str | None = None
+
+
+def number(value: float | None, digits: int | None = None, threshold: float | None = None) -> str:
+    """Write a number, empty for a missing one; a value that would look like the threshold gets more digits.
+
+    Examples
+    --------
+    >>> number(-0.1), number(0.94996, threshold=0.95), number(0.0004), number(5.0361)
+    ('−0.100', '0.94996', '0.00040', '5.04')
+    """
+    if value is None or pd.isna(value):
+        return ""
+    digits = digits_for(value) if digits is None else digits
+    if threshold is not None and not pd.isna(threshold):
+        sides = (threshold, -threshold)
+        while digits < MOST_DIGITS and value not in sides and round(value, digits) in sides:
+            digits += 1
+    text = f"{value:.{digits}f}".replace("inf", "∞")
+    return text.replace("-", "−") if text.strip("-0.") else f"{0:.{min(digits, DIGITS)}f}"
+
+
+def digits_for(*values: float | None) -> int:
+    """Give the digits behind the point with which numbers that belong together keep two or three that count.
+
+    Examples
+    --------
+    >>> [digits_for(number) for number in (0.612, -0.0123, 0.0012, 12.3, None)], digits_for(0.012, 0.6)
+    ([3, 3, 4, 1, 3], 3)
+    """
+    sizes = [abs(value) for value in values if value is not None and math.isfinite(value) and value]
+    if not sizes:
+        return DIGITS
+    leading = math.floor(math.log10(max(sizes)))
+    return min(MOST_DIGITS, max(0, DIGITS - 1 - leading - (leading < -1)))
+
+
+def significant(number: float | None, digits: int = 2) -> str:
+    """Write a number with so many significant digits; numbers above 1 keep all before the point.
+
+    Examples
+    --------
+    >>> significant(0.61842), significant(-0.00317), significant(12.345), significant(0.998), significant(0.0)
+    ('0.62', '−0.0032', '12', '1.0', '0')
+    """
+    if number is None or pd.isna(number):
+        return ""
+    exponent = int(f"{number:.{digits - 1}e}".partition("e")[2])
+    text = f"{number:.{min(max(digits - 1 - exponent, 0), MOST_DIGITS)}f}"
+    return text.replace("-", "−") if text.strip("-0.") else "0"
+
+
+def span(low: float, high: float, digits: int | None = None) -> str:
+    """Write the ends of an interval; empty for a missing one.
+
+    Examples
+    --------
+    >>> span(0.1, 0.25), span(MISSING, MISSING)
+    ('0.100 to 0.250', '')
+    """
+    if pd.isna(low):
+        return ""
+    digits = digits_for(low, high) if digits is None else digits
+    return f"{number(low, digits)} to {number(high, digits)}"
+
+
+def interval(row: object, digits: int | None = None) -> str:
+    """Write the interval of a row of results, with a mark if it is of few speakers."""
+    written = span(row.low, row.high, digits)
+    return f"{written} {FEW_MARK}" if written and row.blocks < FEW_BLOCKS else written
+
+
+def estimate(value: float, low: float, high: float, *, percent: bool = False) -> str:
+    """Write a value of a sentence with its interval.
+
+    Examples
+    --------
+    >>> estimate(0.3, 0.25, 0.351), estimate(0.3, 0.25, 0.351, percent=True)
+    ('0.30 (95 % 0.25 to 0.35)', '30 % (95 % 25 to 35)')
+    >>> estimate(0.3, MISSING, MISSING)
+    '0.30 (no interval)'
+    """
+    scale = 100 if percent else 1
+    ends = "no interval"
+    if not pd.isna(low):
+        ends = f"95 % {significant(scale * low)} to {significant(scale * high)}"
+    return f"{significant(scale * value)}{' %' if percent else ''} ({ends})"
+
+
+def p_value(p: float) -> str:
+    """Write a p-value.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(0.00004)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return f"p < {LEAST_P}" if p < LEAST_P else f"p = {p:.2g}"
+
+
+def rule(row: object) -> str:
+    """Write a threshold with its rule: ``> 0.5``, ``|value| < 0.075``."""
+    return "" if pd.isna(row.threshold) else f"{row.rule} {row.threshold:g}".replace("-", "−")
+
+
+def two_lines(first: Html | str, second: Html | str) -> Html:
+    """Put what belongs to a number in small print below it; nothing there, no second line."""
+    lines = element("span", first, class_="sc-line")
+    return lines + element("small", second, class_="sc-line") if str(second) else lines
+
+
+def value_cell(value: float, low: float = MISSING, high: float = MISSING) -> Cell:
+    """Show a value with its interval below it, sorted by the value."""
+    if pd.isna(value):
+        return Cell("")
+    digits = digits_for(value, low, high)
+    return Cell(two_lines(number(value, digits), span(low, high, digits)), value, "sc-number")
+
+
+templates.FILTERS |= {"number": number, "significant": significant, "p_value": p_value}

@@ -1,0 +1,233 @@
+"""The views that all families share: tables, intervals of parts, and values along a scale.
+
+Rows come from the tables of results, estimates and comparisons; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from soundcheck.common import templates
+from soundcheck.common.wording import counted
+from soundcheck.report import states
+from soundcheck.report.formats import Cell, number
+from soundcheck.report.html import Html, folded, join
+from soundcheck.report.style import BLUE, GREY, MARKS, ORANGE, PALETTE, label, look, new
+from soundcheck.results.states import REPORTED
+
+Column = str | Callable[[SimpleNamespace], object]
+MOST_PANELS = 8
+MOST_STEPS = 8  # names along an axis that are not numbers stay level up to here
+
+
+def table(
+    frame: pd.DataFrame,
+    columns: Mapping[str, Column],
+    *,
+    caption: str = "",
+    first: int | None = None,
+    sortable: bool = True,
+    filters: Mapping[str, str] | None = None,
+    stacked: bool = False,
+    beside: str | None = None,
+) -> Html:
+    """Show rows as a table; texts are escaped and numbers stand at the right.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    columns
+        Header -> name of a column, or a function of a row that gives text, a number, HTML or a
+        :class:`~soundcheck.report.formats.Cell`.
+    caption
+        What the table shows.
+    first
+        Rows that are shown; the others are folded below. Default: all are shown.
+    sortable
+        Whether the page's script may sort and filter it.
+    filters
+        Header -> what the list is called by which a reader chooses one of its values.
+    stacked
+        Whether a telephone shows the cells of a row below each other, each with its header.
+    beside
+        File beside the page with all rows, of which these are the first.
+    """
+    rows = [SimpleNamespace(**row) for row in frame.to_dict("records")]
+    lines = [
+        [_cell(column, row, name if stacked else None) for name, column in columns.items()] for row in rows
+    ]
+    heads = []
+    for place, name in enumerate(columns):
+        of_cells = {line[place].attributes.get("class_") for line in lines if line[place].content != ""}
+        right = "sc-number" if of_cells == {"sc-number"} else None
+        about = {"scope": "col", "data_filter": (filters or {}).get(name), "class_": right}
+        heads.append(SimpleNamespace(content=name, attributes=about))
+    classes = [
+        "sc-table",
+        "sc-sortable" if sortable and len(rows) > 1 else "",
+        "sc-stacked" if stacked else "",
+    ]
+    about = {"class_": " ".join(filter(None, classes)), "data_rows": beside}
+
+    def shown(lines: list, caption: str) -> Html:
+        return templates.html("table", heads=heads, lines=lines, caption=caption, about=about)
+
+    if first is None or len(lines) <= first:
+        return shown(lines, caption)
+    rest = folded(f"{counted(len(lines) - first, 'more row')}", [shown(lines[first:], "")])
+    return join([shown(lines[:first], caption), rest])
+
+
+def _cell(column: Column, row: SimpleNamespace, name: str | None) -> SimpleNamespace:
+    """Give content and attributes of a cell; with its header where that may be out of sight."""
+    value = getattr(row, column) if isinstance(column, str) else column(row)
+    about: dict[str, object] = {"data_label": name}
+    if isinstance(value, Cell):
+        about |= {"id": value.anchor, "class_": value.class_, "data_sort": value.sort}
+        return SimpleNamespace(content=value.content, attributes=about | {"data_facet": value.facet})
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return SimpleNamespace(content="", attributes=about)
+    if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
+        about |= {"class_": "sc-number", "data_sort": value}
+        whole = isinstance(value, numbers.Integral)
+        return SimpleNamespace(content=f"{value:,}" if whole else number(float(value)), attributes=about)
+    return SimpleNamespace(content=value if isinstance(value, Html) else str(value), attributes=about)
+
+
+def forest(
+    frame: pd.DataFrame,
+    *,
+    name: str = "name",
+    panels: str | None = None,
+    unit: str = "",
+    cut: int = 24,
+) -> Figure:
+    """Draw values with their intervals, a line a row.
+
+    Parameters
+    ----------
+    frame
+        ``value, low, high`` and, each if it is there: ``low_sample, high_sample`` (dotted where there is no
+        other interval), ``state`` (its colour and mark), ``reference`` (a grey tick), ``margin`` (a grey band
+        around the reference) and ``words``, which stand at the right.
+    name
+        Column that names the lines.
+    panels
+        Column by whose values the figure is divided; the value is the title of a panel.
+    unit
+        What the values are, for the axis.
+    cut
+        Lines of a panel; what comes later is left out, which the axis says.
+    """
+    parts = list(_panels(frame[frame["value"].notna()], panels))
+    heights = [0.9 + 0.27 * min(cut, len(rows)) for _, rows in parts]
+    letters = max((len(label(text, 40)) for text in frame[name]), default=0)
+    with look():
+        size = 5.6 + 0.07 * letters, sum(heights) + 0.2
+        figure, all_axes = new(*size, len(parts), height_ratios=heights)
+        for axes, (title, rows) in zip(all_axes, parts, strict=True):
+            _draw_rows(axes, rows.head(cut), name)
+            fewer = f"the first {cut} of {len(rows)}" if len(rows) > cut else ""
+            axes.set_xlabel("\n".join(filter(None, (label(unit, 80), fewer))))
+            axes.set_title(label(title, 80), loc="left", fontsize=10)
+    return figure
+
+
+def _panels(frame: pd.DataFrame, column: str | None) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Divide rows by a column, in the order of first appearance; without any row, one empty panel."""
+    if column is None or frame.empty:
+        yield "", frame
+        return
+    for number_, (title, rows) in enumerate(frame.groupby(column, sort=False)):
+        if number_ < MOST_PANELS:
+            yield str(title), rows
+
+
+def _draw_rows(axes: Axes, rows: pd.DataFrame, name: str) -> None:
+    for place, row in enumerate(rows.to_dict("records")):
+        state = states.STATE[row.get("state") or REPORTED] if "state" in row else None
+        color = BLUE if state is None else state.colour
+        reference, margin = row.get("reference", np.nan), row.get("margin", np.nan)
+        if not pd.isna(margin):
+            axes.barh(place, 2 * margin, 0.8, reference - margin, color=GREY, alpha=0.18, lw=0)
+        axes.vlines(reference, place - 0.4, place + 0.4, color=GREY, linewidth=1.5)
+        axes.hlines(place, row["low"], row["high"], color=color, linewidth=2)
+        if pd.isna(row["low"]) and "low_sample" in row:  # too few speakers for the other interval
+            axes.hlines(place, row["low_sample"], row["high_sample"], color=color, linestyle=":")
+        face = color if state is None or state.filled else "white"
+        mark = {"marker": "o" if state is None else state.marker, "markersize": 7, "markeredgewidth": 1.4}
+        axes.plot(row["value"], place, color=color, markerfacecolor=face, **mark)
+        if words := row.get("words", ""):
+            right = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 8.5}
+            axes.text(1.02, place, label(words, 80), **right)
+    axes.set_yticks(range(len(rows)), [label(text, 40) for text in rows[name]], fontsize=9)
+    axes.set_ylim(max(len(rows), 1) - 0.4, -0.6)
+
+
+def lines(
+    frame: pd.DataFrame,
+    x: str,
+    *,
+    y: str = "value",
+    hue: str | None = None,
+    panels: str | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    threshold: float | None = None,
+) -> Figure:
+    """Draw values along a scale, with the band of their intervals.
+
+    Parameters
+    ----------
+    frame
+        A row a point in the order of the scale, with the columns ``x`` and ``y`` and, if they are there,
+        ``low`` and ``high``. Numbers in ``x`` stand where they are, names at equal distances.
+    x, y
+        Columns of the place and of the value.
+    hue
+        Column by which lines are told apart, by colour and mark.
+    panels
+        Column by whose values the figure is divided.
+    xlabel, ylabel
+        What the axes are.
+    threshold
+        Drawn as a dashed line.
+    """
+    frame = frame[frame[y].notna()]
+    parts = list(_panels(frame, panels))
+    names = list(dict.fromkeys(frame[hue])) if hue else [""]
+    places = frame[x] if pd.api.types.is_numeric_dtype(frame[x]) else None
+    steps = list(dict.fromkeys(frame[x]))
+    across = min(2, len(parts))
+    with look():
+        figure, all_axes = new(
+            1.2 + 4.6 * across, 0.6 + 3.0 * -(-len(parts) // across), -(-len(parts) // across), across
+        )
+        for axes, (title, rows) in zip(all_axes, parts, strict=False):
+            for n, name in enumerate(names):
+                own = rows[rows[hue].eq(name)] if hue else rows
+                at = own[x] if places is not None else own[x].map(steps.index)
+                style = {"color": PALETTE[n % len(PALETTE)], "marker": MARKS[n % len(MARKS)]}
+                axes.plot(at, own[y], label=label(name), **style)
+                if "low" in own and own["low"].notna().any():
+                    axes.fill_between(at, own["low"], own["high"], color=style["color"], alpha=0.15, lw=0)
+            if places is None:
+                slope = {"rotation": 35, "ha": "right"} if len(steps) > MOST_STEPS else {}
+                axes.set_xticks(range(len(steps)), [label(step, 20) for step in steps], **slope)
+            if threshold is not None:
+                axes.axhline(threshold, color=ORANGE, linestyle="--", linewidth=1.2)
+            axes.set(xlabel=label(xlabel, 60), ylabel=label(ylabel, 60))
+            axes.set_title(label(title, 60), loc="left", fontsize=10)
+        for spare in all_axes[len(parts) :]:
+            spare.set_axis_off()
+        if len(names) > 1:
+            all_axes[0].legend(fontsize=9)
+    return figure
