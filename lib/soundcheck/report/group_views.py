@@ -129,24 +129,178 @@ def described(frame: pd.DataFrame) -> str:
 
 
 def error_profile(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
-    """Show what the segments of groups that are worse off are wrongly taken for; nothing of fair models."""
+    """Show what segments of groups that are worse off are wrongly taken for; nothing if there is no such group."""
     rows = evaluation.frame()
     rows = rows[rows["gap"].abs().gt(rows["matters"]) & (rows["gap_low"] * rows["gap_high"]).gt(0)]
+    worse = set(zip(rows["corpus"], rows["task"], rows["group"], strict=True))
     shown = []
     for one in found:
         subset, parts = one.subset, {f"{one.column}: {name}": mask for name, mask in one.masks.items()}
-        here = rows["corpus"].eq(subset.corpus) & rows["task"].eq(subset.task.name)
-        if not subset.task.classes or subset.truth is None or not rows[here]["group"].isin(parts).any():
+        places = {(subset.corpus, subset.task.name, part) for part in parts}
+        if subset.truth is None or not subset.task.classes or not places & worse:
             continue
         frame = evaluation.estimates(subset, TAKEN_FOR, parts)
-        frame = frame.assign(name=frame["part"].map(label))
-        spread = frame.groupby("label")["value"].transform("max") - frame.groupby("label")["value"].transform("min")
-        frame = frame.assign(spread=spread).sort_values(["spread", "label"], ascending=[False, True], kind="stable")
-        frame["panel"] = "wrongly taken for " + frame["label"]
-        first = frame[frame["label"].eq(frame["label"].iloc[0])].sort_values("value", ascending=False)
-        each = [f"{written(row)} of {row.name}" for row in first.iloc[[0, -1]].itertuples(index=False)]
-        told = f"{sentence(first['panel'].iloc[0])}: {', '.join(each)}"
-        figure = views.forest(frame, panels="panel", unit="share of the segments of the group")
-        alt = f"{subset.corpus}, {subset.task.name}: shares of wrong predictions by group"
+        ends = frame.groupby("label")["value"].agg(["max", "min"])
+        spread = frame["label"].map(ends["max"] - ends["min"])
+        frame = frame.assign(name=frame["part"].map(label), panel="wrongly taken for " + frame["label"])
+        frame = frame.iloc[np.lexsort((-frame["value"], frame["label"], -spread))]
+        most = frame[frame["label"].eq(frame["label"].iloc[0])].iloc[[0, -1]]
+        each = [f"{row.name} {written(row)}" for row in most.itertuples(index=False)]
+        figure = views.forest(frame, panels="panel", unit="share of the segments of a group")
+        alt = f"Wrong predictions by {one.column}, {subset.corpus}, {subset.task.name}"
+        told = f"{sentence(most['panel'].iloc[0])}: {'; '.join(each)}"
         shown.append(figures.show(evaluation.media, figure, alt, finding=told))
+    return join([element("h3", "What wrong predictions are"), *shown]) if shown else Html()
+
+
+def sizes(found: Iterable[Groups]) -> Html:
+    """Show how many segments and speakers each group has, and why it is not compared."""
+    counts = [
+        {"corpus": one.subset.corpus, "column": one.column, "task": one.subset.task.name} | vars(count)
+        for one in found
+        for count in one.counts
+    ]
+    if not counts:
+        return element("p", "There is no group to compare.")
+    frame = pd.DataFrame(counts)
+    same = [name for name in frame if name != "task"]
+    frame = frame.groupby(same, sort=False, dropna=False)["task"].agg(", ".join).reset_index()
+    frame["group"] = frame["group"].replace("", "(none)")
+    columns: dict[str, views.Column] = {name: name for name in ("corpus", "task", "column", "group")}
+    if frame["targets"].notna().any():
+        columns |= {"trials of one speaker": "targets", "segments, or trials of two speakers": "segments"}
+    else:
+        columns["segments"] = "segments"
+    columns |= {"speakers": "speakers"} if frame["speakers"].notna().any() else {}
+    columns |= {"not compared, because": "lacks"} if frame["lacks"].ne("").any() else {}
+    return views.table(frame, columns, first=MOST_ROWS)
+
+
+def limits(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
+    """Say how large groups are on average, and how few segments of a bin or class are not evaluated."""
+    notes = []
+    for one in found:
+        if one.names:
+            size, bins = one.subset.group_size[1], least_per_bin(evaluation, one.subset)
+            given = least_predictions(evaluation, one.subset)
+            precision = f"; precision with fewer than {given} predictions" if given else ""
+            few = f"bins with fewer than {bins} segments in all groups together are not evaluated{precision}"
+            notes.append(f"{_place(one)}: {size:,} segments a group; {few}")
+    return tables.notes(notes)
+
+
+def label_shares(found: Iterable[Groups]) -> Html:
+    """Show how the labels of each group are distributed, a table a corpus and task, in per cent."""
+    rows: dict[str, list[dict[str, object]]] = {}
+    for one in found:
+        subset = one.subset
+        if not one.names or subset.truth is None or not subset.task.is_labelled:
+            continue
+        masks = {**one.masks, "all": np.logical_or.reduce(list(one.masks.values()))}
+        for group, mask in masks.items():
+            truth = subset.truth[mask]
+            row = {"column": one.column, "group": group, "segments": len(truth)}
+            if subset.task.is_regression:
+                row |= {"mean": number(truth.mean(), 2), "standard deviation": number(truth.std(), 2)}
+                names, truth = [label(name) for name in BINS], np.array(BINS)[bin_numbers(truth)]
+                shares = dict(zip(names, BINS, strict=True))
+            else:
+                shares = {name: name for name in subset.task.classes}
+            row |= {f"{name}, %": number(100 * np.mean(truth == own), 0) for name, own in shares.items()}
+            rows.setdefault(_place(one), []).append(row)
+    return join(
+        views.table(pd.DataFrame(own), {name: name for name in own[0]}, caption=f"Labels: {place}")
+        for place, own in rows.items()
+    )
+
+
+def agreements(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
+    """Draw labels and predictions of each group."""
+    shown = []
+    for one in found:
+        for group, mask in one.masks.items():
+            title = f"{_place(one)}: {group}"
+            figure = figures.agreement(one.subset.take(np.flatnonzero(mask)), title)
+            shown.append(figures.show(evaluation.media, figure, f"Predictions against labels: {title}"))
     return join(shown)
+
+
+def predictions(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
+    """Draw what is predicted for each group over the average of the groups that are compared."""
+    shown = []
+    for one in found:
+        if one.names:
+            subset, names = one.everything, one.everything.segments[one.column]
+            order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
+            values, classes = subset.predictions.clean, subset.task.classes
+            figure = figures.groups_against_all(values, names, order, classes, _place(one), one.names)
+            alt = f"Predictions for each {one.column} and their average: {_place(one)}"
+            shown.append(figures.show(evaluation.media, figure, alt))
+    return join(shown)
+
+
+def contexts(evaluation: Evaluation, found: Iterable[Groups], context: str, values: Sequence[str]) -> Html:
+    """Draw what is predicted for each group in each context over the average of all groups."""
+    shown = []
+    for one in found:
+        subset, segments = one.subset, one.subset.segments
+        for group in one.names:
+            title = f"{_place(one)}: {group}"
+            figure = figures.contexts_against_all(
+                *(subset.predictions.clean, segments[one.column], one.names, group, segments[context], values),
+                *(subset.task.classes, title),
+            )
+            alt = f"Predictions for each {context} in one {one.column} and in all: {title}"
+            shown.append(figures.show(evaluation.media, figure, alt))
+    return join(shown)
+
+
+def not_compared(evaluation: Evaluation) -> Html:
+    """List the values of groups that are too small to be compared, with the reason."""
+    frame = evaluation.estimated()
+    frame = frame[frame["part"].str.contains(": ", regex=False) & frame["excluded"].ne("")]
+    frame = frame.assign(measure=frame.apply(measured, axis=1) if len(frame) else "")
+    columns = {"corpus": "corpus", "task": "task", "group": "part", "measure": "measure"}
+    columns |= {"value": estimate_cell, "segments": "segments"}
+    return views.table(frame, columns, first=MOST_ROWS) if len(frame) else Html()
+
+
+def segments(evaluation: Evaluation, found: Sequence[Groups]) -> Html:
+    """Play segments of the groups whose errors, or predictions without labels, differ most from the others'."""
+    chosen = [one for one in found if one.names]
+    own = examples.of_predictions if evaluation.family.label is False else examples.of_groups
+    return examples.show(evaluation, [own(one.subset, one.column, one.names) for one in chosen])
+
+
+def _figures_of(frame: pd.DataFrame) -> list[pd.DataFrame]:
+    """Divide rows into those of the figure that is shown at once, and the others."""
+    panels = frame["panel"].drop_duplicates().tolist()
+    lines = frame["panel"].value_counts()[panels].clip(upper=views.MOST_LINES).cumsum()
+    first = lines.le(MOST_LINES)
+    first.iloc[0] = True
+    shown = frame["panel"].map(first)
+    return [part for part in (frame[shown], frame[~shown]) if len(part)]
+
+
+def _figure(evaluation: Evaluation, frame: pd.DataFrame) -> Html:
+    unit = "line: 95 % interval; grey: what the group is compared with, and the margin around it"
+    figure = views.forest(frame, panels="panel", unit=unit)
+    return figures.show(evaluation.media, figure, f"Values by group. {described(frame)}", finding=finding(frame))
+
+
+def _place(one: Groups) -> str:
+    return f"{one.subset.corpus}, {one.subset.task.name}"
+
+
+def _title(info: MeasureInfo, task: str, name: str) -> str:
+    of = "" if task in failures.SINGLE else f" of {task}"
+    better = f" ({info.better} is better)" if info.better else ""
+    return f"{info.title}{of}{f', {label(name)}' if name else ''}{better}"
+
+
+def _words(row: object, info: MeasureInfo) -> str:
+    if not info.better:
+        side = "higher" if row.gap > 0 else "lower"
+    else:
+        side = "better" if (row.gap > 0) == (info.better == HIGHER) else "worse"
+    return _WORDS[row.state].format(side=side)
