@@ -23,9 +23,9 @@ from soundcheck.statistics import balance
 
 
 def balanced(evaluation: Evaluation, subsets: Iterable[Subset], column: str) -> list[Groups]:
-    """Draw equally large groups with the same distribution of labels, see :mod:`soundcheck.statistics.balance`.
+    """Draw equally large groups with the same distribution of labels.
 
-    Tests of subsets with fewer than two groups are skipped.
+    See :mod:`soundcheck.statistics.balance`. Tests of subsets with fewer than two groups are skipped.
     """
     found = []
     for subset in subsets:
@@ -52,7 +52,7 @@ def balanced(evaluation: Evaluation, subsets: Iterable[Subset], column: str) -> 
 
 
 def voices(evaluation: Evaluation) -> tuple[list[Subset], dict[str, pd.DataFrame]]:
-    """Put speakers into groups by their mean pitch; also says of each corpus how many, and who is left out."""
+    """Put speakers into groups by their mean pitch; says how many there are and who is left out."""
     options = evaluation.family.options
     limits = (options["usable"], options["borders"], options["speaker_segments"])
     found, tables = [], {}

@@ -65,9 +65,7 @@ class Groups:
         return {group: self.subset.mask(self.column, group) for group in self.names}
 
 
-def compared(
-    subset: Subset, column: str, names: Sequence[str], counts: Sequence[GroupCount] = ()
-) -> Groups:
+def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence[GroupCount] = ()) -> Groups:
     """Compare some groups of a subset, if there are two or more of them."""
     names = list(names) if len(names) > 1 else []
     of_trials = subset.task.is_embedding
@@ -95,6 +93,16 @@ def compare(
             judge_trial_groups(evaluation, one.subset, one.column, one.names, tests)
         elif one.names:
             judge_groups(evaluation, one.subset, one.column, one.names, tests, against=against)
+
+
+def compare_in_contexts(
+    evaluation: Evaluation, found: Iterable[Groups], measures: MeasureSet, context: str, values: Sequence[str]
+) -> None:
+    """Judge by how much each value of a column, such as a sentiment, shifts the measures of each group."""
+    for one in found:
+        for value in values if one.names else ():
+            tests = measures(evaluation, one.subset)
+            judge_groups(evaluation, one.subset, one.column, one.names, tests, context=(context, value))
 
 
 def judge_groups(

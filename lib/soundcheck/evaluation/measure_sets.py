@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.evaluation.words import group_error_rate
@@ -37,6 +39,16 @@ ERRORS: Mapping[str, tuple[str, Measure]] = {
     "transcription": ("word error rate", lambda s, p: group_error_rate(s.truth, p.clean)),
     "embedding": ("share of rejected trials", lambda s, p: regression.mean_value(p.clean)),
 }
+
+
+def _wrong_class(subset: Subset, predicted: Predictions) -> Statistic:
+    right = " ".join(("right", *subset.task.classes))  # the name of no class
+    wrong = np.where(predicted.clean == subset.truth, right, predicted.clean)
+    return class_proportions(wrong, subset.task.classes)
+
+
+# Of all segments of a group, the share that is wrongly taken for each class: its error profile.
+TAKEN_FOR: Mapping[str, Measure] = {"taken_for": _wrong_class}
 
 
 def agreement(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:

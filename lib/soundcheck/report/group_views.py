@@ -10,7 +10,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,24 +19,29 @@ from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups
 from soundcheck.evaluation.measure_sets import TAKEN_FOR, least_per_bin, least_predictions
-from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.regression import BINS, bin_numbers
-from soundcheck.report import failures, figures, states, views
-from soundcheck.report.estimate_tables import is_rate, written
-from soundcheck.report.formats import Cell, number
+from soundcheck.report import compared_examples, examples, failures, figures, states, tables, views
+from soundcheck.report.estimate_tables import estimate_cell, measured, written
+from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import label, sentence
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
 from soundcheck.suite.measures import HIGHER, LOWER, MeasureInfo, info_of, measure_of
 
 BALANCED = " (balanced)"  # after the measure of groups that were drawn to be alike
-MOST_LINES = 14  # of a figure that is shown at once; other measures are folded
+MOST_LINES = 18  # of a figure that is shown at once, titles included; other measures are folded
+MOST_GROUPS = 24  # of a panel
+MOST_ROWS = 30  # of tables
+HOW_TO_READ = (
+    "Line: 95 % interval of the group's own value, segments in brackets. Grey mark: what the group is "
+    "compared with; grey band: the margin around it. Words: the interval of the difference."
+)
 _PLACE = ["corpus", "task", "measure", "label", "part"]
 _COMPARED = ["others_value", "gap", "matters", "evidence", "mirrors", "excess"]
 _WORDS = {
     PASS: "within the margin",
     FAIL: "{side}, beyond the margin",
-    INCONCLUSIVE: "interval on both sides",
+    INCONCLUSIVE: "interval crosses the margin",
     REPORTED: "no margin",
     NOT_EVALUATED: "not compared",
 }
@@ -75,13 +80,15 @@ def own_values(evaluation: Evaluation, column: str = "") -> Html:
     places = list(frame.groupby(["corpus", "column"], sort=False))
     for (corpus, name), own in places:
         if len(places) > 1:
-            shown.append(element("h3", f"by {name}, {corpus}"))
+            shown.append(element("h3", f"By {name.replace('_', ' ')}, {corpus}"))
         first, *others = _figures_of(drawn(own))
         shown.append(_figure(evaluation, first))
         if others:
             measures = counted(sum(one["panel"].nunique() for one in others), "other measure")
             shown.append(folded(measures, [_figure(evaluation, one) for one in others]))
-    return join(shown) if shown else element("p", "No group has a value of its own.")
+    if not shown:
+        return element("p", "No group has a value of its own.")
+    return join([*shown, element("p", HOW_TO_READ, class_="sc-note", limit=None)])
 
 
 def drawn(frame: pd.DataFrame) -> pd.DataFrame:
@@ -94,7 +101,7 @@ def drawn(frame: pd.DataFrame) -> pd.DataFrame:
         pair = rows["mirrors"].ne("")  # the reference of the other group of a pair
         found = rows.assign(
             panel=_title(info, task, rows["label"].iloc[0]),
-            name=[f"{group} ({count:,})" for group, count in zip(rows["group"], rows["segments"], strict=True)],
+            name=[f"{row.group} ({row.segments:,})" for row in rows.itertuples()],
             state=[one.name for one in state],
             reference=rows["others_value"].where(~pair, rows["value"]),
             margin=rows["matters"],
@@ -106,8 +113,8 @@ def drawn(frame: pd.DataFrame) -> pd.DataFrame:
             "the reference" if other else f"{one.sign} {text}"
             for other, one, text in zip(pair, state, words, strict=True)
         ]
-        panels.append((-found["excess"].max(), found))
-    return pd.concat([found for _, found in sorted(panels, key=lambda one: _last_if_missing(one[0]))])
+        panels.append((found["excess"].fillna(-np.inf).max(), found))
+    return pd.concat([found for _, found in sorted(panels, key=lambda one: -one[0])])
 
 
 def finding(frame: pd.DataFrame) -> str:
@@ -121,15 +128,15 @@ def finding(frame: pd.DataFrame) -> str:
 
 def described(frame: pd.DataFrame) -> str:
     """Say in words what a figure of values shows, for readers who do not see it."""
-    each = [
-        f"{panel}: {', '.join(f'{row.group} {row.said} ({row.words[2:] or row.words})' for row in rows.itertuples())}"
-        for panel, rows in frame.groupby("panel", sort=False)
-    ]
-    return ". ".join(each)
+    parts = []
+    for panel, rows in frame.groupby("panel", sort=False):
+        each = [f"{row.group} {row.said} ({row.words})" for row in rows.itertuples()]
+        parts.append(f"{panel}: {', '.join(each)}")
+    return ". ".join(parts)
 
 
 def error_profile(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
-    """Show what segments of groups that are worse off are wrongly taken for; nothing if there is no such group."""
+    """Show what segments are wrongly taken for, where the classes of a group are recognised worse."""
     rows = evaluation.frame()
     rows = rows[rows["gap"].abs().gt(rows["matters"]) & (rows["gap_low"] * rows["gap_high"]).gt(0)]
     worse = set(zip(rows["corpus"], rows["task"], rows["group"], strict=True))
@@ -139,18 +146,25 @@ def error_profile(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
         places = {(subset.corpus, subset.task.name, part) for part in parts}
         if subset.truth is None or not subset.task.classes or not places & worse:
             continue
-        frame = evaluation.estimates(subset, TAKEN_FOR, parts)
+        measures = {f"{name}{BALANCED * subset.balanced}": own for name, own in TAKEN_FOR.items()}
+        frame = evaluation.estimates(subset, measures, parts)
         ends = frame.groupby("label")["value"].agg(["max", "min"])
         spread = frame["label"].map(ends["max"] - ends["min"])
-        frame = frame.assign(name=frame["part"].map(label), panel="wrongly taken for " + frame["label"])
         frame = frame.iloc[np.lexsort((-frame["value"], frame["label"], -spread))]
+        frame = frame.assign(group=frame["part"].map(label))
+        frame["name"] = frame["label"] + ", " + frame["group"]
         most = frame[frame["label"].eq(frame["label"].iloc[0])].iloc[[0, -1]]
-        each = [f"{row.name} {written(row)}" for row in most.itertuples(index=False)]
-        figure = views.forest(frame, panels="panel", unit="share of the segments of a group")
-        alt = f"Wrong predictions by {one.column}, {subset.corpus}, {subset.task.name}"
-        told = f"{sentence(most['panel'].iloc[0])}: {'; '.join(each)}"
-        shown.append(figures.show(evaluation.media, figure, alt, finding=told))
+        each = [f"{row.group} {written(row)}" for row in most.itertuples()]
+        figure = views.forest(frame, unit="share of a group's segments that is wrongly taken for the class")
+        alt = f"Wrong predictions by {one.column}, {_place(one)}"
+        text = f"Wrongly taken for {most['label'].iloc[0]}: {'; '.join(each)}"
+        shown.append(figures.show(evaluation.media, figure, alt, finding=text))
     return join([element("h3", "What wrong predictions are"), *shown]) if shown else Html()
+
+
+def speaker_tables(found: Mapping[str, pd.DataFrame]) -> Html:
+    """Show how many speakers there are of each range of a measured number."""
+    return join(views.table(own, {name: name for name in own}, caption=title) for title, own in found.items())
 
 
 def sizes(found: Iterable[Groups]) -> Html:
@@ -246,9 +260,9 @@ def contexts(evaluation: Evaluation, found: Iterable[Groups], context: str, valu
         subset, segments = one.subset, one.subset.segments
         for group in one.names:
             title = f"{_place(one)}: {group}"
+            of_groups = subset.predictions.clean, segments[one.column], one.names, group
             figure = figures.contexts_against_all(
-                *(subset.predictions.clean, segments[one.column], one.names, group, segments[context], values),
-                *(subset.task.classes, title),
+                *of_groups, segments[context], values, subset.task.classes, title
             )
             alt = f"Predictions for each {context} in one {one.column} and in all: {title}"
             shown.append(figures.show(evaluation.media, figure, alt))
@@ -265,17 +279,35 @@ def not_compared(evaluation: Evaluation) -> Html:
     return views.table(frame, columns, first=MOST_ROWS) if len(frame) else Html()
 
 
-def segments(evaluation: Evaluation, found: Sequence[Groups]) -> Html:
-    """Play segments of the groups whose errors, or predictions without labels, differ most from the others'."""
-    chosen = [one for one in found if one.names]
-    own = examples.of_predictions if evaluation.family.label is False else examples.of_groups
-    return examples.show(evaluation, [own(one.subset, one.column, one.names) for one in chosen])
+def segments(evaluation: Evaluation, found: Iterable[Groups], *, labels: bool = True) -> Html:
+    """Play segments of the groups whose errors, or predictions, differ most from the others'."""
+    scenes = []
+    for one in found:
+        subset, masks = one.subset, one.masks
+        if subset.task.is_embedding and masks:
+            threshold = evaluation.threshold(subset, subset.predictions.clean)
+            wrong = np.where(subset.predictions.clean > threshold, ~subset.truth, subset.truth)
+            worst = max(masks, key=lambda group: wrong[masks[group]].mean())
+            own = subset.take(np.flatnonzero(masks[worst]))
+            scenes += compared_examples.hardest_trials(evaluation, own, threshold, 1)
+        elif masks:
+            choose = examples.of_groups if labels and subset.truth is not None else examples.of_predictions
+            scenes += choose(subset, one.column, one.names)
+    return examples.show(evaluation, scenes)
+
+
+def shifted_segments(
+    evaluation: Evaluation, found: Iterable[Groups], context: str, values: Sequence[str]
+) -> Html:
+    """Play segments of the groups that a context shifts most unlike the others."""
+    shifts = [examples.of_shifts(one.subset, one.column, one.names, context, values) for one in found]
+    return examples.show(evaluation, shifts)
 
 
 def _figures_of(frame: pd.DataFrame) -> list[pd.DataFrame]:
     """Divide rows into those of the figure that is shown at once, and the others."""
     panels = frame["panel"].drop_duplicates().tolist()
-    lines = frame["panel"].value_counts()[panels].clip(upper=views.MOST_LINES).cumsum()
+    lines = (frame["panel"].value_counts()[panels].clip(upper=MOST_GROUPS) + 2).cumsum()
     first = lines.le(MOST_LINES)
     first.iloc[0] = True
     shown = frame["panel"].map(first)
@@ -283,9 +315,10 @@ def _figures_of(frame: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def _figure(evaluation: Evaluation, frame: pd.DataFrame) -> Html:
-    unit = "line: 95 % interval; grey: what the group is compared with, and the margin around it"
-    figure = views.forest(frame, panels="panel", unit=unit)
-    return figures.show(evaluation.media, figure, f"Values by group. {described(frame)}", finding=finding(frame))
+    alt = f"Values by group. {described(frame)}"
+    return figures.show(
+        evaluation.media, views.forest(frame, panels="panel", cut=MOST_GROUPS), alt, finding=finding(frame)
+    )
 
 
 def _place(one: Groups) -> str:
