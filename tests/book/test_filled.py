@@ -116,10 +116,9 @@ def test_both_rules_are_counted_and_told_apart():
 
 
 def test_nothing_evaluated_is_said():
-    nothing = dict(passed=None, value=None, skipped="too few <b>", evidence="", bound=None)
-    assert "Not evaluated: too few &lt;b&gt;" in answer(
-        decide(to_frame([group("a", 0.2, 0.1, None, **nothing)]))
-    )
+    nothing = dict.fromkeys(("passed", "value", "gap", "bound")) | {"skipped": "too few <b>", "evidence": ""}
+    table = decide(to_frame([dataclasses.replace(group("a", 0.2, 0.1, None), **nothing)]))
+    assert "Not evaluated: too few &lt;b&gt;" in answer(table)
 
 
 def test_pages_without_rows_are_possible(table):
