@@ -74,7 +74,6 @@ def det_figure(curves: Mapping[str, Mapping[str, object]], *, bands: bool = True
     low, high = _limits(shown)
     with look():
         figure, axes = pyplot.subplots(figsize=(6.6, 6.4), layout="constrained")  # audplot draws on pyplot's
-        pyplot.close(figure)
         for n, (name, entry) in enumerate(shown.items()):
             text = label(name)
             if np.isfinite(entry.get("equal", np.nan)):
@@ -89,6 +88,7 @@ def det_figure(curves: Mapping[str, Mapping[str, object]], *, bands: bool = True
         if len(shown) < len(curves):
             axes.set_title(f"the first {len(shown)} of {len(curves)}", loc="right", fontsize=9)
         handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+        pyplot.close(figure)
         if handles:
             figure.legend(handles.values(), handles, loc="outside lower center", ncols=2, fontsize=9)
     return figure
@@ -98,10 +98,8 @@ def _draw_curve(
     axes: Axes, entry: Mapping[str, object], text: str, n: int, limits: tuple[float, float]
 ) -> None:
     far, frr = _thin(entry)
-    audplot.detection_error_tradeoff(
-        far, frr, error_rates=True, xlim=limits, ylim=limits, label=text, ax=axes
-    )
-    axes.lines[-1].set(color=PALETTE[n], linestyle=_LINES[n], linewidth=1.6)
+    audplot.detection_error_tradeoff(far, frr, error_rates=True, xlim=limits, ylim=limits, ax=axes)
+    axes.lines[-1].set(color=PALETTE[n], linestyle=_LINES[n], linewidth=1.6, label=text)
     for kind, (marker, meaning) in _MARKS.items():
         if kind in entry and np.isfinite(entry[kind]).all():
             place = ndtri(np.clip(np.broadcast_to(entry[kind], 2), *limits))
