@@ -12,7 +12,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.speakers import SpeakerValues
 from soundcheck.report import examples
-from soundcheck.report.examples import BEST, TYPICAL, WORST, choose, gaps
+from soundcheck.report.examples import BEST, TYPICAL, WORST
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 EMOTIONS = ("anger", "happiness", "neutral", "sadness")
