@@ -16,7 +16,7 @@ from soundcheck.evaluation.corpus_audit import SHARE, Audit
 from soundcheck.report.corpus_views import ALL, many
 from soundcheck.report.formats import Cell, digits_for, number, p_value, span, two_lines
 from soundcheck.report.html import Html, element, folded, join
-from soundcheck.report.verdict_tables import anchor_of, key_of
+from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.report.views import table
 from soundcheck.suite.groups_reader import MOST_ADJUSTED
 
@@ -71,11 +71,13 @@ def _line(
     texts = [f"{shorten(row.group, 40)}: {_both(row)}" for row in found.itertuples()]
     missing = [name for name in found["name"].unique() if name not in adjust]
     adjusted = rows[rows["adjusted_by"].fillna("").ne("")]
-    place = key_of(next(adjusted.itertuples())) if len(adjusted) and found["name"].isin(adjust).any() else ""
+    place = (
+        anchor_of(next(adjusted.itertuples())) if len(adjusted) and found["name"].isin(adjust).any() else ""
+    )
     return {
         "title": f"Groups of {shorten(column, 40)} in {shorten(corpus, 40)} were recorded differently",
         "differences": some(texts, NAMED),
-        "adjusted": f"#{anchor_of(place)}" if place else "",
+        "adjusted": f"#{place}" if place else "",
         "keys": [*adjust, *missing][:MOST_ADJUSTED] if missing and rows["gap"].notna().any() else [],
     }
 

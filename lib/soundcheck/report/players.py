@@ -130,7 +130,9 @@ def signal_of(root: Path, segment: pd.Series) -> np.ndarray:
 
 
 def segment_name(segment: pd.Series) -> str:
-    """Name a segment by its file, and by its times in seconds if it is a part of it."""
+    """Name a segment by its file, and its times in seconds if it is a part of it; a trial by both sides."""
+    if "enrol" in segment:
+        return f"{segment['enrol']} with {segment['test']}"
     start, end = segment.get("start"), segment.get("end")
     if pd.isna(end) and (pd.isna(start) or not start):
         return str(segment["file"])
