@@ -18,7 +18,7 @@ from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import RATES
 from soundcheck.results.record import KeyFigure
 
-MARK = "results_sha256"
+INDEX, MARK = "model-index", "results_sha256"
 _LONGEST = 500
 _DIGITS = 4
 _TASKS = {

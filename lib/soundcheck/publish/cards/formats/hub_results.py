@@ -11,7 +11,7 @@ from typing import Any
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.model_index import plain, value_of
-from soundcheck.publish.cards.readme.yaml_splice import dumped
+from soundcheck.publish.cards.readme import dumped
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import sentence
 from soundcheck.results.record import CorpusRecord, KeyFigure
