@@ -15,7 +15,7 @@ from soundcheck.common import files
 from soundcheck.common.wording import counted
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.limits import MOST, counts, cut
-from soundcheck.publish.cards.measures import measure_of_test
+from soundcheck.publish.cards.measurements import note
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, link, table
 from soundcheck.report import key_figures
@@ -102,7 +102,7 @@ def measure_table(facts: ModelFacts, context: CardContext) -> str:
     for family, own in facts.families:
         shown = to_page(inline(family.title), _method(family), context)
         rows.append([f"**{shown}**", inline(family.question or "–")])
-        notes = {test: measure_of_test(family, test, "").note for test in own["test"].unique()}
+        notes = {test: note(family, test) for test in own["test"].unique()}
         rows += [[inline(test), inline(note, None)] for test, note in notes.items() if note]
     return table(["family or test", "what it asks or measures"], rows)
 

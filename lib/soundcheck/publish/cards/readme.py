@@ -1,8 +1,8 @@
 """The README of a model: our keys in its metadata, our results in ``model-index``, our block in the text.
 
-Everything else belongs to others. Keys that need no change keep their bytes; in those that do, comments, quotes
-and order stay, while indentation may become regular. What cannot be changed without changing more is refused,
-and so are markers of the block that are no pair.
+Everything else belongs to others. Keys that need no change keep their bytes; in those that do, comments,
+quotes and order stay, while indentation may become regular. What cannot be changed without changing more is
+refused, and so are markers of the block that are no pair.
 """
 
 from __future__ import annotations

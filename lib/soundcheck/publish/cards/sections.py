@@ -55,8 +55,8 @@ def purpose(facts: ModelFacts, context: CardContext) -> str:
     if short:
         told = {name: ", ".join(text) if isinstance(text, tuple) else text for name, text in short.items()}
         parts.append(bullets(f"{FIELDS[name].capitalize()}: {inline(text)}" for name, text in told.items()))
-    if context.missing:
-        parts.append(f"Not stated by those who made this card: {', '.join(context.missing)}.")
+    if context.card.missing:
+        parts.append(f"Not stated by those who made this card: {', '.join(context.card.missing)}.")
     return "\n\n".join(parts)
 
 

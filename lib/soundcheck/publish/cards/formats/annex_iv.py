@@ -57,7 +57,7 @@ class AnnexIV(CardFormat):
             "no assessment of conformity: that is for those who sign it.",
             _about(facts, context),
             "## What people have to add",
-            bullets([*(f"{name} (`card:` of the suite)" for name in context.missing), *_PEOPLE]),
+            bullets([*(f"{name} (`card:` of the suite)" for name in context.card.missing), *_PEOPLE]),
             "## 2(g) Validation and testing",
             *_procedures(facts, context),
             "## 3 Capabilities and limitations",

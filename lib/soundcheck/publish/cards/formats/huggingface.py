@@ -8,7 +8,8 @@ from typing import Any
 from soundcheck.common.escaping import heading
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
-from soundcheck.publish.cards.model_index import plain, results_of, task_type
+from soundcheck.publish.cards.hub_tasks import task_type
+from soundcheck.publish.cards.model_index import plain, results_of
 from soundcheck.publish.cards.readme import updated
 from soundcheck.publish.cards.sections import sections
 from soundcheck.publish.facts import ModelFacts
@@ -80,7 +81,7 @@ def _measured(facts: ModelFacts) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if facts.model.kind in _LIBRARIES:
         found["library_name"] = facts.model.kind
-    types = {task_type(facts, task) for task in facts.model.tasks} & {*_TAGS}
+    types = {task_type(facts.record, task) for task in facts.model.tasks} & {*_TAGS}
     if len(types) == 1:
         found["pipeline_tag"] = types.pop()
     if any(figure.measure == RATES[0] for figure in facts.figures):
