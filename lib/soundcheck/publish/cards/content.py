@@ -1,9 +1,8 @@
-"""What the templates of cards and pages of evidence show: rows of one model, the worst first, and their filters."""
+"""What the templates of cards and pages of evidence show: rows of one model, the worst first."""
 
 from __future__ import annotations
 
 import re
-from urllib.parse import quote
 
 import pandas as pd
 
@@ -29,7 +28,7 @@ from soundcheck.suite.measures import measure_of
 
 FIRST = 10  # rows of a table that are shown at once
 MOST = 60  # rows of a table
-_PER_CENT = "\xa0%"
+_PER_CENT = " %"
 _PROSE = ("intended_use", "training_data", "limitations")
 
 
@@ -68,7 +67,7 @@ def valued(number: float | None, measure: str = "") -> str:
     Examples
     --------
     >>> valued(0.44981, "word error rate"), valued(0.44981, "concordance"), valued(None)
-    ('45.0\\xa0%', '0.45', '')
+    ('45.0 %', '0.45', '')
     """
     if number is None or pd.isna(number):
         return ""
@@ -83,7 +82,7 @@ def span(low: float | None, high: float | None, measure: str = "") -> str:
 
 
 def remark(figure: KeyFigure) -> str:
-    """Say beside a figure whether it is better than chance, at which threshold it is, or why it is missing."""
+    """Say whether a figure is better than chance, at which threshold it is, or why it is missing."""
     if figure.threshold is not None:
         return f"at the threshold {significant(figure.threshold, 3)}"
     means = key_figures.EXPLAINED.get(figure.standing, "")
@@ -142,6 +141,5 @@ templates.FILTERS |= {
     "span": span,
     "thousands": "{:,}".format,
     "unlimited": lambda text: Html(markdown.inline(text, None)),
-    "url": quote,
     "valued": valued,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import re
+from urllib.parse import quote
 
 from soundcheck.common.day import today
 from soundcheck.common.errors import input_error
@@ -29,7 +30,7 @@ class CardContext:
 
     def link(self, page: str) -> str:
         """Give the address of a page of the book; ``""`` if the book is not published."""
-        return f"{self.book_url}/{page}" if self.book_url else ""
+        return f"{self.book_url}/{quote(page)}" if self.book_url else ""
 
 
 def read_book_url(text: str) -> str:

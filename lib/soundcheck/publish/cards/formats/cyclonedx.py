@@ -12,18 +12,16 @@ Conventions
 from __future__ import annotations
 
 import uuid
-from urllib.parse import quote
 
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.hub_tasks import answer, described_tasks, task_type
 from soundcheck.publish.cards.json_text import filled, json_text
-from soundcheck.publish.cards.limits import limits_found, worse_off
 from soundcheck.publish.cards.measurements import Measurement, interval_methods, measurements
 from soundcheck.publish.facts import ModelFacts
+from soundcheck.results.facts import counts
 from soundcheck.results.record import CorpusRecord
-from soundcheck.results.standing import HOLLOW
-from soundcheck.results.summary import tally
+from soundcheck.results.standing import ASPECTS, HOLLOW, aspects
 
 _SPDX = ("Apache-2.0", "BSD-3-Clause", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0")
 _SPDX += ("CC0-1.0", "MIT", "MPL-2.0")
@@ -63,7 +61,7 @@ class CycloneDX(CardFormat):
 def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
     card, model, licence = context.card, facts.model, _LICENCES.get(context.card.license.lower())
     pages = {"model-card": facts.page(), "quality-metrics": "all_results.html"}
-    links = [{"type": kind, "url": context.link(quote(page))} for kind, page in pages.items()]
+    links = [{"type": kind, "url": context.link(page)} for kind, page in pages.items()]
     contact = [{"name": card.contact}] if card.contact else []
     return {
         "type": "machine-learning-model",
@@ -85,7 +83,11 @@ def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
 def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
     card, found = context.card, measurements(facts)
     tasks = [task for name, task in described_tasks(facts.record).items() if name in facts.model.tasks]
-    at_risk = [{"groupAtRisk": group, "harms": "; ".join(said)} for group, said in worse_off(facts)]
+    differences = facts.findings[facts.findings["group"].ne("")]
+    at_risk = [
+        {"groupAtRisk": group, "harms": "; ".join(map(facts.sentence, own.itertuples()))}
+        for group, own in differences.groupby("group", sort=False)
+    ]
     return {
         "modelParameters": {
             "task": ", ".join(f"{task_type(facts.record, task.name)}: {task.name}" for task in tasks),
@@ -96,7 +98,7 @@ def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
         "quantitativeAnalysis": {"performanceMetrics": [_metric(one) for one in found]},
         "considerations": filled(
             useCases=[card.intended_use] if card.intended_use else [],
-            technicalLimitations=[*filter(None, [card.limitations]), *limits_found(facts)],
+            technicalLimitations=[*filter(None, [card.limitations]), *_limitations(facts)],
             fairnessAssessments=at_risk,
         ),
         "properties": [
@@ -118,6 +120,28 @@ def _metric(one: Measurement) -> dict[str, object]:
     }
 
 
+def _limitations(facts: ModelFacts) -> list[str]:
+    """Say what limits the use of the model: the kind of speech, what fails, and what is not known."""
+    synthetic = ", ".join(corpus.name for corpus in facts.corpora if corpus.synthetic)
+    found, hollow = aspects(facts.rows), facts.rows[facts.rows["standing"].eq(HOLLOW)]
+    values = facts.findings[facts.findings["group"].eq("")]
+    unanswered = facts.model.failed + facts.model.unusable
+    return [
+        *([f"tested on synthetic speech, which says little about people: {synthetic}"] if synthetic else []),
+        *map(str, facts.caveats),
+        *(f"{name} tests: {counts(facts.rows[found.eq(name)])}" for name in ASPECTS if found.eq(name).any()),
+        *map(facts.sentence, values.itertuples()),
+        *(f"of few speakers: {facts.sentence(row)}" for row in facts.few.itertuples()),
+        *(
+            f"no better than chance at {task}: other tests of it mean nothing"
+            for task in hollow["task"].unique()
+        ),
+        *(f"tests of {family} failed to run" for family in facts.failed),
+        *([f"no usable answer to {unanswered} of {facts.model.inputs} inputs"] if unanswered else []),
+        *facts.model.notes,
+    ]
+
+
 def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, object]]:
     """List what a reader needs to find the numbers again, and what nobody wrote."""
     record, model, card = facts.record, facts.model, context.card
@@ -136,7 +160,7 @@ def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, object]]:
         ("model:answers unusable", model.unusable),
         *((f"card:{name}", text) for name, text in filled(**said).items()),
         *(("card:missing", name) for name in context.card.missing),
-        *((f"tests:{state}", count) for state, count in tally(facts.rows).items()),
+        *((f"tests:{state}", count) for state, count in counts(facts.rows).items()),
         *(("families:failed", name) for name in facts.failed),
         *((f"version:{name}", version) for name, version in record.versions.items()),
     ]

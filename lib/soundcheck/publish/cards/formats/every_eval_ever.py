@@ -20,8 +20,8 @@ from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.json_text import filled, json_text
 from soundcheck.publish.cards.measurements import Measurement, interval_method, measurements
 from soundcheck.publish.facts import ModelFacts
+from soundcheck.results.facts import counts
 from soundcheck.results.record import CorpusRecord
-from soundcheck.results.summary import tally
 
 _LOCAL = ("command", "onnx", "onnx-asr", "python", "random", "transformers")  # kinds that run here
 _DETAILS = ("task", "group", "label", "state", "rule", "segments", "blocks", "block", "standing")
@@ -76,7 +76,7 @@ class EveryEvalEver(CardFormat):
 
 
 def _about_run(facts: ModelFacts, context: CardContext) -> dict[str, object]:
-    tests = {f"tests_{state.replace(' ', '_')}": str(count) for state, count in tally(facts.rows).items()}
+    tests = {f"tests_{state.replace(' ', '_')}": str(count) for state, count in counts(facts.rows).items()}
     return filled(
         results_sha256=facts.sha256,
         run=facts.record.run,

@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 from soundcheck.common.escaping import heading
+from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.hub_tasks import task_type
 from soundcheck.publish.cards.model_index import plain, results_of
 from soundcheck.publish.cards.readme import updated
-from soundcheck.publish.cards.sections import sections
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import RATES
 
@@ -58,7 +58,9 @@ class HuggingFaceCard(CardFormat):
         self, text: str, shown: str, own: dict[str, Any], facts: ModelFacts, context: CardContext
     ) -> str:
         name = plain(context.card.id.rpartition("/")[2] or facts.model.name)
-        return updated(text, shown, own, name, results_of(facts, context), sections(facts, context))
+        return updated(
+            text, shown, own, name, results_of(facts, context), content.text("cards/card.md", facts, context)
+        )
 
 
 def _written(facts: ModelFacts, context: CardContext) -> dict[str, Any]:
