@@ -56,7 +56,8 @@ def aligned_words(reference: str, heard: Mapping[str, str | None], said: str = "
     rest = element("p", "; ".join(cut) + ".", class_="sc-note", limit=None) if cut else Html()
     texts = {said: reference} | {who: MISSING if text is None else text for who, text in heard.items()}
     plain = [(who, " ".join(text.split()) or NOTHING) for who, text in texts.items()]
-    return Heard(element("dl", *lines, class_="sc-words") + rest, [{"title": "", "sounds": [], "words": plain}])
+    shown = element("dl", *lines, class_="sc-words") + rest
+    return Heard(shown, [{"title": "", "sounds": [], "words": plain}])
 
 
 def legend(names: Sequence[str] = ()) -> Html:
