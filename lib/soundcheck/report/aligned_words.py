@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from soundcheck.common.escaping import shorten
 from soundcheck.metrics.alignment import AlignedWord, align
 from soundcheck.metrics.alternatives import common_wording
-from soundcheck.report.html import Heard, Html, element
+from soundcheck.report.html import Html, element
 
 MOST_WORDS = 200  # of a line
 LONGEST_WORD = 100  # characters
@@ -54,10 +54,7 @@ def aligned_words(reference: str, heard: Mapping[str, str | None], said: str = "
         f"{who}: {n - MOST_WORDS} more words are not shown" for who, n in lengths.items() if n > MOST_WORDS
     ]
     rest = element("p", "; ".join(cut) + ".", class_="sc-note", limit=None) if cut else Html()
-    texts = {said: reference} | {who: MISSING if text is None else text for who, text in heard.items()}
-    plain = [(who, " ".join(text.split()) or NOTHING) for who, text in texts.items()]
-    shown = element("dl", *lines, class_="sc-words") + rest
-    return Heard(shown, [{"title": "", "sounds": [], "words": plain}])
+    return element("dl", *lines, class_="sc-words") + rest
 
 
 def legend(names: Sequence[str] = ()) -> Html:

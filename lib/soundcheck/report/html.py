@@ -9,12 +9,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Self
+from collections.abc import Iterable, Mapping
 
 from soundcheck.common import templates
 from soundcheck.common.escaping import escape
-from soundcheck.common.media import EXAMPLES
 from soundcheck.common.templates import Html
 
 _EMPTY = {"img", "br", "hr", "input", "source", "col", "meta"}  # elements without content
@@ -93,31 +91,9 @@ def folded(summary: str | Html, parts: Iterable[Html]) -> Html:
     return element("details", element("summary", summary, limit=None), *parts, class_="sc-fold")
 
 
-class Heard(Html):
-    """HTML that also carries as data what is heard in it; a notebook stores both in one output.
-
-    Each example has a ``title``, ``sounds`` (``label``, ``caption`` and the names of files in the media
-    store, ``sound`` and ``picture``) and ``words``, pairs of who wrote them and the text.
-    """
-
-    examples: tuple[dict, ...]
-
-    def __new__(cls, content: str, examples: Sequence[dict] = ()) -> Self:
-        """Put both together."""
-        made = super().__new__(cls, content)
-        made.examples = tuple(examples)
-        return made
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
-        return {"text/html": str(self), "text/plain": "", EXAMPLES: list(self.examples)}
-
-
 def join(parts: Iterable[Html]) -> Html:
-    """Put several pieces one after the other, with all that is heard in them."""
-    parts = list(parts)
-    examples = [one for part in parts for one in getattr(part, "examples", ())]
-    joined = Html().join(parts)
-    return Heard(joined, examples) if examples else joined
+    """Put several pieces one after the other."""
+    return Html().join(parts)
 
 
 templates.FILTERS |= {"local": local, "attributes": attributes}

@@ -10,7 +10,7 @@ from soundcheck.augment.level import decibel, peak, rms
 from soundcheck.common.escaping import shorten
 from soundcheck.common.media import UNHEARD, MediaStore
 from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac
-from soundcheck.report.html import Heard, Html, element, join
+from soundcheck.report.html import Html, element, join
 from soundcheck.report.sound_pictures import HEIGHT, WIDTH, picture
 
 LONGEST = 30.0  # seconds of a sound that a page carries
@@ -56,11 +56,10 @@ def player(
     if seconds > LONGEST:
         said += f"; drawn and played are the first {LONGEST:g} s"
         signal = signal[: round(LONGEST * sampling_rate)]
-    sketch = media.add(picture(signal, sampling_rate, color), ".png")
     drawn = element(
         "img",
         class_="sc-picture",
-        src=sketch,
+        src=media.add(picture(signal, sampling_rate, color), ".png"),
         alt=f"Waveform and spectrogram of {shorten(label, 80)}: {said}",
         width=WIDTH,
         height=HEIGHT,
@@ -71,10 +70,7 @@ def player(
     words = element("figcaption", *([caption, element("br")] if caption else []), said)
     played = f"{len(signal) / sampling_rate:.3f}"  # the width of the picture
     name = element("strong", label)
-    shown = element("figure", name, drawn, heard, words, class_="sc-player", data_seconds=played)
-    about = {"label": label, "caption": "; ".join(filter(None, (caption, said)))}
-    files = {"sound": sound.rpartition("/")[2], "picture": sketch.rpartition("/")[2]}
-    return Heard(shown, [{"title": "", "sounds": [about | files], "words": []}])
+    return element("figure", name, drawn, heard, words, class_="sc-player", data_seconds=played)
 
 
 def silent(label: str, *lines: str, kind: str = "") -> Html:
@@ -120,6 +116,4 @@ def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) ->
 def row(players: Sequence[Html], title: str = "", *, kind: str = "") -> Html:
     """Put players side by side; ``kind`` is a further class of the row, for what the script makes of it."""
     head = [element("p", title, class_="sc-players-title")] if title else []
-    shown = join([*head, element("div", *players, class_=f"sc-players {kind}".strip())])
-    sounds = [sound for one in getattr(join(players), "examples", ()) for sound in one["sounds"]]
-    return Heard(shown, [{"title": title, "sounds": sounds, "words": []}]) if sounds else shown
+    return join([*head, element("div", *players, class_=f"sc-players {kind}".strip())])

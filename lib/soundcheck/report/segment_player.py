@@ -12,7 +12,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.corpora.audio import SAMPLING_RATE, read
 from soundcheck.evaluation.comparison import Pair
 from soundcheck.evaluation.corpus_view import CorpusView
-from soundcheck.report.html import Heard, Html, element
+from soundcheck.report.html import Html, element
 from soundcheck.report.players import player, row, silent
 
 
@@ -66,7 +66,4 @@ def segment_player(
 
 def beside(heard: Html, words: Html) -> Html:
     """Put words beside what is heard; below it where there is no room."""
-    played = row([heard])
-    shown = element("div", element("div", played), element("div", words), class_="sc-heard")
-    lines = [line for one in getattr(words, "examples", ()) for line in one["words"]]
-    return Heard(shown, [one | {"words": lines} for one in getattr(played, "examples", ())])
+    return element("div", element("div", row([heard])), element("div", words), class_="sc-heard")
