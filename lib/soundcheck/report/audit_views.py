@@ -19,7 +19,7 @@ from soundcheck.report.corpus_tables import many
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.measured_tables import ALL
 from soundcheck.report.tables import Cell, digits_for, number, table
-from soundcheck.report.verdict_tables import anchor_of, key_of, p_value
+from soundcheck.report.verdict_tables import anchor_of, p_value
 from soundcheck.suite.groups_reader import MOST_ADJUSTED
 
 SENTENCES = 12  # differences that are told in words
@@ -102,7 +102,7 @@ def _warning(
     names = dict.fromkeys(one.name for one in found)
     adjusted = rows[rows["adjusted_by"].fillna("").ne("")]
     if len(adjusted) and any(name in adjust for name in names):
-        place = f"#{anchor_of(key_of(next(adjusted.itertuples())))}"
+        place = f"#{anchor_of(next(adjusted.itertuples()))}"
         parts += ["; the table of verdicts has ", element("a", "gaps adjusted for it", href=place)]
     missing = [name for name in names if name not in adjust]
     if missing and rows["gap"].notna().any():

@@ -91,7 +91,7 @@ def _cell(column: Column, row: SimpleNamespace, name: str | None) -> SimpleNames
     value = getattr(row, column) if isinstance(column, str) else column(row)
     about: dict[str, object] = {"data_label": name}
     if isinstance(value, Cell):
-        about |= {"data_key": value.key, "class_": value.class_, "data_sort": value.sort}
+        about |= {"id": value.anchor, "class_": value.class_, "data_sort": value.sort}
         return SimpleNamespace(content=value.content, attributes=about | {"data_facet": value.facet})
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return SimpleNamespace(content="", attributes=about)

@@ -7,6 +7,7 @@ families of its own, or other thresholds for ours, in a folder ``thresholds`` be
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -61,6 +62,7 @@ class _Top(schema.Section):
     probes: dict[str, schema.whole(1, 1000)] = {}
     trials: dict[str, schema.whole(1, 100_000_000)] = {}
     options: schema.Free = {}
+    headline: schema.Texts = []
 
 
 class _BinMinimum(schema.Section):
@@ -237,6 +239,11 @@ class _Reader(DocumentReader):
         if top is not None and top.probes:
             self.check_localisation(top)
         tests = {key: self.read_test(key, value) for key, value in self.entries("tests")}
+        for name_ in top.headline if top is not None else ():
+            if not fnmatch.filter(tests, name_):
+                self.note(
+                    ("headline",), f"{quoted(name_)} is none of the tests", did_you_mean(name_, list(tests))
+                )
         if not len(self.problems):
             check_options(self, name, top.options, transformations)
         if len(self.problems):
@@ -260,6 +267,7 @@ class _Reader(DocumentReader):
             stated=top.stated,
             probes=dict(top.probes),
             trials=dict(top.trials),
+            headline=tuple(top.headline),
         )
 
     def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:
