@@ -100,8 +100,7 @@ def assemble(
     method_pages = functools.partial(
         _method_pages, record, suite_root=suite_root, near=near, kept=kept, signal=signal, sounds=sounds
     )
-    meeting = sheets.Sheets(output, record, results, kept)
-    others = MadeAhead([corpus_pages, meeting.pictures, functools.partial(method_pages, families)], jobs)
+    others = MadeAhead([corpus_pages, functools.partial(method_pages, families)], jobs)
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
     among = filled.among(results, accepted_reasons(results, record.accepted))
@@ -146,7 +145,7 @@ def assemble(
     family_titles = {family.name: family.title for family in record.families}
     sources.page("all_results", all_results.cells(results, among, family_titles))
     sources.data(all_results.ROWS, functools.partial(all_results.data, results, among, family_titles))
-    meeting.write(sources)
+    sheets.write(sources, output, record, results)
     sources.page("provenance", model_pages.provenance_cells(record))
     if record.failed:
         sources.page("failures", model_pages.failures_cells(record))

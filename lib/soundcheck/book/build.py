@@ -30,7 +30,7 @@ from soundcheck.common.media import NONE
 from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.publish.sheet.style import MOST_BYTES
+from soundcheck.publish.sheet.writing import MOST_BYTES
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
