@@ -58,7 +58,7 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
 
     def sounds(n: int) -> list[Side]:
         segment = subset.segments.iloc[n]
-        heard = functools.partial(_side, evaluation, subset)
+        heard = functools.partial(side, evaluation, subset)
         if subset.partner is not None:
             sides = [heard(segment, None, first, f"{name} {before}")]
             return [*sides, heard(subset.partner.iloc[n], None, second, f"{name} {after}")]
@@ -71,7 +71,7 @@ def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
     return Scene("", subset, [Example(n)], said=lambda _: said, sounds=sounds)
 
 
-def _side(
+def side(
     evaluation: Evaluation,
     where: Subset | CorpusView,
     segment: pd.Series,
@@ -205,13 +205,13 @@ def _trial(
     """Give both recordings of a trial to hear, the enrolled one first, and the tested one changed."""
     tested = corpus.segments.iloc[trial["segment"]]
     sides = [
-        _side(evaluation, corpus, segment, None, segment["file"], f"{role}: speaker {speaker}")
+        side(evaluation, corpus, segment, None, segment["file"], f"{role}: speaker {speaker}")
         for role, segment, speaker in (
             ("enrolled", corpus.segments.iloc[trial["enrolled"]], trial["enrol_speaker"]),
             ("tested", tested, trial["test_speaker"]),
         )
     ]
-    return [*sides, _side(evaluation, corpus, tested, change, name)] if change else sides
+    return [*sides, side(evaluation, corpus, tested, change, name)] if change else sides
 
 
 def lost_words(evaluation: Evaluation, subset: Subset, found: Sequence[Localised]) -> list[Scene]:
@@ -294,7 +294,7 @@ def _changed(
         return Words(subset.truth[n], {AS_IT_IS: clean[n], name: changed[n]})
 
     def sounds(n: int) -> list[Side]:
-        heard = functools.partial(_side, evaluation, subset, subset.segments.iloc[n])
+        heard = functools.partial(side, evaluation, subset, subset.segments.iloc[n])
         return [heard(None, AS_IT_IS), heard(evaluation.settings[setting], name)]
 
     chosen = choose(scores, subset.segments, True if mask is None else mask, typical=1, worst=1)

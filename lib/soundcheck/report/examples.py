@@ -265,7 +265,7 @@ def of_errors(subset: Subset, errors: np.ndarray | None = None) -> Scene:
     kinds = {WORST: READ, TYPICAL: READ, BEST: READ} if errors is None else {WORST: 6, "played": 3}
     chosen = choose(scores, subset.segments, **kinds)
     scene = Scene("", subset, chosen, mean)
-    named = f"mean error {number(mean)}" if subset.task.is_regression else f"{_percent(mean)} wrong"
+    named = f"{_error(subset)} {number(mean)}"
     title = f"{scene.place}: {named}" if errors is None else f"{scene.place}: most errors"
     return dataclasses.replace(scene, title=title)
 
@@ -298,7 +298,7 @@ def of_groups(
     column: str,
     groups: Sequence[str],
     scores: np.ndarray | None = None,
-    what: str = "mean error",
+    what: str = "",
 ) -> list[Scene]:
     """Choose segments of the groups whose mean score differs most from the others', beside these.
 
@@ -310,7 +310,7 @@ def of_groups(
     ranked = gaps(segment_errors(subset) if scores is None else scores, masks)
     scenes = []
     for gap, group in ranked[: 1 if len(masks) == 2 else MOST_GROUPS]:  # of two groups one is the other's
-        about = f"{group}: {what} {_signed(gap)} against the others"
+        about = f"{group}: {what or _error(subset)} {_signed(gap)} against the others"
         about += f" (of {len(ranked)} groups)" if len(ranked) > 2 else ""
         sides = {f"{column}: {group}": masks[group], OTHERS: everybody & ~masks[group]}
         scenes.append(_two_sides(subset, about, sides, scores, gap))
@@ -434,6 +434,13 @@ def _two_sides(
 def _about(subset: Subset, about: str, chosen: Sequence[Example], size: float, group: str = "") -> Scene:
     scene = Scene(about, subset, chosen, size, group)
     return dataclasses.replace(scene, title=f"{scene.place}: {about}")
+
+
+def _error(subset: Subset) -> str:
+    """Name the mean of :func:`segment_errors`."""
+    if subset.task.is_transcription:
+        return "mean share of wrong words"
+    return "mean error" if subset.task.is_regression else "share of errors"
 
 
 def _written(value: object) -> str:
