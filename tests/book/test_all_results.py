@@ -7,7 +7,7 @@ import pytest
 
 from soundcheck.book import all_results, filled
 from soundcheck.report import look_of_pages
-from soundcheck.report.verdict_tables import anchor_of, key_of
+from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import Verdict
@@ -62,7 +62,7 @@ def test_the_file_holds_all_rows_and_where_each_stands():
     assert len(found["rows"]) == 300
     row = next(table.tail(1).itertuples())
     *values, page, place = found["rows"][-1]
-    assert found["pages"][page] == "results/m1/f" and f"row-{place}" == anchor_of(key_of(row))
+    assert found["pages"][page] == "results/m1/f" and f"row-{place}" == anchor_of(row)
     texts = [column[value] for column, value in zip(found["columns"], values, strict=True)]
     assert texts[4] == ["CCC", f"sex: male · {IMAGE} 299", None, "sex: male"]
     assert texts[:4] == ["m1", "c", "Family", "arousal"] and texts[8] == "> 0.5"

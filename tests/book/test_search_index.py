@@ -11,7 +11,7 @@ from nbformat import v4
 from soundcheck.book import search_index
 from soundcheck.report import look_of_pages
 from soundcheck.report.html import element, join
-from soundcheck.report.verdict_tables import anchor_of, key_of
+from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import Verdict
 
@@ -80,7 +80,7 @@ def test_what_a_reader_may_look_for_is_in_it(index):
     pages = [page for page, _ in found["pages"]]
     entries = {(kind, name): places for name, kind, places in found["entries"]}
     failing = frame[frame["label"].eq("fails") & frame["mirrors"].eq("")]
-    place = anchor_of(key_of(next(failing.itertuples())))
+    place = anchor_of(next(failing.itertuples()))
     assert entries["group", "accent: german"] == [[pages.index(PAGE), place, "1 test fails"]]
     assert [place[2] for place in entries["group", "accent: french"]] == [""]  # counted once
     assert entries["model", "m"] == [[pages.index("models/m"), "", ""]]

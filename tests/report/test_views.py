@@ -98,6 +98,6 @@ def test_what_templates_print_is_escaped_for_its_medium():
     assert page == "X<i>"
 
 
-def test_a_cell_may_be_filled_later():
-    html = views.table(ROWS.head(1), {"state": lambda row: Cell("?", 1, "sc-state", "1f")})
-    assert '<td data-key="1f" class="sc-state" data-sort="1">?</td>' in html
+def test_a_cell_may_be_a_place_that_links_lead_to():
+    html = views.table(ROWS.head(1), {"state": lambda row: Cell("?", 1, "sc-state", "row-1f")})
+    assert '<td id="row-1f" class="sc-state" data-sort="1">?</td>' in html

@@ -26,7 +26,6 @@ from soundcheck.report.verdict_tables import (
     Among,
     anchor_of,
     difference_lines,
-    key_of,
     state_lines,
     state_order,
 )
@@ -97,7 +96,7 @@ def data(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) -> 
                 column.append(value.written())
             numbers.append(known[value])
         page = linked.setdefault(result_page(row.model, row.family), len(linked))
-        rows.append([*numbers, page, anchor_of(key_of(row)).removeprefix("row-")])
+        rows.append([*numbers, page, anchor_of(row).removeprefix("row-")])
     badges = {f"{look.sign} {look.name}": look.css for look in STATE.values()}
     about = {"badges": badges, "badge": BADGE, "linked": LINKED, "pages": list(linked)}
     return script("rows", {**about, "columns": columns, "rows": rows})
@@ -126,7 +125,7 @@ def _shown(row: object, among: Among, titles: Mapping[str, str]) -> list[tables.
     for column, value in enumerate(_values(row, among, titles)):
         inner: Html | str = value
         if column == LINKED:
-            place = anchor_of(key_of(row))
+            place = anchor_of(row)
             inner = element("a", inner, href=f"{result_page(row.model, row.family)}.html#{place}")
         elif value.badge:
             inner = element("span", inner, class_=f"sc-badge {value.badge}")

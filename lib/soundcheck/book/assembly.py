@@ -46,7 +46,6 @@ from soundcheck.report.audit_views import recorded_otherwise
 from soundcheck.report.html import Html, element
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.report.tables import caveats_notice
-from soundcheck.report.verdict_tables import anchor_of, key_of, without_row
 from soundcheck.results import page_names
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.page_names import comparison_sheet, model_page
@@ -272,21 +271,19 @@ def _result_cells(
 ) -> list[dict]:
     """Make the page of a model and a family: the answer, then the executed notebook with states filled in."""
     title = executed.title(entry.model, family.title)
-    fill = filled.Filling(filled.finished_cells(rows, among), str(filled.limits(rows, among)))
+    blocks = {corpus: failures.blocks_of(record, corpus) for corpus in rows["corpus"].unique()}
+    fill = filled.FinalTable(rows, among, blocks)
     cells = executed.cells(notebook, title, entry, output.folder, fill)
-    about = f"How these tests work: [method](../../methods/{files.slug(entry.family)}.ipynb)."
-    blocks = functools.partial(failures.blocks_of, record)
-    answered = answers.answer(rows, family.question, _no_merit(record, rows), among, blocks)
+    answered = answers.answer(rows, _no_merit(record, rows), functools.partial(failures.blocks_of, record))
     heading_line, _, words = cells[0]["source"].partition("\n")
-    words = f"{words.strip()}\n\n{about}".strip()
     if few := findings.of_few_speakers(record, rows, lambda _, family: files.slug(family), "../../"):
         answered += element("p", element("strong", f"{findings.FEW}.")) + few
-    cells[:1] = [pages.markdown(heading_line), pages.output(answered + warning), pages.markdown(words)]
-    absent = [anchor_of(key_of(row)) not in fill.anchored for row in rows.itertuples()]
-    if any(absent):
-        cells.append(pages.output(without_row(rows[absent])))
-        shown = cells[-1]["outputs"][0]["data"]
-        shown["text/html"] = fill(shown["text/html"])
+    method = element("a", "How these tests work", href=f"../../methods/{files.slug(entry.family)}.html")
+    answered += element("p", method, class_="sc-note")
+    asked = [pages.markdown(words.strip())] * bool(words.strip())
+    cells[:1] = [pages.markdown(heading_line), *asked, pages.output(answered + warning)]
+    if not fill.placed:
+        cells.append(pages.output(fill.html))
     return cells
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from soundcheck.book import pages
 from soundcheck.common.escaping import escape, heading, one_line
-from soundcheck.report.html import Html, element
+from soundcheck.report.html import Html, element, folded
 from soundcheck.results.record import Executed
 from soundcheck.run.notebook_outputs import IMAGES, SHOWABLE, kind_of, name_of, text_of
 
+DETAILS = "## Details"
 CODE = "sc-code"  # tag of cells whose code is shown if a reader asks for it
 MOST_LINES = 200  # of printed text that an output keeps
 MOST_CHARACTERS = 20_000
@@ -103,7 +104,33 @@ def cells(
         )
     if not titled:
         cleaned.insert(0, pages.markdown(f"# {heading(title)}"))
-    return cleaned + failure
+    return [*_folded(cleaned), *failure]
+
+
+def _folded(cells: list[dict]) -> list[dict]:
+    """Fold what stands below the heading *Details*: each section becomes a line that opens it."""
+    start = next((n for n, cell in enumerate(cells) if cell["source"].startswith(DETAILS)), len(cells))
+    shown, sections = cells[: start + 1], []
+    for cell in cells[start + 1 :]:
+        if cell["source"].startswith("### ") or not sections:
+            sections.append([])
+        sections[-1].append(cell)
+    return shown + [pages.output(_section(cells)) for cells in sections]
+
+
+def _section(cells: list[dict]) -> Html:
+    """Make one part of the page of a section: its texts, its outputs, and its code for those who ask."""
+    first, _, words = cells[0]["source"].partition("\n")
+    is_headed = cells[0]["cell_type"] == "markdown" and first.startswith("### ")
+    parts = [_markdown(words)] if is_headed and words.strip() else []
+    for cell in cells[is_headed:]:
+        if cell["cell_type"] == "markdown":
+            parts.append(_markdown(cell["source"]))
+            continue
+        if CODE in cell["metadata"].get("tags", []):
+            parts.append(element("pre", cell["source"], class_=CODE, limit=None))
+        parts += [Html(next(iter(output["data"].values()))) for output in cell["outputs"]]
+    return folded(first.removeprefix("### ") if is_headed else "More", parts)
 
 
 def _switch() -> Html:

@@ -1,107 +1,52 @@
-"""Fills in what notebooks cannot know: the states of rows, which depend on the tests of all families.
-
-Conventions
------------
-- A notebook leaves the key of the row in the cell of its state, see
-  :mod:`soundcheck.report.verdict_tables`; a key without row keeps what the notebook said.
-- What could not be significant however large its difference is said once under the table.
-"""
+"""The final table of a page: states depend on the tests of all families, which a notebook does not know."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import re
 from collections.abc import Mapping
 
 import pandas as pd
 
 from soundcheck.common.wording import counted
+from soundcheck.report.formats import p_value
 from soundcheck.report.html import Html, element
-from soundcheck.report.tables import table
-from soundcheck.report.verdict_tables import FILLED_LATER, Among, anchor_of, key_of, p_value, state_cell
+from soundcheck.report.verdict_tables import VERDICTS, Among, verdict_table
 from soundcheck.results import states
 from soundcheck.results.states import INCONCLUSIVE
 from soundcheck.statistics.permutation import least_p_value
 
-MOST_LINES = 4  # of the note on what could not hold
-
-_CELL = re.compile(r'<td data-key="([0-9a-f]+)".*?</td>', re.DOTALL)
-_PLACE = re.compile(r'<span data-key="([0-9a-f]+)"></span>')
-_NOTE = re.compile(rf'<div class="sc-note {FILLED_LATER}"></div>')
+MOST_LINES = 4  # of the note on speakers that are too few
 
 
-@dataclasses.dataclass(frozen=True)
-class Filling:
-    """What the cells and notes of a page become.
+class FinalTable:
+    """Puts the final table in the place of the preliminary one that a notebook shows.
 
-    Parameters
-    ----------
-    cells
-        Key of a row -> its finished cell.
-    note
-        What stands under tables of verdicts.
-    anchored
-        Anchors that the page has: a row that stands in two of its tables has one.
+    ``placed`` says whether the notebook had such a place; one that has none gets the table at its end.
     """
 
-    cells: Mapping[str, str]
-    note: str = ""
-
-    anchored: set[str] = dataclasses.field(default_factory=set)
+    def __init__(self, rows: pd.DataFrame, among: pd.Series, blocks: Mapping[str, str]) -> None:
+        self.html = verdict_table(rows, among, blocks) + limits(rows, among)
+        self.placed = False
 
     def __call__(self, html: str) -> str:
-        """Fill the HTML of an output; the first cell of each row becomes the place that links lead to."""
-        html = _PLACE.sub(self._placed, _CELL.sub(self._filled, html))
-        return _NOTE.sub(lambda _: self.note, html)
-
-    def _placed(self, found: re.Match) -> str:
-        anchor = anchor_of(found[1])
-        known = anchor in self.anchored
-        self.anchored.add(anchor)
-        return "" if known else f'<span id="{anchor}"></span>'
-
-    def _filled(self, found: re.Match) -> str:
-        key = found[1]
-        if key not in self.cells:
-            return found[0]
-        anchor, cell = anchor_of(key), self.cells[key]
-        if anchor in self.anchored:
-            return cell
-        self.anchored.add(anchor)
-        return cell.replace(f'data-key="{key}"', f'data-key="{key}" id="{anchor}"', 1)
+        """Give the HTML of an output, or the final table the first time that it is a table of verdicts."""
+        if not html.startswith(f'<div class="{VERDICTS}">'):
+            return html
+        first, self.placed = not self.placed, True
+        return str(self.html) if first else ""
 
 
 def among(results: pd.DataFrame, accepted: pd.Series | None = None) -> pd.Series:
-    """Say of each row which place it has among all tests.
+    """Say of each row of the finished results which place it has among all tests, as :class:`Among`.
 
-    Parameters
-    ----------
-    results
-        The finished results of all families.
-    accepted
-        Why the suite accepts the failure of each row, see
-        :func:`soundcheck.results.accepted.accepted_reasons`; default: it accepts none.
-
-    Returns
-    -------
-    pandas.Series
-        :class:`~soundcheck.report.verdict_tables.Among` of each row.
+    ``accepted`` is why the suite accepts the failure of each row, see
+    :func:`soundcheck.results.accepted.accepted_reasons`; by default it accepts none.
     """
     tests, known = states.tests(results), results["p_value"].notna()
     cannot = states.cannot_be_significant(results) & known
     reasons = pd.Series("", index=results.index) if accepted is None else accepted
     found = [Among(int(tests[n]), bool(cannot[n]), reasons[n]) for n in results.index]
     return pd.Series(found, index=results.index, dtype=object)
-
-
-def finished_cells(rows: pd.DataFrame, among: pd.Series) -> dict[str, str]:
-    """Make the cell of the state of each row, by the row's key."""
-    found = {}
-    for row in rows.itertuples():
-        shown = str(table([[state_cell(row, among[row.Index])]], [""]))
-        found[key_of(row)] = _CELL.search(shown)[0]
-    return found
 
 
 def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
@@ -116,13 +61,13 @@ def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
     for (members, others, least, tests), same in list(kinds)[:MOST_LINES]:
         lines.append(
             f"{counted(len(same), 'test')}: {_sides(members, others, least)} cannot show it among "
-            f"{counted(tests, 'test')}, because the least that they can give is {p_value(least)}."
+            f"{counted(tests, 'test')}, because the least p that they can give is {p_value(least)[4:]}."
         )
     if len(kinds) > MOST_LINES:
         lines.append(f"{counted(int(kinds.size().iloc[MOST_LINES:].sum()), 'more test')}.")
     head = f"{counted(len(own), 'test')} could not be significant alone, however large the difference:"
     items = element("ul", *(element("li", line, limit=None) for line in lines))
-    return element("div", head, items, class_=f"sc-note {FILLED_LATER}", limit=None)
+    return element("div", head, items, class_="sc-note", limit=None)
 
 
 def _sizes(rows: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from soundcheck.report import failures, tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.inconclusive import columns, inconclusive
 from soundcheck.report.sentences import both_rules
-from soundcheck.report.verdict_tables import anchor_of, key_of
+from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE
@@ -66,7 +66,7 @@ def of_few_speakers(record: RunRecord, rows: pd.DataFrame, page: Page, root: str
 
 def place_of(row: object, page: Page) -> str:
     """Give the address of a row: its page, and where on it the row stands."""
-    return f"{page(row.model, row.family)}.html#{anchor_of(key_of(row))}"
+    return f"{page(row.model, row.family)}.html#{anchor_of(row)}"
 
 
 def _listed(record: RunRecord, first: pd.DataFrame, rest: pd.DataFrame, page: Page, root: str = "") -> Html:

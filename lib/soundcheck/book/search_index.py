@@ -23,7 +23,7 @@ from soundcheck.common import files
 from soundcheck.common.escaping import escape, one_line, shorten, xml_text
 from soundcheck.common.wording import counted
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.report.verdict_tables import anchor_of, key_of, state_order
+from soundcheck.report.verdict_tables import anchor_of, state_order
 from soundcheck.results.page_names import corpus_page, model_page, result_page
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL
@@ -132,7 +132,7 @@ def _groups(results: pd.DataFrame, number: dict[str, int]) -> Iterator[list]:
         if page in number:
             fails = failed[group, model, family]
             said = f"{counted(fails, 'test')} {'fails' if fails == 1 else 'fail'}" if fails else ""
-            places.append([fails, number[page], anchor_of(key_of(first)), said])
+            places.append([fails, number[page], anchor_of(first), said])
     for group in sorted(found):
         places = sorted(found[group], key=lambda place: -place[0])
         yield [_text(group), "group", [place[1:] for place in places]]

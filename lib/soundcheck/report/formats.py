@@ -24,7 +24,7 @@ MISSING = float("nan")
 
 
 class Cell(NamedTuple):
-    """A cell that is sorted by something else than its text; with a key the book may fill it anew.
+    """A cell that is sorted by something else than its text; ``anchor`` is a place that links lead to.
 
     Where the rows are chosen by something else than the first line of the cell, ``facet`` is that.
     """
@@ -32,7 +32,7 @@ class Cell(NamedTuple):
     content: Html | str
     sort: object = None
     class_: str | None = None
-    key: str | None = None
+    anchor: str | None = None
     facet: str | None = None
 
 

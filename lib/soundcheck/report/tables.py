@@ -119,7 +119,7 @@ def _cell(cell: object, name: Html | str | None = None) -> Html:
     """Make a cell; with the header of its column where that may be out of sight."""
     about: dict[str, object] = {"data_label": None if isinstance(name, Html) else name}
     if isinstance(cell, Cell):
-        about |= {"data_key": cell.key, "class_": cell.class_, "data_sort": cell.sort}
+        about |= {"id": cell.anchor, "class_": cell.class_, "data_sort": cell.sort}
         return element("td", cell.content, **about, data_facet=cell.facet)
     if isinstance(cell, Html):
         return element("td", cell, **about)

@@ -37,6 +37,7 @@ class FamilyRecord:
     category: str
     question: str
     digest: str
+    headline: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

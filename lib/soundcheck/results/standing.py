@@ -22,9 +22,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.summary import CORRECTNESS, aspects
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 
+CORRECTNESS, FAIRNESS, ROBUSTNESS = ASPECTS = ("correctness", "fairness", "robustness")
 PROVEN, HOLLOW, UNPROVEN = "proven", "hollow", "unproven"
 
 
@@ -33,6 +33,11 @@ class Standing(NamedTuple):
 
     name: str
     figure: KeyFigure | None
+
+
+def aspects(frame: pd.DataFrame) -> pd.Series:
+    """Say what each row is about, one of :data:`ASPECTS`: a difference between groups is about fairness."""
+    return frame["category"].where(frame["group"].fillna("").eq(""), FAIRNESS)
 
 
 def compared(low: float, high: float, guessing: float, blocks: int, *, more_is_better: bool) -> str:

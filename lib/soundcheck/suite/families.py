@@ -302,6 +302,8 @@ class Family:
         Its tests by name, in the order of the file.
     digest
         Digest of the file's bytes.
+    headline
+        Names of the tests that it is known by, ``*`` for any words: the first page shows their state.
     """
 
     name: str
@@ -322,6 +324,7 @@ class Family:
     stated: bool = False
     probes: dict[str, int] = dataclasses.field(default_factory=dict)
     trials: dict[str, int] = dataclasses.field(default_factory=dict)
+    headline: tuple[str, ...] = ()
 
     @property
     def transformed(self) -> list[Perturbation]:

@@ -1,0 +1,458 @@
+"""What a run says, once: counts, findings and what is known of each model, for all pages, cards and messages.
+
+Facts come from the tables of results and estimates and from the record; nothing is computed from signals or
+predictions, and nothing is formatted. The second row of a pair of groups counts nowhere.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.caveats import Caveat
+from soundcheck.common.day import today
+from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import BUILTIN, CLASSIFICATION
+from soundcheck.common.wording import counted as number_of
+from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.estimates import ALL, read_estimates
+from soundcheck.results.finished_run import FinishedRun, read_run
+from soundcheck.results.record import CorpusRecord, FamilyRecord, KeyFigure, ModelRecord, RunRecord
+from soundcheck.results.standing import HOLLOW, ROBUSTNESS, aspects, standings
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES, counted
+from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
+from soundcheck.suite.card import Card
+from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of, named
+
+# Tests whose name ends with the change that they are about; of others it is the label.
+_CHANGE = r"^(?:Change \w+|Percentage Unchanged Predictions|Drift Under|Added Change Under) (.+)$"
+FACT = ["model", "corpus", "task", "about"]  # further rows that agree in these are measures of the same fact
+_ORDER = ["excess", "model", "corpus", "family", "task", "test", "group", "label"]
+_BEFORE, _CHANGES = "before ", "changes"  # conditions of clean signals: of one change, and of all of a family
+_RANDOM = "random"  # kind of the reference models
+
+
+class Counts(dict[str, int]):
+    """Number of rows of each state, in the order of :data:`soundcheck.results.states.STATES`."""
+
+    @property
+    def judged(self) -> int:
+        """Rows that pass, fail or are inconclusive."""
+        return self[PASS] + self[FAIL] + self[INCONCLUSIVE]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{number} {state}" for state, number in self.items())
+
+
+def counts(rows: pd.DataFrame) -> Counts:
+    """Count the rows of a results table, or of a part of it, by state."""
+    found = counted(rows)["state"].value_counts()
+    return Counts({state: int(found.get(state, 0)) for state in STATES})
+
+
+def headline(rows: pd.DataFrame) -> str:
+    """Say how many tests fail, or that nothing could be concluded; without a full stop."""
+    found, few = counts(rows), len(few_speakers(rows))
+    tests = number_of(found.judged, "test")
+    differences = f"{number_of(few, 'difference')} {'has' if few == 1 else 'have'} too few speakers"
+    if found[FAIL]:
+        return f"{found[FAIL]} of {tests} {'fails' if found[FAIL] == 1 else 'fail'}"
+    if found[PASS] and few:  # no all-clear
+        passing = f"{found[PASS]} of {tests} {'passes' if found[PASS] == 1 else 'pass'}"
+        return f"{passing}, {found[INCONCLUSIVE]} inconclusive; {differences} to generalise"
+    if found[PASS]:
+        return f"None of {tests} fails"
+    why = differences if few else f"{found[INCONCLUSIVE]} inconclusive, {found[NOT_EVALUATED]} not evaluated"
+    return f"Nothing could be concluded: {why}"
+
+
+def excess(frame: pd.DataFrame) -> pd.Series:
+    """Say by how much rows miss what they have to meet, in widths of their intervals; NaN without interval.
+
+    Of a difference what is beyond the margin, of any other value what is beyond the threshold.
+    """
+    of_groups = frame["matters"].notna() & frame["gap"].notna()
+    size = frame["gap"].where(of_groups, frame["value"]).abs()
+    limit = frame["matters"].where(of_groups, frame["threshold"])
+    beyond = (size - limit).where(frame["rule"].ne(ABOVE) | of_groups, limit - frame["value"])
+    beyond = beyond.where(of_groups | frame["rule"].ne(BELOW), frame["value"] - limit)
+    width = (frame["gap_high"] - frame["gap_low"]).where(of_groups, frame["high"] - frame["low"])
+    return (beyond / width).replace(np.inf, 1e9)
+
+
+def by_excess(frame: pd.DataFrame) -> pd.DataFrame:
+    """Put rows in the order of their excess, the largest first."""
+    ordered = frame.assign(excess=excess(frame))
+    return ordered.sort_values(_ORDER, ascending=[False] + [True] * 7, kind="stable")
+
+
+def speakers_needed(frame: pd.DataFrame) -> pd.Series:
+    """Plan how many blocks it would take to decide inconclusive rows, float; infinite on the threshold.
+
+    Half the width of an interval shrinks with the square root of the blocks. It has to fit between the value
+    and what decides; where the value will lie then nobody knows, so this is for planning only.
+    """
+    needed = frame["blocks"] * (0.5 / excess(frame).abs()).pow(2)
+    return np.ceil(needed.clip(lower=frame["blocks"] + 1).round(6))
+
+
+def of_these_speakers(rows: pd.DataFrame) -> pd.Series:
+    """Say of which rows nothing follows for new speakers: they are too few, or nobody knows them; bool."""
+    few = rows["state_sample"].eq(REPORTED) & rows["state"].eq(INCONCLUSIVE)
+    return few | rows["state"].eq(NOT_EVALUATED)
+
+
+def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Give the differences with too few speakers to generalise, the largest in units of its margin first.
+
+    What two families find is one difference.
+    """
+    found = counted(rows)
+    found = found[of_these_speakers(found) & found["gap"].notna() & found["against"].ne("")]
+    ordered = found.loc[_in_margins(found).sort_values(ascending=False, kind="stable").index]
+    return ordered.drop_duplicates(["model", "corpus", "task", "test", "group", "label", "gap"])
+
+
+def _in_margins(rows: pd.DataFrame) -> pd.Series:
+    """Measure differences in units of their margins, negative where a group is better off."""
+    size = rows["gap"].where(rows["rule"].map(one_sided).astype(bool), rows["gap"].abs())
+    return size / rows["matters"].fillna(1)
+
+
+def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> pd.DataFrame:
+    """Add to rows of the results what pages say of them.
+
+    ``about``: the group, class or change of the signal; ``first``: whether the test is one that its family is
+    known by; ``worse``: whether the group is worse off, true of measures without a better side; ``measure``,
+    ``before``, ``after``: how good the model is without and with the change, where estimates have both.
+    """
+    change = rows["test"].str.extract(_CHANGE)[0].fillna("")
+    about = rows["label"].where(rows["label"].ne("") | change.eq(""), change)
+    known = {one.name: one.headline for one in record.families}
+    pairs = list(zip(rows["family"], rows["test"], strict=True))
+    better = pd.Series([measure_of(test, family).better for family, test in pairs], rows.index, dtype=object)
+    worse = rows["gap"].lt(0).where(better.eq(HIGHER), rows["gap"].gt(0) | ~better.eq(LOWER))
+    rows = rows.assign(
+        about=rows["group"].where(rows["group"].ne(""), about),
+        first=[_is_any(test, known.get(family, ())) for family, test in pairs],
+        worse=worse | rows["gap"].isna(),
+    )
+    pairs = _before_and_after(record, estimates)
+    rows = rows.merge(pairs, "left", left_on=FACT, right_on=[*FACT[:-1], "condition"]).set_axis(rows.index)
+    of_groups = rows["group"].ne("")
+    return rows.assign(**{name: rows[name].mask(of_groups) for name in ("measure", "before", "after")})
+
+
+def _is_any(test: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(test, one) for one in patterns)
+
+
+def _before_and_after(record: RunRecord, estimates: pd.DataFrame) -> pd.DataFrame:
+    """Give the values of the measures of key figures without and with each change of the signal."""
+    figures = {(one.model, one.corpus, one.task): one.measure for one in record.figures or () if one.standing}
+    own = estimates[estimates["part"].eq(ALL) & estimates["label"].eq("") & estimates["condition"].ne("")]
+    titles = [figures.get(key, "") for key in zip(own["model"], own["corpus"], own["task"], strict=True)]
+    chosen = [
+        bool(title) and name == named(title) for name, title in zip(own["measure"], titles, strict=True)
+    ]
+    own = own.assign(measure=titles)[np.array(chosen, dtype=bool)]
+    key = ["model", "corpus", "task"]
+    clean = own["condition"].str.startswith(_BEFORE)
+    before = own[clean].assign(condition=own["condition"].str.removeprefix(_BEFORE))
+    values = before.set_index([*key, "condition"])["value"]
+    after = own[~clean]
+    found = []
+    for row in after.itertuples():
+        place = (row.model, row.corpus, row.task)
+        for condition in (row.condition, _CHANGES):
+            if (*place, condition) in values.index:
+                found.append([*place, row.condition, row.measure, values[(*place, condition)], row.value])
+                break
+    return pd.DataFrame(found, columns=[*key, "condition", "measure", "before", "after"])
+
+
+def findings(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep one row of each fact, the largest first; ``more`` counts its further measures.
+
+    ``rows`` are those of :func:`facts_of`. A fact is a group, a class or a change of the signal, of a model,
+    a corpus and a task. It is told by a test that its family is known by, if there is one, else by that with
+    the largest excess. Facts stand in the order of the excess of that test: the distance of a difference
+    beyond its margin, of a value beyond its threshold, in widths of the interval.
+    """
+    ordered = by_excess(rows).sort_values("first", ascending=False, kind="stable")
+    more = ordered.groupby(FACT)["test"].transform("size") - 1
+    return by_excess(ordered.assign(more=more).drop_duplicates(FACT))
+
+
+class ModelFacts:
+    """What a finished run, which has a record, says of one of its models.
+
+    ``rows`` are its rows of the results with ``standing``, ``accepted`` (why the suite accepts a failure, or
+    empty) and the columns of :func:`facts_of`.
+    """
+
+    def __init__(self, run: FinishedRun, model: str, estimates: pd.DataFrame | None = None) -> None:
+        assert run.record is not None
+        self.run = run
+        self.record: RunRecord = run.record
+        self.model: ModelRecord = next(one for one in run.record.models if one.name == model)
+        every = read_estimates(run.path.parent) if estimates is None else estimates
+        self.estimates: pd.DataFrame = every[every["model"].eq(model)]
+        own = run.frame[run.frame["model"].eq(model)]
+        self.rows: pd.DataFrame = facts_of(own, run.record, self.estimates).assign(
+            standing=standings(own, run.record.figures),
+            accepted=accepted_reasons(own, run.record.accepted, today()),
+        )
+
+    @property
+    def card(self) -> Card:
+        """What people wrote about it: its own words first, then those of the suite."""
+        own = self.model.card.over(Card(license=self.model.license))
+        return own.over(self.record.card)
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of ``results.csv``, 64 hexadecimal digits, as ``sha256sum`` prints it."""
+        with open(self.run.path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    @property
+    def random(self) -> bool:
+        """Whether it is a random reference, which is counted nowhere."""
+        return self.model.kind == _RANDOM
+
+    @functools.cached_property
+    def counted(self) -> pd.DataFrame:
+        """The rows that count: robustness and fairness only where the model is better than chance."""
+        return counted(self.rows if self.random else self.rows[self.rows["standing"].ne(HOLLOW)])
+
+    @functools.cached_property
+    def uncounted(self) -> pd.DataFrame:
+        """The rows that were evaluated and do not count: the model is no better than chance there."""
+        own = counted(self.rows).drop(self.counted.index)
+        return own[own["state"].ne(NOT_EVALUATED)]
+
+    @functools.cached_property
+    def counts(self) -> Counts:
+        """Number of the rows that count by state."""
+        return counts(self.counted)
+
+    @functools.cached_property
+    def failing(self) -> pd.DataFrame:
+        """Tests that fail, the largest failure first."""
+        return by_excess(self.counted[self.counted["state"].eq(FAIL)])
+
+    @functools.cached_property
+    def findings(self) -> pd.DataFrame:
+        """What fails, a row a fact, see :func:`findings`."""
+        return findings(self.failing)
+
+    @functools.cached_property
+    def inconclusive(self) -> pd.DataFrame:
+        """Tests that the data do not decide: they are no passes."""
+        return self.counted[self.counted["state"].eq(INCONCLUSIVE)]
+
+    @functools.cached_property
+    def few(self) -> pd.DataFrame:
+        """Differences with too few speakers to generalise, the largest first."""
+        return few_speakers(self.counted)
+
+    @functools.cached_property
+    def not_evaluated(self) -> pd.DataFrame:
+        """Tests that were not evaluated, with reasons in the column ``skipped``."""
+        own = counted(self.rows)
+        return own[own["state"].eq(NOT_EVALUATED)]
+
+    @functools.cached_property
+    def families(self) -> list[tuple[FamilyRecord, pd.DataFrame]]:
+        """The families that tested it, in the order of the book, each with its rows."""
+        by_name = dict(list(self.rows.groupby("family", sort=False)))
+        return [(family, by_name[family.name]) for family in self.record.families if family.name in by_name]
+
+    @functools.cached_property
+    def failed(self) -> list[str]:
+        """Families whose notebook did not come to its end, so that its tests are missing."""
+        own = [one for one in self.record.notebooks if one.model == self.model.name and one.failed]
+        return [one.family for one in own]
+
+    def state_of(self, family: FamilyRecord) -> tuple[str, int]:
+        """Give the worst state of the tests that a family is known by, and how many of all its tests fail.
+
+        Of a family of which none of these was judged all tests decide.
+        """
+        own = self.counted[self.counted["family"].eq(family.name)]
+        judged = own[own["state"].isin((FAIL, INCONCLUSIVE, PASS))]
+        chosen = judged[judged["first"]] if judged["first"].any() else judged
+        rest = REPORTED if own["state"].eq(REPORTED).any() else NOT_EVALUATED
+        state = next((one for one in (FAIL, INCONCLUSIVE, PASS) if chosen["state"].eq(one).any()), rest)
+        return state, int(own["state"].eq(FAIL).sum())
+
+    @functools.cached_property
+    def figures(self) -> list[KeyFigure]:
+        """How good it is at each of its tasks, with intervals and what guessing scores."""
+        return [figure for figure in self.record.figures or () if figure.model == self.model.name]
+
+    @functools.cached_property
+    def headline(self) -> KeyFigure | None:
+        """The number that says how good it is: of the corpus with most segments, classes before values."""
+        kinds = {name: about["kind"] for name, about in self.record.suite.get("tasks", {}).items()}
+        kinds |= {name: task.kind for name, task in BUILTIN.items()}
+        own = [figure for figure in self.figures if figure.standing]
+        return max(
+            own,
+            key=lambda one: (one.value is not None, kinds.get(one.task) == CLASSIFICATION, one.segments),
+            default=None,
+        )
+
+    @functools.cached_property
+    def worst_group(self) -> pd.Series | None:
+        """The row of the largest failure of a group that is worse off."""
+        own = self.findings
+        return _first(own[own["group"].ne("") & own["worse"]])
+
+    @functools.cached_property
+    def largest_difference(self) -> pd.Series | None:
+        """The row of the largest difference that does not fail, in units of its margin."""
+        own = self.counted[self.counted["group"].ne("") & self.counted["worse"] & self.counted["gap"].notna()]
+        own = own[own["state"].isin((INCONCLUSIVE, PASS, NOT_EVALUATED)) & own["matters"].gt(0)]
+        return _first(own.loc[_in_margins(own).sort_values(ascending=False, kind="stable").index])
+
+    @functools.cached_property
+    def conditions(self) -> pd.DataFrame:
+        """Tests of changes of the signal, those that fail first, then those whose quality is known."""
+        own = self.counted[aspects(self.counted).eq(ROBUSTNESS) & self.counted["about"].ne("")]
+        own = by_excess(own[own["state"].isin((FAIL, INCONCLUSIVE, PASS))])
+        return own.assign(fails=own["state"].eq(FAIL), known=own["after"].notna() & own["first"]).sort_values(
+            ["fails", "known"], ascending=False, kind="stable"
+        )
+
+    @property
+    def worst_condition(self) -> pd.Series | None:
+        """The row of the change of the signal under which it fails by most, or comes nearest to."""
+        return _first(self.conditions)
+
+    @functools.cached_property
+    def classes(self) -> pd.DataFrame:
+        """How well it finds each class: estimates of recall, the worst first."""
+        own = self.estimates
+        own = own[own["measure"].eq("recall") & own["part"].eq(ALL) & own["condition"].eq("")]
+        return own[own["label"].ne("") & own["value"].notna()].sort_values("value", kind="stable")
+
+    @functools.cached_property
+    def group_values(self) -> pd.DataFrame:
+        """How good it is for each group: estimates of the measures that its figures have, the worst first."""
+        found = self.estimates[
+            self.estimates["part"].ne(ALL)
+            & self.estimates["condition"].eq("")
+            & self.estimates["label"].eq("")
+            & self.estimates["value"].notna()
+        ]
+        infos = found["measure"].map(info_of)
+        wanted = {(figure.task, figure.measure) for figure in self.figures}
+        found = found.assign(title=[info.title for info in infos], better=[info.better for info in infos])
+        known = [(row.task, row.title) in wanted for row in found.itertuples()]
+        found = found[np.array(known, dtype=bool)]
+        order = found["value"].where(found["better"].ne(LOWER), -found["value"])
+        found = found.assign(order=order).sort_values(["corpus", "task", "title", "order"], kind="stable")
+        return found.drop_duplicates(["corpus", "task", "title", "part"])
+
+    @functools.cached_property
+    def unknown(self) -> pd.DataFrame:
+        """What could not be concluded, a row a kind of group, most tests first; see :func:`unknown`."""
+        return unknown(self.inconclusive[self.inconclusive["group"].ne("")])
+
+    @functools.cached_property
+    def corpora(self) -> list[CorpusRecord]:
+        """The corpora that it was tested on."""
+        seen = set(self.rows["corpus"])
+        return [corpus for corpus in self.record.corpora if corpus.name in seen]
+
+    @functools.cached_property
+    def caveats(self) -> list[Caveat]:
+        """What makes its numbers doubtful."""
+        return self.record.caveats_of({self.model.name}, set(self.rows["corpus"]), set(self.rows["task"]))
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether any of the speech was made by a machine, which every page has to say."""
+        return any(corpus.synthetic for corpus in self.corpora)
+
+
+def _first(rows: pd.DataFrame) -> pd.Series | None:
+    return None if rows.empty else next(rows.itertuples())
+
+
+def unknown(rows: pd.DataFrame) -> pd.DataFrame:
+    """Sum up inconclusive rows by model and kind of group, such as ``sex``.
+
+    ``tests``, ``few`` (how many of them have no interval), ``row`` (that with the largest difference not
+    excluded, in units of its margin, or -1), ``blocks`` and ``needed``: medians of the speakers there are and
+    of those that would decide, NaN without any interval.
+    """
+    found = []
+    rows = rows.assign(needed=speakers_needed(rows), size=rows["bound"].abs() / rows["matters"])
+    kinds = rows["group"].str.replace(r": [^,]*", "", regex=True)
+    for (model, kind), own in rows.groupby(["model", kinds], sort=False):
+        known = own[own["needed"].notna()]
+        largest = own["size"].idxmax() if own["size"].notna().any() else -1
+        few = int(own["bound"].isna().sum())
+        found.append([model, kind, len(own), few, largest, *known[["blocks", "needed"]].median()])
+    columns = ["model", "kind", "tests", "few", "row", "blocks", "needed"]
+    return pd.DataFrame(found, columns=columns).sort_values("tests", ascending=False, kind="stable")
+
+
+def facts_by_model(
+    record: RunRecord, results: pd.DataFrame, estimates: pd.DataFrame
+) -> Mapping[str, ModelFacts]:
+    """Give what a run says of each of its models, in the order of the suite."""
+    run = FinishedRun("", Path("results.csv"), results, record, {})
+    return {model.name: ModelFacts(run, model.name, estimates) for model in record.models}
+
+
+def read_facts(path: Path, model: str | None = None) -> ModelFacts:
+    """Read what a run, an output folder or ``results.csv`` in it, says of a model.
+
+    ``model`` may be ``None`` if there is only one beside the random references. Raises an ``InputError`` if
+    the results are missing, were edited, or have no record that can be read, if there is no such model, or if
+    there are several and none is named.
+    """
+    run = read_recorded(path)
+    return ModelFacts(run, _chosen(run.record, set(run.frame["model"]), model))
+
+
+def read_recorded(path: Path) -> FinishedRun:
+    """Read a run that has a record; see :func:`read_facts`."""
+    run = read_run(path)
+    if run.record is None:
+        what = "there is no record of the run, run.json, beside it"
+        raise input_error(run.path.name, what, "Give the output folder that `soundcheck run` wrote")
+    listed = {"model": run.record.models, "family": run.record.families, "corpus": run.record.corpora}
+    for column, known in listed.items():
+        for name in sorted(set(run.frame[column]) - {one.name for one in known}):
+            what = f"it does not know the {column} {quoted(name)}, of which {run.path.name} has rows"
+            raise input_error("run.json", what, "Run the suite again")
+    return run
+
+
+def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:
+    names = [one.name for one in record.models if one.name in tested]
+    if model is not None:
+        if model not in names:
+            remedy = did_you_mean(model, names)
+            raise input_error(f"--model {quoted(model)}", "the run has no results of such a model", remedy)
+        return model
+    own = [one.name for one in record.models if one.name in tested and one.kind != _RANDOM]
+    if len(own) != 1:
+        what = f"the run has {len(own)} models" if own else "the run has no model but random references"
+        listed = ", ".join(map(quoted, own[:20])) or "none"
+        raise input_error(
+            "--model", what, f"Name one of them: {listed}" if own else "Run a suite with a model"
+        )
+    return own[0]
