@@ -18,9 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.evaluation import groups
 from soundcheck.evaluation.certainty import judged_by
-from soundcheck.evaluation.eligibility import skip_small_groups
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import EVERYBODY
 from soundcheck.evaluation.subset import Measure, Subset
@@ -211,22 +209,6 @@ DIFFERENCES = {  # test of groups -> the measure that is compared
     "Word Error Rate Difference": _of_texts(wer),
     "Character Error Rate Difference": _of_texts(cer),
 }
-
-
-def judge_columns(
-    evaluation: Evaluation,
-    subset: Subset,
-    tests: Mapping[str, Measure],
-    few: str = "",
-    against: str = groups.EVERYBODY,
-) -> tuple[list[tuple[object, ...]], dict[str, list[str]]]:
-    """Judge the groups of each column that the family compares; gives those too small, and those compared."""
-    few = few or f"fewer than 2 groups with {evaluation.family.options['minimum_segments']} segments"
-    small = skip_small_groups(evaluation, subset, tests)
-    compared = groups.compared_columns(evaluation, subset, tests, evaluation.groups, few)
-    for column, names in compared.items():
-        groups.judge_groups(evaluation, subset, column, names, tests, against=against)
-    return small, compared
 
 
 OF_WORDS = {  # test of words -> the one that takes its place where words cannot be told apart

@@ -88,7 +88,7 @@ def normaliser_notice(evaluation: Evaluation, count: int = 5) -> Html:
 
 
 def rate_table(rows: Sequence[Mapping[str, object]], blocks: str = "speakers") -> Html:
-    """Show word error rates of groups with their parts, of :func:`~soundcheck.evaluation.words.group_rates`."""
+    """Show word error rates of groups with their parts, from :func:`evaluation.words.group_rates`."""
     names = dict(zip(("standard error", *RATES[1:4], "character error rate"), map(share, RATES), strict=True))
     columns = {name: name for name in ("corpus", "column", "group")} | {"word error rate": share()} | names
     columns |= {"words": "words", "segments": "segments", blocks: "blocks"}
