@@ -328,7 +328,7 @@ def _with_word(subset: Subset, setting: Setting, word: str) -> np.ndarray:
 
 
 def _name(setting: Setting) -> str:
-    return " ".join(setting)
+    return f"{setting[0]} {setting[1]}"
 
 
 def _written(value: object) -> str:

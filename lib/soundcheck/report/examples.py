@@ -182,7 +182,8 @@ def _listed(scenes: Sequence[Scene]) -> dict[str, object]:
             segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
             line = {"whose": one.whose, "chosen as": one.why, "segment": segment_name(segment)}
             if words:
-                named = f"{', '.join(filter(None, line.values()))}: {scene.said_of(one.row)}"
+                about = ", ".join(filter(None, line.values()))
+                named = ": ".join(filter(None, (about, scene.said_of(one.row))))
                 parts += [element("p", named, class_="sc-players-title", limit=None), aligned_words(*words)]
             else:
                 speaker = segment.get("speaker")

@@ -18,7 +18,7 @@ from soundcheck.metrics.formatting import KINDS, MARKS, format_errors
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report import views
 from soundcheck.report.html import Html, element
-from soundcheck.report.words import percent_cell, share
+from soundcheck.report.words import percent_cell, share, whole
 from soundcheck.results.verdict import Verdict
 
 Judged = Mapping[str, Sequence[Verdict]]  # test -> its verdicts on a corpus
@@ -116,11 +116,9 @@ def lost_table(formatting: Formatting, subset: Subset) -> Html:
         texts = [f"{shorten(text, LONGEST) or '(nothing)'} ({count})" for text, count in found[:INSTEAD]]
         texts += [counted(len(found) - INSTEAD, "other")] if len(found) > INSTEAD else []
         row = {"class": place[0], "entity": shorten(place[1], LONGEST), "said": said[place]}
-        rows.append(
-            row | {"wrong": instead[place].total(), "instead": element("span", ", ".join(texts), limit=None)}
-        )
+        rows.append(row | {"wrong": instead[place].total(), "instead": ", ".join(texts)})
     columns = {name: name for name in ("class", "entity", "said", "wrong")}
-    columns["written instead, how often"] = "instead"
+    columns["written instead, how often"] = whole("instead")
     caption = f"Entities that are wrong most often, {subset.corpus}"
     return _table(rows, columns, caption, "no entity is wrong", subset) if said else Html()
 

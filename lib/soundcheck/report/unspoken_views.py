@@ -16,6 +16,7 @@ from soundcheck.report.compared_examples import side
 from soundcheck.report.examples import Example, Scene
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element
+from soundcheck.report.words import whole
 
 MOST_CHARACTERS = 300  # of an answer that is shown
 LONGEST_WORD = 40
@@ -48,12 +49,12 @@ def made_up_words(kinds: Sequence[Kind], count: int = 8) -> Html:
     for kind in kinds:
         found = words_made_up(kind.subset.predictions.changed, count) if kind.silent else []
         words = ", ".join(f"{shorten(word, LONGEST_WORD)} ({times})" for word, times in found)
-        rows += [(kind.subset.corpus, kind.name, element("span", words, limit=None))] if found else []
+        rows += [(kind.subset.corpus, kind.name, words)] if found else []
     if not rows:
         return element("p", "No word was written where nobody speaks.")
     names = ["corpus", "sound", "words and how often they are written"]
     caption = "Words that are written most often where nobody says them"
-    columns = dict(zip(names, names, strict=True))
+    columns = {"corpus": "corpus", "sound": "sound", names[-1]: whole(names[-1])}
     return views.table(pd.DataFrame(rows, columns=names), columns, caption=caption)
 
 

@@ -59,6 +59,11 @@ def share(name: str = "value", unit: str = "%") -> Callable[[object], Cell]:
     return lambda row: percent_cell(getattr(row, name), *(getattr(row, end) for end in ends), unit=unit)
 
 
+def whole(name: str) -> Callable[[object], Html]:
+    """Make a column of texts that are long and not cut."""
+    return lambda row: element("span", getattr(row, name), limit=None)
+
+
 def resampled(evaluation: Evaluation) -> str:
     """Name what is resampled, in the plural: ``speakers``; ``blocks`` if corpora differ."""
     names = set(evaluation.block_names.values())
@@ -262,15 +267,11 @@ def group_words(found: Mapping[tuple[str, str], Sequence[Localised]], caption: s
         row["not so for everybody"] = (
             "" if group == EVERYBODY else sum(own.word not in pooled for own in lost)
         )
-        row["words that are not robust"] = _listed(
-            [f"{own.word} ({own.drop} of {own.count})" for own in lost]
-        )
-        rows.append(row | {"robust words": _listed([own.word for own in words if own.kind == ROBUST])})
-    return views.table(pd.DataFrame(rows), {name: name for name in rows[0]}, caption=caption, sortable=False)
-
-
-def _listed(words: Sequence[str]) -> Html:
-    return element("span", shortened(words), limit=None)
+        row["lost"] = shortened([f"{own.word} ({own.drop} of {own.count})" for own in lost])
+        rows.append(row | {"robust": shortened([own.word for own in words if own.kind == ROBUST])})
+    columns = {name: name for name in ("group", ROBUST, BETWEEN, NOT_ROBUST, "not so for everybody")}
+    columns |= {"words that are not robust": whole("lost"), "robust words": whole("robust")}
+    return views.table(pd.DataFrame(rows), columns, caption=caption, sortable=False)
 
 
 def keyword_table(frame: pd.DataFrame, title: str) -> Html:
@@ -289,7 +290,11 @@ def keyword_table(frame: pd.DataFrame, title: str) -> Html:
 
         return shown
 
-    columns = {"words of a kind": "kind", "words": lambda row: _listed(row.words), "sentences": "sentences"}
+    columns = {
+        "words of a kind": "kind",
+        "words": lambda row: element("span", shortened(row.words), limit=None),
+        "sentences": "sentences",
+    }
     columns |= {"missing, clean": cell("clean"), "missing, changed": cell("changed")}
     return views.table(frame, columns, caption=title, sortable=False)
 
