@@ -122,7 +122,7 @@ def test_a_lost_word_is_shown_at_the_worst_level(evaluation, subset):
     text = show(evaluation, compared_examples.lost_words(evaluation, subset, words))
     assert "“move”, lost 2 of 2 times under Noise 0" in text and "stop" not in text
     # Both lost it; the one in which more words change is the worst, the other one is typical.
-    assert "changed most, 1.wav" in text and "0.wav: typical" in text
+    assert "worst, 1.wav" in text and "0.wav: typical" in text
     kept = [Localised("stop", 1, 0, "robust")]
     assert "no segment to show" in (show(evaluation, compared_examples.lost_words(evaluation, subset, kept)))
 
@@ -133,7 +133,7 @@ def test_the_group_that_suffers_most_is_shown(evaluation, subset):
         evaluation, compared_examples.most_violated(evaluation, [pair], {"c": np.array([True, True])})
     )
     assert "c, accent: a under Noise 0, distance +75.0 points" in text
-    assert "changed most, 1.wav" in text and "the other groups" in text
+    assert "worst, 1.wav" in text and "the other groups" in text
 
 
 def test_without_a_setting_that_counts(evaluation, subset):

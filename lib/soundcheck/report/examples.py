@@ -36,7 +36,7 @@ from soundcheck.metrics.word_errors import word_errors
 from soundcheck.report import views
 from soundcheck.report.aligned_words import aligned_words, legend
 from soundcheck.report.formats import number
-from soundcheck.report.html import Html, element
+from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label
 from soundcheck.report.players import Player, Side, players_of, row, segment_name, segment_player
 
@@ -128,13 +128,14 @@ def show(
     for scene in flat:
         rest = scene.examples
         if scene in heard and not evaluation.guesses:
-            played.append({"title": scene.title, "blocks": _played(evaluation, scene, records)})
+            blocks = _played(evaluation, scene, records)
+            played += [{"title": scene.title, "blocks": blocks}] if blocks else []
             rest = [one for one in rest if not (one.played and (scene.sounds or scene.words_of(one.row)))]
         if rest:
             place = scene.title if scene.words_of(rest[0].row) else scene.place
             listed.setdefault(place, []).append(dataclasses.replace(scene, examples=rest))
-    words = next((words for scene in flat if (words := scene.words_of(scene.examples[0].row))), None)
-    signs = legend(list(words.written)) if words else ""
+    aligned = filter(None, (scene.words_of(scene.examples[0].row) for scene in flat))
+    signs = join(map(legend, dict.fromkeys(tuple(words.written) for words in aligned)))
     lists = map(_listed, listed.values())
     made = Examples(templates.html("examples", legend=signs, played=played, lists=lists))
     made.played = records
@@ -263,7 +264,9 @@ def of_errors(subset: Subset, errors: np.ndarray | None = None) -> Scene:
     """Choose the segments with the largest error, typical ones and the best; of other errors the worst."""
     scores = segment_errors(subset) if errors is None else np.where(errors > 0, errors, np.nan)
     mean = float(np.nanmean(scores)) if np.isfinite(scores).any() else 0.0
-    kinds = {WORST: READ, TYPICAL: READ, BEST: READ} if errors is None else {WORST: 6, "played": 3}
+    kinds = {WORST: READ, TYPICAL: READ, BEST: READ} if errors is None else {WORST: 2 * READ, "played": 3}
+    if subset.task.is_transcription and errors is None:
+        kinds = {WORST: READ, TYPICAL: READ, "played": 2}
     chosen = choose(scores, subset.segments, **kinds)
     scene = Scene("", subset, chosen, mean)
     named = f"{_error(subset)} {number(mean)}"

@@ -118,7 +118,7 @@ def error_profile(evaluation: Evaluation, profile: pd.DataFrame) -> Html:
     shown = profile[profile["part"].str.startswith(f"{worst.partition(':')[0]}: ")]
     kind = shown["measure"].map(lambda name: info_of(name).title)
     shown = shown.assign(kind=kind, reference=shown["measure"].map(found.loc["all"]))
-    unit = "share of the words, of answers (grey: everybody)"
+    unit = "share (grey: everybody)"
     figure = views.forest(shown, name="part", panels="kind", unit=unit)
     return figures.show(evaluation.media, figure, f"Errors of each group. {said}", finding=said)
 
