@@ -262,16 +262,14 @@ def segment_errors(subset: Subset) -> np.ndarray:
 
 def of_errors(subset: Subset, errors: np.ndarray | None = None) -> Scene:
     """Choose the segments with the largest error, typical ones and the best; of other errors the worst."""
-    scores = segment_errors(subset) if errors is None else np.where(errors > 0, errors, np.nan)
+    kinds = {WORST: READ, TYPICAL: READ} | ({} if subset.task.is_transcription else {BEST: READ})
+    if errors is not None:
+        chosen = choose(np.where(errors > 0, errors, np.nan), subset.segments, worst=2 * READ, played=3)
+        return _about(subset, "most errors", chosen, float(np.nanmax(errors)))
+    scores = segment_errors(subset)
     mean = float(np.nanmean(scores)) if np.isfinite(scores).any() else 0.0
-    kinds = {WORST: READ, TYPICAL: READ, BEST: READ} if errors is None else {WORST: 2 * READ, "played": 3}
-    if subset.task.is_transcription and errors is None:
-        kinds = {WORST: READ, TYPICAL: READ, "played": 2}
-    chosen = choose(scores, subset.segments, **kinds)
-    scene = Scene("", subset, chosen, mean)
-    named = f"{_error(subset)} {number(mean)}"
-    title = f"{scene.place}: {named}" if errors is None else f"{scene.place}: most errors"
-    return dataclasses.replace(scene, title=title)
+    chosen = choose(scores, subset.segments, **kinds, played=2 if subset.task.is_transcription else 1)
+    return _about(subset, f"{_error(subset)} {number(mean)}", chosen, mean)
 
 
 def of_distribution(subset: Subset) -> Scene:
@@ -341,24 +339,24 @@ def of_shifts(
     ``context`` is a column, ``values`` those of it that are compared with all.
     """
     masks, found = {group: subset.mask(column, group) for group in groups}, []
-    for what, scores in _predicted(subset).items():
-        known = np.isfinite(scores)
+    predicted = _predicted(subset)
+    for what, scores in predicted.items():
         for value in values:
-            inside = known & subset.mask(context, value)
-            shifts = {
-                group: scores[inside & mask].mean() - scores[known & mask].mean()
+            inside = subset.mask(context, value) & np.isfinite(scores)
+            moves = {
+                group: scores[mask & inside].mean() - np.nanmean(scores[mask])
                 for group, mask in masks.items()
-                if (inside & mask).any()
+                if (mask & inside).any()
             }
-            moves = {group: float(own - np.mean(list(shifts.values()))) for group, own in shifts.items()}
-            found += [(-abs(gap), what, group, value, gap) for group, gap in moves.items()]
+            usual = sum(moves.values()) / max(1, len(moves))
+            found += [(-abs(own - usual), what, group, value, own - usual) for group, own in moves.items()]
     if not found:
         return []
     _, what, group, value, gap = min(found)
     inside, about = subset.mask(context, value), f"{group}, {context} {value}"
     sides = {f"{column}: {group}": masks[group] & inside, OTHERS: ~masks[group] & inside}
     about += f": {what} moves {_signed(gap)} more than on average"
-    return [_two_sides(subset, about, sides, _predicted(subset)[what], gap)]
+    return [_two_sides(subset, about, sides, predicted[what], float(gap))]
 
 
 def of_ranges(subset: Subset, wanted: Mapping[str, tuple[float, float]], column: str = "category") -> Scene:

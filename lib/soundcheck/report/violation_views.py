@@ -33,12 +33,11 @@ MOST_LINES = 16  # groups of a panel: those that are worst
 
 def clean_distances(evaluation: Evaluation, found: Mapping[RecogniserPair, Resampled]) -> Html:
     """Show how far apart both sides of each pair are on each group, before anything is changed."""
-    rows = []
+    clean, rows = slice(None, None, len(evaluation.settings)), []
     for pair, distances in found.items():
-        clean = slice(None, None, len(evaluation.settings))
         ends = (bound[clean] for bound in distances.interval(evaluation.interval))
-        for group, value, low, high in zip(pair.groups, distances.value[clean], *ends, strict=True):
-            rows.append((pair.subset.corpus, pair.pair, pair.column, group, value, low, high))
+        about = (pair.subset.corpus, pair.pair, pair.column)
+        rows += [(*about, *own) for own in zip(pair.groups, distances.value[clean], *ends, strict=True)]
     names = ["corpus", "pair", "column", "group"]
     columns = {name: name for name in names} | {"distance, signals as they are": share()}
     return views.table(pd.DataFrame(rows, columns=[*names, "value", "low", "high"]), columns)
@@ -46,13 +45,11 @@ def clean_distances(evaluation: Evaluation, found: Mapping[RecogniserPair, Resam
 
 def clean_differences(evaluation: Evaluation, pairs: Sequence[RecogniserPair]) -> Html:
     """Count how often the distance of a group exceeds that of another one before anything is changed."""
-    taus = evaluation.family.options["taus"]
+    taus, title = evaluation.family.options["taus"], "Differences between groups, signals as they are"
     distances = pd.concat(evaluation.distance_table(pair) for pair in pairs)
-    unequal = differential.differences(distances, taus)
-    by_tau = differential.counts(unequal, pairs[0].groups, "tau", taus)
-    return count_table(
-        {"by τ": by_tau}, f"Differences between groups, signals as they are, {', '.join(pairs[0].place)}"
-    )
+    found = differential.differences(distances, taus)
+    by_tau = differential.counts(found, pairs[0].groups, "tau", taus)
+    return count_table({"by τ": by_tau}, f"{title}, {', '.join(pairs[0].place)}")
 
 
 def excluded_table(judged: pd.DataFrame, corpus: str) -> Html:
@@ -81,13 +78,11 @@ def judged_settings(
 
 def group_table(pairs: Sequence[RecogniserPair]) -> Html:
     """Show how large the groups are that are compared, and by which pairs."""
-    sizes = {pair.place: pair.counts() for pair in pairs}
-    who: dict[tuple[str, str], list[str]] = {place: [] for place in sizes}
-    for pair in pairs:
-        who[pair.place].append(pair.pair)
-    names = ["corpus", "column", "group", "segments", "speakers", "pairs"]
-    rows = [(*place, *group, ", ".join(who[place])) for place, groups in sizes.items() for group in groups]
-    return views.table(pd.DataFrame(rows, columns=names), dict(zip(names, names, strict=True)))
+    names = ["corpus", "column", "group", "segments", "speakers"]
+    rows = [(*pair.place, *group, pair.pair) for pair in pairs for group in pair.counts()]
+    frame = pd.DataFrame(rows, columns=[*names, "pairs"])
+    frame = frame.groupby(names, sort=False)["pairs"].agg(", ".join).reset_index()
+    return views.table(frame, {name: name for name in frame.columns})
 
 
 def settings_notes(evaluation: Evaluation) -> list[str]:
@@ -151,24 +146,21 @@ def base_table(counted: Counts, base: str, caption: str) -> Html:
     Tables are from :func:`soundcheck.metrics.differential.against_base`.
     """
 
+    def count(value: float) -> Cell:
+        return Cell(f"{value:,.{0 if value == int(value) else 1}f}", value, "sc-number")
+
     def more(times: float) -> Cell:
         text = f"{base} has none" if np.isnan(times) else f"{'+' if times > 1 else ''}{percent(times - 1)}"
         return Cell(text, times, "sc-number")
 
-    columns, frames = {"group": "group"}, []
-    for what, frame in counted.items():
-        frames.append(frame.add_prefix(f"{what} "))
-        columns[what] = lambda row, name=f"{what} violations": _count(getattr(row, name))
-        columns[f"{what}, times as many"] = lambda row, name=f"{what} times": Cell(
-            number(getattr(row, name), 2), getattr(row, name), "sc-number"
-        )
+    columns: dict[str, views.Column] = {"group": "group"}
+    for what in counted:
+        columns[what] = lambda row, name=f"{what} violations": count(getattr(row, name))
+        columns[f"{what}, times as many"] = f"{what} times"
         columns[f"{what}, difference"] = lambda row, name=f"{what} times": more(getattr(row, name))
-    frame = pd.concat(frames, axis=1).rename_axis("group").reset_index()
+    frame = pd.concat([own.add_prefix(f"{what} ") for what, own in counted.items()], axis=1)
+    frame = frame.rename_axis("group").reset_index()
     return views.table(frame, columns, caption=caption, sortable=False)
-
-
-def _count(value: float) -> Cell:
-    return Cell(f"{value:,.{0 if value == int(value) else 1}f}", value, "sc-number")
 
 
 def violation_bars(counted: Counts) -> Figure:
@@ -199,22 +191,16 @@ def certainties(
     tau, settings = evaluation.family.options["tau"], list(evaluation.settings)
     found = differential.violations(evaluation.distance_table(pair), [tau], excluded_settings(judged))
     certain = disagreement.violation_certainties(distances.replicates, found, settings, pair.groups)
-    title = f"{pair.pair}, {pair.column}, {pair.subset.corpus}, τ = {tau:g}"
-    return certainty_table(found.assign(certainty=certain), title)
-
-
-def certainty_table(found: pd.DataFrame, title: str) -> Html:
-    """Show violations with their column ``certainty``."""
-    sure = int((found["certainty"] >= SURE).sum())
-    caption = f"{title}: {len(found)} violations, {sure} of them at least {SURE:.0%} sure"
-    if found.empty:
-        return element("p", caption)
+    caption = f"{pair.pair}, {pair.column}, {pair.subset.corpus}, τ = {tau:g}: {len(found)} violations"
+    caption += f", {int((certain >= SURE).sum())} of them at least {SURE:.0%} sure"
     order = ["certainty", "excess", "transformation", "level", "base", "other"]
-    ordered = found.sort_values(order, ascending=[False, False, True, True, True, True])
+    ascending = [name not in order[:2] for name in order]
+    ordered = found.assign(certainty=certain).sort_values(order, ascending=ascending)
     columns = {"transformation": "transformation", "level": "level", "worse for": "base", "than for": "other"}
     columns["by"] = lambda row: percent_cell(row.excess, unit=POINTS)
     columns["certainty"] = lambda row: Cell(number(row.certainty, 2), row.certainty)
-    return views.table(ordered.head(MOST_CERTAIN), columns, caption=caption)
+    shown = views.table(ordered.head(MOST_CERTAIN), columns, caption=caption)
+    return element("p", caption) if found.empty else shown
 
 
 def degradations(evaluation: Evaluation, pair: RecogniserPair, distances: Resampled) -> Html:
