@@ -117,7 +117,7 @@ def test_both_rules_are_counted_and_told_apart():
 
 def test_nothing_evaluated_is_said():
     nothing = dict.fromkeys(("passed", "value", "gap", "bound")) | {"skipped": "too few <b>", "evidence": ""}
-    table = decide(to_frame([group("a", 0.2, 0.1, None, **nothing)]))
+    table = decide(to_frame([dataclasses.replace(group("a", 0.2, 0.1, None), **nothing)]))
     assert "Not evaluated: too few &lt;b&gt;" in answer(table)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from soundcheck.metrics.change import TOLERANCE
-from soundcheck.report import distribution_figures, figures
+from soundcheck.report import figures
 from soundcheck.report.layout import laid_out
 from soundcheck.report.style import look, name_ticks, new
 
@@ -15,12 +15,12 @@ NAMES = [f"group {n}" for n in range(7)]
 
 def panels(rng):
     groups = np.repeat(NAMES, 40)
-    return distribution_figures.groups_against_all(rng.beta(2, 5, len(groups)), groups, NAMES, title="seven")
+    return figures.groups_against_all(rng.beta(2, 5, len(groups)), groups, NAMES, title="seven")
 
 
 def classes(rng):
     groups, said = np.repeat(NAMES, 30), rng.choice(["happy", "sad", "something long"], 210)
-    return distribution_figures.groups_against_all(said, groups, NAMES, sorted(set(said)), "seven")
+    return figures.groups_against_all(said, groups, NAMES, sorted(set(said)), "seven")
 
 
 def movement(rng):

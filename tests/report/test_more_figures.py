@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.media import MediaStore
-from soundcheck.report import distribution_figures, figures, speaker_figures, study_figures
+from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.report import figures, study_figures
 from soundcheck.report.style import show
 from soundcheck.statistics.simulation import grid, simulate_all
 
@@ -14,32 +16,37 @@ pytestmark = [
     pytest.mark.filterwarnings("error:constrained_layout not applied", "error::RuntimeWarning"),
 ]
 
-HOSTILE = ["$\\foo$", "_x", "名前", "a\nb", "\ud800", "x" * 300, "<b>"]
+HOSTILE = ["$\\foo$", "_x", "名前", "a\nb", "x" * 300, "<b>"]
+
+
+def subset(truth, prediction, task="arousal"):
+    task = BUILTIN["arousal"] if task == "arousal" else Task(task, "classification", ("anger", "joy"))
+    answers = Predictions(prediction)
+    return Subset("c", task, pd.DataFrame(index=range(len(truth))), truth, answers, answers, truth)
 
 
 def all_figures():
     rng = np.random.default_rng(0)
     values, classes = rng.random(90), np.array(["anger", "joy"], dtype=object)[rng.integers(2, size=90)]
     groups = np.array([*HOSTILE, None, "b"], dtype=object)[rng.integers(len(HOSTILE) + 2, size=90)]
-    yield distribution_figures.overlaid({HOSTILE[0]: values, "truth": values**2}, HOSTILE[1])
-    yield distribution_figures.overlaid({"constant": np.full(9, 0.5), "empty": []}, "one value, and none")
-    yield distribution_figures.class_proportions(
-        {"truth": classes, "prediction": classes[::-1]}, ["anger", "joy"]
-    )
-    yield distribution_figures.groups_against_all(values, groups, HOSTILE, title="numbers")
-    yield distribution_figures.groups_against_all(classes, groups, HOSTILE, ["anger", "joy"], title="classes")
-    yield distribution_figures.groups_against_all(values, groups, HOSTILE, compared=HOSTILE[:2])
+    yield figures.distribution(subset(values, values**2), HOSTILE[1])
+    yield figures.distribution(subset(np.full(9, 0.5), np.full(9, 0.7)), "one value")
+    yield figures.distribution(subset(np.full(9, np.nan), values[:9]), "none")
+    yield figures.distribution(subset(classes, classes[::-1], "mood"))
+    yield figures.groups_against_all(values, groups, HOSTILE, title="numbers")
+    yield figures.groups_against_all(classes, groups, HOSTILE, ["anger", "joy"], title="classes")
+    yield figures.groups_against_all(values, groups, HOSTILE, compared=HOSTILE[:2])
     for each, names in ((values, ()), (classes, ["anger", "joy"])):
-        yield distribution_figures.contexts_against_all(
+        yield figures.contexts_against_all(
             each, groups, HOSTILE[:3], HOSTILE[0], groups[::-1], HOSTILE[2:5], names, HOSTILE[1]
         )
-    yield distribution_figures.contexts_against_all([], [], ["a"], "a", [], ["b"])
-    yield distribution_figures.expected_ranges(values, groups, {name: (0.3, 0.6) for name in HOSTILE})
-    yield distribution_figures.expected_ranges([], [], {})
+    yield figures.contexts_against_all([], [], ["a"], "a", [], ["b"])
+    yield figures.expected_ranges(values, groups, {name: (0.3, 0.6) for name in HOSTILE})
+    yield figures.expected_ranges([], [], {})
     for n in (0, 1, 2, 30, 300):
         truth = rng.random(n)
-        yield speaker_figures.averages(truth, truth[::-1], HOSTILE[0])
-        yield speaker_figures.ranks(truth, truth[::-1], HOSTILE[0])
+        yield figures.averages(truth, truth[::-1], HOSTILE[0])
+        yield figures.ranks(truth, truth[::-1], HOSTILE[0])
     yield study_figures.interval_bars(study_figures.recorded("word_error_intervals")[0], "difference")
     yield study_figures.coverage_by_correlation(study_figures.recorded("word_errors")[0])
     rows = [(m, k, w, 0.9) for m in ("a", "b", "c") for k in (5, 40) for w in ("blockwise", "segments")]

@@ -17,7 +17,7 @@ def drawn():
     truth = rng.random(60)
     yield figures.truth_and_prediction(truth, truth**2, "demo")
     yield figures.shift(truth, truth**2, "demo")
-    yield figures.overlaid({"truth": truth, "prediction": truth**2}, "demo")
+    yield figures.groups_against_all(truth, ["a", "b"] * 30, ["a", "b"])
     yield figures.confusion_matrix(list("aabbccc"), list("abbbcca"), list("abc"))
 
 

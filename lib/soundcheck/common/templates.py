@@ -35,6 +35,9 @@ class Html(Markup):
     def _repr_html_(self) -> str:
         return str(self)
 
+    def _repr_pretty_(self, printer: object, _: bool) -> None:
+        printer.text(type(self).__name__)  # not all of it once more in each notebook
+
 
 def html(name: str, **context: object) -> Html:
     """Render ``NAME.html.j2``; texts longer than a page shows are cut, ``|whole`` keeps them."""

@@ -58,6 +58,8 @@ class Pair:
 class Comparison:
     """Two models, every test that both were judged on, and their predictions."""
 
+    guesses = False  # whether a model hears nothing
+
     def __init__(self, description: ComparisonDescription) -> None:
         self.name = description.comparison
         self.baseline = description.baseline
@@ -146,6 +148,10 @@ class Comparison:
                     pair = _pair(first, task, said, *heard)
                     if pair.labelled:
                         yield pair
+
+    def view(self, pair: Pair) -> Pair:
+        """Give the corpus of a pair: its folder, and whether there is anything to hear."""
+        return pair
 
     def resample(self, pair: Pair, statistic: Statistic) -> bootstrap.Resampled:
         """Compute a statistic of a pair with its replicates."""

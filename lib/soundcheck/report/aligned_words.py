@@ -1,7 +1,5 @@
 """What was said and what recognisers wrote, word by word, as lines that one can select and copy.
 
-Conventions
------------
 - A line is a text: of what was said, then of what each recogniser wrote. What is marked has a sign as well as
   a colour, and words for those who listen to the page; signs and words that were left out are not copied.
 - Each line has its own direction; so has each word that is marked.
@@ -12,7 +10,9 @@ Conventions
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from soundcheck.common import templates
 from soundcheck.common.escaping import shorten
 from soundcheck.metrics.alignment import AlignedWord, align
 from soundcheck.metrics.alternatives import common_wording
@@ -24,45 +24,43 @@ MARKS = {"equal": "", "substitute": "≠", "delete": "−", "insert": "+"}
 NOTHING, MISSING = "(nothing)", "(no transcript)"
 
 
-def aligned_words(reference: str, heard: Mapping[str, str | None], said: str = "said") -> Html:
-    """Show what was said, and below it what one or two recognisers made of it.
+class _Word(NamedTuple):
+    """A word of a line: marked by a sign for those who see it and by words for those who hear it."""
 
-    Parameters
-    ----------
-    reference
-        What was said.
-    heard
-        Name of a recogniser -> what it wrote; ``None`` if it gave no answer.
-    said
-        What the reference is called.
-    """
+    text: str
+    tag: str = ""
+    class_: str = ""
+    sign: str = ""
+    before: str = ""
+    after: str = ""
+
+
+def aligned_words(reference: str, heard: Mapping[str, str | None], said: str = "said") -> Html:
+    """Show what was said, and below it what one or two recognisers made of it; ``None`` = no answer."""
     written = {who: text for who, text in heard.items() if text is not None}
     reference = common_wording(reference, [*written.values()]) if written else reference
     steps = {who: align(reference, text) for who, text in written.items()}
     words = reference.split()
-    lines = [_line(said, _reference(words, steps))]
-    lengths = {said: len(words)}
+    lines = {said: _reference(words, steps) or [_aside(NOTHING)]}
     for who in heard:
-        if who not in steps:
-            lines.append(_line(who, [_told(MISSING)]))
-            continue
-        shown = _transcript(steps[who][:MOST_WORDS])
-        nothing = not any(step.hypothesis for step in steps[who])
-        lines.append(_line(who, [*shown, _told(NOTHING)] if nothing else shown))
-        lengths[who] = len(steps[who])
+        nothing = [] if any(step.hypothesis for step in steps.get(who, ())) else [_aside(NOTHING)]
+        lines[who] = (
+            [*map(_written, steps[who][:MOST_WORDS]), *nothing] if who in steps else [_aside(MISSING)]
+        )
+    lengths = {said: len(words)} | {who: len(own) for who, own in steps.items()}
     cut = [
         f"{who}: {n - MOST_WORDS} more words are not shown" for who, n in lengths.items() if n > MOST_WORDS
     ]
-    rest = element("p", "; ".join(cut) + ".", class_="sc-note", limit=None) if cut else Html()
-    return element("dl", *lines, class_="sc-words") + rest
+    rest = f"{'; '.join(cut)}." if cut else ""
+    return templates.html("aligned_words", lines=lines.items(), rest=rest)
 
 
 def legend(names: Sequence[str] = ()) -> Html:
     """Explain the signs, of two recognisers with their names."""
     words = [f"{MARKS['substitute']} another word, {MARKS['delete']} left out, {MARKS['insert']} put in"]
     if len(names) == 2:
-        words += [f"{sign} {told}" for _, sign, told in _fates(names).values()]
-        words[1] = f"of the words that were said: {words[1]}"
+        both, *fates = (f"{sign} {words}" for _, sign, words in _fates(names).values())
+        words += [f"of the words that were said: {both}", *fates]
     return element("p", "; ".join(words) + ".", class_="sc-note", limit=None)
 
 
@@ -76,55 +74,33 @@ def _fates(names: Sequence[str]) -> dict[tuple[bool, ...], tuple[str, str, str]]
     }
 
 
-def _line(who: str, parts: Sequence[Html | str]) -> Html:
-    """Write a line; of very long words only the beginning."""
-    spaced = [part for one in parts for part in (one, " ")][:-1]
-    return element("dt", who) + element("dd", *spaced, dir="auto", limit=LONGEST_WORD)
-
-
-def _told(text: str) -> Html:
-    return element("span", text, class_="sc-words-told", dir="ltr")
-
-
-def _reference(words: Sequence[str], steps: Mapping[str, Sequence[AlignedWord]]) -> list[Html | str]:
+def _reference(words: Sequence[str], steps: Mapping[str, Sequence[AlignedWord]]) -> list[_Word]:
     """Mark the words that were said and that somebody has wrong."""
     wrong = [[step.kind != "equal" for step in own if step.kind != "insert"] for own in steps.values()]
     fates = _fates(list(steps)) if len(steps) == 2 else {}
-    shown: list[Html | str] = []
+    shown = []
     for place, word in enumerate(words[:MOST_WORDS]):
         fate = tuple(own[place] for own in wrong)
-        if not any(fate):
-            shown.append(word)
-        elif fate in fates:
-            kind, sign, told = fates[fate]
-            shown.append(_marked("mark", kind, sign, "", word, f" ({told})"))
-        else:
-            shown.append(_marked("mark", "said", "", "", word))
-    return shown or [_told(NOTHING)]
-
-
-def _transcript(steps: Sequence[AlignedWord]) -> list[Html | str]:
-    shown: list[Html | str] = []
-    for kind, said, heard in steps:
-        sign = MARKS[kind]
-        if kind == "equal":
-            shown.append(heard)
-        elif kind == "substitute":
-            told = f"replaced {shorten(said, LONGEST_WORD)} by "
-            shown.append(_marked("mark", "other", sign, told, heard))
-        elif kind == "insert":
-            shown.append(_marked("ins", "more", sign, "put in ", heard))
-        else:
-            shown.append(_marked("del", "less", sign, "left out ", said))
+        kind, sign, words_ = fates.get(fate, ("said", "", ""))
+        after = f" ({words_})" if words_ else ""
+        text = shorten(word, LONGEST_WORD)
+        shown.append(_marked(text, "mark", kind, sign, after=after) if any(fate) else _Word(text))
     return shown
 
 
-def _marked(tag: str, kind: str, sign: str, before: str, word: str, after: str = "") -> Html:
-    """Mark a word by a sign for those who see it and by words for those who hear it."""
-    parts: list[Html | str] = [element("span", sign, class_="sc-sign", aria_hidden="true")] if sign else []
-    spoken = [
-        element("span", text, class_="sc-spoken", dir="ltr", limit=None) if text else ""
-        for text in (before, after)
-    ]
-    parts += [spoken[0], word, spoken[1]]
-    return element(tag, *parts, class_=f"sc-word sc-word-{kind}", limit=LONGEST_WORD)
+def _written(step: AlignedWord) -> _Word:
+    said, heard = (shorten(word, LONGEST_WORD) for word in (step.reference, step.hypothesis))
+    return {
+        "equal": _Word(heard),
+        "substitute": _marked(heard, "mark", "other", MARKS["substitute"], f"replaced {said} by "),
+        "insert": _marked(heard, "ins", "more", MARKS["insert"], "put in "),
+        "delete": _marked(said, "del", "less", MARKS["delete"], "left out "),
+    }[step.kind]
+
+
+def _marked(text: str, tag: str, kind: str, sign: str, before: str = "", after: str = "") -> _Word:
+    return _Word(text, tag, f"sc-word sc-word-{kind}", sign, before, after)
+
+
+def _aside(text: str) -> _Word:
+    return _Word(text, "span", "sc-words-told")

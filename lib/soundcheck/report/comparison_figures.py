@@ -18,8 +18,7 @@ from matplotlib.lines import Line2D
 from soundcheck.evaluation.comparison import Pair
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.report import names as written
-from soundcheck.report.distribution_figures import heat_map
-from soundcheck.report.shapes import counts_map
+from soundcheck.report.figures import counts_map, heat_map
 from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, name_ticks, new
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE
 from soundcheck.statistics.rules import ABOVE

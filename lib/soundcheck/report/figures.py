@@ -1,88 +1,68 @@
-"""Figures of arrays that families share: truth, predictions and labels.
+"""Figures of labels and predictions: how they agree, how they are distributed, how they move.
 
-Every function returns a :class:`matplotlib.figure.Figure` for :func:`show`; missing values are left out, and
-input without any value gives empty axes. Figures of rows of the results table, of distributions and of
-speakers have modules of their own and are offered here, too.
+Values are drawn on 0..1, those outside at the edge; missing values are left out; without any value the axes
+are empty. Figures of rows of the results have modules of their own and are offered here, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import TOLERANCE
-from soundcheck.report.distribution_figures import (
-    class_proportions,
-    contexts_against_all,
-    expected_ranges,
-    groups_against_all,
-    heat_map,
-    overlaid,
+from soundcheck.report import palettes
+from soundcheck.report.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    PALETTE,
+    RED,
+    audplot,
+    grid,
+    label,
+    look,
+    name_ticks,
+    new,
+    seaborn,
+    show,
 )
-from soundcheck.report.palettes import for_words
-from soundcheck.report.shapes import counts_map, histogram
-from soundcheck.report.speaker_figures import averages, ranks
-from soundcheck.report.style import BLUE, GREEN, GREY, RED, grid, label, look, name_ticks, new, seaborn, show
 from soundcheck.report.sweep_figures import curves
 from soundcheck.report.verdict_figures import described, group_difference, intervals, unchanged_overview
 
-__all__ = [
-    "agreement",
-    "averages",
-    "class_proportions",
-    "confusion_matrix",
-    "contexts_against_all",
-    "curves",
-    "described",
-    "expected_ranges",
-    "group_difference",
-    "groups_against_all",
-    "intervals",
-    "label_distribution",
-    "movement",
-    "overlaid",
-    "ranks",
-    "shift",
-    "show",
-    "truth_and_prediction",
-    "unchanged_overview",
-]
+__all__ = ["curves", "described", "group_difference", "intervals", "show", "unchanged_overview"]  # of others
 
 MOST_CLASSES = 15  # of a confusion matrix or bar chart
-REACH = 0.35  # largest movement that :func:`shift` draws in its place
+MOST_GROUPS = 40  # panels of a figure ...
+ABREAST = 4  # ... and of a line
+MOST_SPEAKERS = 200
+CLOSE = 0.2  # a predicted average within this distance is drawn as close; looser than the test
+REACH = 0.35  # largest movement that is drawn in its place
+BINS = 0.03 * np.arange(35)
+MOST_SMOOTHED = 4000  # about so many values make a density; of more every nth
+FLAT = 1e-9  # range below which values have no density
 
 
 def truth_and_prediction(truth: np.ndarray, prediction: np.ndarray, title: str = "") -> Figure:
-    """Draw predicted against true values with the least-squares line and the line of perfect agreement.
-
-    Parameters
-    ----------
-    truth, prediction
-        Values, nominally 0..1, ``(segments,)``; values outside -0.1..1.1 are beyond the axes and counted.
-    title
-        What is shown.
-    """
+    """Draw predicted against true values, with the least-squares line and that of perfect agreement."""
     truth, prediction = _numbers(truth, prediction)
     with look():
         figure, (axes,) = new(4.2, 4.1)
         axes.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1)
-        seaborn.regplot(
-            x=truth,
-            y=prediction,
-            fit_reg=len(truth) > 1 and np.ptp(truth) > 0,
-            ci=None,  # intervals are those of the verdicts
-            scatter_kws={"s": 10, "color": BLUE, "alpha": 0.5, "linewidths": 0},
-            line_kws={"color": RED, "linewidth": 2},
-            ax=axes,
-        )
+        audplot.scatter(truth, prediction, ax=axes)
+        axes.collections[-1].set(sizes=[10], alpha=0.5, linewidths=0, color=BLUE)
+        if len(truth) > 1 and np.ptp(truth) > 0:
+            ends = np.array([truth.min(), truth.max()])
+            axes.plot(ends, np.polyval(np.polyfit(truth, prediction, 1), ends), color=RED, linewidth=2)
         axes.set(xlim=(-0.1, 1.1), ylim=(-0.1, 1.1), xlabel="truth", ylabel="prediction")
         outside = int(((np.minimum(truth, prediction) < -0.1) | (np.maximum(truth, prediction) > 1.1)).sum())
-        note = f" ({outside} outside)" if outside else ""
-        axes.set_title(label(title, 40) + note, loc="left")
+        _title(axes, title, 40, f" ({outside} outside)" if outside else "")
         axes.set_aspect("equal")
     return figure
 
@@ -97,39 +77,28 @@ def confusion_matrix(
 ) -> Figure:
     """Draw how often each class is taken for each other: row percentages, counts in brackets.
 
-    Parameters
-    ----------
-    truth, prediction
-        Class names, ``(segments,)``; pairs with a missing value or a truth outside ``labels`` are left out,
-        predictions outside ``labels`` are counted in a column of their own.
-    labels
-        Classes in the order in which they are shown; beyond 15 of them, the most frequent ones.
-    xlabel, ylabel
-        What columns and rows are.
-    title
-        What is shown.
+    Predictions of no such class have a column of their own; of more than 15 classes the most frequent are
+    shown.
     """
-    pairs = [(t, p) for t, p in zip(truth, prediction, strict=True) if not (pd.isna(t) or pd.isna(p))]
-    frequency = pd.Series([t for t, _ in pairs], dtype=object).value_counts(sort=True)
-    most = sorted(labels, key=lambda name: -frequency.get(name, 0))[:MOST_CLASSES]
-    known = {name: n for n, name in enumerate(name for name in labels if name in most)}
-    pairs = [(t, p) for t, p in pairs if t in known]
-    columns = list(known)
-    if any(p not in known for _, p in pairs):
-        columns.append("any other" if "other" in known else "other")
-    counts = np.zeros((len(known), len(columns)), dtype=int)
-    for t, p in pairs:
-        counts[known[t], known.get(p, -1)] += 1
-    totals = counts.sum(axis=1, keepdims=True)
-    shares = np.divide(counts, totals, out=np.zeros(counts.shape), where=totals > 0)
+    pairs = pd.DataFrame({"truth": truth, "prediction": prediction}, dtype=object).dropna()
+    most = pairs["truth"].value_counts().reindex(labels, fill_value=0).nlargest(MOST_CLASSES).index
+    known = [name for name in labels if name in most]
+    pairs = pairs[pairs["truth"].isin(known)]
+    other = "any other" if "other" in known else "other"
+    predicted = pairs["prediction"].where(pairs["prediction"].isin(known), other)
+    columns = known + [other] * bool(predicted.eq(other).any())
+    places = {name: n for n, name in enumerate(columns)}
     with look():
         figure, (axes,) = new(3.0 + 0.9 * len(columns), 1.8 + 0.7 * len(known))
         if known:
-            texts = [
-                [f"{100 * share:.0f} %\n({n})" if total else "–" for share, n in zip(*row, strict=True)]
-                for *row, total in zip(shares, counts, totals[:, 0], strict=True)
-            ]
-            heat_map(axes, shares, [columns, list(known)], texts, highest=1)
+            codes = pairs["truth"].map(places).tolist(), predicted.map(places).tolist()
+            options = {"labels": list(range(len(columns))), "percentage": True, "show_both": True}
+            audplot.confusion_matrix(*codes, ax=axes, **options)
+            axes.collections[0].set_clim(0, 1)
+            _legible_cells(axes, columns, columns)
+            axes.set_ylim(len(known), 0)  # no label is another class
+            for text in axes.texts[len(known) * len(columns) :]:
+                text.remove()
         axes.set(xlabel=label(xlabel), ylabel=label(ylabel))
         fewer = f"the {len(known)} most frequent of {len(labels)} classes" if len(known) < len(labels) else ""
         heading = "\n".join(filter(None, (label(title, 40), fewer)))
@@ -137,20 +106,49 @@ def confusion_matrix(
     return figure
 
 
-def agreement(subset: Subset, title: str = "") -> Figure:
-    """Draw how the answers of a sample fit its labels: a scatter with a fitted line, or a confusion matrix.
+def heat_map(
+    axes: Axes,
+    values: np.ndarray,
+    names: Sequence[Sequence[str]],
+    texts: Sequence[Sequence[str]],
+    highest: float,
+) -> None:
+    """Draw numbers from 0 to ``highest`` as colours with texts; ``names`` are those of columns and rows."""
+    options = {"vmin": 0, "vmax": highest, "cmap": "Blues", "cbar": False, "fmt": ""}
+    seaborn.heatmap(values, annot=np.array(texts, dtype=object), ax=axes, **options)
+    _legible_cells(axes, *names)
 
-    Parameters
-    ----------
-    sample
-        A labelled sample.
-    title
-        What is shown.
-    """
+
+def _legible_cells(axes: Axes, columns: Sequence[str], rows: Sequence[str]) -> None:
+    """Name the cells of a heat map by texts from data; write in them what stands out on either ground."""
+    cells = axes.collections[0]
+    cells.update_scalarmappable()
+    cells.set_gid(palettes.CELLS)
+    for text, cell in zip(axes.texts, cells.get_facecolors(), strict=True):
+        text.set(text=text.get_text().replace("%", " %"), color=palettes.on(to_hex(cell)))
+    name_ticks(axes, columns, 30, longest=9)
+    axes.set_xticks(0.5 + np.arange(len(columns)), [text.get_text() for text in axes.get_xticklabels()])
+    axes.set_yticks(0.5 + np.arange(len(rows)), [label(name) for name in rows], rotation=0)
+    axes.grid(visible=False)
+
+
+def agreement(subset: Subset, title: str = "") -> Figure:
+    """Draw how predictions fit the labels: a scatter with a fitted line, or a confusion matrix."""
     truth, prediction = subset.truth, subset.predictions.clean
     if subset.task.is_regression:
         return truth_and_prediction(truth, prediction, title)
     return confusion_matrix(truth, prediction, subset.task.classes, title=title)
+
+
+def movement(subset: Subset) -> Figure:
+    """Draw how predictions move under the change of a subset, or between pairs of recordings."""
+    clean, changed = subset.predictions.clean, subset.predictions.changed
+    if subset.task.is_regression:
+        title = f"{subset.corpus}, {subset.task.name}: {subset.change}"
+        named = subset.base or subset.partner is not None
+        return shift(clean, changed, title, subset.sides if named else None)
+    before, after = subset.sides
+    return confusion_matrix(clean, changed, subset.task.classes, xlabel=after, ylabel=before)
 
 
 def shift(
@@ -158,94 +156,299 @@ def shift(
 ) -> Figure:
     """Draw how far predictions move under a change, and the distributions before and after.
 
-    Above: changed minus clean against clean, bins of 0.03 by 0.02, with the band that counts as unchanged;
-    movements beyond 0.35 are drawn at the edge and counted in the title. Below: both predictions, bins of
-    0.03, with a smooth density if they vary. Predictions outside 0..1 are drawn at its edges.
-
-    Parameters
-    ----------
-    clean, changed
-        Predictions for the clean and the changed signals, 0..1, ``(segments,)``.
-    title
-        Name of the change.
-    sides
-        What is compared, if it is not clean and changed.
+    Above: changed minus clean against clean, with the band that counts as unchanged; movements beyond 0.35
+    are drawn at the edge and counted in the title. ``sides`` name what is compared, if not clean and changed.
     """
     before, after = (label(side) for side in sides or ("clean", "changed"))
     clean, changed = _numbers(clean, changed)
-    movement = changed - clean
-    beyond = int((np.abs(movement) > REACH).sum())
-    edges, heights = 0.03 * np.arange(35), np.linspace(-REACH, REACH, 36)
+    moved = changed - clean
+    beyond = int((np.abs(moved) > REACH).sum())
     clean, changed = np.clip(clean, 0, 1), np.clip(changed, 0, 1)
     with look():
         figure, (upper, lower) = new(6.2, 5.4, 2, sharex=True, height_ratios=[3, 2])
         upper.axhspan(-TOLERANCE, TOLERANCE, color=GREEN, alpha=0.15, lw=0)
-        counts_map(upper, clean, np.clip(movement, -REACH, REACH), [edges, heights], cbar=True)
+        edges = BINS, np.linspace(-REACH, REACH, 36)
+        counts_map(upper, clean, np.clip(moved, -REACH, REACH), edges, cbar=True)
         upper.axhline(0, color=GREY, linestyle="--", linewidth=1)
         upper.set(ylim=(-REACH, REACH), ylabel=f"{after} − {before}" if sides is None else "difference")
-        upper.text(1.01, TOLERANCE, "unchanged", color=for_words(GREEN), fontsize=8, ha="right", va="bottom")
-        note = f"\n{beyond} beyond the edge" if beyond else ""
-        upper.set_title(label(title, 70) + note, loc="left", fontsize=10)
-        for values, color, line, name in ((clean, RED, "-", before), (changed, BLUE, "--", after)):
-            histogram(lower, values, edges, "count", color, line, label=name)
+        place = {"fontsize": 8, "ha": "right", "va": "bottom", "color": palettes.for_words(GREEN)}
+        upper.text(1.01, TOLERANCE, "unchanged", **place)
+        _title(upper, title, 70, f"\n{beyond} beyond the edge" if beyond else "", fontsize=10)
+        for values, color, name in ((clean, RED, before), (changed, BLUE, after)):
+            if len(values):
+                options = {"bins": BINS, "element": "step", "kde": bool(np.ptp(values) > FLAT)}
+                seaborn.histplot(x=values, color=color, label=name, alpha=0.3, ax=lower, **options)
         lower.set(xlim=(0, 1.02), xlabel=f"above: prediction for {before}; below: both predictions")
         lower.set_ylabel("segments")
-        lower.legend(fontsize=9)
+        if len(clean):
+            lower.legend(fontsize=9)
     return figure
 
 
-def movement(subset: Subset) -> Figure:
-    """Draw how the predictions of a sample move under its change: :func:`shift` or a confusion matrix.
+def counts_map(
+    axes: Axes, x: np.ndarray, y: np.ndarray, edges: Sequence[np.ndarray], cbar: bool = False
+) -> None:
+    """Draw how many segments lie where, empty bins white."""
+    if len(x):
+        options = {
+            "cmap": "viridis_r",
+            "rasterized": True,
+            "cbar_kws": {"label": "segments"} if cbar else None,
+        }
+        seaborn.histplot(x=x, y=y, bins=tuple(edges), cbar=cbar, ax=axes, **options)
 
-    Parameters
-    ----------
-    sample
-        A sample with a change, or of pairs of recordings.
+
+def distribution(subset: Subset, title: str = "") -> Figure:
+    """Draw the distributions of labels and predictions: densities of values, shares of classes."""
+    truth, prediction = subset.truth, subset.predictions.clean
+    with look():
+        if subset.task.is_regression:
+            figure, (axes,) = new(5.4, 3.4)
+            truth, prediction = (np.clip(values, 0, 1) for values in _numbers(truth, prediction))
+            if len(truth):
+                audplot.distribution(truth, prediction, ax=axes)
+            axes.set(
+                xlim=(0, 1), xlabel="value", ylabel=f"density of {len(truth):,} segments", yticklabels=[]
+            )
+        else:
+            figure, (axes,) = new(max(5.0, 1.1 * len(subset.task.classes) + 2), 3.4)
+            both = {"truth": truth, "prediction": prediction}
+            _bars(axes, {name: _shares(own, subset.task.classes) for name, own in both.items()})
+            axes.legend(fontsize=9)
+        _title(axes, title, 50)
+    return figure
+
+
+def _bars(axes: Axes, shares: Mapping[str, pd.Series], colors: Sequence[str] = PALETTE) -> None:
+    frame = pd.DataFrame(shares)
+    frame.plot.bar(ax=axes, color=list(colors), alpha=0.75, width=0.8, legend=False)
+    name_ticks(axes, frame.index)
+    axes.set(xlabel="", ylabel="% of segments")
+
+
+def _shares(values: np.ndarray, classes: Sequence[str], weights: np.ndarray | None = None) -> pd.Series:
+    """Give the shares of classes in per cent, those that have none as 0."""
+    weights = pd.Series(np.ones(len(values)) if weights is None else weights, dtype=float)
+    found = weights.groupby(np.asarray(values, dtype=object)).sum().reindex(list(classes), fill_value=0.0)
+    return 100 * found / (found.sum() or 1)
+
+
+def groups_against_all(
+    values: Sequence[float] | Sequence[str],
+    groups: Sequence[str],
+    order: Sequence[str],
+    classes: Sequence[str] = (),
+    title: str = "",
+    compared: Sequence[str] | None = None,
+) -> Figure:
+    """Draw what is predicted for each group over the average of the groups, a small panel each.
+
+    ``values`` are numbers, or names of ``classes``; ``compared`` are the groups that make up the average, all
+    with the same weight (default: all that are shown). Of more than 40 groups the first ones are shown.
     """
-    clean, changed = subset.predictions.clean, subset.predictions.changed
-    if subset.task.is_regression:
-        title = f"{subset.corpus}, {subset.task.name}: {subset.change}"
-        return shift(
-            clean, changed, title, subset.sides if subset.base or subset.partner is not None else None
-        )
-    before, after = subset.sides
-    return confusion_matrix(clean, changed, subset.task.classes, xlabel=after, ylabel=before)
+    values, groups = np.asarray(values), np.asarray(groups, dtype=object)
+    compared = list(order if compared is None else compared)
+    average = _average(values, groups, compared)
+    panels = [
+        (name, values[groups == name], "" if name in compared else ", not judged", average)
+        for name in list(order)[:MOST_GROUPS]
+    ]
+    note = f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else ""
+    return _over_average(panels, classes, label(title, 60) + note, ("average", "this group"))
+
+
+def contexts_against_all(
+    values: Sequence[float] | Sequence[str],
+    groups: Sequence[str],
+    order: Sequence[str],
+    tested: str,
+    contexts: Sequence[str],
+    shown: Sequence[str],
+    classes: Sequence[str] = (),
+    title: str = "",
+) -> Figure:
+    """Draw what is predicted for one group in each context over the average of all groups, a panel each."""
+    values = np.asarray(values)
+    groups, contexts = (np.asarray(names, dtype=object) for names in (groups, contexts))
+    panels = []
+    for context in shown:
+        own = contexts == context
+        average = _average(values[own], groups[own], order)
+        panels.append((context, values[own & (groups == tested)], "", average))
+    return _over_average(panels, classes, label(title, 60), ("average", label(tested, 18)))
+
+
+def _average(values: np.ndarray, groups: np.ndarray, order: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Give the predictions of some groups with weights that let each group weigh the same."""
+    own = [values[(groups == name) & pd.notna(values)] for name in order]
+    weights = [np.full(len(each), 1 / max(1, len(each))) for each in own]
+    return np.concatenate([values[:0], *own]), np.concatenate([np.empty(0), *weights])
+
+
+def _over_average(
+    panels: Sequence[tuple[str, np.ndarray, str, tuple[np.ndarray, np.ndarray]]],
+    classes: Sequence[str],
+    title: str,
+    names: tuple[str, str],
+) -> Figure:
+    """Draw panels of a name, values, a remark, and the values with weights that they are laid over."""
+    with look():
+        figure, places = grid(len(panels), ABREAST, 2.5, 1.9, (0, 0.8), sharex=True, sharey=True)
+        for n, (axes, (name, own, remark, average)) in enumerate(zip(places, panels, strict=False)):
+            if len(classes):
+                both = {"average": _shares(average[0], classes, average[1]), "own": _shares(own, classes)}
+                _bars(axes, both, (GREY, BLUE))
+            else:
+                _density(axes, *average, color=GREY, fill=True)
+                _density(axes, own, color=BLUE, linewidth=2)
+                axes.set(xlim=(0, 1), xticks=(0, 0.5, 1))
+            axes.set_title(f"{label(name, 18)} ({pd.notna(own).sum():,}){remark}", loc="left", fontsize=9)
+            axes.set_ylabel(("%" if len(classes) else "density") if n % ABREAST == 0 else "")
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10)
+        handles = [Patch(color=GREY, alpha=0.6, label=names[0]), Patch(color=BLUE, label=names[1])]
+        figure.legend(handles=handles, loc="outside upper right", ncols=2, fontsize=9)
+    return figure
+
+
+def _density(
+    axes: Axes, values: Sequence[float], weights: np.ndarray | None = None, **options: object
+) -> None:
+    """Draw a smooth density of values; of constant ones a line."""
+    values = np.asarray(values, dtype=float)
+    known = np.flatnonzero(np.isfinite(values))
+    known = known[:: max(1, len(known) // MOST_SMOOTHED)]
+    values = np.clip(values[known], 0, 1)
+    if len(values) and np.ptp(values) < FLAT:
+        axes.axvline(values[0], color=options["color"], linewidth=2)
+    elif len(values):
+        weights = None if weights is None else weights[known]
+        seaborn.kdeplot(x=values, weights=weights, cut=0, ax=axes, **options)
+
+
+def expected_ranges(
+    prediction: Sequence[float],
+    category: Sequence[str],
+    expected: Mapping[str, tuple[float, float]],
+    title: str = "",
+) -> Figure:
+    """Draw the predictions of each category as a box, over the range where they are expected."""
+    prediction, category = np.asarray(prediction, dtype=float), np.asarray(category, dtype=object)
+    names = list(expected)
+    with look():
+        figure, (axes,) = new(6.4, 1.2 + 0.42 * max(1, len(names)))
+        for place, name in enumerate(names):
+            low, high = np.clip(expected[name], 0, 1)
+            axes.barh(place, high - low, left=low, height=0.86, color=GREEN, alpha=0.2, lw=0)
+        known = np.isin(category, names) & np.isfinite(prediction)
+        if known.any():
+            boxes = {"x": prediction[known], "y": [names.index(name) for name in category[known]]}
+            style = {"width": 0.5, "color": BLUE, "saturation": 1, "boxprops": {"alpha": 0.75}}
+            outliers = {"markersize": 2.5, "markeredgecolor": GREY}
+            seaborn.boxplot(
+                **boxes, order=range(len(names)), orient="h", flierprops=outliers, ax=axes, **style
+            )
+        counts = [f"{label(name)} ({int((category == name).sum())})" for name in names]
+        axes.set_yticks(range(len(names)), counts)
+        axes.set_ylim(max(1, len(names)) - 0.4, -0.6)
+        axes.set(xlim=(0, 1), ylabel="", xlabel="prediction (box: middle half; shaded: where it is expected)")
+        _title(axes, title, 50)
+    return figure
+
+
+def averages(
+    truth: Sequence[float], prediction: Sequence[float], title: str = "", unit: str = "average"
+) -> Figure:
+    """Draw the true and predicted average of each speaker, in the order of the true ones; at most 200."""
+    truth, prediction = np.asarray(truth, dtype=float), np.asarray(prediction, dtype=float)
+    order = np.argsort(truth, kind="stable")
+    note = f" ({MOST_SPEAKERS} of {len(truth)} speakers)" if len(truth) > MOST_SPEAKERS else ""
+    order = order[np.linspace(0, len(order) - 1, min(len(order), MOST_SPEAKERS)).astype(int)]
+    truth, prediction, places = truth[order], prediction[order], np.arange(len(order))
+    close = np.abs(truth - prediction) < CLOSE
+    with look():
+        figure, (axes,) = new(min(12.0, 3.5 + 0.09 * len(order)), 3.4)
+        points = {"linestyle": "none", "markersize": 5}
+        axes.plot(places, truth, marker="o", color=GREY, label="truth", **points)
+        for own, color, mark, name in (
+            (close, GREEN, "x", f"prediction, within {CLOSE}"),
+            (~close, RED, "v", "prediction, farther"),
+        ):
+            axes.vlines(places[own], truth[own], prediction[own], color=color, linewidth=1, alpha=0.6)
+            axes.plot(places[own], prediction[own], marker=mark, color=color, label=name, **points)
+        axes.set(ylim=(-0.02, 1.02), xlabel="speakers, by true value", ylabel=unit)
+        _title(axes, title, 50, note)
+        figure.legend(loc="outside upper right", ncols=3, fontsize=8)
+    return figure
+
+
+def ranks(truth: Sequence[float], prediction: Sequence[float], title: str = "") -> Figure:
+    """Draw the rank of each speaker by prediction against the rank by truth, with top and bottom quarter."""
+    truth, prediction = np.asarray(truth, dtype=float), np.asarray(prediction, dtype=float)
+    count = len(truth)
+    quarter = max(1, round(count / 4)) if count > 2 else 0
+    true_end, end = (_ends(values, quarter) for values in (truth, prediction))
+    kinds = {
+        "in its quarter": ((true_end != 0) & (true_end == end), GREEN, "o"),
+        "wrongly in a quarter": ((true_end == 0) & (end != 0), RED, "^"),
+        "in the opposite quarter": ((true_end != 0) & (end == -true_end), RED, "s"),
+        "missed": ((true_end != 0) & (end == 0), GREY, "^"),
+        "in between": ((true_end == 0) & (end == 0), GREY, "o"),
+    }
+    true_rank, rank = (pd.Series(values).rank().to_numpy() - 1 for values in (truth, prediction))
+    with look():
+        figure, (axes,) = new(5.6, 4.3)
+        for low in (-0.5, count - quarter - 0.5) if quarter else ():
+            axes.fill_between([low, low + quarter], low, low + quarter, color=BLUE, alpha=0.12, lw=0)
+        axes.plot([0, max(1, count - 1)], [0, max(1, count - 1)], color=GREY, linestyle="--", linewidth=1)
+        for name, (own, color, mark) in kinds.items():
+            if own.any():
+                style = {"marker": mark, "color": color, "linestyle": "none"}
+                axes.plot(true_rank[own], rank[own], label=f"{name} ({own.sum()})", **style)
+        limits = (-0.7, max(1, count) - 0.3)
+        axes.set(xlim=limits, ylim=limits, xlabel="rank by truth", ylabel="rank by prediction")
+        axes.set_aspect("equal")
+        _title(axes, title, 44)
+        if count:
+            figure.legend(loc="outside right upper", fontsize=8)
+    return figure
+
+
+def _ends(values: np.ndarray, quarter: int) -> np.ndarray:
+    """Say which speakers are in the bottom (-1) or top (1) quarter; ties in the order of the speakers."""
+    ends = np.zeros(len(values), dtype=int)
+    order = np.argsort(values, kind="stable")
+    ends[order[:quarter]], ends[order[len(order) - quarter :]] = -1, 1
+    return ends
 
 
 def label_distribution(columns: Mapping[str, pd.Series], classes: Mapping[str, Sequence[str]]) -> Figure:
-    """Draw the labels of a corpus: 20 bins of 0..1 for each dimension, bars for classes.
-
-    Parameters
-    ----------
-    columns
-        Task -> labels, numbers in 0..1 or class names; four tasks a line.
-    classes
-        Task -> its classes, for classification tasks; beyond 15 of them, the most frequent ones are drawn.
-    """
+    """Draw the labels of a corpus: a histogram of each dimension, bars for ``classes``, four a line."""
     with look():
         figure, panels = grid(len(columns), 4, 2.6, 2.6)
         for axes, (name, values) in zip(panels, columns.items(), strict=False):
-            title = label(name, 20)
+            note = ""
             if name in classes:
-                given = pd.Series(values, dtype=object).dropna()
-                counts = [(one, int((given == one).sum())) for one in classes[name]]
+                counts = pd.Series(values, dtype=object).value_counts().reindex(classes[name], fill_value=0)
                 if len(counts) > MOST_CLASSES:
-                    title += f", {MOST_CLASSES} of {len(counts)} classes"
-                    counts = sorted(counts, key=lambda pair: -pair[1])[:MOST_CLASSES]
-                axes.bar(range(len(counts)), [count for _, count in counts], color=BLUE)
-                name_ticks(axes, [one for one, _ in counts])
+                    note = f", {MOST_CLASSES} of {len(counts)} classes"
+                    counts = counts.nlargest(MOST_CLASSES)
+                axes.bar(range(len(counts)), counts, color=BLUE)
+                name_ticks(axes, counts.index)
             else:
                 (given,) = _numbers(values)
-                seaborn.histplot(
-                    x=np.clip(given, 0, 1), bins=20, binrange=(0, 1), color=BLUE, alpha=1, ax=axes
-                )
+                bins = {"bins": 20, "binrange": (0, 1)}
+                seaborn.histplot(x=np.clip(given, 0, 1), color=BLUE, alpha=1, ax=axes, **bins)
                 axes.set(xlim=(0, 1), xlabel="")
-            axes.set_title(title, loc="left")
+            _title(axes, name, 20, note)
             axes.set_ylabel("segments")
     return figure
 
 
-def _numbers(*arrays: Sequence[float]) -> list[np.ndarray]:
+def _title(axes: Axes, title: str, limit: int, note: str = "", **style: object) -> None:
+    axes.set_title(label(title, limit) + note, loc="left", **style)
+
+
+def _numbers(*arrays: Sequence[float]) -> Iterator[np.ndarray]:
     """Keep the places where all arrays have a finite number."""
     columns = np.array([np.asarray(array, dtype=np.float64) for array in arrays])
-    return list(columns[:, np.isfinite(columns).all(axis=0)])
+    return iter(columns[:, np.isfinite(columns).all(axis=0)])

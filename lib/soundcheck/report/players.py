@@ -1,20 +1,35 @@
-"""Players: a picture to see and a sound to hear, at its true level."""
+"""Players: a picture to see and a sound to hear, at its true level; several of them to be heard in turn.
+
+A page without its script shows as many players as there are sounds, side by side. The script makes one of
+those that belong together: a key leads from one sound to another at the same position (``players.js``).
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import soundfile
 
 from soundcheck.augment.level import decibel, peak, rms
+from soundcheck.common import templates
 from soundcheck.common.escaping import shorten
 from soundcheck.common.media import UNHEARD, MediaStore
-from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac
-from soundcheck.report.html import Html, element, join
+from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac, read
+from soundcheck.report.html import Html
 from soundcheck.report.sound_pictures import HEIGHT, WIDTH, picture
 
 LONGEST = 30.0  # seconds of a sound that a page carries
 _UNITS = {"frequency": "Hz", "cutoff": "Hz", "bit_rate": "bit/s"}
+
+
+class Player(Html):
+    """A player, or words in its place; ``shown`` has label, lines, sound and picture (names of media)."""
+
+    shown: Mapping[str, object]
 
 
 def player(
@@ -25,64 +40,114 @@ def player(
     *,
     caption: str = "",
     color: str = "original",
-) -> Html:
+) -> Player:
     """Show a sound and let it be heard; nothing is normalised, since level is tested too.
 
-    Of a long sound the first :data:`LONGEST` seconds are drawn and played, and the words say so.
-
-    Parameters
-    ----------
-    media
-        Where sound and picture go.
-    signal
-        float32 ``(samples,)``.
-    sampling_rate
-        In Hz.
-    label, caption
-        What it is; both may come from data.
-    color
-        ``"original"`` or ``"changed"``.
+    Of a long sound the first :data:`LONGEST` seconds are drawn and played, and the words say so. The colour
+    is ``"original"`` or ``"changed"``; label and caption may come from data.
     """
-    signal = np.asarray(signal, dtype=np.float32)
+    signal, lines = np.asarray(signal, dtype=np.float32), [caption] if caption else []
     if not len(signal):
-        return silent(label, *([caption] if caption else []), "no samples: there is nothing to hear")
+        return silent(label, *lines, "no samples: there is nothing to hear")
     seconds = len(signal) / sampling_rate
     said = f"{seconds:.2f} s, peak {decibel(peak(signal)):.1f} dBFS, level {decibel(rms(signal)):.1f} dBFS"
     said = said.replace("-", "−")
     if peak(signal) > 1:
         said += ", clipped by the file format"
     if not media.heard:
-        return unheard(label, *([caption] if caption else []), said)
+        return silent(label, *lines, said, kind=UNHEARD)
     if seconds > LONGEST:
         said += f"; drawn and played are the first {LONGEST:g} s"
         signal = signal[: round(LONGEST * sampling_rate)]
-    drawn = element(
-        "img",
-        class_="sc-picture",
-        src=media.add(picture(signal, sampling_rate, color), ".png"),
+    return _made(
+        label,
+        [*lines, said],
+        picture=media.add(picture(signal, sampling_rate, color), ".png"),
+        sound=media.add(encode_flac(signal, sampling_rate), ".flac"),
         alt=f"Waveform and spectrogram of {shorten(label, 80)}: {said}",
-        width=WIDTH,
-        height=HEIGHT,
-        loading="lazy",
+        seconds=f"{len(signal) / sampling_rate:.3f}",  # the width of the picture
     )
-    sound = media.add(encode_flac(signal, sampling_rate), ".flac")
-    heard = element("audio", controls=True, preload="none", src=sound, aria_label=label)
-    words = element("figcaption", *([caption, element("br")] if caption else []), said)
-    played = f"{len(signal) / sampling_rate:.3f}"  # the width of the picture
-    name = element("strong", label)
-    return element("figure", name, drawn, heard, words, class_="sc-player", data_seconds=played)
 
 
-def silent(label: str, *lines: str, kind: str = "") -> Html:
+def silent(label: str, *lines: str, kind: str = "") -> Player:
     """Stand for a player where there is nothing to hear, and say why."""
-    words = [part for line in lines for part in (element("br"), line)][1:]
-    said = element("figcaption", *words)
-    return element("figure", element("strong", label), said, class_=f"sc-player {kind}".strip())
+    return _made(label, lines, kind=kind)
 
 
-def unheard(label: str, *lines: str) -> Html:
-    """Stand for a player in a book without voices: what it is, without a sound or a picture of it."""
-    return silent(label, *lines, kind=UNHEARD)
+def _made(label: str, lines: Sequence[str], kind: str = "", **heard: str) -> Player:
+    size = {"width": WIDTH, "height": HEIGHT, "kind": f" {kind}".rstrip()}
+    about = {"sound": "", "picture": "", "label": label, "lines": list(lines)} | heard
+    made = Player(templates.html("player", **about, **size))
+    names = {name: Path(about[name]).name for name in ("sound", "picture")}
+    made.shown = {"label": label, "caption": "; ".join(lines)} | names
+    return made
+
+
+def row(players: Sequence[Html], title: str = "", *, kind: str = "") -> Html:
+    """Put players side by side; ``kind`` is a further class of the row, for what the script makes of it."""
+    return templates.html("players", players=players, title=title, kind=f" {kind}".rstrip())
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """One of several sounds."""
+
+    signal: np.ndarray | None  # float32 ``(samples,)``; ``None`` if there is none, then the caption says why
+    name: str  # what it is, and what is said about it; both may come from data
+    caption: str = ""
+
+
+def players_of(media: MediaStore, sides: Sequence[Side]) -> list[Player]:
+    """Make a player of each sound; all but the first are changed ones."""
+    return [
+        silent(side.name, side.caption)
+        if side.signal is None
+        else player(
+            media,
+            side.signal,
+            SAMPLING_RATE,
+            side.name,
+            caption=side.caption,
+            color="changed" if n else "original",
+        )
+        for n, side in enumerate(sides)
+    ]
+
+
+def switched(media: MediaStore, sides: Sequence[Side], title: str = "") -> Html:
+    """Let sounds be compared with the first one, with a switch between them."""
+    return row(players_of(media, sides), title, kind="sc-pair")
+
+
+def sweep(media: MediaStore, steps: Sequence[Side], title: str = "") -> Html:
+    """Let a change be heard from mild to severe, the original first, with a slider."""
+    return row(players_of(media, steps), title, kind="sc-pair sc-sweep")
+
+
+def signal_of(root: Path, segment: pd.Series) -> np.ndarray:
+    """Read a row of a segment table, float32 ``(samples,)``."""
+    return read(root / segment["file"], segment["start"], segment["end"])
+
+
+def segment_name(segment: pd.Series) -> str:
+    """Name a segment by its file, and its times in seconds if it is a part of it; a trial by both sides."""
+    if "enrol" in segment:
+        return f"{segment['enrol']} with {segment['test']}"
+    start, end = segment.get("start"), segment.get("end")
+    if pd.isna(end) and (pd.isna(start) or not start):
+        return str(segment["file"])
+    return f"{segment['file']} {0 if pd.isna(start) else start:g}–{'' if pd.isna(end) else f'{end:g}'} s"
+
+
+def segment_player(
+    media: MediaStore, root: Path, segment: pd.Series, caption: str, color: str = "original"
+) -> Player:
+    """Let a row of a segment table be heard; where the sound cannot be read, say so."""
+    try:
+        signal = signal_of(root, segment)
+    except (OSError, soundfile.LibsndfileError):  # the folder of the corpus may have changed since
+        return silent(segment["file"], *filter(None, [caption]), "the sound cannot be read")
+    return player(media, signal, SAMPLING_RATE, segment["file"], caption=caption, color=color)
 
 
 def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) -> str:
@@ -106,14 +171,6 @@ def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) ->
             what = words.removesuffix(" db")
             sign = "+" if what == "gain" and value > 0 else ""
             parts.append(f"{what.upper() if what == 'snr' else what} {sign}{value:g} dB".replace("-", "−"))
-        elif name in _UNITS:
-            parts.append(f"{words} {value:g} {_UNITS[name]}")
         else:
-            parts.append(f"{words} {value:g}")
+            parts.append(f"{words} {value:g} {_UNITS.get(name, '')}".rstrip())
     return ", ".join(parts)
-
-
-def row(players: Sequence[Html], title: str = "", *, kind: str = "") -> Html:
-    """Put players side by side; ``kind`` is a further class of the row, for what the script makes of it."""
-    head = [element("p", title, class_="sc-players-title")] if title else []
-    return join([*head, element("div", *players, class_=f"sc-players {kind}".strip())])

@@ -44,6 +44,7 @@ def _when_used(name: str) -> ModuleType:
 
 
 seaborn = _when_used("seaborn")  # brings scipy.stats, half a second; many notebooks draw nothing of it
+audplot = _when_used("audplot")
 
 PALETTE = (BLUE, RED, GREEN, ORANGE, PINK, SKY, BLACK, GREY)  # told apart in this order
 MARKS = ("o", "s", "^", "v", "D", "P", "X", "*")
@@ -57,6 +58,7 @@ SCREEN = 96  # pixels an inch; sharp screens have twice as many
 
 _SETTINGS = {
     "axes.grid": True,
+    "axes.prop_cycle": matplotlib.cycler(color=PALETTE),
     "axes.axisbelow": True,
     "axes.spines.right": False,
     "axes.spines.top": False,

@@ -1,0 +1,335 @@
+"""Segments that are heard or read twice: as they are and changed, by two models, both sides of a trial.
+
+Each function gives scenes for :func:`soundcheck.report.examples.show`, which are all played.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.augment.registry import apply, missing
+from soundcheck.corpora.audio import SAMPLING_RATE
+from soundcheck.evaluation.comparison import Pair
+from soundcheck.evaluation.corpus_view import CorpusView
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.recognition import RecogniserPair
+from soundcheck.evaluation.subset import CLEAN, Subset
+from soundcheck.metrics.additive import values
+from soundcheck.metrics.differential import Localised, word_edits
+from soundcheck.metrics.disagreement import Setting, degradations
+from soundcheck.metrics.impact import EVENTS, impact_codes
+from soundcheck.metrics.word_changes import word_changes
+from soundcheck.metrics.word_rates import missing_as_empty
+from soundcheck.report.examples import WORST, Example, Scene, Words, choose
+from soundcheck.report.formats import number
+from soundcheck.report.players import Side, settings, signal_of
+from soundcheck.suite.families import Perturbation
+
+MOST_WORDS = 3  # that are lost most
+AS_IT_IS = "as it is"
+
+
+def moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> list[Scene]:
+    """Choose the segments whose prediction a change moves most, each once; of values if there are any."""
+    found = []
+    for subset in [one for one in subsets if one.task.is_regression] or subsets:
+        clean, changed = subset.predictions.clean, subset.predictions.changed
+        both = pd.notna(clean) & pd.notna(changed)
+        moved = np.zeros(len(subset))
+        moved[both] = (
+            np.abs(changed[both] - clean[both]) if subset.task.is_regression else changed[both] != clean[both]
+        )
+        keys = subset.segments["key"].to_numpy(dtype=object)
+        found += [(-moved[n], keys[n], subset.change, int(n), subset) for n in np.flatnonzero(moved > 0)]
+    first = {}
+    for _, key, _, n, subset in sorted(found, key=lambda entry: entry[:3]):
+        first.setdefault(key, (n, subset))
+    return [_moved(evaluation, subset, n) for n, subset in list(first.values())[:count]]
+
+
+def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
+    name, predictions = subset.task.name, subset.predictions
+    before, after = (_written(own[n]) for own in (predictions.clean, predictions.changed))
+    first, second = subset.sides
+
+    def sounds(n: int) -> list[Side]:
+        segment = subset.segments.iloc[n]
+        heard = functools.partial(_side, evaluation, subset)
+        if subset.partner is not None:
+            sides = [heard(segment, None, first, f"{name} {before}")]
+            return [*sides, heard(subset.partner.iloc[n], None, second, f"{name} {after}")]
+        sides = [heard(segment, None, "original", "" if subset.base else f"{name} {before}")]
+        if subset.base:
+            sides.append(heard(segment, evaluation.change(subset.base), first, f"{name} {before}"))
+        return [*sides, heard(segment, evaluation.change(second), second, f"{name} {after}")]
+
+    said = f"{subset.segments['file'].iloc[n]} under {subset.change}: {name} {before} → {after}"
+    return Scene("", subset, [Example(n)], said=lambda _: said, sounds=sounds)
+
+
+def _side(
+    evaluation: Evaluation,
+    where: Subset | CorpusView,
+    segment: pd.Series,
+    change: Perturbation | None,
+    name: str,
+    caption: str = "",
+) -> Side:
+    """Give a segment to be heard as it is, or changed with what is drawn for it."""
+    signal, drawn = signal_of(where.root, segment), {}
+    if change is not None:
+        if why := missing(change, evaluation.sounds):
+            return Side(None, name, why)
+        options = {"seed": evaluation.seed, "content": segment["audio"], "sounds": evaluation.sounds}
+        signal, drawn = apply(change, signal, SAMPLING_RATE, **options)
+    return Side(signal, name, "; ".join(filter(None, (caption, settings(drawn)))))
+
+
+def recordings(subset: Subset, most: int) -> dict[str, np.ndarray]:
+    """Give condition -> recordings of the same pairs one after the other, float32 ``(samples,)``.
+
+    Of many pairs ``most`` are read, evenly spread over the subset.
+    """
+    rows = np.unique(np.linspace(0, len(subset) - 1, min(most, len(subset))).round().astype(int))
+    sides = zip(subset.sides, (subset.segments, subset.partner), strict=True)
+    return {
+        name: np.concatenate([signal_of(subset.root, segments.iloc[n]) for n in rows])
+        for name, segments in sides
+    }
+
+
+def of_two_models(pair: Pair, count: int = 4) -> Scene:
+    """Choose the segments on which two models differ most; first of classes that the candidate breaks."""
+    both = pd.notna(pair.baseline) & pd.notna(pair.candidate)
+    size, codes = np.full(len(both), np.nan), impact_codes(pair.truth, pair.baseline, pair.candidate)
+    if pair.task.is_regression:
+        size[both] = np.abs(pair.candidate[both] - pair.baseline[both])
+    else:
+        worth = 1.0 + (codes == 2) + 2 * (codes == 0)
+        size[both] = ((pair.candidate != pair.baseline) * worth)[both]
+
+    def said(n: int) -> str:
+        own = [f"baseline {_written(pair.baseline[n])}", f"candidate {_written(pair.candidate[n])}"]
+        own += [f"truth {_written(pair.truth[n])}"] if pd.notna(pair.truth[n]) else []
+        own += [EVENTS[codes[n]].removesuffix("s")] if 0 <= codes[n] < len(EVENTS) else []
+        return ", ".join(own)
+
+    chosen = choose(np.where(size > 0, size, np.nan), pair.segments, worst=count, played=count)
+    return Scene(f"{pair.corpus}, {pair.task.name}", pair, chosen, said=said)
+
+
+def of_two_recognisers(
+    subset: Subset | Pair, texts: Mapping[str, np.ndarray], played: int = 1, count: int = 3
+) -> list[Scene]:
+    """Choose the segments of which the second of two recognisers breaks most words, then corrects most."""
+    (first, before), (second, after) = texts.items()
+    changes, scenes = word_changes(subset.truth, before, after), []
+
+    def said(n: int) -> str:
+        return ", ".join(f"{changes[name].iloc[n]:.0f} {name}" for name in ("broken", "corrected", "words"))
+
+    def words(n: int) -> Words:
+        return Words(subset.truth[n], {first: before[n], second: after[n]})
+
+    for kind, other in (("broken", "corrected"), ("corrected", "broken")):
+        seen = [one.row for scene in scenes for one in scene.examples]
+        scores = (changes[kind].where(changes[kind] > 0) - changes[other] / 1000).drop(seen)
+        chosen = choose(scores.reindex(changes.index).to_numpy(), subset.segments, worst=count, played=played)
+        title = f"{subset.corpus}: most words {kind} by {second}"
+        scenes.append(Scene(title, subset, chosen, said=said, words=words))
+    return scenes
+
+
+def hardest_trials(evaluation: Evaluation, subset: Subset, threshold: float, count: int = 4) -> list[Scene]:
+    """Choose non-targets that sound alike and targets that do not; each speaker on the tested side once."""
+    scores, corpus = subset.predictions.clean, evaluation.view(subset)
+    trials = subset.segments.assign(key=range(len(subset)), speaker=subset.segments["test_speaker"])
+    kinds = {
+        "Two speakers that sound alike to the model": (scores, ~subset.truth),
+        "One speaker who does not sound like the same speaker to the model": (-scores, subset.truth),
+    }
+
+    def said(n: int) -> str:
+        decided = "accepted" if scores[n] > threshold else "rejected"
+        return f"score {number(scores[n])}, {decided}; {trials['kind'].iloc[n]}"
+
+    def sounds(n: int) -> list[Side]:
+        return _trial(evaluation, corpus, trials.iloc[n])
+
+    chosen = {
+        title: choose(own, trials, mask, worst=count, played=count) for title, (own, mask) in kinds.items()
+    }
+    return [Scene(title, subset, own, said=said, sounds=sounds) for title, own in chosen.items()]
+
+
+def harmed_trials(
+    evaluation: Evaluation, subset: Subset, settings_: Sequence[Setting], threshold: float
+) -> list[Scene]:
+    """Choose trials that are decided rightly as they are and wrongly when the tested side is changed.
+
+    Under each setting one of a speaker and one of two, whose scores move furthest across the threshold.
+    """
+    corpus, target, clean = evaluation.view(subset), subset.truth, subset.predictions.clean
+    right, scenes = np.where(target, clean > threshold, clean <= threshold) & np.isfinite(clean), []
+    for setting in settings_:
+        scores, change = subset.predictions.settings[setting], evaluation.settings[setting]
+        wrong = np.where(target, threshold - scores, scores - threshold)
+        for mask, first, second in ((target, "accepted", "rejected"), (~target, "rejected", "accepted")):
+            rows = np.flatnonzero(right & mask & (wrong > 0))
+            if len(rows):
+                n = int(rows[np.argmax(wrong[rows])])
+                trial = subset.segments.iloc[n]
+                said = (
+                    f"score {number(clean[n])}, {first}; under {_name(setting)} {number(scores[n])}, {second}"
+                )
+                sounds = functools.partial(_trial, evaluation, corpus, trial, change, _name(setting))
+                about = {
+                    "said": lambda _, said=f"{said}; {trial['kind']}": said,
+                    "sounds": lambda _, own=sounds: own(),
+                }
+                scenes.append(Scene(subset.corpus, subset, [Example(n)], **about))
+    return scenes
+
+
+def _trial(
+    evaluation: Evaluation,
+    corpus: CorpusView,
+    trial: pd.Series,
+    change: Perturbation | None = None,
+    name: str = "",
+) -> list[Side]:
+    """Give both recordings of a trial to hear, the enrolled one first, and the tested one changed."""
+    tested = corpus.segments.iloc[trial["segment"]]
+    sides = [
+        _side(evaluation, corpus, segment, None, segment["file"], f"{role}: speaker {speaker}")
+        for role, segment, speaker in (
+            ("enrolled", corpus.segments.iloc[trial["enrolled"]], trial["enrol_speaker"]),
+            ("tested", tested, trial["test_speaker"]),
+        )
+    ]
+    return [*sides, _side(evaluation, corpus, tested, change, name)] if change else sides
+
+
+def lost_words(evaluation: Evaluation, subset: Subset, found: Sequence[Localised]) -> list[Scene]:
+    """Choose segments whose transcript loses a word at the worst level of the transformation.
+
+    ``found`` are words of everybody; those with the largest share lost first.
+    """
+    levels = [setting for setting in evaluation.settings if setting[0] == evaluation.family.options["by"]]
+    scenes = []
+    for one in [one for one in found if one.drop > 0][:MOST_WORDS]:
+        holds = {setting: _with_word(subset, setting, one.word) for setting in (CLEAN, *levels)}
+        setting = min(levels, key=lambda level: int(holds[level].sum()))
+        mask = holds[CLEAN] & ~holds[setting]
+        apart = _apart(*(subset.predictions.settings[own] for own in (CLEAN, setting)))
+        title = f"{subset.corpus}: “{one.word}”, lost {one.drop} of {one.count} times under {_name(setting)}"
+        scenes.append(_changed(evaluation, subset, setting, apart, title, mask, played=not scenes))
+    return scenes
+
+
+def most_harmed(evaluation: Evaluation, subset: Subset, settings_: Sequence[Setting]) -> list[Scene]:
+    """Choose a typical segment under each of some settings, and the one that loses most words."""
+    scenes = []
+    for setting in settings_:
+        texts = (subset.predictions.settings[own] for own in (CLEAN, setting))
+        before, after = (_apart(subset.truth, missing_as_empty(own)) for own in texts)
+        title = f"{subset.corpus}: {_name(setting)}"
+        scenes.append(_changed(evaluation, subset, setting, after - before, title))
+    return scenes
+
+
+def most_violated(
+    evaluation: Evaluation, pairs: Sequence[RecogniserPair], counted: Mapping[str, np.ndarray]
+) -> list[Scene]:
+    """Choose segments of the group that a change makes worse by most against the others, and of these.
+
+    ``pairs`` are those of the tested recogniser; with transcripts, if any are. ``counted`` says of each
+    corpus which settings count, bool ``(settings - 1,)``: without the signals as they are.
+    """
+    places: dict[tuple[str, str], list[RecogniserPair]] = {}
+    for pair in pairs:
+        places.setdefault(pair.place, []).append(pair)
+    scenes = []
+    for place, own in places.items():
+        judging = [pair for pair in own if pair.with_transcripts] or own
+        further = [degradations(values(evaluation.distances(pair)), len(pair.groups)) for pair in judging]
+        worse = np.mean(further, axis=0)
+        others = (worse.sum(axis=0, keepdims=True) - worse) / max(1, len(worse) - 1)
+        excess = np.where(counted[place[0]][None, :], worse - others, np.nan)
+        if not np.isfinite(excess).any():
+            continue
+        group, n = map(int, np.unravel_index(np.nanargmax(excess), excess.shape))
+        points = [f"{100 * one[group, n]:+.1f}".replace("-", "−") for one in (worse, others)]
+        setting, subset = list(evaluation.settings)[1 + n], judging[0].subset
+        growth, mask = _growth(evaluation, judging, 1 + n), judging[0].masks[group]
+        rest = np.logical_or.reduce(judging[0].masks) & ~mask
+        name = f"{', '.join(place)}: {judging[0].groups[group]} under {_name(setting)}"
+        name += f", distance {points[0]} points, others {points[1]}"
+        one = _changed(evaluation, subset, setting, growth, name, mask)
+        name = f"{', '.join(place)}: the other groups"
+        scenes += [one, _changed(evaluation, subset, setting, growth, name, rest, played=False)]
+    return scenes
+
+
+def _changed(
+    evaluation: Evaluation,
+    subset: Subset,
+    setting: Setting,
+    scores: np.ndarray,
+    title: str,
+    mask: np.ndarray | None = None,
+    played: bool = True,
+) -> Scene:
+    """Choose a typical segment under a setting, to hear as it is and changed, and the most changed one."""
+    name = _name(setting)
+    clean, changed = (subset.predictions.settings[own] for own in (CLEAN, setting))
+
+    def words(n: int) -> Words:
+        if subset.truth is None or subset.truth[n] is None:
+            return Words(clean[n], {name: changed[n]}, AS_IT_IS)
+        return Words(subset.truth[n], {AS_IT_IS: clean[n], name: changed[n]})
+
+    def sounds(n: int) -> list[Side]:
+        heard = functools.partial(_side, evaluation, subset, subset.segments.iloc[n])
+        return [heard(None, AS_IT_IS), heard(evaluation.settings[setting], name)]
+
+    chosen = choose(scores, subset.segments, True if mask is None else mask, typical=1, worst=1)
+    names = {WORST: "changed most"}
+    chosen = [
+        one._replace(why=names.get(one.why, one.why), played=played and one.why != WORST) for one in chosen
+    ]
+    return Scene(title, subset, chosen, said=lambda _: "", words=words, sounds=sounds)
+
+
+def _growth(evaluation: Evaluation, pairs: Sequence[RecogniserPair], number: int) -> np.ndarray:
+    """Count by how many words a setting moves pairs apart, on average; float64 ``(segments,)``."""
+    found = []
+    for pair in pairs:
+        sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
+        clean, changed = (_apart(*(side[place] for side in sides)) for place in (0, number))
+        found.append(changed - clean)
+    return np.mean(found, axis=0)
+
+
+def _apart(first: Sequence[str | None], second: Sequence[str | None]) -> np.ndarray:
+    """Count the words in which texts differ, float64; NaN where one is missing."""
+    both = zip(first, second, strict=True)
+    found = [np.nan if one is None or other is None else word_edits(one, other)[0] for one, other in both]
+    return np.array(found, dtype=np.float64)
+
+
+def _with_word(subset: Subset, setting: Setting, word: str) -> np.ndarray:
+    texts = subset.predictions.settings[setting]
+    return np.array([text is not None and word in text.split() for text in texts], dtype=bool)
+
+
+def _name(setting: Setting) -> str:
+    return " ".join(setting)
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else f"{value:.3f}"

@@ -1,0 +1,168 @@
+"""Behind each number stand the right segments; what cannot be heard is said, what is not shown is counted."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import soundfile
+
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.metrics.speakers import SpeakerValues
+from soundcheck.report import examples
+from soundcheck.report.examples import BEST, TYPICAL, WORST
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+EMOTIONS = ("anger", "happiness", "neutral", "sadness")
+
+
+def make(truth, predicted, root, task="arousal", **columns):
+    count = len(predicted)
+    table = pd.DataFrame({"file": [f"{n}.wav" for n in range(count)], "start": 0.0, "end": np.nan})
+    table["key"] = [f"k{n:03d}" for n in range(count)]
+    table = table.assign(**columns)
+    kind = float if task == "arousal" else object
+    truth = None if truth is None else np.array(truth, dtype=kind)
+    answers = Predictions(np.array(predicted, dtype=kind))
+    return Subset("c", BUILTIN[task], table, truth, answers, answers, np.arange(count), root=root)
+
+
+@pytest.fixture
+def evaluation(tmp_path):
+    for n in range(3):
+        soundfile.write(tmp_path / f"{n}.wav", np.full(800, n / 10), 16000)
+    view = SimpleNamespace(audio=True, root=tmp_path)
+    return SimpleNamespace(
+        media=MediaStore(tmp_path / "media"), view=lambda _: view, guesses=False, seen=view
+    )
+
+
+def files_of(number, why=None):
+    """Files of the segments of each side."""
+    table, found = number.subset.segments, {}
+    for one in number.examples:
+        found.setdefault(one.whose, [])
+        if why in (None, one.why):
+            found[one.whose].append(table["file"].iloc[one.row])
+    return found
+
+
+def test_errors_of_values(tmp_path):
+    number = examples.of_errors(make([0.5] * 6, [0.5, 0.6, 0.9, np.nan, 0.8, 0.51], tmp_path))
+    assert files_of(number, WORST)[""] == ["2.wav", "4.wav"]
+    assert files_of(number, TYPICAL)[""] == ["1.wav", "5.wav"]
+    assert files_of(number, BEST)[""] == ["0.wav"]
+    assert number.size == pytest.approx(0.81 / 5)
+
+
+def test_groups_with_the_largest_gaps(tmp_path):
+    groups = [f"g{n}" for n in range(6)]
+    truth, predicted = (
+        np.zeros(24),
+        np.repeat([0.0, 0.0, 0.0, 0.2, 0.5, 0.9], 4) + np.tile([0, 0, 0.01, 0.1], 6),
+    )
+    subset = make(truth, predicted, tmp_path, sex=np.repeat(groups, 4))
+    found = examples.of_groups(subset, "sex", groups)
+    assert [next(iter(files_of(number))) for number in found] == ["sex: g5", "sex: g0"]
+    assert files_of(found[0], WORST)["sex: g5"] == ["23.wav", "22.wav"]
+    assert files_of(found[0], TYPICAL)["sex: g5"] == ["20.wav"]
+    assert files_of(found[0], WORST)["the others"] == ["19.wav", "18.wav"]
+    assert "g5: mean error" in found[0].title and "(of 6 groups)" in found[0].title
+
+
+def test_two_groups_are_one_gap_and_one_group_none(tmp_path):
+    subset = make([0, 0], [0.1, 0.9], tmp_path, sex=["a", "b"])
+    assert len(examples.of_groups(subset, "sex", ["a", "b"])) == 1
+    assert examples.of_groups(make([0], [1], tmp_path, sex=["a"]), "sex", ["a"]) == []
+
+
+def test_predictions_without_labels_go_in_the_direction_of_the_gap(tmp_path):
+    predicted = [0.1, 0.2, 0.3, 0.6, 0.7, 0.8]
+    subset = make(None, predicted, tmp_path, accent=["low"] * 3 + ["high"] * 3)
+    (number,) = examples.of_predictions(subset, "accent", ["low", "high"])
+    group, _ = files_of(number)
+    furthest = {"accent: high": "5.wav", "accent: low": "0.wav"}[group]
+    assert files_of(number, "furthest")[group][0] == furthest
+
+
+def test_the_class_whose_share_differs_most_decides(tmp_path):
+    predicted = ["anger", "anger", "neutral", "neutral", "neutral", "sadness"]
+    subset = make(None, predicted, tmp_path, "emotion", accent=["a"] * 3 + ["b"] * 3)
+    (number,) = examples.of_predictions(subset, "accent", ["a", "b"])
+    assert "share of anger" in number.title and files_of(number)["accent: a"][0] == "0.wav"
+
+
+def test_distribution_shows_what_is_wrongly_in_the_class(tmp_path):
+    truth = ["anger", "anger", "anger", "neutral"]
+    number = examples.of_distribution(make(truth, ["neutral"] * 4, tmp_path, "emotion"))
+    assert "anger" in number.title or "neutral" in number.title
+    assert sorted(sum(files_of(number).values(), [])) == ["0.wav", "1.wav", "2.wav"]
+
+
+def test_ranges_show_the_category_that_lies_outside_most(tmp_path):
+    subset = make(None, [0.9, 0.9, 0.1, 0.4], tmp_path, category=["anger", "anger", "sadness", "sadness"])
+    number = examples.of_ranges(subset, {"anger": (0.55, np.inf), "sadness": (-np.inf, 0.3)})
+    assert "sadness, 50 %" in number.title and files_of(number)["category: sadness"] == ["3.wav", "2.wav"]
+    assert not examples.of_ranges(subset, {}).examples
+
+
+def test_speakers_that_are_furthest_off(tmp_path):
+    subset = make([0.5] * 4, [0.5, 0.6, 0.9, 0.9], tmp_path, speaker=["a", "a", "b", "b"])
+    values = SpeakerValues(
+        ("a", "b"),
+        np.array([[0.5], [0.5]]),
+        np.array([[0.55], [0.9]]),
+        ("",),
+        np.array([0, 2]),
+        np.array([2, 2]),
+        4,
+        0,
+    )
+    number = examples.of_speakers(subset, values)
+    first, second = files_of(number)
+    assert first.startswith("b:") and "0.50" in first and "0.90" in first and second.startswith("a:")
+    assert files_of(number)[first] == ["2.wav", "3.wav"] and "of 2" in number.title
+
+
+def test_shifts_show_the_group_that_a_context_moves_most(tmp_path):
+    predicted = [0.5, 0.5, 0.5, 0.5, 0.5, 0.9]
+    subset = make(
+        None,
+        predicted,
+        tmp_path,
+        language=["deu", "deu", "eng", "eng", "dan", "dan"],
+        sentiment=["n", "p"] * 3,
+    )
+    (number,) = examples.of_shifts(subset, "language", ["deu", "eng", "dan"], "sentiment", ["n", "p"])
+    assert next(iter(files_of(number))) == "language: dan"
+    assert files_of(number)["language: dan"] in (["4.wav"], ["5.wav"])
+
+
+def test_a_page_plays_a_few_and_lists_all(evaluation, tmp_path):
+    subset = make([0.5] * 3, [0.5, 0.6, 0.9], tmp_path, speaker=HOSTILE)
+    text = str(examples.show(evaluation, [examples.of_errors(subset)]))
+    assert text.count("<audio") == 3 and "<details" in text and text.count("<tr>") == 4
+    assert HOSTILE not in text and "labelled 0.50; predicted 0.90" in text
+    assert text == str(examples.show(evaluation, [examples.of_errors(subset)]))
+
+
+def test_a_model_that_guesses_is_only_read(evaluation, tmp_path):
+    evaluation.guesses = True
+    text = str(examples.show(evaluation, [examples.of_errors(make([0.5], [0.6], tmp_path))]))
+    assert "<audio" not in text and "0.wav" in text
+
+
+def test_without_audio_and_with_a_sound_that_is_gone(evaluation, tmp_path):
+    subset = make([0.5], [0.6], tmp_path)
+    (tmp_path / "0.wav").unlink()
+    text = str(examples.show(evaluation, [examples.of_errors(subset)]))
+    assert "<audio" not in text and "the sound cannot be read" in text
+    evaluation.seen.audio = False
+    assert "cannot be read" not in str(examples.show(evaluation, [examples.of_errors(subset)]))
+
+
+def test_nothing_to_show(evaluation, tmp_path):
+    empty = examples.of_errors(make([0.5], [np.nan], tmp_path))
+    assert "no segment to show" in str(examples.show(evaluation, [empty, []]))
