@@ -12,6 +12,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.results.conclusion import summary_of
 from soundcheck.results.contrast import CONTRAST_TYPES
 from soundcheck.results.estimates import ESTIMATES, estimate_frame
+from soundcheck.results.facts import facts_by_model
 from soundcheck.results.record import RunRecord
 from soundcheck.results.schema import frame_of, parsed
 from soundcheck.results.standing import compared
@@ -128,5 +129,5 @@ def page_html(record, results, estimates):
     """Give the first page as HTML, its own words as they are."""
     return "\n".join(
         cell["source"] if cell["cell_type"] == "markdown" else cell["outputs"][0]["data"]["text/html"]
-        for cell in overview.cells(record, results, estimates)
+        for cell in overview.cells(record, results, facts_by_model(record, results, estimates))
     )

@@ -19,8 +19,6 @@ from soundcheck.book import (
     corpus_page,
     executed,
     filled,
-    find_your_way,
-    findings,
     history_page,
     inputs,
     measures,
@@ -48,6 +46,8 @@ from soundcheck.report.key_figures import standing_notes
 from soundcheck.report.tables import caveats_notice
 from soundcheck.results import page_names
 from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.estimates import read_estimates
+from soundcheck.results.facts import facts_by_model
 from soundcheck.results.page_names import comparison_sheet, model_page
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import PROVEN, standings
@@ -88,9 +88,6 @@ def assemble(
     signal, speech = None, speech_source()
     if speech is not None and any(map(methods.listens, families)):
         signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
-    # They draw much: other cores make them while this one makes the pages of results.
-    values = functools.partial(_values, record, results, near, kept)
-    drawing = MadeAhead([values], jobs)
     audits = {
         corpus.name: _audited(corpus, tasks, record, kept, output.cache, jobs)
         for corpus in corpora
@@ -101,8 +98,10 @@ def assemble(
         _method_pages, record, suite_root=suite_root, near=near, kept=kept, signal=signal, sounds=sounds
     )
     meeting = sheets.Sheets(output, record, results, kept)
+    # They draw much: other cores make them while this one makes the pages of results.
     others = MadeAhead([corpus_pages, meeting.pictures, functools.partial(method_pages, families)], jobs)
-    sources.page("index", overview.cells(record, results))
+    facts = facts_by_model(record, results, read_estimates(output.folder))
+    sources.page("index", overview.cells(record, results, facts))
     by_name = {family.name: family for family in families}
     among = filled.among(results, accepted_reasons(results, record.accepted))
     published = (str(output.folder), executed.places(), executed.user_name())
@@ -131,13 +130,8 @@ def assemble(
     for name in sorted(set(STUDY_TITLES) - {entry.name for entry in record.studies}):
         cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
         sources.page(name, cells)
-    drawing.wait()
-    for model, (own, rows, drawn) in zip(record.models, values(), strict=True):
-        page = model_page(model.slug)
-        make = functools.partial(model_pages.model_cells, model, record, own, drawn)
-        titles = [(family.name, family.title, family.question) for family in record.families]
-        about = (inputs.shown(model), record.figures, titles, record.accepted, record.caveats, rows)
-        sources.page(page, kept.cells(page, make, *about))
+    for model in record.models:
+        sources.page(model_page(model.slug), model_pages.model_cells(facts[model.name]))
     others.wait(method_pages(families[::-1]))
     for page, cells in corpus_pages():
         sources.page(page, cells)
@@ -154,7 +148,6 @@ def assemble(
     for page in sorted((share / "book").glob("*.md")):
         words = recorded_tables.filled(measures.page(page.read_text(encoding="utf-8")))
         sources.words(page.stem, words)
-    sources.page(find_your_way.NAME, find_your_way.cells(record, results, sources.pages))
     entries = functools.partial(search_index.data, record, results, corpora, sources.folder)
     sources.data(search_index.NAME, entries)
     configure(sources, share, record)
@@ -180,21 +173,6 @@ def _audited(
     depends = (corpus.entry, corpus.groups, corpus.adjust, tasks, tables, seen, settings)
     found = TypeAdapter(Audit).validate_python(kept.cells(f"audits/{corpus.name}", told, *depends)[0])
     return make() if found.unreadable else found  # what could not be read may be there again
-
-
-def _values(
-    record: RunRecord, results: pd.DataFrame, near: MediaStore, kept: KeptCells
-) -> Iterator[tuple[pd.DataFrame, str, list[dict]]]:
-    """Give rows of each model, as they are and as JSON, and the cells of their values.
-
-    These are kept apart from their page, which changes with any family.
-    """
-    blocks = {corpus.name: failures.blocks_of(record, corpus.name) for corpus in record.corpora}
-    for model in record.models:
-        own = results[results["model"].eq(model.name)]
-        rows = own.to_json(orient="split", double_precision=15)
-        draw = functools.partial(model_pages.value_cells, own, blocks, near)
-        yield own, rows, kept.cells(f"{model_page(model.slug)}/values", draw, rows, blocks)
 
 
 def _corpus_pages(
@@ -276,8 +254,8 @@ def _result_cells(
     cells = executed.cells(notebook, title, entry, output.folder, fill)
     answered = answers.answer(rows, _no_merit(record, rows), functools.partial(failures.blocks_of, record))
     heading_line, _, words = cells[0]["source"].partition("\n")
-    if few := findings.of_few_speakers(record, rows, lambda _, family: files.slug(family), "../../"):
-        answered += element("p", element("strong", f"{findings.FEW}.")) + few
+    if few := overview.of_few_speakers(record, rows, "../../"):
+        answered += element("p", element("strong", f"{overview.FEW_TITLE}.")) + few
     method = element("a", "How these tests work", href=f"../../methods/{files.slug(entry.family)}.html")
     answered += element("p", method, class_="sc-note")
     asked = [pages.markdown(words.strip())] * bool(words.strip())
@@ -335,7 +313,6 @@ def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:
     over_time = [{"file": history_page.NAME}] if history_page.NAME in sources.pages else []
     compared = [{"file": overview.page_of(entry)} for entry in record.comparisons]
     generated = [
-        {"chapters": [{"file": find_your_way.NAME}]},
         {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *over_time, *failures]},
         *([{"caption": "Comparisons", "chapters": compared}] if compared else []),
         {

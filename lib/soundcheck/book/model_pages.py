@@ -7,7 +7,15 @@ from collections.abc import Sequence
 import pandas as pd
 
 from soundcheck.book import pages, sheets
-from soundcheck.book.overview import FEW_TITLE, MODEL_FINDINGS, listed, models_table, page_of, said
+from soundcheck.book.overview import (
+    FEW_TITLE,
+    MODEL_FINDINGS,
+    largest,
+    models_table,
+    of_few_speakers,
+    page_of,
+    said,
+)
 from soundcheck.common import templates
 from soundcheck.common.day import today
 from soundcheck.common.escaping import heading, shorten
@@ -21,6 +29,7 @@ from soundcheck.results.facts import ModelFacts, counts, headline
 from soundcheck.results.page_names import model_sheet, result_page
 from soundcheck.results.record import PROVENANCE, FailedInput, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW
+from soundcheck.results.states import FAIL, PASS
 
 LISTED = 200  # items that a page lists before it only counts
 ROOT = "../"  # from the page of a model to the first page
@@ -31,8 +40,8 @@ def model_cells(facts: ModelFacts) -> list[dict]:
     model, record = facts.model, facts.record
     sections = {
         "Families": families_table(facts),
-        "The largest findings": _listed(facts, facts.findings, MODEL_FINDINGS),
-        FEW_TITLE: _listed(facts, facts.few, MODEL_FINDINGS),
+        "The largest findings": largest([facts], MODEL_FINDINGS, ROOT) if len(facts.failing) else Html(),
+        FEW_TITLE: of_few_speakers(record, facts.counted, ROOT, alone=True),
         "How good it is": figures_table(facts),
         "Values of groups and classes": parts_table(facts),
         "About the model": about(model),
@@ -42,7 +51,7 @@ def model_cells(facts: ModelFacts) -> list[dict]:
     top = [
         tables.caveats_notice(facts.caveats),
         models_table([facts], ROOT),
-        said(f"{headline(facts.counted)}."),
+        Html() if facts.counts[PASS] + facts.counts[FAIL] else said(f"{headline(facts.counted)}."),
         tables.notes([] if facts.random else notes),
     ]
     cells = [pages.markdown(f"# Model {heading(model.name)}"), pages.output(join(top))]
@@ -50,12 +59,6 @@ def model_cells(facts: ModelFacts) -> list[dict]:
     for title, part in sections.items():
         cells += [pages.markdown(f"## {title}"), pages.output(part)] if part else []
     return cells
-
-
-def _listed(facts: ModelFacts, rows: pd.DataFrame, most: int) -> Html:
-    if rows.empty:
-        return Html()
-    return listed(facts.record, rows, most, lambda model, family: f"{ROOT}{result_page(model, family)}", ROOT)
 
 
 def families_table(facts: ModelFacts) -> Html:
@@ -79,7 +82,11 @@ def families_table(facts: ModelFacts) -> Html:
         words = f"{row.left} not counted: {key_figures.EXPLAINED[HOLLOW]}" if row.left else ""
         return state_bar(row.all) + (element("small", words, class_="sc-line") if words else Html())
 
-    columns = {"family": name, "headline test": lambda row: Cell(mark(row.state), row.state), "all tests": tests}
+    columns = {
+        "family": name,
+        "headline test": lambda row: Cell(mark(row.state), row.state),
+        "all tests": tests,
+    }
     return views.table(rows, columns, sortable=False) if len(rows) else Html()
 
 
@@ -97,7 +104,9 @@ def figures_table(facts: ModelFacts) -> Html:
         "value": lambda row: key_figures.value(row.figure) or "–",
         "95 %": lambda row: key_figures.interval(row.figure) or row.figure.reason,
         "95 % for these speakers": lambda row: key_figures.sample_interval(row.figure),
-        "chance": lambda row: key_figures.value(row.figure, row.figure.guessing) if row.figure.guessing is not None else "",
+        "chance": lambda row: (
+            key_figures.value(row.figure, row.figure.guessing) if row.figure.guessing is not None else ""
+        ),
         "segments or trials": lambda row: row.figure.segments,
         "speakers": lambda row: row.figure.blocks,
         "that is": is_,
@@ -189,7 +198,7 @@ def provenance_cells(record: RunRecord) -> list[dict]:
             columns=["family", "title", "digest"],
         ),
     }
-    words = "# Provenance\n\nWith what this book was made. The same suite on the same data gives the same results."
+    words = "# Provenance\n\nWith what this book was made. The same suite and data give the same results."
     checked = templates.html("provenance", manifest=MANIFEST, provenance=PROVENANCE)
     cells = [pages.markdown(words), pages.output(definitions(facts)), pages.output(checked)]
     for title, frame in sections.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 
 import pandas as pd
@@ -23,7 +23,6 @@ from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.facts import (
     ModelFacts,
     counts,
-    facts_by_model,
     few_speakers,
     findings,
     headline,
@@ -40,7 +39,6 @@ FEW_TITLE = "Too few speakers to generalise: what these speakers show"
 EVERY = "all_results"
 MOST_LINKS = 50  # models that a method page links to
 SHORT = re.compile(r"^(Correctness|Fairness|Robustness) (of|by|to|in|between) (the |an? )?")
-Page = Callable[[str, str], str]
 
 
 def page_of(notebook: NotebookRecord | ComparisonRecord | StudyRecord) -> str:
@@ -50,28 +48,25 @@ def page_of(notebook: NotebookRecord | ComparisonRecord | StudyRecord) -> str:
     return comparison_page(notebook.slug) if isinstance(notebook, ComparisonRecord) else notebook.name
 
 
-def cells(record: RunRecord, results: pd.DataFrame, estimates: pd.DataFrame) -> list[dict]:
-    """Make the first page."""
-    facts = facts_by_model(record, results, estimates)
+def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFacts]) -> list[dict]:
+    """Make the first page; ``facts`` are from :func:`soundcheck.results.facts.facts_by_model`."""
     tested = [own for own in facts.values() if not own.random]
-    rows = pd.concat([own.counted for own in tested]) if tested else results.iloc[:0].assign(accepted="")
-    failing = rows[rows["state"].eq(FAIL)]
-    few = few_speakers(rows)
+    rows = pd.concat([own.counted for own in tested]) if tested else results.iloc[:0]
+    concluded = rows["state"].isin((PASS, FAIL)).any()
     sections = {
         "Where they fail": heat_map(record, tested),
-        "The largest findings": largest(record, failing)
-        if len(failing)
-        else said(f"Nothing fails. {headline(rows)}."),
-        FEW_TITLE: listed(record, few, FEW) if len(few) else Html(),
+        "The largest findings": largest(tested)
+        if rows["state"].eq(FAIL).any()
+        else said(f"{headline(rows)}."),
+        FEW_TITLE: of_few_speakers(record, rows),
         "What could not be concluded": unknown_groups(tested),
     }
+    named = [("how to read", "reading"), ("all results", EVERY), ("statistics", "statistics")]
     top = [
-        links(
-            about(record), [("how to read", "reading"), ("all results", EVERY), ("statistics", "statistics")]
-        ),
+        links(about(record), named),
         tables.caveats_notice(record.caveats),
         tables.synthetic_notice(any(corpus.synthetic for corpus in record.corpora)),
-        said(f"{headline(rows)}.") if not rows["state"].isin((PASS, FAIL)).any() else Html(),
+        Html() if concluded else said(f"{headline(rows)}."),
         models_table(tested),
         references([own for own in facts.values() if own.random]),
     ]
@@ -114,7 +109,7 @@ def model_row(facts: ModelFacts, root: str) -> dict:
     return {
         "name": facts.model.name,
         "address": f"{root}{model_page(facts.model.slug)}.html",
-        "about": facts.model.description.partition(". ")[0],
+        "about": re.split(r"[.:;] ", facts.model.description, maxsplit=1)[0],
         "notes": standing_notes_in_short(facts),
         "dot": None if figure is None or figure.value is None else dot(figure),
         "further": list(further(facts)),
@@ -210,37 +205,35 @@ def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
     return templates.html("heat_map", titles=titles, aspects=number, rows=rows) if found else Html()
 
 
-def largest(record: RunRecord, failing: pd.DataFrame) -> Html:
+def largest(facts: Sequence[ModelFacts], most: int = FINDINGS, root: str = "") -> Html:
     """List the largest findings, of each model and aspect first the largest, so that none hides another."""
-    facts = findings(failing)
-    later = facts.groupby(["model", aspects(facts)]).cumcount().gt(0)
-    first = facts.loc[later.sort_values(kind="stable").index[:FINDINGS]].index
+    failing = pd.concat([own.failing for own in facts])
+    every = findings(failing)
+    later = every.groupby(["model", aspects(every)]).cumcount().gt(0)
+    first = later.sort_values(kind="stable").index[:most]
     accepted = int(failing["accepted"].ne("").sum())
-    words = f"{accepted} of {counted(len(failing), 'failure')} accepted. " if accepted else ""
-    shown = listed(record, facts[facts.index.isin(first)], FINDINGS, left=len(facts) - len(first))
-    return (said(words) if words else Html()) + shown
+    words = said(f"{accepted} of {counted(len(failing), 'failure')} accepted.") if accepted else Html()
+    rows = every[every.index.isin(first)]
+    return words + listed(facts[0].record, rows, root, len(every) - len(rows), alone=len(facts) == 1)
 
 
-def listed(
-    record: RunRecord,
-    rows: pd.DataFrame,
-    most: int,
-    page: Page = result_page,
-    root: str = "",
-    left: int | None = None,
-) -> Html:
-    """List rows in words with the way to each; ``root`` is the way to the page of all results."""
+def listed(record: RunRecord, rows: pd.DataFrame, root: str = "", left: int = 0, alone: bool = False) -> Html:
+    """List rows in words with the way to each, on the page of one model ``alone`` named by their family.
+
+    ``root`` is the way to the first page; ``left`` counts what is not listed.
+    """
     several = set(rows.groupby("model")["corpus"].nunique().loc[lambda number: number > 1].index)
+    titles = {family.name: family.title for family in record.families}
     items = []
-    for row in rows.head(most).itertuples():
+    for row in rows.itertuples():
         found = failures.finding(row, failures.blocks_of(record, row.corpus))
         more = getattr(row, "more", 0)
         rests = [found.rests, found.limit, both_rules(row).partition(";")[0]]
         rests.append(counted(int(more), "more measure") if more else "")
         items.append(
             {
-                "model": row.model,
-                "address": f"{page(row.model, row.family)}.html#{anchor_of(row)}",
+                "name": titles[row.family] if alone else row.model,
+                "address": f"{root}{result_page(row.model, row.family)}.html#{anchor_of(row)}",
                 "who": found.who,
                 "fails": row.state == FAIL,
                 "corpus": row.corpus if row.model in several else "",
@@ -249,14 +242,13 @@ def listed(
                 "accepted": getattr(row, "accepted", ""),
             }
         )
-    left = max(0, len(rows) - most) if left is None else left
     return templates.html("findings", findings=items, left=left, address=f"{root}{EVERY}.html")
 
 
-def of_few_speakers(record: RunRecord, rows: pd.DataFrame, page: Page, root: str = "") -> Html:
+def of_few_speakers(record: RunRecord, rows: pd.DataFrame, root: str = "", alone: bool = False) -> Html:
     """List the differences that have too few speakers to generalise, the largest first; empty without any."""
     own = few_speakers(rows)
-    return listed(record, own, FEW, page, root) if len(own) else Html()
+    return listed(record, own.head(FEW), root, max(0, len(own) - FEW), alone) if len(own) else Html()
 
 
 def unknown_groups(every: Sequence[ModelFacts]) -> Html:
@@ -264,9 +256,7 @@ def unknown_groups(every: Sequence[ModelFacts]) -> Html:
     items = []
     for facts in every:
         frame = facts.unknown.sort_values("needed", kind="stable")
-        frame = frame.assign(
-            plan=[failures.planned(row.needed, row.blocks) for row in frame.itertuples()]
-        )
+        frame = frame.assign(plan=[failures.planned(row.needed, row.blocks) for row in frame.itertuples()])
         plans = [
             f"{some(list(own['kind']), MOST_KINDS).replace('_', ' ')}: {plan}"
             for plan, own in frame.groupby("plan", sort=False)

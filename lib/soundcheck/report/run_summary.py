@@ -10,7 +10,7 @@ from soundcheck.report import failures
 from soundcheck.report.key_figures import EXPLAINED, standing_notes, value
 from soundcheck.report.key_figures import sentence as figure_in_words
 from soundcheck.report.names import label
-from soundcheck.results.facts import ModelFacts, counts, headline
+from soundcheck.results.facts import ModelFacts, counts, first, headline
 from soundcheck.results.standing import FAIRNESS, HOLLOW, ROBUSTNESS, aspects
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS
 
@@ -33,11 +33,10 @@ class Brief(NamedTuple):
 
 def for_groups(facts: ModelFacts) -> Brief:
     """Say for which group a model is worse, or the largest difference that shows nothing."""
-    if (row := facts.worst_group) is not None:
-        own = facts.findings
-        more = [failures.people(group) for group in own.loc[own["group"].ne("") & own["worse"], "group"]]
-        more = [who for who in dict.fromkeys(more) if who != failures.people(row.group)]
-        return Brief(FAIL, failures.people(row.group), _both(row), some(more, MOST_ALSO))
+    if (row := first(facts.groups)) is not None:
+        own = facts.groups[facts.groups["side"].eq(row.side)]
+        who, *more = dict.fromkeys(map(failures.people, own["group"]))
+        return Brief(FAIL, who, f"{'' if row.side else 'differs: '}{_both(row)}", some(more, MOST_ALSO))
     if (row := facts.largest_difference) is None:
         return Brief(NOT_EVALUATED, "", _why_not(facts, FAIRNESS))
     if failures.few(row):

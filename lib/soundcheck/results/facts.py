@@ -133,10 +133,10 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     """Add to rows of the results what pages say of them.
 
     ``about``: the group, class or change of the signal; ``other``: of two groups the other one; ``first``:
-    whether the test is one that its family is known by; ``worse``: whether the group is worse off, true of
-    measures without a better side; ``measure``, ``before``, ``after``: how good the model is without and with
-    the change, where estimates have both; ``standing`` as in :mod:`soundcheck.results.standing`;
-    ``accepted``: why the suite accepts the failure, or empty.
+    whether the test is one that its family is known by; ``side``: whether the group is *worse* or *better*
+    off, empty for measures without a better side; ``measure``, ``before``, ``after``: how good the model is
+    without and with the change, where estimates have both; ``standing`` as in
+    :mod:`soundcheck.results.standing`; ``accepted``: why the suite accepts the failure, or empty.
     """
     change = rows["test"].str.extract(_CHANGE)[0].fillna("")
     about = rows["label"].where(rows["label"].ne("") | change.eq(""), change)
@@ -148,12 +148,13 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     )
     tests = rows[["family", "test"]].merge(tests, "left").set_axis(rows.index)
     better = tests["better"]
-    worse = rows["gap"].lt(0).where(better.eq(HIGHER), rows["gap"].gt(0) | ~better.eq(LOWER))
+    worse = rows["gap"].lt(0).where(better.eq(HIGHER), rows["gap"].gt(0))
+    side = worse.map({True: "worse", False: "better"}).where(better.isin((HIGHER, LOWER)), "")
     rows = rows.assign(
         about=rows["group"].where(rows["group"].ne(""), about),
         other=_other_of_two(rows),
         first=tests["first"],
-        worse=worse | rows["gap"].isna(),
+        side=side.where(rows["gap"].notna() & rows["group"].ne(""), ""),
     )
     pairs = _before_and_after(record, estimates)
     rows = rows.merge(pairs, "left", left_on=FACT, right_on=[*FACT[:-1], "condition"]).set_axis(rows.index)
@@ -334,17 +335,18 @@ class ModelFacts:
         )
 
     @functools.cached_property
-    def worst_group(self) -> pd.Series | None:
-        """The row of the largest failure of a group that is worse off."""
-        own = self.findings
-        return _first(own[own["group"].ne("") & own["worse"]])
+    def groups(self) -> pd.DataFrame:
+        """Findings about groups that are worse off, then those of measures without a better side."""
+        own = self.findings[self.findings["group"].ne("") & self.findings["side"].ne("better")]
+        return own.sort_values("side", ascending=False, kind="stable")
 
     @functools.cached_property
     def largest_difference(self) -> pd.Series | None:
         """The row of the largest difference that does not fail, in units of its margin."""
-        own = self.counted[self.counted["group"].ne("") & self.counted["worse"] & self.counted["gap"].notna()]
+        own = self.counted[self.counted["group"].ne("") & self.counted["side"].ne("better")]
         own = own[own["state"].isin((INCONCLUSIVE, PASS, NOT_EVALUATED)) & own["matters"].gt(0)]
-        return _first(own.loc[_in_margins(own).sort_values(ascending=False, kind="stable").index])
+        own = own[own["gap"].notna()]
+        return first(own.loc[_in_margins(own).sort_values(ascending=False, kind="stable").index])
 
     @functools.cached_property
     def conditions(self) -> pd.DataFrame:
@@ -358,7 +360,7 @@ class ModelFacts:
     @property
     def worst_condition(self) -> pd.Series | None:
         """The row of the change of the signal under which it fails by most, or comes nearest to."""
-        return _first(self.conditions)
+        return first(self.conditions)
 
     @functools.cached_property
     def classes(self) -> pd.DataFrame:
@@ -407,7 +409,8 @@ class ModelFacts:
         return any(corpus.synthetic for corpus in self.corpora)
 
 
-def _first(rows: pd.DataFrame) -> pd.Series | None:
+def first(rows: pd.DataFrame) -> pd.Series | None:
+    """Give the first row, if there is one."""
     return None if rows.empty else next(rows.itertuples())
 
 
