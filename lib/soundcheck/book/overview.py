@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 
 import pandas as pd
 
-from soundcheck.book import pages
+from soundcheck.book import methods, pages
 from soundcheck.common import templates
 from soundcheck.common.escaping import heading
 from soundcheck.common.wording import counted, some
@@ -29,7 +30,7 @@ from soundcheck.results.facts import (
 )
 from soundcheck.results.page_names import comparison_page, corpus_page, model_page, result_page
 from soundcheck.results.record import ComparisonRecord, KeyFigure, NotebookRecord, RunRecord, StudyRecord
-from soundcheck.results.standing import ASPECTS, aspects
+from soundcheck.results.standing import aspects
 from soundcheck.results.states import FAIL, NOT_EVALUATED, PASS, REPORTED
 
 HEADS = ("Model", "How good (95 %)", "Works worse for", "Breaks under", "Tests")
@@ -127,7 +128,7 @@ def dot(figure: KeyFigure) -> SimpleNamespace:
         return None if number is None else round(EDGE + min(max(number, 0.0), 1.0) * (WIDTH - 2 * EDGE), 1)
 
     span = key_figures.interval(figure) or figure.reason or "no interval"
-    if not figure.low and (here := key_figures.sample_interval(figure)):
+    if figure.low is None and (here := key_figures.sample_interval(figure)):
         span = f"{here} for these speakers"
     if figure.guessing is not None:
         span += f"; chance {key_figures.value(figure, figure.guessing)}"
@@ -195,14 +196,14 @@ def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
                 said=f"{facts.model.name}, {family.title}: {words}",
             )
     families = [one for one in record.families if any(name == one.name for _, name in found)]
-    families.sort(key=lambda one: ASPECTS.index(one.category))
+    families.sort(key=lambda one: methods.place(one.name, one.category))
     rows = [
         {"name": facts.model.name, "cells": [found.get((facts.model.name, one.name)) for one in families]}
         for facts in every
     ]
     titles = [SHORT.sub("", one.title) for one in families]
-    number = {aspect: sum(one.category == aspect for one in families) for aspect in ASPECTS}
-    return templates.html("heat_map", titles=titles, aspects=number, rows=rows) if found else Html()
+    sections = Counter(methods.section(one.name, one.category) for one in families)
+    return templates.html("heat_map", titles=titles, sections=sections, rows=rows) if found else Html()
 
 
 def largest(facts: Sequence[ModelFacts], most: int = FINDINGS, root: str = "") -> Html:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -435,7 +435,7 @@ def unknown(rows: pd.DataFrame) -> pd.DataFrame:
 
 def facts_by_model(
     record: RunRecord, results: pd.DataFrame, estimates: pd.DataFrame
-) -> Mapping[str, ModelFacts]:
+) -> dict[str, ModelFacts]:
     """Give what a run says of each of its models, in the order of the suite."""
     run = FinishedRun("", Path("results.csv"), results, record, {})
     rows = facts_of(results, record, estimates)
