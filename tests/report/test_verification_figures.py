@@ -3,6 +3,11 @@
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
+from soundcheck.report.verification_figures import (
+    det_figure,
+    equal_error_curve,
+    score_histograms,
+)
 
 from soundcheck.common.media import MediaStore
 from soundcheck.metrics.additive import value
@@ -10,11 +15,6 @@ from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import det_curve, equal_error_rate
 from soundcheck.report import verification_figures
 from soundcheck.report.style import MOST_MARKS, look, show
-from soundcheck.report.verification_figures import (
-    det_figure,
-    equal_error_curve,
-    score_histograms,
-)
 from soundcheck.results.estimates import Estimate
 
 pytestmark = [
