@@ -28,9 +28,9 @@ from soundcheck.evaluation.robustness import quality as quality_of
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.report import figures, page, views
+from soundcheck.report.compared_examples import recordings
 from soundcheck.report.formats import Cell, number, two_lines, value_cell
 from soundcheck.report.html import Html, element, folded
-from soundcheck.report.listening import recordings
 from soundcheck.report.recognition_tables import POINTS, percent_cell
 from soundcheck.report.spectrum_figures import spectra
 from soundcheck.report.style import label
