@@ -17,7 +17,6 @@ from soundcheck.report import failures
 from soundcheck.report.formats import estimate, rule, significant
 from soundcheck.report.names import in_words, label, sentence
 from soundcheck.report.style import label as shortened
-from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.states import FAIL, PASS
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS
 from soundcheck.statistics.rules import GAP_RULES
@@ -114,13 +113,6 @@ def levels(frame: pd.DataFrame, what: str, axis: str = "") -> str:
         for row in both.itertuples()
     ]
     return f"{sentence(shortened(what, 60))}, {shortened(name, 45)}: {', '.join(steps)}"
-
-
-def improvements(frame: pd.DataFrame) -> str:
-    """Say on how many tests a candidate is better or worse."""
-    rows = frame[frame["difference"].notna()]
-    better, worse = (int(rows["outcome"].eq(name).sum()) for name in (BETTER, WORSE))
-    return f"The candidate is better on {better} and worse on {worse} of {counted(len(rows), 'test')}"
 
 
 def _rows_of(frame: pd.DataFrame, corpus: str, task: str) -> pd.DataFrame:
