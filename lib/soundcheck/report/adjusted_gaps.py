@@ -22,8 +22,8 @@ MOST_LEFT, LEAST_STAYS = 1 / 3, 2 / 3
 
 ABOUT = (
     "Adjusted difference: what is left if both sides had the same {what}; states do not depend on it. To "
-    "adjust for what the group itself causes, as sex does pitch, removes what is to be measured. Nothing can be "
-    "said of speech that only one side has: the share that can be matched is compared."
+    "adjust for what the group itself causes, as sex does pitch, removes what is to be measured. Nothing can "
+    "be said of speech that only one side has: the share that can be matched is compared."
 )
 
 
