@@ -31,9 +31,9 @@ from soundcheck.report import figures, page, views
 from soundcheck.report.compared_examples import recordings
 from soundcheck.report.formats import Cell, number, two_lines, value_cell
 from soundcheck.report.html import Html, element, folded
-from soundcheck.report.recognition_tables import POINTS, percent_cell
 from soundcheck.report.spectrum_figures import spectra
 from soundcheck.report.style import label
+from soundcheck.report.words import POINTS, percent_cell
 from soundcheck.statistics.crossing import Crossing
 from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import UNCHANGED, info_of
