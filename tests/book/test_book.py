@@ -19,6 +19,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
+from soundcheck.results.estimates import estimate_frame, write_estimates
 from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import skipped_rows
@@ -215,6 +216,7 @@ def made_up(tmp_path_factory, recorded, forked_sphinx) -> MadeUp:
             rows += skipped_rows(entry.model, CORPUS, family, task, reason)
     frame = to_frame(rows)
     write_results(frame, output.folder)
+    write_estimates(estimate_frame([]), output.folder)
     files.write_text(output.left_out, "stage,model\n")
     arguments = {
         "suite_root": tmp_path,

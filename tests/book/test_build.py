@@ -21,6 +21,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
 from soundcheck.report import figures, players
 from soundcheck.report.verdict_tables import verdict_table
+from soundcheck.results.estimates import estimate_frame, write_estimates
 from soundcheck.results.states import decide
 from soundcheck.results.summary import tally
 from soundcheck.results.table import to_frame, write_results
@@ -56,6 +57,7 @@ class Book:
         self.corpora = [self._corpus(folder / "data")]
         self.results = decide(to_frame(self._rows()))
         digest = write_results(self.results, self.output.folder)
+        write_estimates(estimate_frame([]), self.output.folder)
         self.output.left_out.write_text("stage,model,corpus,item,reason\n")
         self.record = recorded(**self._record(digest))
         self._notebooks()
