@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.verdict_lines import plain
-from soundcheck.report import comparison_figures, failures, key_figures
+from soundcheck.report import comparisons, failures, key_figures
 from soundcheck.report.states import JUDGED, STATE
 from soundcheck.report.style import BLUE, GREEN, GREY, label, look, new, svg
 from soundcheck.results.contrast import BETTER, WORSE
@@ -47,7 +47,7 @@ def comparison_pictures(frame: pd.DataFrame, facts: ModelFacts) -> list[Picture]
     order = told.assign(rank=rank).sort_values(["rank", "p_value"], kind="stable").index[:MOST_TESTS]
     if not len(order):
         return pictures
-    figure = comparison_figures.improvements(told.loc[order])
+    figure = comparisons.improvements(told.loc[order])
     alt = "Difference between candidate and baseline on each test, right is better: " + "; ".join(
         f"{plain(failures.subject(row))} {row.outcome}" for row in told.loc[order].itertuples()
     )
