@@ -151,7 +151,7 @@ def assemble(sources: pages.Sources, book: Book) -> None:
     _results(sources, book)
     _other_notebooks(sources, book)
     _models(sources, book)
-    sheets.Sheets(book.output, book.record, book.results).write(sources)
+    sheets.write(sources, book.output, book.record, book.results)
     history_page.write(sources, book.output, book.history)
     _methods(sources, book)
     beside = sources.pages | {find_your_way.NAME}
