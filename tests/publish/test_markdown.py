@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.publish.cards.readme.marked_block import BEGIN, END
+from soundcheck.publish.cards.readme import BEGIN, END
 from soundcheck.publish.markdown import bullets, inline, link, paragraphs, table
 
 markdown_it = pytest.importorskip("markdown_it", reason="pip install markdown-it-py")

@@ -13,7 +13,9 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
+from soundcheck.common import templates
 from soundcheck.common.escaping import shorten, xml_text
+from soundcheck.common.templates import Html
 
 LIMIT = 300  # characters of a text from data that a card shows
 _SPECIAL = re.compile(r"[\\`*\[\]{}~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -53,10 +55,24 @@ def _entity(found: str) -> str:
     return _ENTITIES.get(found) or f"{found[:-1]}&#46;"
 
 
-def paragraphs(text: str) -> str:
+def paragraphs(text: str) -> Html:
     """Make a text of several lines safe; blank lines part paragraphs, lines stay lines."""
     parts = re.split(r"\n\s*\n", text.strip())
-    return "\n\n".join("  \n".join(inline(line, None) for line in part.splitlines()) for part in parts)
+    return Html("\n\n".join("  \n".join(inline(line, None) for line in part.splitlines()) for part in parts))
+
+
+def linked(shown: object, address: str) -> Html:
+    """Link a text to an address that is known to be harmless; without one the text alone."""
+    return Html(f"[{inline(shown)}]({address})" if address else inline(shown))
+
+
+def code(text: str) -> Html:
+    """Show a digest or a name of hexadecimal digits; ``none`` if it is empty."""
+    kept = re.sub(r"[^A-Za-z0-9.:-]", "", text)
+    return Html(f"`{kept}`" if kept else "none")
+
+
+templates.FILTERS |= {"code": code, "linked": linked, "paragraphs": paragraphs}
 
 
 def link(shown: str, address: str) -> str:

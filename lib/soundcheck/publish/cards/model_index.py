@@ -12,21 +12,16 @@ from typing import Any
 
 from soundcheck.common import files
 from soundcheck.common.escaping import shorten, xml_text
-from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION
 from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.hub_tasks import task_type
+from soundcheck.publish.cards.json_text import filled
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import RATES
 from soundcheck.results.record import KeyFigure
 
-MARK = "results_sha256"
+INDEX, MARK = "model-index", "results_sha256"
 _LONGEST = 500
 _DIGITS = 4
-_TASKS = {
-    TRANSCRIPTION: "automatic-speech-recognition",
-    CLASSIFICATION: "audio-classification",
-    REGRESSION: "audio-regression",
-    EMBEDDING: "speaker-verification",
-}
 _METRICS = {
     "word error rate": "wer",
     "character error rate": "cer",
@@ -42,12 +37,6 @@ _METRICS = {
 def plain(text: object) -> str:
     """Make a text fit for metadata: one line, nothing that YAML or a hub could trip over."""
     return shorten(" ".join(xml_text(text).split()), _LONGEST)
-
-
-def task_type(facts: ModelFacts, task: str) -> str:
-    """Name a task as hubs do."""
-    kind = facts.record.suite.get("tasks", {}).get(task, {}).get("kind", "")
-    return _TASKS.get(kind, "other")
 
 
 def value_of(figure: KeyFigure, number: float | None) -> float | None:
@@ -66,7 +55,7 @@ def results_of(facts: ModelFacts, context: CardContext) -> list[dict[str, Any]]:
         key = figure.task, figure.corpus
         if key not in results:
             results[key] = {
-                "task": {"type": task_type(facts, figure.task), "name": plain(figure.task)},
+                "task": {"type": task_type(facts.record, figure.task), "name": plain(figure.task)},
                 "dataset": _dataset(facts, figure.corpus),
                 "metrics": [],
             }
@@ -79,47 +68,42 @@ def results_of(facts: ModelFacts, context: CardContext) -> list[dict[str, Any]]:
 def is_ours(result: object) -> bool:
     """Say whether a result was made here."""
     metrics = result.get("metrics") if isinstance(result, dict) else None
-    return bool(metrics) and isinstance(metrics, list) and all(map(_marked, metrics))
-
-
-def _marked(metric: object) -> bool:
-    args = metric.get("args") if isinstance(metric, dict) else None
-    return isinstance(args, dict) and MARK in args
+    if not isinstance(metrics, list) or not metrics:
+        return False
+    args = [metric.get("args") if isinstance(metric, dict) else None for metric in metrics]
+    return all(isinstance(one, dict) and MARK in one for one in args)
 
 
 def _dataset(facts: ModelFacts, name: str) -> dict[str, Any]:
     about = next((corpus for corpus in facts.record.corpora if corpus.name == name), None)
     benchmark = about.benchmark if about else None
     split = facts.record.suite.get("corpora", {}).get(name, {}).get("split")
-    found = {
-        "type": benchmark.id if benchmark else files.slug(name),
-        "name": plain(about.title if about and about.title else name),
-        "split": plain(split) if split and split != "all" else "",
-        "revision": plain(benchmark.revision) if benchmark else "",
-    }
-    return {key: value for key, value in found.items() if value}
+    return filled(
+        type=benchmark.id if benchmark else files.slug(name),
+        name=plain(about.title if about and about.title else name),
+        split=plain(split) if split and split != "all" else "",
+        revision=plain(benchmark.revision) if benchmark else "",
+    )
 
 
 def _metric(facts: ModelFacts, figure: KeyFigure) -> dict[str, Any]:
     of = "" if figure.measure in RATES else f" of {plain(figure.task)}"
     low, high = (value_of(figure, bound) for bound in (figure.low, figure.high))
-    kind = f"95 % {facts.record.interval} interval"
-    told = {
-        "low": low,
-        "high": high,
-        "interval": kind if low is not None else f"none: {plain(figure.reason)}",
-        "blocks": figure.blocks,
-        "block": figure.block,
-        "segments": figure.segments,
-        "guessing": value_of(figure, figure.guessing),
-        "standing": figure.standing,
-        "threshold": figure.threshold,
-        "unit": "%" if figure.measure in RATES else "",
-        MARK: facts.sha256,
-    }
+    args = filled(
+        low=low,
+        high=high,
+        interval=f"none: {plain(figure.reason)}" if low is None else f"95 % {facts.record.interval} interval",
+        blocks=figure.blocks,
+        block=figure.block,
+        segments=figure.segments,
+        guessing=value_of(figure, figure.guessing),
+        standing=figure.standing,
+        threshold=figure.threshold,
+        unit="%" if figure.measure in RATES else "",
+    )
     return {
         "type": _METRICS.get(figure.measure, plain(figure.measure)),
         "value": value_of(figure, figure.value),
         "name": f"{figure.measure[:1].upper()}{figure.measure[1:]}{of}",
-        "args": {key: value for key, value in told.items() if value not in (None, "")},
+        "args": args | {MARK: facts.sha256},
     }

@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 from soundcheck.common.escaping import heading
+from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
-from soundcheck.publish.cards.model_index import plain, results_of, task_type
-from soundcheck.publish.cards.readme import front_matter, marked_block
-from soundcheck.publish.cards.readme.front_matter import Parts
-from soundcheck.publish.cards.sections import sections
+from soundcheck.publish.cards.hub_tasks import task_type
+from soundcheck.publish.cards.model_index import plain, results_of
+from soundcheck.publish.cards.readme import updated
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import RATES
 
@@ -46,24 +46,21 @@ class HuggingFaceCard(CardFormat):
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the card."""
         own = {**_written(facts, context), **_measured(facts)}
-        body = f"\n# {heading(facts.model.name)}\n"
-        parts = front_matter.updated(
-            Parts("", "", "", body), "README.md", own, _name(facts, context), results_of(facts, context)
-        )
-        return parts.above + marked_block.replaced(body, sections(facts, context), "README.md")
+        return self._put(f"\n# {heading(facts.model.name)}\n", "README.md", own, facts, context)
 
     def updated(self, existing: str, shown: str, facts: ModelFacts, context: CardContext) -> str:
-        """Change what is ours; all other bytes stay."""
+        """Change what is ours; the rest stays."""
         if not existing.strip("\ufeff \t\r\n"):
             return self.text(facts, context)
-        parts = front_matter.parted(existing, shown)
-        body = marked_block.replaced(parts.body, sections(facts, context), shown, parts.above)
-        own, results = _written(facts, context), results_of(facts, context)
-        return front_matter.updated(parts, shown, own, _name(facts, context), results).above + body
+        return self._put(existing, shown, _written(facts, context), facts, context)
 
-
-def _name(facts: ModelFacts, context: CardContext) -> str:
-    return plain(context.card.id.rpartition("/")[2] or facts.model.name)
+    def _put(
+        self, text: str, shown: str, own: dict[str, Any], facts: ModelFacts, context: CardContext
+    ) -> str:
+        name = plain(context.card.id.rpartition("/")[2] or facts.model.name)
+        return updated(
+            text, shown, own, name, results_of(facts, context), content.text("cards/card.md", facts, context)
+        )
 
 
 def _written(facts: ModelFacts, context: CardContext) -> dict[str, Any]:
@@ -86,7 +83,7 @@ def _measured(facts: ModelFacts) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if facts.model.kind in _LIBRARIES:
         found["library_name"] = facts.model.kind
-    types = {task_type(facts, task) for task in facts.model.tasks} & {*_TAGS}
+    types = {task_type(facts.record, task) for task in facts.model.tasks} & {*_TAGS}
     if len(types) == 1:
         found["pipeline_tag"] = types.pop()
     if any(figure.measure == RATES[0] for figure in facts.figures):
