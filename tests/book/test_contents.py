@@ -37,7 +37,8 @@ CORPUS = {
 }
 TWELVE = """
 asr_word_errors correctness_regression fairness_sex robustness_spectral_tilt speaker_verification
-fairness_accent correctness_classification robustness_small_changes fairness_pitch asr_fairness verification_robustness
+fairness_accent correctness_classification robustness_small_changes fairness_pitch asr_fairness
+verification_robustness
 robustness_background_noise
 """.split()
 
