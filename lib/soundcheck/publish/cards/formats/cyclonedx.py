@@ -11,13 +11,16 @@ Conventions
 
 from __future__ import annotations
 
+import math
 import uuid
+from typing import Any
 
+from soundcheck.common.wording import counted
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.hub_tasks import answer, described_tasks, task_type
 from soundcheck.publish.cards.json_text import filled, json_text
-from soundcheck.publish.cards.measurements import Measurement, interval_methods, measurements
+from soundcheck.publish.cards.measurements import interval_methods, measurements
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.facts import counts
 from soundcheck.results.record import CorpusRecord
@@ -81,7 +84,7 @@ def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
 
 
 def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
-    card, found = context.card, measurements(facts)
+    card, found = context.card, list(measurements(facts).itertuples())
     tasks = [task for name, task in described_tasks(facts.record).items() if name in facts.model.tasks]
     differences = facts.findings[facts.findings["group"].ne("")]
     at_risk = [
@@ -108,7 +111,7 @@ def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
     }
 
 
-def _metric(one: Measurement) -> dict[str, object]:
+def _metric(one: Any) -> dict[str, object]:
     column, _, group = one.group.partition(": ")
     slices = [("corpus", one.corpus), (column, group or "all"), ("label", one.label)]
     bounds = {"lowerBound": repr(one.low), "upperBound": repr(one.high)}
@@ -116,7 +119,7 @@ def _metric(one: Measurement) -> dict[str, object]:
         "type": f"{one.measure.name} ({one.task})",
         "value": repr(one.value),
         "slice": ", ".join(f"{name}={value}" for name, value in slices if name and value),
-        **({"confidenceInterval": bounds} if one.low is not None else {}),
+        **({"confidenceInterval": bounds} if not math.isnan(one.low) else {}),
     }
 
 
@@ -166,13 +169,13 @@ def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, object]]:
     ]
 
 
-def _behind(found: list[Measurement], facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
+def _behind(found: list, facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
     """Say of each number how much was measured, what it had to meet, and what came of it."""
     told = []
     for index, one in enumerate(found):
         parts = (
-            one.counts,
-            "" if one.threshold is None else f"{one.rule} {one.threshold!r}",
+            f"{counted(one.segments, one.unit)}, {counted(one.blocks, one.block)}",
+            "" if math.isnan(one.threshold) else f"{one.rule} {one.threshold!r}",
             one.state,
             "no better than chance at the task" if one.standing == HOLLOW else "",
             one.accepted and f"accepted: {one.accepted}",
