@@ -146,14 +146,12 @@ def audited() -> dict[tuple[str, str], np.ndarray]:
             for run in range(RUNS):
                 made = corpus(np.random.default_rng([run, len(kind)]), share)
                 found = audit(made, BUILTIN, Path(folder), seed=run, replicates=REPLICATES)
-                for one in found.differences:
-                    if one.name in TRUE:
+                for one in found.frame.query("name in @TRUE").itertuples():
+                    if np.isfinite(one.gap):
                         gap = np.subtract(*TRUE[one.name])
-                        held.setdefault((f"{one.name}, difference", kind), []).append(
-                            one.low <= gap <= one.high
-                        )
-                for one in found.means:
-                    if one.name in TRUE and one.group == "a":
+                        inside = one.gap_low <= gap <= one.gap_high
+                        held.setdefault((f"{one.name}, difference", kind), []).append(inside)
+                    if one.group == "a":
                         inside = one.low <= TRUE[one.name][0] <= one.high
                         held.setdefault((f"{one.name}, mean of a group", kind), []).append(inside)
     return {key: np.array(own) for key, own in held.items()}

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.trial_conditions import HALF, carry_over, split_speakers
+from soundcheck.evaluation.trials import HALF, carry_over, split_speakers
 from soundcheck.evaluation.verification import Cost
 from soundcheck.metrics.logistic_calibration import fit_calibration
 
@@ -42,8 +42,8 @@ def test_halves_share_no_speaker_and_all_that_is_left_out_is_counted():
     assert (len(one), len(other), one & other) == (4, 5, set())
     left = len(subset) - len(split.fitting) - len(split.tested)
     assert left == 4 * 5
-    assert f"fitted on 4 speakers ({len(split.fitting)} trials)" in split.told
-    assert f"{left} trials between them" in split.told
+    assert f"fitted on 4 speakers ({len(split.fitting)} trials)" in split.about
+    assert f"{left} trials between them" in split.about
     turned = subset.take(np.arange(len(subset)))
     turned.segments[:] = turned.segments.to_numpy()[::-1]
     assert speakers_of(split_speakers(evaluation(), turned, [turned]).fitting) == one  # not of the order
@@ -56,8 +56,8 @@ def test_another_corpus_fits_without_the_speakers_that_both_have():
     split = split_speakers(evaluation("there"), here, [here, there])
     assert len(split.tested) == len(here)
     assert speakers_of(split.fitting) == set("efg")
-    assert "speakers in both corpora: 2" in split.told
-    assert f"the {len(there) - len(split.fitting)} trials of there with them are left out" in split.told
+    assert "speakers in both corpora: 2" in split.about
+    assert f"the {len(there) - len(split.fitting)} trials of there with them are left out" in split.about
     carried = carry_over(evaluation("there"), split, split.tested.predictions)
     expected = fit_calibration(split.fitting.predictions.clean, split.fitting.truth)
     assert carried.calibration == expected

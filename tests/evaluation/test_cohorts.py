@@ -5,13 +5,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from soundcheck.evaluation import trial_conditions as cohorts
+from soundcheck.evaluation import trials as cohorts
 
 
 @pytest.mark.parametrize(("top", "same"), [(3, False), (4, True), (10, True)])
 def test_a_cohort_of_which_all_are_looked_at_is_told(monkeypatch, top, same):
     monkeypatch.setattr(cohorts, "_cohort", lambda *_: np.zeros((4, 2)))
     evaluation = SimpleNamespace(view=lambda _: None, family=SimpleNamespace(options={"cohort_top": top}))
-    told = cohorts.cohort_told(evaluation, SimpleNamespace(fitting=None, told="here: fitted on 4 speakers."))
+    told = cohorts.about_cohort(
+        evaluation, SimpleNamespace(fitting=None, about="here: fitted on 4 speakers.")
+    )
     assert told.startswith("here: a cohort of 4 speakers.")
     assert (f"no more than {top} speakers, so that the adaptive way is the same" in told) == same

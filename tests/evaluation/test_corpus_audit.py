@@ -48,6 +48,12 @@ def two(speakers: int = SPEAKERS) -> np.ndarray:
     return np.repeat(["far", "near"], speakers // 2 * EACH)
 
 
+def compared(found: corpus_audit.Audit, name: str = "") -> pd.DataFrame:
+    """Give the rows of groups that are compared with the others, of one quantity or of all."""
+    rows = found.frame[found.frame["gap"].notna()]
+    return rows[rows["name"].eq(name)] if name else rows
+
+
 def narrow(signal: np.ndarray) -> np.ndarray:
     spectrum = np.fft.rfft(signal)
     spectrum[int(len(spectrum) * 0.5) :] = 0
@@ -68,16 +74,16 @@ def test_a_microphone_that_differs_is_found(name, corpus, tmp_path):
     half = SPEAKERS // 2
     planted = corpus(lambda x, who: CHANGES[name](x) if who < half else x, microphone=two())
     found = audit(planted, {}, tmp_path / "cache")
-    one = next(one for one in found.found("microphone") if one.name == name)
+    one = next(found.found.query("column == 'microphone' and name == @name").itertuples())
     assert (one.group, one.segments, one.speakers) == ("far", half * EACH, half)
-    gap = one.value - one.others
-    assert one.low - 1e-9 <= gap <= one.high + 1e-9 and not one.low <= 0 <= one.high
-    assert abs(gap) >= MEASURES[name].noticeable
+    assert one.gap == one.value - one.others
+    assert one.gap_low - 1e-9 <= one.gap <= one.gap_high + 1e-9 and not one.gap_low <= 0 <= one.gap_high
+    assert abs(one.gap) >= MEASURES[name].noticeable
 
 
 def test_what_is_alike_is_not_told_apart(corpus, tmp_path):
     found = audit(corpus(microphone=two(), sex=np.tile(["male", "female"], 32)), {}, tmp_path / "cache")
-    assert found.found() == [] and not found.repeats.recordings
+    assert found.found.empty and not found.repeats.recordings
     assert found.measured["level"] == (64, 64) and found.blocks == SPEAKERS
 
 
@@ -85,25 +91,25 @@ def test_speakers_are_few_however_many_segments_there_are(corpus, tmp_path):
     """Each speaker has a level of their own; of two against two nobody can say anything."""
     few = corpus(lambda x, who: x * 0.3**who, speakers=4, microphone=two(4))
     found = audit(few, {}, tmp_path / "cache")
-    one = next(one for one in found.differences if one.name == "level")
-    assert one.noticed and not one.found and np.isnan(one.low)
-    assert found.found() == []
+    one = next(compared(found, "level").itertuples())
+    assert one.noticed and not one.found and np.isnan(one.gap_low)
+    assert found.found.empty
 
 
 def test_a_column_that_varies_within_speakers_is_compared_within_them(corpus, tmp_path):
     every = corpus(condition=np.tile(["far", "near", "near", "near"], SPEAKERS))
     table = every.segments.assign(duration=np.where(every.segments["condition"] == "far", 3.0, 1.0))
     found = audit(dataclasses.replace(every, segments=table), {}, tmp_path / "cache")
-    assert [one.name for one in found.found("condition")] == ["duration"]
+    assert found.found["name"].tolist() == ["duration"]
 
 
 def test_labels_are_compared_and_are_no_recordings(corpus, tmp_path, rng):
     sex = np.repeat(["female", "male"], 32)
     angry = np.where(sex == "female", "anger", "neutral")
     every = corpus(sex=sex, emotion=angry, arousal=np.where(sex == "female", 0.8, 0.2))
-    found = audit(every, BUILTIN, tmp_path / "cache").found("sex")
-    assert {one.name for one in found} == {"arousal", "emotion: anger", "emotion: neutral"}
-    assert not any(one.recorded for one in found)
+    found = audit(every, BUILTIN, tmp_path / "cache").found
+    assert {*found["name"]} == {"arousal", "emotion: anger", "emotion: neutral"}
+    assert not found["recorded"].any()
 
 
 def test_means_have_intervals_of_speakers_and_shares_stay_shares(corpus, tmp_path, rng):
@@ -111,12 +117,12 @@ def test_means_have_intervals_of_speakers_and_shares_stay_shares(corpus, tmp_pat
     angry = np.where((sex == "female") & (np.arange(64) != 3), "anger", "neutral")
     every = corpus(sex=sex, emotion=angry, arousal=rng.uniform(size=64))
     found = audit(every, BUILTIN, tmp_path / "cache")
-    own = {(one.column, one.group): one for one in found.means if one.name == "emotion: anger"}
+    own = {(one.column, one.group): one for one in found.frame.itertuples() if one.name == "emotion: anger"}
     assert list(own) == [("", ""), ("sex", "female"), ("sex", "male")]
     women, men = own["sex", "female"], own["sex", "male"]
     assert women.value == pytest.approx(31 / 32) and 0.4 < women.low < women.value < women.high <= 1
     assert men.value == 0 == men.low and 0 < men.high < 0.5  # nobody of 8 speakers is not nobody at all
-    arousal = next(one for one in found.means if one.name == "arousal" and not one.column)
+    arousal = next(found.frame.query("name == 'arousal' and column == ''").itertuples())
     assert arousal.value == pytest.approx(every.segments["arousal"].mean())
     assert arousal.low < arousal.value < arousal.high
     assert (arousal.segments, arousal.speakers) == (64, SPEAKERS)
@@ -129,7 +135,7 @@ def test_what_is_the_same_everywhere_is_named_and_not_compared(corpus, tmp_path)
         0.0,
         "share",
     ) in found.unchanging
-    assert not {"duration", "clipping"} & {one.name for one in (*found.differences, *found.means)}
+    assert not {"duration", "clipping"} & {*found.frame["name"]}
     assert found.measured["clipping"] == (64, 64)
 
 
@@ -140,9 +146,8 @@ def test_what_a_suite_asks_for_is_compared_too(corpus, tmp_path):
     table = every.segments.assign(predicted_quality=quality, speech_share="much")
     table["speech_share (number)"] = 0.9 + np.linspace(0, 0.01, 64)
     found = audit(dataclasses.replace(every, segments=table), {}, tmp_path / "cache")
-    names = {one.name for one in found.differences}
-    assert {"predicted_quality", "speech_share", "level"} <= names
-    (one,) = found.found("microphone")
+    assert {"predicted_quality", "speech_share", "level"} <= {*compared(found)["name"]}
+    (one,) = found.found.itertuples()
     assert (one.name, one.unit, one.recorded) == ("predicted_quality", "1 to 5", True)
     assert found.measured["predicted_quality"] == (64, 64)
 
@@ -150,10 +155,10 @@ def test_what_a_suite_asks_for_is_compared_too(corpus, tmp_path):
 def test_one_speaker_no_groups_no_speech(corpus, tmp_path):
     alone = corpus(lambda x, _: np.zeros(RATE), speakers=1, sex="male")
     found = audit(alone, {}, tmp_path / "cache")
-    assert found.differences == () and found.blocks == 1
+    assert compared(found).empty and found.blocks == 1
     assert found.measured["signal_to_noise"] == (0, 4) and found.measured["silence"] == (4, 4)
     varied = dataclasses.replace(alone, segments=alone.segments.assign(sex=["male", "female"] * 2))
-    assert audit(varied, {}, tmp_path / "cache").found() == []
+    assert audit(varied, {}, tmp_path / "cache").found.empty
 
 
 def test_without_audio_lengths_and_labels_are_compared(corpus, tmp_path):
@@ -161,7 +166,7 @@ def test_without_audio_lengths_and_labels_are_compared(corpus, tmp_path):
     lengths = every.segments.assign(duration=np.linspace(1, 2, len(every.segments)))
     silent = dataclasses.replace(every, segments=lengths, entry=CorpusEntry("c", "csv", audio=False))
     found = audit(silent, {}, tmp_path / "cache")
-    assert {one.name for one in found.differences} == {"duration"} == {one.name for one in found.means}
+    assert {*compared(found)["name"]} == {"duration"} == {*found.frame["name"]}
     assert not (tmp_path / "cache").exists()
 
 
@@ -199,12 +204,12 @@ def test_copies_and_speakers_in_splits_that_are_not_evaluated(corpus, tmp_path, 
 def test_ranges_of_a_measure_are_not_compared_by_it(corpus, tmp_path):
     names = np.repeat(["loud", "soft"], 32)
     found = audit(corpus(lambda x, who: x if who < 8 else 0.3 * x, level=names), {}, tmp_path / "cache")
-    assert "level" not in {one.name for one in found.differences}
+    assert "level" not in {*compared(found)["name"]} and "level" in {*found.frame["name"]}
 
 
 def test_a_task_may_have_many_classes(corpus, tmp_path):
     task = Task("place", "classification", tuple("abcdef"))
     every = corpus(sex=np.repeat(["female", "male"], 32), place=np.tile(list("abcd"), 16))
     found = audit(every, {"place": task}, tmp_path / "cache")
-    assert {f"place: {name}" for name in "abcd"} <= {one.name for one in found.differences}
+    assert {f"place: {name}" for name in "abcd"} <= {*compared(found)["name"]}
     assert {f"place {name}" for name in "ef"} <= {title for title, *_ in found.unchanging}

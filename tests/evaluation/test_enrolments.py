@@ -9,7 +9,7 @@ import pytest
 
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.trial_conditions import enrolled_with
+from soundcheck.evaluation.trials import enrolled_with
 
 SPEAKERS, EACH = 4, 4
 

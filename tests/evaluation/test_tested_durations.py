@@ -8,7 +8,7 @@ import pytest
 
 from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.trial_conditions import WHOLE, cut_to
+from soundcheck.evaluation.trials import WHOLE, cut_to
 from soundcheck.suite.thresholds import read_family
 
 SPEAKERS, EACH = 4, 3

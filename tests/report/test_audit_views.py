@@ -8,23 +8,31 @@ import pandas as pd
 import pytest
 
 from soundcheck.corpora.repeats import Repeated, Repeats
-from soundcheck.evaluation.corpus_audit import Audit, Difference, MeanOf
+from soundcheck.evaluation.corpus_audit import Audit
 from soundcheck.report.audit_views import audited, recorded_otherwise
 from soundcheck.results.verdict import RESULT_COLUMNS
 
 HOSTILE = "<script>alert(1)</script>"
-LEVEL = Difference(
-    "accent", HOSTILE, "level", "level", "dB", -30.0, -20.0, -12.0, -8.0, 0.0001, 80, 10, True, 0.0004
-)
+LEVEL = {
+    **{"column": "accent", "group": HOSTILE, "name": "level", "title": "level", "unit": "dB"},
+    **{"noticeable": 3.0, "recorded": True, "value": -30.0, "low": -32.0, "high": -28.0},
+    **{
+        "segments": 80,
+        "speakers": 10,
+        "others": -20.0,
+        "gap_low": -12.0,
+        "gap_high": -8.0,
+        "p_value": 0.0004,
+    },
+}
+NO_GAP = dict.fromkeys(("others", "gap_low", "gap_high", "p_value"))
 NOTHING = Repeats((), 0, 0, 0, 300, 300)
 
 
-def audit(*differences: Difference, repeats: Repeats = NOTHING, **more: object) -> Audit:
-    about = [(one.column, one.group, one.name, one.title, one.unit, one.value) for one in differences]
-    means = [MeanOf(*one, one[-1] - 2, one[-1] + 2, 80, 10) for one in about]
-    known = {"means": means, "unchanging": (), "splits": (), "shared": (), "measured": {}, "block": "speaker"}
-    known |= {"blocks": 20, "adjust": ()}
-    return Audit(differences, repeats=repeats, **(known | {"unreadable": 0} | more))
+def audit(*means: dict, repeats: Repeats = NOTHING, **more: object) -> Audit:
+    known = {"unchanging": (), "splits": (), "shared": (), "measured": {}, "block": "speaker"}
+    known |= {"blocks": 20, "adjust": (), "unreadable": 0}
+    return Audit(means, repeats=repeats, **(known | more))
 
 
 def rows(group: str, **columns: object) -> pd.DataFrame:
@@ -37,41 +45,41 @@ def rows(group: str, **columns: object) -> pd.DataFrame:
     return pd.DataFrame([values | columns])
 
 
-def test_differences_are_told_with_interval_and_chance():
+def test_differences_are_said_with_interval_and_p_value():
     text = str(audited(audit(LEVEL), audio=True))
     assert "level −30.0 dB, the others −20.0 dB (difference −12.0 to −8.0 dB, p &lt; 0.001)" in text
-    assert "beyond chance, p &lt; 0.001" in text and "<script>" not in text
+    assert "significant, p &lt; 0.001" in text and "<script>" not in text
     assert "No recording more than once, among 300 sounds" in text
 
 
 def test_means_of_groups_have_intervals_beside_the_differences():
-    everybody = MeanOf("", "", "level", "level", "dB", -25.0, -26.0, -24.0, 160, 20)
-    other = MeanOf("accent", "other", "level", "level", "dB", -20.0, np.nan, np.nan, 60, 4)
-    text = str(audited(audit(LEVEL, means=[everybody, *audit(LEVEL).means, other]), audio=True))
-    words = re.sub("<[^>]+>", "|", text)
-    assert re.search(r"all\|+160\|+20\|+−25.0\|+−26.0 to −24.0", words)
-    assert re.search(r"80\|+10\|+−30.0\|+−32.0 to −28.0\|+difference −10.0\|+−12.0 to −8.0\|+beyond", words)
+    everybody = LEVEL | NO_GAP | {"column": "", "group": "", "value": -25.0, "low": -26.0, "high": -24.0}
+    other = LEVEL | NO_GAP | {"group": "other", "value": -20.0, "low": None, "high": None, "segments": 60}
+    text = str(audited(audit(everybody | {"segments": 160}, LEVEL, other | {"speakers": 4}), audio=True))
+    words = re.sub(r"\s*<[^>]+>\s*", "|", text)
+    assert re.search(r"all\|+160\|+10\|+−25.0\|+−26.0 to −24.0", words)
+    assert re.search(r"80\|+10\|+−30.0\|+−32.0 to −28.0\|+difference −10.0\|+−12.0 to −8.0\|+sig", words)
     assert re.search(r"accent: other\|+60\|+4\|+−20.0\|+(?!difference)", words)
 
 
 def test_what_is_the_same_everywhere_is_said():
     text = str(audited(audit(unchanging=(("bandwidth", 8000.0, "Hz"), (HOSTILE, 0.0, "share"))), audio=True))
-    assert "The same in all segments, and in no table: bandwidth 8000 Hz, &lt;script&gt;" in text
+    assert "The same in all segments: bandwidth 8000 Hz, &lt;script&gt;" in text
 
 
-def test_what_may_be_chance_is_not_hidden():
-    few = dataclasses.replace(LEVEL, low=np.nan, high=np.nan, p_value=np.nan, adjusted=np.nan)
+def test_what_is_not_significant_is_not_hidden():
+    few = LEVEL | {"gap_low": None, "gap_high": None, "p_value": None}
     text = str(audited(audit(few), audio=True))
-    assert "1 difference would be noticed and may be chance" in text and "beyond chance" not in text
-    assert "None of 1 difference" in str(audited(audit(dataclasses.replace(LEVEL, noticed=False)), True))
+    assert "1 difference large enough to be noticed, but not significant: accent &lt;script" in text
+    assert "None of 1 difference" in str(audited(audit(LEVEL | {"noticeable": 11.0}), True))
     assert "No groups to compare" in str(audited(audit(), audio=False))
 
 
-def test_of_many_differences_some_are_told_and_all_are_in_the_table():
-    many = [dataclasses.replace(LEVEL, group=f"g{n:02}") for n in range(40)]
+def test_of_many_differences_some_are_said_and_all_are_in_the_table():
+    many = [LEVEL | {"group": f"g{n:02}"} for n in range(40)]
     text = str(audited(audit(*many), audio=True))
-    assert text.count("the others −20.0 dB") == 12 and "28 more differences" in text
-    assert text.count("<td>accent: g") == 40
+    assert text.count("the others −20.0 dB") == 12 and "28 more significant differences" in text
+    assert text.count("<td>accent: g") == 40 and "10 more rows" in text
 
 
 def test_copies_splits_and_what_is_heard_twice():
@@ -84,11 +92,11 @@ def test_copies_splits_and_what_is_heard_twice():
         "several speakers; 60 with labels that differ",
         "10 sounds compared by their bytes alone",
         "4 segments of items recorded under several conditions",
-        "3 segments of 2 files begin before another one has ended",
+        "3 segments of 2 files overlap with another one",
         "1 speaker in more than one split: &lt;script&gt;",
         "2 sounds could not be read again",
         "and 1 more</td>",
-        "… and 10 more.",
+        "30 more rows",
     ):
         assert words in text, words
     assert "<script>" not in text
@@ -112,15 +120,15 @@ def test_splits_that_are_not_evaluated_are_told():
 def test_pages_of_fairness_name_groups_that_were_recorded_otherwise():
     address = {"c": "../../corpora/c.html"}
     text = str(recorded_otherwise(rows(HOSTILE), {"c": audit(LEVEL)}, address))
-    assert "Groups of accent in c were recorded otherwise:" in text and "<script>" not in text
+    assert "Groups of accent in c were recorded differently:" in text and "<script>" not in text
     assert 'href="../../corpora/c.html#audit"' in text and "<code>adjust: [level]</code>" in text
-    assert "gaps adjusted for it" not in text
+    assert "differences adjusted for it" not in text
 
 
 def test_gaps_that_are_adjusted_are_linked():
-    found = {"c": audit(LEVEL, dataclasses.replace(LEVEL, name="bandwidth"), adjust=("level",))}
+    found = {"c": audit(LEVEL, LEVEL | {"name": "bandwidth"}, adjust=("level",))}
     text = str(recorded_otherwise(rows(HOSTILE, adjusted_by="level"), found, {"c": "c.html"}))
-    assert '<a href="#row-' in text and "gaps adjusted for it" in text
+    assert '<a href="#row-' in text and "differences adjusted for it" in text
     assert "<code>adjust: [level, bandwidth]</code>" in text  # what is missing
     level = {"c": audit(LEVEL, adjust=("level",))}
     assert "<code>" not in str(recorded_otherwise(rows(HOSTILE, adjusted_by="level"), level, {"c": "c.html"}))
@@ -141,5 +149,5 @@ def test_other_pages_say_nothing(about, change):
 
 
 def test_labels_are_no_recordings():
-    label = dataclasses.replace(LEVEL, name="arousal", title="mean arousal", unit="")
+    label = LEVEL | {"name": "arousal", "title": "mean arousal", "unit": "", "recorded": False}
     assert str(recorded_otherwise(rows(HOSTILE), {"c": audit(label)}, {"c": "c.html"})) == ""

@@ -204,7 +204,7 @@ def judged_by(describe):
 
     def threshold(key: tuple[str, str], thresholds: str, groups: int, samples: int) -> float:
         test, _, _ = SETTINGS[key]
-        task = BUILTIN["arousal" if "arousal" in test.thresholds else "emotion"]
+        task = BUILTIN["arousal" if "regression" in test.thresholds else "emotion"]
         nothing = np.array([])
         subset = Subset("c", task, None, None, Predictions(nothing), Predictions(nothing), nothing)
         evaluation = Evaluation(describe(key[0], thresholds=thresholds))

@@ -10,8 +10,8 @@ import pandas as pd
 
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.report import tables
+from soundcheck.report.corpus_views import group_table
 from soundcheck.report.html import Html
-from soundcheck.report.measured_tables import measured_table
 from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.study_figures import recorded
 
@@ -56,7 +56,7 @@ def _human_speech(found: pd.DataFrame, made: str) -> Html:
         "Six speakers of English digits, 8 kHz: median of the recordings, and below it where the middle "
         f"90 % of them lie. Recorded with {made}."
     )
-    return measured_table(found, caption)
+    return group_table(found, caption)
 
 
 def _human_accents(found: pd.DataFrame, made: str) -> Html:

@@ -5,13 +5,11 @@ A subset of this module has tables in the place of predictions, one row a segmen
     for subset in stated_subsets(evaluation):
         confidence, correct = judged_by(subset.predictions.clean)
 
-Conventions
------------
 - Tables of classes have the columns ``confidence``, ``correct`` (1 or 0), then the probability of each class;
   those of values ``low`` and ``high``, scaled to 0..1 as labels are. NaN where the model says or answers
   nothing.
 - The confidence is the one that the model gives, else the probability of the class that it names.
-- The reference has heard nothing: it gives the shares of the classes in the corpus as probabilities and names
+- The reference ignores the sound: it gives the shares of the classes in the corpus as probabilities and names
   the most frequent one, and the same interval for every value, between quantiles of the labels. It is
   calibrated, and useless.
 """
@@ -19,24 +17,36 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+import pandas as pd
 
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.eligibility import eligible
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.metrics import brier
+from soundcheck.metrics import confidence as metrics
+from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.alignment import AlignedWord, align
+from soundcheck.metrics.prediction_intervals import interval_coverage, interval_skill
 from soundcheck.metrics.word_confidence import recognised_words
 from soundcheck.models.stated import BOUNDS, CONFIDENCE, word_names
 from soundcheck.models.stated_words import read_words
+from soundcheck.results.estimates import ALL
 from soundcheck.statistics.evidence import LEAST_BLOCKS
+from soundcheck.suite.measures import measure_of
 
 NOTHING_SAID = "the model says nothing of how sure its answers are"
 NO_SWEEPS = "the suite leaves out changes from mild to severe"
 NO_CHANGES = "a table of predictions cannot answer for changed signals"
 ONLY_CONFIDENCE = "the model gives a confidence, and no probabilities of all classes"
+NO_WORDS = "the model says nothing of how sure its words are"
+NO_TRANSCRIPTS = "the model says nothing of how sure its transcripts are"
+OF_TRANSCRIPTS = "Transcript "  # what names of tests begin with
+
+TableMeasure = Callable[[np.ndarray], Statistic]
 
 
 def judged_by(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -52,6 +62,47 @@ def probabilities_of(table: np.ndarray) -> np.ndarray:
 def has_probabilities(subset: Subset) -> bool:
     """Say whether the model gives probabilities of classes for any segment."""
     return bool((~np.isnan(probabilities_of(subset.predictions.clean))).any())
+
+
+def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, TableMeasure]:
+    """Give what is judged of a subset: name of the test -> function of a table."""
+    bins, level = evaluation.family.options["bins"], float(evaluation.option("level"))
+    truth, blocks = subset.truth, subset.blocks
+    if subset.task.is_regression:
+        usual = subset.reference.clean[0]
+        return {
+            "Interval Coverage Error": lambda t: interval_coverage(truth, *t.T, above=level),
+            "Interval Skill": lambda t: interval_skill(truth, *t.T, usual, level),
+        }
+    debiased, area = metrics.debiased_calibration_error, metrics.area_under_risk
+    found: dict[str, TableMeasure] = {
+        "Expected Calibration Error": lambda t: debiased(*judged_by(t), blocks, bins),
+        "Overconfidence": lambda t: metrics.overconfidence(*judged_by(t)),
+    }
+    if has_probabilities(subset):
+        classes = subset.task.classes
+        found["Brier Skill"] = lambda t: brier.brier_skill(truth, probabilities_of(t), classes)
+    return found | {"Relative Area Under Risk": lambda t: area(*judged_by(t), blocks, relative=True)}
+
+
+def unbiased(evaluation: Evaluation, subset: Subset) -> tuple[str, TableMeasure]:
+    """Give the measure that is compared between groups and under changes, with its name.
+
+    Overconfidence of classes and coverage of intervals: of both, no estimator is biased in small groups.
+    """
+    test = "Interval Coverage Error" if subset.task.is_regression else "Overconfidence"
+    return test.removesuffix(" Error"), measures_of(evaluation, subset)[test]
+
+
+def estimates_of(
+    evaluation: Evaluation, subset: Subset, part: str = ALL, condition: str = "", *, changed: bool = False
+) -> pd.DataFrame:
+    """Estimate what is judged of everybody for a part of a corpus, or under a change."""
+    named = {
+        measure_of(test).name: lambda s, p, one=one: one(p.changed if changed else p.clean)
+        for test, one in measures_of(evaluation, subset).items()
+    }
+    return evaluation.estimates(subset, named, {part: None}, condition=condition)
 
 
 def stated_subsets(evaluation: Evaluation) -> list[Subset]:
@@ -137,16 +188,11 @@ def groups_of(evaluation: Evaluation, subset: Subset, column: str, noun: str = "
 
 def _stated(evaluation: Evaluation, subset: Subset, change: str = "") -> Subset:
     """Put tables in the place of predictions; under a change, those for the changed signals as well."""
-    build = _intervals if subset.task.is_regression else _classes
-    view = evaluation.view(subset)
-    rows = view.segments["key"].isin(subset.segments["key"]).to_numpy()
     given = subset.predictions
-    clean = build(subset, view.said(_names(subset), "")[rows], given.clean)
-    changed = None
-    if given.changed is not None:
-        changed = build(subset, view.said(_names(subset), change)[rows], given.changed)
+    clean = _table(evaluation, subset, "", given.clean)
+    changed = None if given.changed is None else _table(evaluation, subset, change, given.changed)
     level = float(evaluation.option("level"))
-    reference = _shares(subset) if not subset.task.is_regression else _quantiles(subset, level)
+    reference = _quantiles(subset, level) if subset.task.is_regression else _shares(subset)
     return dataclasses.replace(
         subset,
         predictions=Predictions(clean, changed),
@@ -154,24 +200,26 @@ def _stated(evaluation: Evaluation, subset: Subset, change: str = "") -> Subset:
     )
 
 
-def _names(subset: Subset) -> list[str]:
-    if subset.task.is_regression:
-        return [f"{subset.task.name}.{end}" for end in BOUNDS]
-    return [CONFIDENCE, *(f"{subset.task.name}.{name}" for name in subset.task.classes)]
+def _said(evaluation: Evaluation, subset: Subset, names: Sequence[str], change: str = "") -> np.ndarray:
+    view = evaluation.view(subset)
+    return view.said(names, change)[view.segments["key"].isin(subset.segments["key"]).to_numpy()]
 
 
-def _intervals(subset: Subset, said: np.ndarray, _answers: np.ndarray) -> np.ndarray:
-    return np.sort(np.stack([subset.task.scale(bound) for bound in said.T], axis=1), axis=1)
-
-
-def _classes(subset: Subset, said: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    classes = list(subset.task.classes)
-    places = np.array([classes.index(name) if name in classes else -1 for name in answers], dtype=np.intp)
-    named = np.where(places >= 0, said[np.arange(len(said)), 1 + places], np.nan)
-    confidence = np.where(np.isnan(said[:, 0]), named, said[:, 0])
-    answered = np.array([name is not None for name in answers], dtype=bool)
-    correct = np.where(answered, (answers == subset.truth).astype(float), np.nan)
-    return np.column_stack([np.where(answered, confidence, np.nan), correct, said[:, 1:]])
+def _table(evaluation: Evaluation, subset: Subset, change: str, predicted: np.ndarray) -> np.ndarray:
+    """Make the table of intervals, or of confidences, for the clean signals or under a change."""
+    task = subset.task
+    if task.is_regression:
+        bounds = _said(evaluation, subset, [f"{task.name}.{end}" for end in BOUNDS], change)
+        return np.sort(np.stack([task.scale(bound) for bound in bounds.T], axis=1), axis=1)
+    names = [CONFIDENCE, *(f"{task.name}.{name}" for name in task.classes)]
+    said = _said(evaluation, subset, names, change)
+    named = predicted[:, None] == np.array(task.classes, dtype=object)
+    of_named = np.where(named.any(axis=1), np.where(named, said[:, 1:], 0).sum(axis=1), np.nan)
+    confidence = np.where(np.isnan(said[:, 0]), of_named, said[:, 0])
+    correct = (predicted == subset.truth).astype(float)
+    judged = np.column_stack([confidence, correct])
+    judged[pd.isna(predicted)] = np.nan
+    return np.column_stack([judged, said[:, 1:]])
 
 
 def _shares(subset: Subset) -> np.ndarray:
@@ -186,40 +234,34 @@ def _quantiles(subset: Subset, level: float) -> np.ndarray:
     return np.tile(ends, (len(subset), 1))
 
 
-NO_WORDS = "the model says nothing of how sure its words are"
-OF_TRANSCRIPTS = "Transcript "  # what names of tests begin with
-NO_TRANSCRIPTS = "the model says nothing of how sure its transcripts are"
-
-
 def word_subsets(evaluation: Evaluation) -> list[Subset]:
     """Give the words of all corpora for which the model says how sure it is of them."""
-    return [_of_words(evaluation, subset, said) for subset, said in _stated_words(evaluation) if said]
-
-
-def _stated_words(evaluation: Evaluation) -> Iterator[tuple[Subset, dict[int, list[tuple[str, float]]]]]:
-    """Give each subset of segments, and what is said of the words of which of them."""
+    found = []
     for subset in evaluation.subsets():
         view = evaluation.view(subset)
         texts = dict(zip(view.segments["key"], view.said_of_words(word_names([subset.task])[0]), strict=True))
         said = {row: read_words(texts[key]) for row, key in enumerate(subset.segments["key"])}
-        yield subset, {row: words for row, words in said.items() if words}
+        if said := {row: words for row, words in said.items() if words}:
+            found.append(_of_words(evaluation, subset, said))
+    return found
 
 
 def _of_words(evaluation: Evaluation, subset: Subset, said: dict[int, list[tuple[str, float]]]) -> Subset:
     rows: list[int] = []
     steps: list[AlignedWord] = []
     sure: list[float] = []
-    written = subset.predictions.clean
-    apart = 0
+    written, apart = subset.predictions.clean, 0
     for row, text in enumerate(written):
-        words = said.get(row)
-        pieces = [(word, np.nan) for word in (text or "").split()]  # of which nothing is said
-        if words:
+        words = (text or "").split()
+        pieces = [(word, np.nan) for word in words]  # of which nothing is said
+        if row in said:
             pieces = [
-                (piece, number) for word, number in words for piece in evaluation.words_of(subset, row, word)
+                (piece, number)
+                for word, number in said[row]
+                for piece in evaluation.words_of(subset, row, word)
             ]
-        if text is None or [piece for piece, _ in pieces] != text.split():
-            apart += bool(words)
+        if text is None or [piece for piece, _ in pieces] != words:
+            apart += row in said
             continue
         rows += [row] * len(pieces)
         steps += recognised_words(subset.truth[row], text)
@@ -231,30 +273,19 @@ def _of_words(evaluation: Evaluation, subset: Subset, said: dict[int, list[tuple
     ):
         if count > 0:
             evaluation.note(f"{subset.corpus}: {counted(count, 'transcript')} {what}")
-    truth = np.empty(len(steps), dtype=object)
-    for place, step in enumerate(steps):
-        truth[place] = step
     correct = np.array([step.kind == "equal" for step in steps], dtype=np.float64)
     taken = np.array(rows, dtype=np.intp)
-    return _with_table(
-        dataclasses.replace(
-            subset,
-            segments=subset.segments.iloc[taken].reset_index(drop=True),
-            truth=truth,
-            blocks=subset.blocks[taken],
-        ),
-        np.array(sure, dtype=np.float64),
-        correct,
-    )
+    segments = subset.segments.iloc[taken].reset_index(drop=True)
+    truth = pd.Series(steps, dtype=object).to_numpy()
+    words = dataclasses.replace(subset, segments=segments, truth=truth, blocks=subset.blocks[taken])
+    return _with_table(words, np.array(sure, dtype=np.float64), correct)
 
 
 def transcript_subsets(evaluation: Evaluation) -> list[Subset]:
     """Give the transcripts of all corpora for which the model says how sure it is of them."""
     found = []
     for subset in evaluation.subsets():
-        view = evaluation.view(subset)
-        rows = view.segments["key"].isin(subset.segments["key"]).to_numpy()
-        sure = view.said([CONFIDENCE], "")[rows, 0]
+        sure = _said(evaluation, subset, [CONFIDENCE])[:, 0]
         if np.isnan(sure).all():
             continue
         correct = [
@@ -269,20 +300,19 @@ def skip_what_is_not_said(
     evaluation: Evaluation, words: Sequence[Subset], transcripts: Sequence[Subset]
 ) -> None:
     """Say why tests of words, or those of transcripts, are skipped where the model says nothing of them."""
-    told = [{subset.corpus for subset in found} for found in (words, transcripts)]
     for subset in evaluation.subsets():
         for test in evaluation.family.tests:
-            of_transcripts = test.startswith(OF_TRANSCRIPTS)
-            if subset.corpus not in told[of_transcripts]:
-                evaluation.skip(subset, NO_TRANSCRIPTS if of_transcripts else NO_WORDS, test)
+            stated, reason = (
+                (transcripts, NO_TRANSCRIPTS) if test.startswith(OF_TRANSCRIPTS) else (words, NO_WORDS)
+            )
+            if subset.corpus not in {one.corpus for one in stated}:
+                evaluation.skip(subset, reason, test)
 
 
 def _with_table(subset: Subset, sure: np.ndarray, correct: np.ndarray) -> Subset:
     known = ~np.isnan(sure + correct)
     share = correct[known].mean() if known.any() else np.nan
-    usual = np.where(known, share, np.nan)
+    tables = [np.column_stack([own, correct]) for own in (sure, np.where(known, share, np.nan))]
     return dataclasses.replace(
-        subset,
-        predictions=Predictions(np.column_stack([sure, correct])),
-        reference=Predictions(np.column_stack([usual, correct]), random=True),
+        subset, predictions=Predictions(tables[0]), reference=Predictions(tables[1], random=True)
     )

@@ -1,14 +1,12 @@
 """Is the corpus itself the explanation? Groups that were recorded otherwise, labels that differ, and copies.
 
 Each group of a column is compared with all other segments of that column by the mean of what was measured
-on the sounds and of the labels: the gap with its interval by resampled speakers, and whether as large a gap
-would come about if its members were any speakers (see :mod:`soundcheck.evaluation.conclusions`, which judges
-models the same way).
+on the sounds and of the labels: the difference with its interval by resampled speakers, and whether one as
+large would come about if its members were any speakers (see :mod:`soundcheck.evaluation.conclusions`, which
+judges models the same way).
 
-Conventions
------------
-- A difference is *found* if it is beyond chance among all differences of the corpus that were looked at, by
-  the false discovery rate, and large enough to be noticed.
+- A difference is *found* if it is significant among all differences of the corpus, by the false discovery
+  rate, and large enough to be noticed.
 - What is the same in all segments is compared nowhere; it is named.
 - Of corpora with more sound than :data:`MOST` and :data:`SECONDS` a part is listened to, drawn by content.
 """
@@ -19,6 +17,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,11 +29,10 @@ from soundcheck.corpora.measures import FINGERPRINT, MEASURES
 from soundcheck.corpora.other_splits import heard_elsewhere
 from soundcheck.corpora.repeats import Repeats, find_repeats, speakers_in_splits
 from soundcheck.corpora.sound_sample import drawn, is_known, sampled
-from soundcheck.evaluation.conclusions import Resample, compared_sides
-from soundcheck.metrics.additive import Statistic
+from soundcheck.evaluation.conclusions import compared_sides
 from soundcheck.metrics.combinators import restrict, stack
 from soundcheck.metrics.regression import mean_value
-from soundcheck.statistics.bootstrap import Resampled, resample
+from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import blocks_of
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.false_discovery import adjusted_p_values
@@ -46,13 +44,18 @@ MOST, SECONDS = 20_000, 72_000.0  # sounds that are listened to, and how much of
 COLUMNS = ("sex", "accent", "language", "condition", "split")  # beside the groups of the suite
 QUICK = ("level", "clipping", "silence")  # measured of all sounds, the others of a sample
 SAMPLED = ("signal_to_noise", "bandwidth")
-NOTICED = 0.1  # difference of labels, or of shares of a class, that is worth a word
-BEYOND_CHANCE = 0.05
-MOST_GROUPS = 50  # of a column
-FEWEST = 2  # segments of either side
 ASKED = ("speech_share", "predicted_quality")  # measured where a suite asks for it
 RECORDED = ("signal_to_noise", "bandwidth", "level", "clipping", "silence", "duration", *ASKED)
-SHARE = "share"
+SHARE = "share"  # unit of clipping, silence and classes
+NOTICED = 0.1  # difference of labels, or of shares of a class, that is worth a word
+SIGNIFICANT = 0.05
+MOST_GROUPS = 50  # of a column
+FEWEST = 2  # segments of either side
+ABOUT = ("column", "group", "name", "title", "unit", "noticeable", "recorded")
+GAP = ("others", "gap_low", "gap_high", "p_value", "adjusted")
+ROW = (*ABOUT, "value", "low", "high", "segments", "speakers", *GAP)
+
+Measured = Mapping[str, Mapping[str, float | str | None]]  # measure -> sound -> its number
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,76 +68,22 @@ class Quantity:
     noticeable: float  # smallest difference worth a word
     values: np.ndarray  # float64 ``(segments,)``, NaN where it is not known
 
-    def mean(self) -> Statistic:
-        """Give the mean of what is known; the rest is no missing answer of a model, so it is not counted."""
-        return restrict(mean_value(self.values), np.isfinite(self.values))
+    @property
+    def known(self) -> np.ndarray:
+        """Rows that have a number; the others are no missing predictions, so they are not counted."""
+        return np.isfinite(self.values)
 
     @property
     def unchanging(self) -> bool:
         """Whether it is the same wherever it is known."""
-        known = self.values[np.isfinite(self.values)]
-        return bool(len(known)) and known.min() == known.max()
-
-
-@dataclasses.dataclass(frozen=True)
-class MeanOf:
-    """The mean of a group in one quantity."""
-
-    column: str  # the group; both empty for all segments
-    group: str
-    name: str  # of the quantity
-    title: str
-    unit: str
-    value: float  # mean and its 95 % interval, NaN where there are too few speakers
-    low: float
-    high: float
-    segments: int  # that it rests on
-    speakers: int
-
-    @property
-    def recorded(self) -> bool:
-        """Whether it was measured on the recordings, and is no label."""
-        return self.name in RECORDED
-
-
-@dataclasses.dataclass(frozen=True)
-class Difference:
-    """How a group differs from all others of its column in one quantity."""
-
-    column: str  # the group
-    group: str
-    name: str  # of the quantity
-    title: str
-    unit: str
-    value: float  # means of both sides
-    others: float
-    low: float  # interval of their difference; NaN if there are too few speakers
-    high: float
-    # chance of such a difference with any speakers, alone and among all that were looked at; NaN if it
-    # cannot be told
-    p_value: float
-    segments: int  # of the group, that the value rests on
-    speakers: int
-    noticed: bool  # whether the difference is large enough to be noticed
-    adjusted: float = np.nan
-
-    @property
-    def found(self) -> bool:
-        """Whether the difference is beyond chance and large enough to be noticed."""
-        return self.noticed and self.adjusted <= BEYOND_CHANCE
-
-    @property
-    def recorded(self) -> bool:
-        """Whether it lies in the recordings, and not in labels."""
-        return self.name in RECORDED
+        return self.known.any() and np.ptp(self.values[self.known]) == 0
 
 
 @dataclasses.dataclass(frozen=True)
 class Audit:
     """What was found out about a corpus."""
 
-    differences: tuple[Difference, ...]  # of all groups and quantities
-    means: tuple[MeanOf, ...]  # of all segments, and of each group
+    means: tuple[dict[str, Any], ...]  # of all segments, then of each group: rows of :attr:`frame`
     # quantities that are the same in all segments: title, value and unit
     unchanging: tuple[tuple[str, float, str], ...]
     repeats: Repeats  # what is there more than once
@@ -149,10 +98,27 @@ class Audit:
     unreadable: int  # sounds that could not be read when they were listened to
     unused: int = 0  # segments of splits that are not evaluated
 
-    def found(self, column: str = "") -> list[Difference]:
-        """Give the differences that were found, of all columns or of one, the least likely ones first."""
-        own = [one for one in self.differences if one.found and column in ("", one.column)]
-        return sorted(own, key=lambda one: (one.adjusted, -abs(one.value - one.others)))
+    @functools.cached_property
+    def frame(self) -> pd.DataFrame:
+        """The mean of each group in each quantity, and how it differs from the other groups of its column.
+
+        ``column`` and ``group`` are empty for all segments. ``recorded`` is what was measured on recordings
+        and is no label. ``low, high`` are NaN where there are too few speakers; ``others, gap, gap_low,
+        gap_high, p_value, adjusted`` where nothing is compared or can be told.
+        """
+        frame = pd.DataFrame(self.means, columns=ROW)
+        frame[list(GAP)] = frame[list(GAP)].astype(float)
+        known = frame["p_value"].notna()
+        frame.loc[known, "adjusted"] = adjusted_p_values(frame.loc[known, "p_value"].to_numpy())
+        gap = frame["value"] - frame["others"]
+        noticed = gap.abs() >= frame["noticeable"]
+        return frame.assign(gap=gap, noticed=noticed, found=noticed & frame["adjusted"].le(SIGNIFICANT))
+
+    @property
+    def found(self) -> pd.DataFrame:
+        """The significant differences that are large enough to be noticed, the least likely first."""
+        rows = self.frame[self.frame["found"]]
+        return rows.assign(size=-rows["gap"].abs()).sort_values(["adjusted", "size"], kind="stable")
 
 
 def audit(
@@ -166,43 +132,29 @@ def audit(
     jobs: int = 1,
 ) -> Audit:
     """Audit a corpus."""
-    table, labelled = corpus.segments, [name for name, task in tasks.items() if task.is_labelled]
-    heard: dict[str, dict[str, float | str | None]] = {}
-    unreadable = 0
-    if corpus.entry.audio:
-        part = drawn(table, MOST, SECONDS)
-        name = corpus.name if len(part) == table["audio"].nunique() else f"{corpus.name} audit"
-        own = dataclasses.replace(corpus, name=name, segments=part)
-        heard, unreadable = listened(own, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
-        known = [name for name in (*SAMPLED, *ASKED) if is_known(table, name)]
-        whole = {name: dict(zip(table["audio"], numbers_of(table, name), strict=True)) for name in known}
-        sample = sampled(corpus, SAMPLED, cache).set_index("audio") if not {*SAMPLED} <= {*known} else table
-        heard |= {name: whole.get(name) or sample[name].to_dict() for name in SAMPLED}
-        heard |= {name: whole[name] for name in ASKED if name in whole}
-    everything = [*_recorded(table, heard), *_labels(table, tasks)]
+    table, others = corpus.segments, corpus.elsewhere
+    heard, unreadable = _measured(corpus, cache, jobs) if corpus.entry.audio else ({}, 0)
+    everything = [*_recordings(table, heard), *_labels(table, tasks)]
     quantities = [one for one in everything if not one.unchanging]
     columns = [name for name in dict.fromkeys((*COLUMNS, *corpus.groups)) if name in table]
     there = set(corpus.entry.blocks) <= set(table.columns)
     blocks = blocks_of(table, corpus.entry.blocks)
     draw = functools.partial(resample, replicates=replicates, seed=seed)
-    found = [
-        one
-        for column in columns
-        for group, rows in _groups(table[column])
-        for one in _compared(quantities, column, group, rows, blocks, draw, interval, seed)
+    means = [
+        row
+        for column, group, rows, compared in _parts(table, columns)
+        for row in _rows(quantities, column, group, rows, compared, blocks, draw, interval, seed)
     ]
-    others = corpus.elsewhere
     splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
-    prints, compared = heard.get(FINGERPRINT, {}), None
+    prints, compared_sounds = heard.get(FINGERPRINT, {}), None
     if corpus.entry.audio and len(others):
-        compared, more = heard_elsewhere(corpus, cache, jobs)
+        compared_sounds, more = heard_elsewhere(corpus, cache, jobs)
         prints = prints | more
-    groups = {column: dict(_groups(table[column], both=True)) for column in columns}
+    labelled = [name for name, task in tasks.items() if task.is_labelled and name in table]
     return Audit(
-        _settled(found),
-        tuple(means_of(quantities, groups, blocks, draw, interval)),
+        tuple(means),
         tuple((one.title, float(np.nanmax(one.values)), one.unit) for one in everything if one.unchanging),
-        find_repeats(table, prints, [name for name in labelled if name in table], compared),
+        find_repeats(table, prints, labelled, compared_sounds),
         tuple(splits),
         tuple(shared),
         {one.name: _counted(table, one, heard) for one in everything if one.name in RECORDED},
@@ -214,7 +166,19 @@ def audit(
     )
 
 
-def _recorded(table: pd.DataFrame, heard: Mapping[str, Mapping]) -> Iterator[Quantity]:
+def _measured(corpus: Corpus, cache: Path, jobs: int) -> tuple[dict[str, Mapping], int]:
+    """Measure the sounds; also gives how many could not be read."""
+    table, part = corpus.segments, drawn(corpus.segments, MOST, SECONDS)
+    name = corpus.name if len(part) == table["audio"].nunique() else f"{corpus.name} audit"
+    own = dataclasses.replace(corpus, name=name, segments=part)
+    heard, unreadable = listened(own, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
+    known = [name for name in (*SAMPLED, *ASKED) if is_known(table, name)]
+    whole = {name: dict(zip(table["audio"], numbers_of(table, name), strict=True)) for name in known}
+    sample = sampled(corpus, SAMPLED, cache).set_index("audio") if not {*SAMPLED} <= {*known} else table
+    return heard | {name: sample[name].to_dict() for name in SAMPLED if name not in whole} | whole, unreadable
+
+
+def _recordings(table: pd.DataFrame, heard: Measured) -> Iterator[Quantity]:
     for name in RECORDED:
         measure = MEASURES[name]
         if name in heard or name == "duration":
@@ -232,89 +196,81 @@ def _labels(table: pd.DataFrame, tasks: Mapping[str, Task]) -> Iterator[Quantity
             continue
         for one in task.classes:
             share = np.where(table[name].notna(), table[name].eq(one), np.nan).astype(np.float64)
-            yield Quantity(f"{name}: {one}", f"{name} {one}", "share", NOTICED, share)
+            yield Quantity(f"{name}: {one}", f"{name} {one}", SHARE, NOTICED, share)
 
 
-def _groups(column: pd.Series, *, both: bool = False) -> Iterator[tuple[str, np.ndarray]]:
-    """Give the groups of a column with their rows and those of the others; of two groups only the first.
+def _parts(
+    table: pd.DataFrame, columns: Sequence[str]
+) -> Iterator[tuple[str, str, tuple[np.ndarray, np.ndarray], bool]]:
+    """Give all segments, then each group with its rows and those of the others, and whether to compare them.
 
-    With ``both``, both of two.
+    Of two groups only the first is compared: the other differs by as much.
     """
-    counts = column.value_counts()
-    names = sorted(counts.index[:MOST_GROUPS], key=str)
-    only = 1 if len(counts) == 2 and not both else len(names)
-    for name in names[:only] if len(counts) > 1 else []:
-        yield name, np.stack([column.eq(name).to_numpy(), (column.notna() & column.ne(name)).to_numpy()])
+    everything = np.ones(len(table), dtype=bool)
+    yield "", "", (everything, ~everything), False
+    for column in columns:
+        values = table[column]
+        counts = values.value_counts()
+        groups = sorted(counts.index[:MOST_GROUPS], key=str) if len(counts) > 1 else []
+        for place, group in enumerate(groups):
+            rows = values.eq(group).to_numpy(), (values.notna() & values.ne(group)).to_numpy()
+            yield column, str(group), rows, len(counts) > 2 or place == 0
 
 
-def _compared(
+def _rows(
     quantities: Sequence[Quantity],
     column: str,
     group: str,
-    rows: np.ndarray,
+    rows: tuple[np.ndarray, np.ndarray],
+    compared: bool,
     blocks: np.ndarray,
-    draw: Resample,
+    draw: Callable,
     interval: str,
     seed: int,
-) -> Iterator[Difference]:
-    """Compare a group with the others in all quantities."""
+) -> Iterator[dict[str, Any]]:
+    """Compute the mean of a group in each quantity that is known of it, and compare it with the others."""
     own, _ = rows
-    measures = column.split(BOTH)
+    gaps = _gaps(quantities, column, rows, blocks, draw, interval, seed) if compared else {}
+    for one in quantities:
+        found = draw(restrict(mean_value(one.values), one.known & own), blocks)
+        if found.reasons[0]:
+            continue
+        scale = Scale(0.0, 1.0) if one.unit == SHARE else FREE
+        low, high = (float(end[0]) for end in found.interval(interval, scale=scale))
+        about = (column, group, one.name, one.title, one.unit, one.noticeable, one.name in RECORDED)
+        counts = int(found.segments[0]), int(found.blocks[0])
+        numbers = float(found.value[0]), low, high, *counts, *gaps.get(one.name, ())
+        yield dict(zip(ROW, (*about, *numbers), strict=False))
+
+
+def _gaps(
+    quantities: Sequence[Quantity],
+    column: str,
+    rows: tuple[np.ndarray, np.ndarray],
+    blocks: np.ndarray,
+    draw: Callable,
+    interval: str,
+    seed: int,
+) -> dict[str, tuple[float, ...]]:
+    """Give the mean of the others, interval and p-value of the difference in all quantities.
+
+    Those whose ranges are the groups are left out.
+    """
     taken = [
         one
         for one in quantities
-        if one.name not in measures and min((np.isfinite(one.values) & side).sum() for side in rows) >= FEWEST
+        if one.name not in column.split(BOTH) and min((one.known & side).sum() for side in rows) >= FEWEST
     ]
     if not taken:
-        return
-
-    base = stack({one.name: one.mean() for one in taken})
+        return {}
+    base = stack({one.name: restrict(mean_value(one.values), one.known) for one in taken})
     sides = [restrict(base, side) for side in rows]
     gaps = compared_sides(*sides, rows, blocks, TestDefinition("", WITHIN, {}), draw, interval, seed)
-    for n, one in enumerate(taken):
-        there = own & np.isfinite(one.values)
-        value, others = (float(gaps.resampled.value[place]) for place in (n, len(taken) + n))
-        yield Difference(
-            *(column, str(group), one.name, one.title, one.unit, value, others),
-            *(float(numbers[n]) for numbers in (gaps.low, gaps.high, gaps.p_values)),
-            int(there.sum()),
-            len(np.unique(blocks[there])),
-            bool(abs(value - others) >= one.noticeable),
-        )
+    others = gaps.resampled.value[len(taken) : 2 * len(taken)]
+    numbers = np.stack([others, gaps.low, gaps.high, gaps.p_values], axis=1)
+    return {one.name: tuple(own) for one, own in zip(taken, numbers.tolist(), strict=True)}
 
 
-def _settled(found: Sequence[Difference]) -> tuple[Difference, ...]:
-    """Add the p-values among all differences that have one."""
-    p = np.array([one.p_value for one in found], dtype=np.float64)
-    known = np.isfinite(p)
-    adjusted = np.full(len(p), np.nan)
-    adjusted[known] = adjusted_p_values(p[known])
-    return tuple(dataclasses.replace(one, adjusted=float(q)) for one, q in zip(found, adjusted, strict=True))
-
-
-def _counted(table: pd.DataFrame, one: Quantity, heard: Mapping[str, Mapping]) -> tuple[int, int]:
+def _counted(table: pd.DataFrame, one: Quantity, heard: Measured) -> tuple[int, int]:
     asked = table["audio"].isin(list(heard[one.name])).sum() if one.name in heard else len(table)
-    return int(np.isfinite(one.values).sum()), int(asked)
-
-
-def means_of(
-    quantities: Sequence[Quantity],
-    groups: Mapping[str, Mapping[str, np.ndarray]],
-    blocks: np.ndarray,
-    draw: Callable[[Statistic, np.ndarray], Resampled],
-    interval: str,
-) -> Iterator[MeanOf]:
-    """Compute the means of all segments and of each group."""
-    every = np.ones(len(blocks), dtype=bool)
-    parts = [("", "", every), *((c, g, own[0]) for c, found in groups.items() for g, own in found.items())]
-    for one in quantities:
-        base, scale = one.mean(), Scale(0.0, 1.0) if one.unit == SHARE else FREE
-        for column, group, rows in parts:
-            found = draw(restrict(base, rows), blocks)
-            if found.reasons[0]:
-                continue
-            low, high = (float(end[0]) for end in found.interval(interval, scale=scale))
-            about = (column, str(group), one.name, one.title, one.unit)
-            yield MeanOf(
-                *about, float(found.value[0]), low, high, int(found.segments[0]), int(found.blocks[0])
-            )
+    return int(one.known.sum()), int(asked)

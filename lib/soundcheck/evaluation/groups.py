@@ -1,4 +1,4 @@
-"""Groups of speakers: draws them, says which are large enough, and judges each of them against all.
+"""Groups of speakers or recordings: which are compared, how large they are, and each judged against all.
 
 One call judges measures for every group of a column; a measure knows nothing of groups::
 
@@ -10,32 +10,99 @@ What it judges gets the group in a column of its own: ``accent: irish``.
 Conventions
 -----------
 - A value is that of the group minus that of all groups, the group included, on the same replicates. *All* is
-  either everybody together (:data:`EVERYBODY`; for groups of the same size, see :func:`balanced`) or the
-  average of the groups (:data:`AVERAGE`), in which each weighs the same. Its gap is that of the group minus
-  that of all others together, see :mod:`soundcheck.evaluation.conclusions`.
-- Draws depend on the suite's seed, the family, the corpus and keys of segments or speakers, not on the order
-  of rows.
+  either everybody together (:data:`EVERYBODY`; for groups of the same size, see
+  :func:`soundcheck.evaluation.drawn_groups.balanced`) or the average of the groups (:data:`AVERAGE`), in
+  which each weighs the same. Its gap is that of the group minus that of all others together, see
+  :mod:`soundcheck.evaluation.conclusions`.
+- Every group has a value among the estimates, those that are too small to be compared without interval.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 
-from soundcheck.common import seeds
 from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.measure_sets import MeasureSet
 from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
+from soundcheck.evaluation.trials import judge_trial_groups, rates_in_use
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import against_all, against_average
-from soundcheck.metrics.regression import EDGES
 from soundcheck.metrics.shift import shift, shift_difference
-from soundcheck.statistics import balance, group_sizes
+from soundcheck.statistics import group_sizes
 
 EVERYBODY, AVERAGE = "everybody", "average"
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupCount:
+    """How large a group is."""
+
+    group: str  # empty for segments that have no value
+    segments: int  # with a label if there are labels; of trials those of two speakers
+    speakers: int | str | None = None  # or which ones were drawn; ``None`` if they are not known
+    lacks: str = ""  # why it is not compared, empty if it is
+    targets: int | None = None  # trials of one speaker; ``None`` for segments
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups of one column in one subset."""
+
+    subset: Subset  # rows of the groups that are compared; of trials all, which give the threshold in use
+    column: str
+    names: list[str]  # groups that are compared: none, or two and more
+    counts: Sequence[GroupCount]  # of all groups, and at the end of what has no value
+    everything: Subset  # also rows of groups that are not compared
+
+    @property
+    def masks(self) -> dict[str, np.ndarray]:
+        """Rows of each group that is compared, bool ``(rows,)``."""
+        return {group: self.subset.mask(self.column, group) for group in self.names}
+
+
+def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence[GroupCount] = ()) -> Groups:
+    """Compare some groups of a subset, if there are two or more of them."""
+    names = list(names) if len(names) > 1 else []
+    of_trials = subset.task.is_embedding
+    own = subset if of_trials or not names else restricted(subset, column, names)
+    return Groups(own, column, names, counts, subset)
+
+
+def compare(
+    evaluation: Evaluation,
+    found: Sequence[Groups],
+    measures: MeasureSet,
+    *,
+    against: str = EVERYBODY,
+) -> None:
+    """Judge a set of measures for all groups; those that are too small get their values."""
+    for one in found:
+        tests = measures(evaluation, one.everything)
+        if one.everything.task.is_embedding:
+            tests = rates_in_use(evaluation, tests)
+        lacks = {count.group: count.lacks for count in one.counts if count.group}
+        estimate_others(evaluation, one.everything, one.column, lacks, tests, one.names)
+    for one in found:
+        tests = measures(evaluation, one.subset)
+        if one.names and one.subset.task.is_embedding:
+            judge_trial_groups(evaluation, one.subset, one.column, one.names, tests)
+        elif one.names:
+            judge_groups(evaluation, one.subset, one.column, one.names, tests, against=against)
+
+
+def compare_in_contexts(
+    evaluation: Evaluation, found: Iterable[Groups], measures: MeasureSet, context: str, values: Sequence[str]
+) -> None:
+    """Judge by how much each value of a column, such as a sentiment, shifts the measures of each group."""
+    for one in found:
+        for value in values if one.names else ():
+            tests = measures(evaluation, one.subset)
+            judge_groups(evaluation, one.subset, one.column, one.names, tests, context=(context, value))
 
 
 def judge_groups(
@@ -131,27 +198,6 @@ def _moved(
     return shift(measure(subset, predictions, inside), everybody, inside)
 
 
-def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
-    """Give the fewest segments that a bin needs in all groups together to be judged.
-
-    The family's option ``bin_minimum`` holds the published number and size of groups; the average size of
-    the groups decides, see :func:`soundcheck.statistics.group_sizes.least_per_bin`.
-    """
-    return _least(evaluation, subset, group_sizes.least_per_bin)
-
-
-def least_predictions(evaluation: Evaluation, subset: Subset) -> int:
-    """Give the fewest predictions of a bin or class, in all groups together, whose precision is judged.
-
-    See :func:`soundcheck.statistics.group_sizes.least_predictions` and :func:`least_per_bin`.
-    """
-    return _least(evaluation, subset, group_sizes.least_predictions)
-
-
-def _least(evaluation: Evaluation, subset: Subset, rule: Callable[[Mapping[str, int], float], int]) -> int:
-    return rule(evaluation.family.options["bin_minimum"], len(subset) / subset.group_size[0])
-
-
 def restricted(subset: Subset, column: str, groups: Sequence[str]) -> Subset:
     """Keep the rows of some groups, at least one."""
     found = subset.take(np.flatnonzero(subset.segments[column].isin(groups)))
@@ -179,98 +225,3 @@ def compared_columns(
         for test in tests:
             evaluation.skip(subset, reason if known else f"the corpus has no column {column}", test, column)
     return found
-
-
-def balanced(
-    evaluation: Evaluation, subsets: Iterable[Subset], column: str
-) -> list[tuple[Subset, list[str]]]:
-    """Draw equally large groups with the same distribution of labels from each subset.
-
-    See :mod:`soundcheck.statistics.balance`. Notes say how many segments were not drawn, and why; subsets
-    with fewer than two groups are left out, and their tests skipped.
-    """
-    found = []
-    for subset in subsets:
-        drawn, note = balanced_rows(evaluation, subset, column)
-        if not len(drawn):
-            evaluation.skip(subset, note)
-        there = set(drawn.segments[column])
-        groups = [group for group in evaluation.family.options["groups"] if group in there]
-        if groups:
-            found.append((restricted(drawn, column, groups), groups))
-    return found
-
-
-def balanced_rows(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Subset, str]:
-    """Draw equally large groups from one subset; the text says how many segments were not drawn, and why."""
-    segments = subset.segments
-    groups = segments[column].where(segments[column].isin(evaluation.family.options["groups"]))
-    purpose = ("balance", evaluation.family.name, subset.corpus, subset.task.name)
-    drawn = balance.balance(
-        subset.truth,
-        groups.to_numpy(dtype=object),
-        evaluation.balance_samples,
-        seeds.uniform(evaluation.seed, *purpose, keys=segments["key"].tolist()),
-        subset.task.kind,
-        subset.blocks,
-        EDGES,
-    )
-    if drawn.note:
-        evaluation.note(f"{subset.corpus}, {subset.task.name}: {drawn.note}")
-    found = evaluation.drawn(subset, drawn.rows)
-    return found.sized(found.segments[column].nunique(), drawn.segments_per_group), drawn.note
-
-
-def at_most(evaluation: Evaluation, subset: Subset, column: str, segments: int) -> Subset:
-    """Keep so many random segments of each group; a note tells how many were not drawn."""
-    groups = subset.segments[column].to_numpy(dtype=object)
-    rng = seeds.generator(evaluation.seed, "at most", evaluation.family.name, subset.corpus)
-    rows = balance.at_most(groups, segments, rng, subset.segments["key"].to_numpy(dtype=object))
-    surplus = int(pd.notna(groups).sum()) - len(rows)
-    if surplus:
-        evaluation.note(
-            f"{subset.corpus}: {surplus} segments of groups with more than {segments} were not drawn"
-        )
-    return evaluation.drawn(subset, rows)
-
-
-def drawn_speakers(
-    evaluation: Evaluation, subset: Subset, column: str
-) -> tuple[Subset, dict[str, tuple[str, str]]]:
-    """Keep the segments of so many speakers of each sex in each group.
-
-    The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it all segments are
-    kept. If the corpus does not know the sex of its speakers, as many are drawn whatever their sex; if it
-    does not know the speakers, all segments are kept. Notes say so.
-    """
-    subset = subset.take(np.flatnonzero(subset.segments[column].notna()))
-    segments, corpus = subset.segments, subset.corpus
-    needed = evaluation.family.options.get("speakers")
-    known = {name for name in ("speaker", "sex") if name in segments and segments[name].notna().any()}
-    if not needed or "speaker" not in known:
-        if needed:
-            evaluation.note(f"{corpus}: speakers are not known, so all segments of each {column} are used")
-        return subset, dict.fromkeys(sorted(segments[column].unique()), ("all", ""))
-    sexes = segments["sex"] if "sex" in known else pd.Series("", index=segments.index)
-    if "sex" not in known:
-        needed = {"": sum(needed.values())}
-        evaluation.note(
-            f"{corpus}: the sex of speakers is not known, so {needed['']} speakers of each {column} are "
-            "drawn whatever their sex"
-        )
-    drawn = balance.draw_speakers(
-        *(values.to_numpy(dtype=object) for values in (segments[column], segments["speaker"], sexes)),
-        needed,
-        lambda keys: seeds.uniform(evaluation.seed, "speakers", evaluation.family.name, corpus, keys=keys),
-    )
-    if drawn.unknown:
-        what = "speaker" if "" in needed else f"speaker, or not of {' or '.join(needed)} sex"
-        evaluation.note(
-            f"{corpus}: {drawn.unknown} of {len(subset)} segments with {column} are without {what}"
-        )
-    counts = {}
-    for group, found in drawn.counts.items():
-        proportions = [f"{n} of {there} {sex}".strip() for sex, (n, there) in found.items()]
-        lacks = [f"{n} of {needed[sex]} {sex}".strip() for sex, (n, _) in found.items() if n < needed[sex]]
-        counts[group] = ", ".join(proportions), f"{' and '.join(lacks)} speakers" if lacks else ""
-    return evaluation.drawn(subset, drawn.rows), counts

@@ -55,19 +55,6 @@ def swept(evaluation: Evaluation, base: str = "") -> list[Swept]:
     return [(series, list(evaluation.swept(series, base))) for series in evaluation.family.sweeps.values()]
 
 
-def labelled(swept: Iterable[Swept]) -> list[Swept]:
-    """Keep the corpora and tasks of :func:`swept` that have labels."""
-    return [
-        (series, [steps for steps in everywhere if next(iter(steps.values())).truth is not None])
-        for series, everywhere in swept
-    ]
-
-
-def proportion_unchanged(subset: Subset, predictions: Predictions, tolerance: float = TOLERANCE) -> Statistic:
-    """Share of segments whose value moves by less than the tolerance, or whose class stays."""
-    return unchanged(predictions.clean, predictions.changed, tolerance)
-
-
 def quality(subset: Subset, predictions: Predictions) -> Statistic:
     """Concordance correlation (values) or unweighted average recall (classes) for the changed signals."""
     return _quality(subset, predictions.changed)
@@ -84,53 +71,71 @@ def _quality(subset: Subset, prediction: np.ndarray) -> Statistic:
     return unweighted_average_recall(subset.truth, prediction, subset.task.classes)
 
 
-def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
-    """Judge the share of unchanged predictions and the change of quality under each change.
-
-    The tests are called ``Percentage Unchanged Predictions <change>``, ``Change Ccc <change>`` for values and
-    ``Change Uar <change>`` for classes. The first looks at all segments, the others at those with a label; a
-    note says how many those are. Without any label the tests of quality are skipped.
-    """
-    tolerance = evaluation.family.options["tolerance"]
-    for subset in subsets:
-        labelled = 0 if subset.truth is None else int(pd.notna(subset.truth).sum())
-        note = (
-            f"{subset.corpus}, {subset.task.name}: {labelled} of {len(subset)} segments have a label; the "
-            "change of quality rests on these, the share of unchanged predictions on all"
-        )
-        if 0 < labelled < len(subset) and note not in evaluation.notes:
-            evaluation.notes.append(note)
-        evaluation.judge(
-            subset,
-            f"Percentage Unchanged Predictions {subset.change}",
-            lambda subset, predictions: proportion_unchanged(subset, predictions, tolerance),
-        )
-        if not labelled:
-            evaluation.skip(subset, f"no segment has a label for {subset.task.name}")
-        else:
-            metric = "Ccc" if subset.task.is_regression else "Uar"
-            evaluation.judge(subset, f"Change {metric} {subset.change}", change_of_quality)
-            estimate_both(evaluation, subset)
-
-
 def quality_name(subset: Subset) -> str:
     """Name what :func:`quality` is of a subset."""
     return "concordance_cc" if subset.task.is_regression else "unweighted_average_recall"
 
 
-def estimate_both(evaluation: Evaluation, subset: Subset) -> None:
+def labelled(swept: Iterable[Swept]) -> list[Swept]:
+    """Keep the corpora and tasks of :func:`swept` that have labels."""
+    return [
+        (series, [steps for steps in everywhere if next(iter(steps.values())).truth is not None])
+        for series, everywhere in swept
+    ]
+
+
+def proportion_unchanged(subset: Subset, predictions: Predictions, tolerance: float = TOLERANCE) -> Statistic:
+    """Share of segments whose value moves by less than the tolerance, or whose class stays."""
+    return unchanged(predictions.clean, predictions.changed, tolerance)
+
+
+def judge_unchanged(evaluation: Evaluation, subset: Subset, name: str = "") -> None:
+    """Judge :func:`proportion_unchanged` with the tolerance of the family.
+
+    The test is called ``Percentage Unchanged Predictions`` and then like the change; or by a ``name``, with
+    the change as label.
+    """
+    tolerance = evaluation.family.options["tolerance"]
+
+    def share(subset: Subset, predictions: Predictions) -> Statistic:
+        found = proportion_unchanged(subset, predictions, tolerance)
+        return stack({subset.change: found}) if name else found
+
+    evaluation.judge(subset, f"Percentage Unchanged Predictions {name or subset.change}", share)
+
+
+def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
+    """Judge the share of unchanged predictions and the change of quality under each change.
+
+    Tests of quality are called ``Change Ccc <change>`` for values and ``Change Uar <change>`` for classes.
+    They look at segments with a label; a note says how many those are, and without any they are skipped.
+    """
+    for subset in subsets:
+        labelled = 0 if subset.truth is None else int(pd.notna(subset.truth).sum())
+        if 0 < labelled < len(subset):
+            evaluation.note(
+                f"{subset.corpus}, {subset.task.name}: {labelled} of {len(subset)} segments have a label; "
+                "the change of quality is computed on these, the share of unchanged predictions on all"
+            )
+        judge_unchanged(evaluation, subset)
+        if not labelled:
+            evaluation.skip(subset, f"no segment has a label for {subset.task.name}")
+        else:
+            metric = "Ccc" if subset.task.is_regression else "Uar"
+            evaluation.judge(subset, f"Change {metric} {subset.change}", change_of_quality)
+            _estimate_both(evaluation, subset)
+
+
+def _estimate_both(evaluation: Evaluation, subset: Subset) -> None:
     """Estimate the quality under a change, and that of the same segments before it."""
-    for side, condition in enumerate((f"before {subset.change}", subset.change)):
-
-        def measure(subset: Subset, predictions: Predictions, side: int = side) -> Statistic:
-            return paired(*(_quality(subset, own) for own in (predictions.clean, predictions.changed)))[side]
-
-        evaluation.estimates(subset, {quality_name(subset): measure}, condition=condition)
+    own = subset.predictions
+    both = paired(_quality(subset, own.clean), _quality(subset, own.changed))
+    for condition, statistic in zip((f"before {subset.change}", subset.change), both, strict=True):
+        evaluation.estimate(subset, quality_name(subset), statistic, condition=condition)
 
 
 DOUBLE, HALF = 2.0, 0.5  # the clean rate, and the rate at which every second word is wrong
 UNKNOWN = Crossing(np.nan, np.nan, np.nan)
-NAME = ("corpus", "transformation", "level")
 BEFORE = "before changes"  # the condition of the segments that are changed, as they are
 CHARACTERS = "written without blanks, so characters are counted in the place of words"
 
@@ -166,11 +171,12 @@ class Limit:
 class Sweep:
     """Error rates of one model under all settings, and by how much they exceed its clean rate.
 
-    A subclass gives the ``excess`` of the mean rate under settings over so many times the clean rate, what
-    is ``measured`` of the model under a setting, and the names of that which are ``recorded`` as estimates.
+    A subclass gives the ``excess`` of the mean rate under settings over so many times the clean rate, and
+    what is ``measured`` of the model under a setting: names and statistics, that which has no interval of a
+    difference with its name among the estimates.
     """
 
-    nouns: tuple[str, str, str]  # of rows and predictions, and what missing ones count as
+    rows, predictions, count_as = "", "", ""  # nouns, and what missing predictions count as
     nothing_wrong: str
     too_high: str  # what is said of a clean rate that can hardly double
     highest: float  # rate of a model that knows nothing
@@ -178,32 +184,24 @@ class Sweep:
     def __init__(self, evaluation: Evaluation, settings: Mapping[str, list[Setting]]) -> None:
         self.evaluation = evaluation
         self.settings = dict(settings)
-        self.every = [setting for own in settings.values() for setting in own]
+        self.every = [setting for own in self.settings.values() for setting in own]
         self._known: dict[tuple[object, ...], object] = {}
 
     def note_missing(self, subset: Subset) -> None:
         """Note how many predictions are missing, and what they count as."""
-        rows, predictions, count_as = self.nouns
         there = pd.notna(subset.predictions.clean)
         if not there.all():
-            without = f"{int((~there).sum())} of {len(subset)} {rows} have no {predictions[:-1]} as they are"
+            one = self.predictions.removesuffix("s")
+            without = f"{int((~there).sum())} of {len(subset)} {self.rows} have no {one} as they are"
             self.evaluation.note(f"{subset.corpus}: {without}; left out")
-        lost = self.lost(subset, there)
-        if lost:
-            told = f"{lost} of {len(self.every) * int(there.sum())} {predictions} under changes are missing"
-            self.evaluation.note(f"{subset.corpus}: {told}; {count_as}")
+        if lost := self.lost(subset, there):
+            of = len(self.every) * int(there.sum())
+            told = f"{lost} of {of} {self.predictions} under changes are missing; {self.count_as}"
+            self.evaluation.note(f"{subset.corpus}: {told}")
 
     def lost(self, subset: Subset, there: np.ndarray) -> int:
         """Count the predictions of some rows that are missing under changes."""
         return sum(int(pd.isna(subset.predictions.settings[one][there]).sum()) for one in self.every)
-
-    def remark(self, clean: float) -> str:
-        """Say what is to be known of doubling a rate; empty if nothing is."""
-        if np.isnan(clean):
-            return "there is no rate as it is"
-        if not clean:
-            return f"{self.nothing_wrong} as it is, so nothing doubles"
-        return self.too_high if DOUBLE * clean >= self.highest else ""
 
     def half(self, subset: Subset, settings: Sequence[Setting]) -> Statistic | None:
         """Rate under each setting minus one half; ``None`` where one half means nothing."""
@@ -227,9 +225,12 @@ class Sweep:
         """
         rows = []
         for setting in [CLEAN, *self.every]:
-            row = dict(zip(NAME, (subset.corpus, *setting), strict=True))
-            for name, statistic in self.measured(subset, setting).items():
-                row |= self._span(subset, name, statistic, " ".join(setting).strip() or BEFORE)
+            row = {"corpus": subset.corpus, "transformation": setting[0], "level": setting[1]}
+            for name, (measure, statistic) in self.measured(subset, setting).items():
+                span = self._span(subset, statistic, measure, " ".join(setting).strip() or BEFORE)
+                row |= dict(
+                    zip((name, f"{name}_low", f"{name}_high", "segments", "blocks"), span, strict=True)
+                )
             guessed = self.excess(subset, subset.reference, {"": [setting]}, 0.0)
             rows.append(row | {"reference": values(guessed)[0]})
         return pd.DataFrame(rows)
@@ -245,10 +246,17 @@ class Sweep:
             found.append(
                 Limit(
                     *(subset.corpus, name, tuple(parts), clean, doubled if clean else UNKNOWN),
-                    *(self.remark(clean), half and self._crossing(subset, half)),
+                    *(self._remark(clean), half and self._crossing(subset, half)),
                 )
             )
         return found
+
+    def _remark(self, clean: float) -> str:
+        if np.isnan(clean):
+            return "there is no rate as it is"
+        if not clean:
+            return f"{self.nothing_wrong} as it is, so nothing doubles"
+        return self.too_high if DOUBLE * clean >= self.highest else ""
 
     def _crossing(self, subset: Subset, statistic: Statistic | Weighted) -> Crossing:
         resampled = self.evaluation.resample(statistic, subset.blocks)
@@ -257,35 +265,28 @@ class Sweep:
     def group_changes(self, subset: Subset, groups: Mapping[str, Sequence[str]]) -> pd.DataFrame:
         """Compute the mean change of each group for each transformation, and (empty) over all settings.
 
-        ``corpus, column, group, transformation, value, value_low, value_high, segments, blocks``.
+        ``corpus, column, group, transformation, value, low, high, segments, blocks``.
         """
         rows = []
-        for column, names in groups.items():
-            for group in names:
-                mask = subset.mask(column, group)
-                for name, settings in {"": self.every, **self.settings}.items():
-                    change = self.excess(subset, subset.predictions, {"": settings}, mask=mask)
-                    about = {"corpus": subset.corpus, "column": column, "group": group}
-                    rows.append(about | {"transformation": name} | self._span(subset, "value", change))
-        columns = ("corpus", "column", "group", "transformation", "value", "value_low", "value_high")
-        frame = pd.DataFrame(rows, columns=[*columns, "segments", "blocks"])
-        return frame.rename(columns={"value_low": "low", "value_high": "high"})
+        for column, group in ((column, group) for column, names in groups.items() for group in names):
+            mask = subset.mask(column, group)
+            for name, settings in {"": self.every, **self.settings}.items():
+                change = self.excess(subset, subset.predictions, {"": settings}, mask=mask)
+                rows.append((subset.corpus, column, group, name, *self._span(subset, change)))
+        names = ("corpus", "column", "group", "transformation", "value", "low", "high", "segments", "blocks")
+        return pd.DataFrame(rows, columns=names)
 
     def _span(
-        self, subset: Subset, name: str, statistic: Statistic | Weighted, condition: str = ""
-    ) -> dict[str, float]:
-        """Give a value and its interval; values that are no differences are kept as estimates."""
-        if measure := self.recorded(subset).get(name):
+        self, subset: Subset, statistic: Statistic | Weighted, measure: str = "", condition: str = ""
+    ) -> tuple[float, float, float, int, int]:
+        """Give value, interval, segments and blocks; kept as an estimate if it is a measure."""
+        if measure:
             (one,) = self.evaluation.estimate(subset, measure, statistic, condition=condition)
-            numbers = one.value, one.low, one.high
-            counts = one.segments, one.speakers or len(np.unique(subset.blocks))
-        else:
-            found = self.evaluation.resample(statistic, subset.blocks)
-            numbers = found.value[0], *np.ravel(found.interval(self.evaluation.interval))
-            counts = int(found.segments[0]), int(found.blocks[0])
-        names = (name, f"{name}_low", f"{name}_high")
-        known = (np.nan if number is None else number for number in numbers)
-        return dict(zip((*names, "segments", "blocks"), (*known, *counts), strict=True))
+            numbers = (np.nan if number is None else number for number in (one.value, one.low, one.high))
+            return *numbers, one.segments, one.speakers or len(np.unique(subset.blocks))
+        found = self.evaluation.resample(statistic, subset.blocks)
+        bounds = np.ravel(found.interval(self.evaluation.interval))
+        return found.value[0], *bounds, int(found.segments[0]), int(found.blocks[0])
 
 
 class WordSweep(Sweep):
@@ -294,9 +295,9 @@ class WordSweep(Sweep):
     A change is additive in its errors, so that the bootstrap is paired.
     """
 
-    nouns = ("segments", "answers", "they count as empty ones")
+    rows, predictions, count_as = "segments", "transcripts", "they count as empty"
     nothing_wrong = "no word is wrong"
-    too_high = "doubles only if words are made up: one that writes nothing has 100\xa0%"
+    too_high = "doubles only if words are made up: an empty transcript has 100\xa0%"
     highest = 1.0
 
     def note_missing(self, subset: Subset) -> None:
@@ -342,18 +343,16 @@ class WordSweep(Sweep):
             found[label] = statistic if mask is None else restrict(statistic, mask)
         return found[""] if list(found) == [""] else stack(found)
 
-    def measured(self, subset: Subset, setting: Setting) -> dict[str, Statistic]:
+    def measured(self, subset: Subset, setting: Setting) -> dict[str, tuple[str, Statistic]]:
         """Give the rate, its change, and the change divided by the clean rate."""
         rate, change = (self.excess(subset, subset.predictions, {"": [setting]}, n) for n in (0.0, 1.0))
-        if setting == CLEAN:
-            return {"rate": rate}
-        clean = self._counts(subset, subset.predictions)
-        relative = relative_difference(rate, word_error_rate(clean.words, clean.errors))
-        return {"rate": rate, "change": change, "relative": relative}
-
-    def recorded(self, subset: Subset) -> dict[str, str]:
-        """Give the name of the rate."""
-        return {"rate": f"{'word' if unit_of(subset.truth) == WORD else 'character'}_error_rate"}
+        unit = "word" if unit_of(subset.truth) == WORD else "character"
+        found = {"rate": (f"{unit}_error_rate", rate)}
+        if setting != CLEAN:
+            clean = self._counts(subset, subset.predictions)
+            relative = relative_difference(rate, word_error_rate(clean.words, clean.errors))
+            found |= {"change": ("", change), "relative": ("", relative)}
+        return found
 
     def half(self, subset: Subset, settings: Sequence[Setting]) -> Statistic:
         """Rate under each setting minus one half."""
@@ -366,14 +365,10 @@ class WordSweep(Sweep):
 class TrialSweep(Sweep):
     """Equal error rates, and lowest normalised costs: no sums, so that rates are compared on replicates."""
 
-    nouns = ("trials", "scores", "these trials count as rejected")
+    rows, predictions, count_as = "trials", "scores", "these trials count as rejected"
     nothing_wrong = "no trial is decided wrongly"
     too_high = "twice the rate is what guessing has, or more"
     highest = 0.5
-
-    def recorded(self, subset: Subset) -> dict[str, str]:
-        """Give the names of the rate and the cost."""
-        return {"rate": "equal_error_rate", "cost": "min_dcf_normalised"}
 
     def _rate(
         self,
@@ -386,12 +381,11 @@ class TrialSweep(Sweep):
         about = b"" if mask is None else mask.tobytes()
         place = (subset.corpus, predictions.random, setting, about, cost)
         if place not in self._known:
-            scores = scores_under(predictions, CLEAN if predictions.random else setting)
-            trials = self.evaluation.trials(subset, scores)
+            scores = predictions.settings[CLEAN if predictions.random else setting]
+            trials = self.evaluation.trials(subset, scores_under(predictions.clean, scores))
             trials = trials if mask is None else trials.only(mask)
-            found = equal_error_rate(trials)
-            if cost:
-                found = min_dcf(trials, **self.evaluation.cost.plain, normalised=True)
+            costs = self.evaluation.cost.plain
+            found = min_dcf(trials, **costs, normalised=True) if cost else equal_error_rate(trials)
             self._known[place] = Remembered(found)
         return self._known[place]
 
@@ -405,37 +399,28 @@ class TrialSweep(Sweep):
         cost: bool = False,
     ) -> Weighted:
         """Mean rate, or cost, under some settings minus so many times the clean one; one value a part."""
+        terms = {}
+        for label, settings in parts.items():
+            rates = [self._rate(subset, predictions, one, mask, cost) for one in settings]
+            terms[label] = [(1 / len(settings), rate) for rate in rates]
+            if times:
+                terms[label].append((-times, self._rate(subset, predictions, CLEAN, mask, cost)))
+        return weighted_sums(terms)
 
-        def rate(setting: Setting) -> Weighted:
-            return self._rate(subset, predictions, setting, mask, cost)
-
-        before = [(-times, rate(CLEAN))] if times else []
-        terms = {
-            label: [(1 / len(settings), rate(one)) for one in settings] for label, settings in parts.items()
-        }
-        return weighted_sums({label: [*own, *before] for label, own in terms.items()})
-
-    def measured(self, subset: Subset, setting: Setting) -> dict[str, Weighted]:
+    def measured(self, subset: Subset, setting: Setting) -> dict[str, tuple[str, Weighted]]:
         """Give the lowest cost, the rate and its change."""
-        found = {
-            "cost": self._rate(subset, subset.predictions, setting, cost=True),
-            "rate": self._rate(subset, subset.predictions, setting),
-        }
+        cost, rate = (self._rate(subset, subset.predictions, setting, cost=own) for own in (True, False))
+        found = {"cost": ("min_dcf_normalised", cost), "rate": ("equal_error_rate", rate)}
         if setting != CLEAN:
-            found["change"] = self.excess(subset, subset.predictions, {"": [setting]})
+            found["change"] = ("", self.excess(subset, subset.predictions, {"": [setting]}))
         return found
 
 
-def scores_under(predictions: TransformedPredictions, setting: Setting) -> np.ndarray:
-    """Give scores under a setting for the trials that have one as they are, float64 ``(trials,)``.
+def scores_under(clean: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Give scores under a change for the trials that have one as they are, float64 ``(trials,)``.
 
-    Examples
-    --------
-    >>> clean, noisy = np.array([0.9, 0.2, np.nan]), np.array([0.5, np.nan, 0.1])
-    >>> predictions = TransformedPredictions(clean, settings={("Noise", "10"): noisy})
-    >>> scores_under(predictions, ("Noise", "10")).tolist()
+    >>> scores_under(np.array([0.9, 0.2, np.nan]), np.array([0.5, np.nan, 0.1])).tolist()
     [0.5, -0.9, nan]
     """
-    clean, scores = predictions.clean, predictions.settings[setting]
     lowest = np.nanmin(scores) - 1 if np.isfinite(scores).any() else 0.0
     return np.where(np.isnan(clean), np.nan, np.where(np.isnan(scores), lowest, scores))

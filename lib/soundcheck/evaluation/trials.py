@@ -1,18 +1,46 @@
-"""Measures that pages about speaker verification show beside their verdicts."""
+"""Speaker verification: errors of trials and of groups, under changes and under other conditions.
+
+The conditions are thresholds and calibrations of other speakers, scores normalised against a cohort, more
+enrolled recordings and shorter tested ones.
+
+Conventions
+-----------
+- In use a threshold is fixed before anybody is tested; one that is chosen on the tested trials is too well
+  chosen. So one half of the speakers, dealt by the seed of the suite, fits, the other is tested, and trials
+  between the halves are left out; or another corpus fits, without the speakers that both have. The fit is the
+  same for all replicates, and only tested speakers are drawn.
+- The fitting side is the *cohort* as well, against which scores are normalised. Each of its speakers is one
+  embedding, the mean direction of the recordings in its trials.
+- With one recording a speaker is enrolled with the first of the trial's own; then the trial's others and
+  recordings of the speaker in other trials follow, drawn by the seed, but never the tested one.
+- All numbers of a condition are about the same trials: those with recordings enough, or long enough, for all
+  its values; a value that half of the trials of a kind are too short for is left out.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
+from soundcheck.common import seeds
+from soundcheck.common.wording import counted
+from soundcheck.evaluation.changed_segments import swept_rows
 from soundcheck.evaluation.conclusions import TrialGap
+from soundcheck.evaluation.corpus_view import SCORE, CorpusView, embeddings
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.verification import KINDS, NO_BLOCKS
+from soundcheck.evaluation.robustness import TrialSweep, scores_under
+from soundcheck.evaluation.subset import Predictions, Subset, once
+from soundcheck.evaluation.verification import NO_BLOCKS, NO_CHANGES, SIDES, own_trials
 from soundcheck.metrics.calibration import cllr, min_cllr
+from soundcheck.metrics.combinators import relabel
+from soundcheck.metrics.logistic_calibration import AffineCalibration, bayes_threshold, fit_calibration
+from soundcheck.metrics.score_normalisation import NORMS, normalised_scores
+from soundcheck.metrics.similarity import cosine_scores, mean_directions
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     actual_dcf,
@@ -26,48 +54,86 @@ from soundcheck.metrics.verification import (
     min_dcf_threshold,
 )
 from soundcheck.metrics.weighted import Weighted, weighted_difference
+from soundcheck.models.reference import reference_scores
 from soundcheck.results.estimates import Estimate
 
 RATES = 41  # false acceptance rates at which a band of the curve is computed
-_NON_TARGETS = {
-    "all trials": "all trials",
-    KINDS[1]: "non-targets of the same sex",
-    KINDS[2]: "non-targets of different sexes",
+GROUP_RATES = {
+    "False Acceptance Rate Difference": false_acceptance_rate,
+    "False Rejection Rate Difference": false_rejection_rate,
 }
 
+Rate = Callable[[Trials, float], Weighted]
+WithinMeasure = Callable[[Subset, Predictions, np.ndarray], Weighted]
 
-def overview(evaluation: Evaluation, subset: Subset) -> dict[str, Estimate]:
-    """Estimate all that is said about the scores of a corpus."""
+
+def judge_errors(evaluation: Evaluation, subset: Subset) -> None:
+    """Judge equal error rate, detection costs and the log likelihood cost of all trials of a corpus."""
+    cost = evaluation.cost.plain
+
+    def judge(test: str, measure: Callable[[Trials], Weighted]) -> None:
+        evaluation.judge(subset, test, lambda own, p: measure(evaluation.trials(own, p.clean)))
+
+    def in_use(trials: Trials) -> Weighted:
+        threshold = evaluation.threshold(subset, trials.scores)
+        return actual_dcf(trials, threshold, **cost, normalised=True)
+
+    def normalised(trials: Trials, name: str) -> Weighted:
+        found = min_dcf(trials, **evaluation.costs[name].plain, normalised=True)
+        return relabel(found, lambda _: name)
+
+    judge("Equal Error Rate", equal_error_rate)
+    judge("Minimum Detection Cost", lambda trials: min_dcf(trials, **cost))
+    for name in evaluation.costs:
+        judge("Normalised Minimum Detection Cost", functools.partial(normalised, name=name))
+    judge("Actual Detection Cost", in_use)
+    judge("Log Likelihood Cost", cllr)
+
+
+def judge_changed_trials(evaluation: Evaluation) -> list[Subset]:
+    """Judge the equal error rate of changed minus that of clean recordings, over the same trials."""
+
+    def change(subset: Subset, predictions: Predictions) -> Weighted:
+        scored = evaluation.scored_twice(predictions)
+        sides = (evaluation.trials(subset, scores) for scores in (scored.changed, scored.clean))
+        return weighted_difference(*map(equal_error_rate, sides))
+
+    found = [subset for name in evaluation.family.changes for subset in evaluation.subsets(name)]
+    for subset in found:
+        evaluation.judge(subset, f"Change Eer {subset.change}", change)
+    return found
+
+
+def overview(evaluation: Evaluation, subset: Subset) -> list[Estimate]:
+    """Estimate all that is said about the scores of a corpus; the kind of non-targets is the condition."""
     trials = evaluation.trials(subset, subset.predictions.clean)
     threshold = evaluation.threshold(subset, subset.predictions.clean)
-    main, found = evaluation.cost.plain, {}
-
-    def add(name: str, measure: str, statistic: Weighted, condition: str = "") -> None:
-        (found[name],) = evaluation.estimate(subset, measure, statistic, condition=condition)
-
+    found: dict[str, dict[str, Weighted]] = {}
     for kind, mask in evaluation.kinds(subset).items():
-        condition = "" if mask.all() else kind
-        add(
-            f"equal error rate, {_NON_TARGETS[kind]}",
-            "equal_error_rate",
-            equal_error_rate(trials.only(mask)),
-            condition,
-        )
-    for name, cost in {"main setting": evaluation.cost, **evaluation.costs}.items():
-        about = f"{name} (P {cost.p_target:g}, miss {cost.c_miss:g}, false alarm {cost.c_false_alarm:g})"
-        of = "" if name == "main setting" else f" (cost {name})"
-        add(f"minimum detection cost, {about}", f"min_dcf{of}", min_dcf(trials, **cost.plain))
-        normalised = min_dcf(trials, **cost.plain, normalised=True)
-        add(f"the same, normalised, {name}", f"min_dcf_normalised{of}", normalised)
-    about = f"at the threshold {threshold:.4g}".replace("inf", "∞").replace("-", "−")
-    add(f"false acceptance rate {about}", "false_acceptance_rate", false_acceptance_rate(trials, threshold))
-    add(f"false rejection rate {about}", "false_rejection_rate", false_rejection_rate(trials, threshold))
-    add(
-        f"actual detection cost {about}", "actual_dcf (not normalised)", actual_dcf(trials, threshold, **main)
-    )
-    add("log likelihood cost of the scores as they are", "cllr", cllr(trials))
-    add("the same after the best calibration", "min_cllr", min_cllr(trials))
-    return found
+        found["" if mask.all() else kind] = {"equal_error_rate": equal_error_rate(trials.only(mask))}
+    for name, cost in {"": evaluation.cost, **evaluation.costs}.items():
+        of = f" (cost {name})" if name else ""
+        found[""][f"min_dcf{of}"] = min_dcf(trials, **cost.plain)
+        found[""][f"min_dcf_normalised{of}"] = min_dcf(trials, **cost.plain, normalised=True)
+    found[""] |= {
+        "false_acceptance_rate": false_acceptance_rate(trials, threshold),
+        "false_rejection_rate": false_rejection_rate(trials, threshold),
+        "actual_dcf (not normalised)": actual_dcf(trials, threshold, **evaluation.cost.plain),
+        "cllr": cllr(trials),
+        "min_cllr": min_cllr(trials),
+    }
+    return _estimates(evaluation, subset, found)
+
+
+def _estimates(
+    evaluation: Evaluation, subset: Subset, measured: Mapping[str, Mapping[str, Weighted]]
+) -> list[Estimate]:
+    """Estimate measures under conditions."""
+    return [
+        evaluation.estimate(subset, measure, statistic, condition=condition)[0]
+        for condition, measures in measured.items()
+        for measure, statistic in measures.items()
+    ]
 
 
 def det_curves(
@@ -82,15 +148,29 @@ def det_curves(
         thresholds, far, frr = det_curve(trials)
         best = min_dcf_threshold(trials, **evaluation.cost.plain)
         place = max(0, int(np.searchsorted(thresholds, best, side="right")) - 1)
-        curves[name] = {
-            "far": far,
-            "frr": frr,
-            "equal": float(equal),
-            "minimum": (float(far[place]), float(frr[place])),
-        }
+        curves[name] = {"far": far, "frr": frr, "equal": float(equal), "minimum": (far[place], frr[place])}
         if bands:
             curves[name] |= _band(evaluation, trials)
     return curves
+
+
+def curves_of_kinds(evaluation: Evaluation, subset: Subset) -> dict[str, dict[str, object]]:
+    """Compute curves of all trials, and of those with each kind of non-targets."""
+    trials = evaluation.trials(subset, subset.predictions.clean)
+    kinds = {name: trials.only(mask) for name, mask in evaluation.kinds(subset).items()}
+    return det_curves(evaluation, kinds)
+
+
+def curves_of_changes(
+    evaluation: Evaluation, changed: Sequence[Subset]
+) -> dict[str, dict[str, dict[str, object]]]:
+    """Compute curves of each corpus as it is and under each change, without bands."""
+    named: dict[str, dict[str, Trials]] = {}
+    for subset in changed:
+        clean = evaluation.trials(subset, subset.predictions.clean)
+        own = named.setdefault(subset.corpus, {"clean": clean})
+        own[subset.change] = evaluation.trials(subset, subset.predictions.changed)
+    return {corpus: det_curves(evaluation, own, bands=False) for corpus, own in named.items()}
 
 
 def _band(evaluation: Evaluation, trials: Trials) -> dict[str, object]:
@@ -116,25 +196,25 @@ def thresholds_of(evaluation: Evaluation, subset: Subset) -> dict[str, float]:
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
 
-Rate = Callable[[Trials, float], Weighted]
-WithinMeasure = Callable[[Subset, Predictions, np.ndarray], Weighted]
-
-
 def judge_trial_groups(
-    evaluation: Evaluation, subset: Subset, column: str, groups: Sequence[str], tests: Mapping[str, Rate]
+    evaluation: Evaluation,
+    subset: Subset,
+    column: str,
+    groups: Sequence[str],
+    tests: Mapping[str, Rate] = GROUP_RATES,
 ) -> None:
-    """Judge error rates at the threshold in use for each group of a column against all groups.
-
-    A value is the rate of the trials within the group minus that of the trials within any group, itself
-    included; the gap is that rate minus the one of the trials within the other groups; all on the same
-    replicates.
-    """
+    """Judge error rates at the threshold in use for each group of a column."""
     judge_within_groups(evaluation, subset, column, groups, rates_in_use(evaluation, tests))
 
 
 def rates_in_use(evaluation: Evaluation, tests: Mapping[str, Rate]) -> dict[str, WithinMeasure]:
     """Make measures of error rates at the threshold in use."""
-    return {test: functools.partial(_rate_in_use, evaluation, rate) for test, rate in tests.items()}
+
+    def measure(subset: Subset, predictions: Predictions, mask: np.ndarray, rate: Rate) -> Weighted:
+        trials = evaluation.trials(subset, predictions.clean).only(mask)
+        return rate(trials, evaluation.threshold(subset, predictions.clean))
+
+    return {test: functools.partial(measure, rate=rate) for test, rate in tests.items()}
 
 
 def judge_within_groups(
@@ -144,26 +224,365 @@ def judge_within_groups(
     groups: Sequence[str],
     tests: Mapping[str, WithinMeasure],
 ) -> None:
-    """Judge measures of the trials within each group of a column against those within all groups."""
+    """Judge measures of the trials within each group of a column.
+
+    A value is that of the trials within the group minus that of the trials within any group, itself included;
+    the gap is taken against the trials within the other groups; all on the same replicates.
+    """
     within = subset.segments[column].isin(groups).to_numpy(dtype=bool)
     masks = {group: subset.mask(column, group) for group in groups}
     evaluation.estimate_groups(subset, tests, {f"{column}: {group}": mask for group, mask in masks.items()})
+
+    def against_all(subset: Subset, predictions: Predictions) -> Weighted:
+        return weighted_difference(*(measure(subset, predictions, mask) for mask in (inside, within)))
+
     for group, inside in masks.items():
         reference = evaluation.reference(subset, column, masks, group)
         for test, measure in tests.items():
-            against_all = functools.partial(_difference, measure, inside, within)
             gap = TrialGap(measure, inside, *reference)
             evaluation.judge(subset, test, against_all, f"{column}: {group}", gap=gap)
 
 
-def _difference(
-    measure: WithinMeasure, inside: np.ndarray, compared: np.ndarray, subset: Subset, predictions: Predictions
-) -> Weighted:
-    return weighted_difference(measure(subset, predictions, inside), measure(subset, predictions, compared))
+def judge_changes_of_groups(
+    evaluation: Evaluation, subset: Subset, sweep: TrialSweep
+) -> dict[str, list[str]]:
+    """Judge by how much the rate of each group rises more; gives the groups that are compared."""
+    test, compared = "Equal Error Rate Change Difference", {}
+    for column in evaluation.family.options["groups"]:
+        if groups := evaluation.groups(subset, column):
+            judge_within_groups(evaluation, subset, column, groups, {test: sweep.mean_change})
+            compared[column] = groups
+        else:
+            evaluation.skip(subset, evaluation.too_small(column), test, column)
+    return compared
 
 
-def _rate_in_use(
-    evaluation: Evaluation, rate: Rate, subset: Subset, predictions: Predictions, mask: np.ndarray
-) -> Weighted:
-    everybody = evaluation.trials(subset, predictions.clean)
-    return rate(everybody.only(mask), evaluation.threshold(subset, predictions.clean))
+HALF = "half of the speakers"
+AS_THEY_ARE = "as they are"
+WHOLE = "whole recordings"
+CUT = "central_part"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Split:
+    """Trials that a threshold is fitted on, and others that it is tested on."""
+
+    fitting: Subset  # trials that share no speaker
+    tested: Subset
+    about: str  # what was split how, and what was left out
+    reason: str = ""  # why nothing can be carried over; else ``""``
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CarriedOver:
+    """Tested trials, and what was fitted on the others."""
+
+    trials: Trials  # the tested trials with their scores, and with log-likelihood ratios
+    calibrated: Trials
+    thresholds: dict[str, float]  # which threshold of the scores -> its value among the trials that fit
+    calibration: AffineCalibration  # the line between scores and log-likelihood ratios
+
+
+def split_speakers(
+    evaluation: Evaluation, subset: Subset, subsets: Sequence[Subset], option: str = "calibration"
+) -> Split:
+    """Choose the trials that fit and those that are tested, as an option of the family says."""
+    wanted, left = evaluation.family.options.get(option, HALF), ""
+    if isinstance(wanted, int | float) or wanted in (HALF, subset.corpus):
+        names = _speakers(subset)
+        draws = seeds.uniform(evaluation.seed, "calibration", keys=names)
+        share = 0.5 if isinstance(wanted, str) else wanted
+        chosen = {names[n] for n in np.argsort(draws)[: int(share * len(names))]}
+        sides = subset.segments[SIDES].isin(chosen).to_numpy()
+        fitting, tested = (subset.take(np.flatnonzero(own.all(axis=1))) for own in (sides, ~sides))
+        between = len(subset) - len(fitting) - len(tested)
+        about = f"fitted on {_count(fitting)}, tested on {_count(tested)}; {between:,} trials between them"
+        about += " are left out"
+    elif (other := next((own for own in subsets if own.corpus == wanted), None)) is not None:
+        shared = set(_speakers(subset)) & set(_speakers(other))
+        apart = ~other.segments[SIDES].isin(shared).any(axis=1).to_numpy()
+        fitting, tested = other.take(np.flatnonzero(apart)), subset
+        if shared:
+            left = f"; speakers in both corpora: {len(shared)}, and the {len(other) - len(fitting):,} trials "
+            left += f"of {wanted} with them are left out"
+        about = f"fitted on {_count(fitting)} of {wanted}, tested on {_count(subset)}{left}"
+    else:
+        reason = f"no trials of the corpus {wanted!r}, which the option {option} names"
+        return Split(subset.take(np.zeros(0, dtype=np.intp)), subset, "", reason)
+    least = int(evaluation.family.options["minimum_trials"])
+    scored = fitting.truth[np.isfinite(fitting.predictions.clean)]
+    reason = "" if len(tested) else "no trials to test on"
+    if min(int(scored.sum()), int((~scored).sum())) < least:
+        reason = f"fewer than {least} trials of each kind with a score to fit on{left}"
+    return Split(fitting, tested, f"{tested.corpus}: {about}.", reason)
+
+
+def _speakers(subset: Subset) -> list[str]:
+    return sorted(pd.unique(subset.segments[SIDES].to_numpy().ravel()))
+
+
+def _count(subset: Subset) -> str:
+    return f"{counted(len(_speakers(subset)), 'speaker')} ({len(subset):,} trials)"
+
+
+def carry_over(evaluation: Evaluation, split: Split, predictions: Predictions) -> CarriedOver:
+    """Fit thresholds and calibration on one side of a split, and apply them to the other."""
+    source = split.fitting.reference if predictions.random else split.fitting.predictions
+    fitting, tested = own_trials(split.fitting, source.clean), own_trials(split.tested, predictions.clean)
+    thresholds = {
+        "equal error rate": equal_error_threshold(fitting),
+        "lowest cost": min_dcf_threshold(fitting, **evaluation.cost.plain),
+    }
+    calibration = fit_calibration(fitting.scores, fitting.target)
+    calibrated = dataclasses.replace(tested, scores=calibration.apply(tested.scores))
+    return CarriedOver(tested, calibrated, thresholds, calibration)
+
+
+def judge_carried_over(evaluation: Evaluation, split: Split) -> None:
+    """Judge what decisions with carried-over thresholds cost, and what calibrated scores are worth."""
+    cost = evaluation.cost.plain
+
+    def decided(carried: CarriedOver) -> Weighted:
+        return actual_dcf(carried.calibrated, bayes_threshold(**cost), **cost, normalised=True)
+
+    def lost(carried: CarriedOver) -> Weighted:
+        return weighted_difference(decided(carried), min_dcf(carried.trials, **cost, normalised=True))
+
+    def judge(test: str, measure: Callable[[CarriedOver], Weighted]) -> None:
+        if split.reason:
+            evaluation.skip(split.tested, split.reason, test)
+        elif test in evaluation.family.tests:  # files of thresholds may be older
+            evaluation.judge(split.tested, test, lambda _, p: measure(carry_over(evaluation, split, p)))
+
+    judge("Carried Detection Cost", decided)
+    judge("Cost Of Carrying Over", lost)
+    judge("Calibrated Log Likelihood Cost", lambda carried: cllr(carried.calibrated))
+
+
+def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -> list[Estimate]:
+    """Estimate acceptances, rejections and costs of the tested trials, by the condition that decides."""
+    cost, trials = evaluation.cost.plain, carried.trials
+    used = {f"threshold of the {name}": (trials, at) for name, at in carried.thresholds.items()}
+    used["threshold of the cost, calibrated scores"] = carried.calibrated, bayes_threshold(**cost)
+    found = {
+        f"tested half, {name}": {
+            "false_acceptance_rate": false_acceptance_rate(own, at),
+            "false_rejection_rate": false_rejection_rate(own, at),
+            "actual_dcf": actual_dcf(own, at, **cost, normalised=True),
+        }
+        for name, (own, at) in used.items()
+    }
+    found["tested half, best threshold"] = {
+        "false_acceptance_rate": equal_error_rate(trials),
+        "false_rejection_rate": equal_error_rate(trials),
+        "actual_dcf": min_dcf(trials, **cost, normalised=True),
+    }
+    found["tested half"] = {
+        "cllr": cllr(trials),
+        "cllr (transferred calibration)": cllr(carried.calibrated),
+        "min_cllr": min_cllr(trials),
+    }
+    return _estimates(evaluation, split.tested, found)
+
+
+def errors_of(
+    evaluation: Evaluation, subset: Subset, ways: Mapping[object, Trials], what: str
+) -> list[Estimate]:
+    """Estimate equal error rate and lowest normalised cost under several conditions: ``scores: s-norm``."""
+    cost = evaluation.cost.plain
+    found = {
+        f"{what}: {way}": {
+            "equal_error_rate": equal_error_rate(trials),
+            "min_dcf_normalised": min_dcf(trials, **cost, normalised=True),
+        }
+        for way, trials in ways.items()
+    }
+    return _estimates(evaluation, subset, found)
+
+
+def cohort_obstacle(evaluation: Evaluation, split: Split) -> str:
+    """Say why the fitting side of a split is no cohort for the tested one; empty if it is."""
+    if not len(split.fitting):
+        return split.reason or "no speakers are left for a cohort"
+    if any(SCORE in evaluation.view(side).predictions for side in (split.fitting, split.tested)):
+        return "scores of a table cannot be compared with a cohort: there are no embeddings"
+    if not len(split.tested):
+        return "no trials are left to test on"
+    if not clean_embeddings(evaluation.view(split.fitting)).shape[1]:
+        return "no speaker of the cohort has an embedding"
+    fewest = int(evaluation.family.options["minimum_speakers"])
+    there = np.isfinite(_cohort(evaluation, split)).all(axis=1).sum()
+    return f"the cohort has {there} speakers with embeddings, fewer than {fewest}" if there < fewest else ""
+
+
+def judge_gains(evaluation: Evaluation, cohort: Split) -> None:
+    """Judge by how much scores that are normalised against a cohort make fewer errors."""
+    gains = {
+        "Eer Gain By Cohort": equal_error_rate,
+        "Cost Gain By Cohort": lambda trials: min_dcf(trials, **evaluation.cost.plain, normalised=True),
+    }
+    obstacle = cohort_obstacle(evaluation, cohort)
+    ways = once(lambda predictions: normalised_trials(evaluation, cohort, predictions))
+
+    def gain(
+        _: Subset, predictions: Predictions, measure: Callable[[Trials], Weighted], norm: str
+    ) -> Weighted:
+        before, after = (measure(ways(predictions)[name]) for name in (AS_THEY_ARE, norm))
+        return relabel(weighted_difference(before, after), lambda _: norm)
+
+    for test in [test for test in gains if test in evaluation.family.tests]:  # files may be older
+        evaluation.skip(cohort.tested, obstacle, test)
+        for norm in () if obstacle else NORMS:
+            own = functools.partial(gain, measure=gains[test], norm=norm)
+            evaluation.judge(cohort.tested, test, own)
+
+
+def about_cohort(evaluation: Evaluation, split: Split) -> str:
+    """Say who is the cohort of a split, and what was left out."""
+    about = split.about.replace("fitted on", "a cohort of")
+    if len(_cohort(evaluation, split)) > (top := _top(evaluation)):
+        return about
+    few = f"The cohort has no more than {top} speakers"
+    return f"{about} {few}, so that the adaptive way is the same as the s-norm."
+
+
+def normalised_trials(evaluation: Evaluation, split: Split, predictions: Predictions) -> dict[str, Trials]:
+    """Normalise the scores of the tested side of a split against the speakers of the other side."""
+    sides = {
+        name: np.unique(split.tested.segments[name], return_inverse=True) for name in ("enrolment", "segment")
+    }
+    rows = {name: own for name, (own, _) in sides.items()}
+    against = _drawn(evaluation, split, rows) if predictions.random else _cosines(evaluation, split, rows)
+    scores, places = predictions.clean, [own for _, own in sides.values()]
+    found = normalised_scores(scores, *places, *against, _top(evaluation))
+    found = {AS_THEY_ARE: scores} | {name: found[name] for name in NORMS}
+    there = np.isfinite(list(found.values())).all(axis=0)
+    return {name: own_trials(split.tested, np.where(there, own, np.nan)) for name, own in found.items()}
+
+
+def _top(evaluation: Evaluation) -> int:
+    return max(2, int(evaluation.family.options.get("cohort_top", 2)))
+
+
+def _cosines(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """Compare the embeddings of both sides with the cohort, ``(rows, cohort)`` each."""
+    cohort = _cohort(evaluation, split)
+    cohort = cohort[np.isfinite(cohort).all(axis=1)]
+    view = evaluation.view(split.tested)
+    own, table = clean_embeddings(view), view.trials
+    enrolled = mean_directions(own, table.members, table.member_of, int(table.member_of.max()) + 1)
+    found = []
+    for side, chosen in zip((enrolled, own), rows.values(), strict=True):
+        first, second = np.indices((len(chosen), len(cohort))).reshape(2, -1)
+        found.append(cosine_scores(side, cohort, chosen[first], second).reshape(len(chosen), len(cohort)))
+    return found
+
+
+def _drawn(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """Draw scores of both sides against the cohort for the random reference."""
+    speakers, found = len(_cohort(evaluation, split)), []
+    for side, chosen in rows.items():
+        keys = [f"{split.tested.corpus}|{side} {row}|cohort {n}" for row in chosen for n in range(speakers)]
+        found.append(reference_scores(evaluation.seed, keys).reshape(len(chosen), speakers))
+    return found
+
+
+def _cohort(evaluation: Evaluation, split: Split) -> np.ndarray:
+    """Average the recordings of each fitting speaker, ``(speakers, d)``; NaN where there are none."""
+    view = evaluation.view(split.fitting)
+    rows, speakers = recordings_of(view, split.fitting)
+    names, codes = np.unique(speakers, return_inverse=True)
+    return mean_directions(clean_embeddings(view), rows, codes, len(names))
+
+
+def recordings_of(view: CorpusView, subset: Subset) -> tuple[np.ndarray, np.ndarray]:
+    """Name the speaker of each recording that some trials of a corpus test or enrol."""
+    frame, table = subset.segments, view.trials
+    speaker_of = dict(zip(frame["segment"], frame["test_speaker"], strict=True))
+    enrolled = dict(zip(frame["enrolment"], frame["enrol_speaker"], strict=True))
+    for member, enrolment in zip(table.members.tolist(), table.member_of.tolist(), strict=True):
+        if enrolment in enrolled:
+            speaker_of[member] = enrolled[enrolment]
+    return np.array(list(speaker_of), dtype=np.int64), np.array(list(speaker_of.values()), dtype=object)
+
+
+def clean_embeddings(view: CorpusView) -> np.ndarray:
+    """Give the embeddings of a corpus, float32 ``(segments, d)``; NaN where there is none."""
+    predictions = view.predictions
+    return embeddings(predictions[predictions["change"] == ""], view.segments["key"].tolist())
+
+
+def enrolled_with(evaluation: Evaluation, subset: Subset) -> tuple[dict[int, Trials], str]:
+    """Score trials again with each number of enrolled recordings that the option ``enrolled`` lists."""
+    view, options = evaluation.view(subset), evaluation.family.options
+    if SCORE in view.predictions:
+        return {}, f"{subset.corpus}: a table of scores has no embeddings to enrol anybody with"
+    vectors = clean_embeddings(view)
+    draws = seeds.uniform(evaluation.seed, "enrolled", keys=subset.segments["key"].tolist())
+    drawn = subset.take(np.argsort(draws)[: int(options.get("enrolled_trials", len(subset)))])
+    pools = _pools(evaluation, subset, drawn, np.isfinite(vectors).all(axis=1))
+    there = np.array([len(pool) for pool in pools])
+    wanted = sorted(options.get("enrolled", []))
+    numbers = [n for n in wanted if n <= 1 or half_has(there >= n, drawn.truth)]
+    if len(numbers) < 2 or not vectors.shape[1]:
+        return {}, f"{subset.corpus}: most speakers have too few recordings to be enrolled with more than one"
+    kept = np.flatnonzero(there >= numbers[-1])
+    tested, found = drawn.take(kept), {}
+    for n in numbers:
+        members = np.concatenate([pools[row][:n] for row in kept])
+        enrolled = mean_directions(vectors, members, np.repeat(np.arange(len(kept)), n), len(kept))
+        second = tested.segments["segment"].to_numpy()
+        found[n] = own_trials(tested, cosine_scores(enrolled, vectors, np.arange(len(kept)), second))
+    about = f"{subset.corpus}: {len(kept):,} trials, of {len(drawn):,} that were drawn from {len(subset):,}"
+    return found, f"{about}; the others have fewer than {numbers[-1]} recordings of the speaker to enrol."
+
+
+def half_has(there: np.ndarray, target: np.ndarray) -> bool:
+    """Say whether half of the trials of each kind are there: a target cannot enrol what it tests."""
+    return all(own.size and own.mean() >= 0.5 for own in (there[target], there[~target]))
+
+
+def _pools(evaluation: Evaluation, subset: Subset, drawn: Subset, usable: np.ndarray) -> list[list[int]]:
+    """List the recordings that each drawn trial may enrol, in the order in which they are added."""
+    view = evaluation.view(subset)
+    rows, names = recordings_of(view, subset)
+    rows, names = rows[usable[rows]], names[usable[rows]]
+    draws = seeds.uniform(evaluation.seed, "enrolled", keys=view.segments["key"].iloc[rows].tolist())
+    order = np.argsort(draws)
+    own = pd.Series(rows[order]).groupby(names[order], sort=False).apply(list).to_dict()
+    members = pd.Series(view.trials.members).groupby(view.trials.member_of).apply(list)
+    pools = []
+    for trial in drawn.segments.itertuples():
+        first = [row for row in members[trial.enrolment] if usable[row]]
+        pool = dict.fromkeys([*first, *own.get(trial.enrol_speaker, [])])
+        pool.pop(trial.segment, None)
+        pools.append(list(pool))
+    return pools
+
+
+def cut_to(evaluation: Evaluation, subset: Subset) -> tuple[dict[str, Trials], str]:
+    """Score trials again with tested recordings of each length that the family's sweep lists."""
+    view, family = evaluation.view(subset), evaluation.family
+    every = [change for series in family.sweeps.values() for change in series.steps.values()]
+    steps = {float(one.options["seconds"]): one for one in every if one.transform == CUT}
+    if not steps:
+        return {}, f"{subset.corpus}: no lengths to cut tested recordings to"
+    if not (evaluation.predicts_changes and view.audio):
+        return {}, f"{subset.corpus}: {NO_CHANGES if view.audio else 'no audio that could be cut'}"
+    rows = swept_rows(family, evaluation.tasks, view.segments, view.blocks, evaluation.seed, view.trials)
+    segment = subset.segments["segment"].to_numpy()
+    cut = np.flatnonzero(rows[segment])
+    seconds, target = view.segments["duration"].to_numpy()[segment[cut]], subset.truth[cut]
+    lengths = [one for one in sorted(steps) if half_has(seconds >= one, target)]
+    if not lengths:
+        return {}, f"{subset.corpus}: most tested recordings are shorter than {min(steps):g} s"
+    place = cut[seconds >= lengths[-1]]
+    tested, found = subset.take(place), {}
+    clean = tested.predictions.clean
+    for one in lengths:
+        found[f"{one:g} s"] = own_trials(tested, scores_under(clean, view.scores(steps[one].identity, place)))
+    found[WHOLE] = own_trials(tested, clean)
+    about = f"{subset.corpus}: {len(place):,} trials, of {len(cut):,} with one of {rows.sum():,} recordings"
+    about += f" that were cut; the tested recordings of the others are shorter than {lengths[-1]:g} s."
+    left = [f"{one:g} s" for one in sorted(steps) if one not in lengths]
+    return found, about + (f" Most are shorter than {' and '.join(left)}." if left else "")

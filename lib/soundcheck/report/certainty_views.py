@@ -18,10 +18,10 @@ from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import Statistic
 from soundcheck.report import page
 from soundcheck.report.estimate_tables import estimate_table, measured
+from soundcheck.report.formats import estimate
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import row
 from soundcheck.report.segment_player import segment_player
-from soundcheck.report.sentences import estimate
 from soundcheck.report.style import BLUE, GREY, RED, label, look, new
 from soundcheck.report.sweep_figures import curve_table, curves
 from soundcheck.report.tables import number

@@ -1,54 +1,185 @@
-"""What pages about changes from mild to severe show: curves, levels at which limits are reached, groups.
+"""What pages about changes of the sound show: quality and rates before and under changes, levels, groups.
 
 A *rate* is named by the page: the word error rate, the equal error rate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from IPython.display import display
+from matplotlib.figure import Figure
 
 from soundcheck.common.wording import counted
+from soundcheck.corpora.audio import SAMPLING_RATE
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.robustness import DOUBLE, Limit
+from soundcheck.evaluation.robustness import (
+    DOUBLE,
+    HALF,
+    Limit,
+    Swept,
+    labelled,
+    proportion_unchanged,
+    quality_name,
+)
+from soundcheck.evaluation.robustness import quality as quality_of
+from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.disagreement import Setting
-from soundcheck.report import page
+from soundcheck.report import figures, page, views
+from soundcheck.report.compared_examples import recordings
+from soundcheck.report.formats import Cell, number, two_lines, value_cell
 from soundcheck.report.html import Html, element, folded
 from soundcheck.report.recognition_tables import POINTS, percent_cell
+from soundcheck.report.spectrum_figures import spectra
 from soundcheck.report.style import label
-from soundcheck.report.sweep_figures import small_curves
-from soundcheck.report.tables import Cell, number, table, two_lines
 from soundcheck.statistics.crossing import Crossing
 from soundcheck.suite.families import PerturbationSeries
+from soundcheck.suite.measures import UNCHANGED, info_of
 
 AS_IT_IS = "as it is"
 MOST_HEARD = 4
-HALF = 0.5
+OPEN = 4  # changes whose curves are shown, those of the others are folded
+_TEST = "Percentage Unchanged Predictions "
 
 
-def curve_figure(evaluation: Evaluation, frame: pd.DataFrame, rate: str, half: str) -> None:
-    """Draw a rate under each change from mild to severe.
+def quality(evaluation: Evaluation) -> None:
+    """Draw the quality under each change, with that of the same segments before it as a grey mark."""
+    found = evaluation.estimated()
+    before = found["condition"].str.startswith("before ")
+    clean = found[before].assign(condition=found["condition"].str.removeprefix("before "))
+    same = ["corpus", "task", "measure", "condition"]
+    rows = found[~before].merge(clean[[*same, "value"]], on=same, suffixes=("", "_before"))
+    rows["reference"], rows["change"] = rows["value_before"], rows["value"] - rows["value_before"]
+    rows["measure"] = rows["task"] + ": " + rows["measure"].map(lambda name: info_of(name).title)
+    rows["words"] = [_arrow(row) for row in rows.itertuples()]
+    for corpus, own in rows.groupby("corpus", sort=False):
+        figure = _by_change(own, "condition", "measure", "under the change; grey mark: before it")
+        worst = own.loc[own["change"].idxmin()]
+        finding = f"Largest loss: {worst.measure} {worst.words} under {worst.condition}"
+        page.show(evaluation, figure, f"Quality before and under each change, {corpus}", finding)
 
-    Parameters
-    ----------
-    evaluation
-        For the family's transformations, and the media store.
-    frame
-        From :func:`soundcheck.evaluation.robustness.curve_frame`, of one corpus.
-    rate
-        What the rate is called.
-    half
-        What a rate of one half means.
+
+def _by_change(rows: pd.DataFrame, change: str, about: str, unit: str) -> Figure:
+    """Draw a line a change, in panels; of one or two changes all in one."""
+    if rows[change].nunique() > 2:
+        return views.forest(rows, name=change, panels=about, unit=unit)
+    return views.forest(rows.assign(line=rows[about] + ", " + rows[change]), name="line", unit=unit)
+
+
+def _arrow(row: object) -> str:
+    return f"{number(row.value_before, 2)} → {number(row.value, 2)}"
+
+
+def unchanged(evaluation: Evaluation) -> None:
+    """Draw the share of predictions that stay under each change, with its threshold as a grey mark."""
+    frame = evaluation.frame()
+    rows = frame[frame["test"].str.startswith(_TEST) & frame["value"].notna()].copy()
+    rows["change"] = rows["test"].str.removeprefix(_TEST)
+    rows.loc[rows["label"].ne(""), "change"] = rows["label"]
+    rows = rows.drop(columns="state")  # is decided when all families are together
+    rows["reference"], rows["words"] = rows["threshold"], [number(value, 2) for value in rows["value"]]
+    for corpus, own in rows.groupby("corpus", sort=False):
+        figure = _by_change(own, "change", "task", "share of unchanged predictions; grey mark: threshold")
+        below = own[own["passed"].eq(False)]
+        finding = f"Below its threshold: {counted(len(below), 'share')} of {len(own)}"
+        page.show(evaluation, figure, f"Share of unchanged predictions under each change, {corpus}", finding)
+
+
+def quality_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:
+    """Draw the quality of labelled corpora and tasks at each step of series of changes."""
+    curves = []
+    for series, everywhere in labelled(swept):
+        for steps in everywhere:
+            name = quality_name(next(iter(steps.values())))
+            curves.append((series, evaluation.curve(steps, quality_of, name=name, series=series.name)))
+    _curves(evaluation, curves, "quality of the predictions")
+
+
+def unchanged_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:
+    """Draw the share of unchanged predictions at each step of series of changes."""
+    curves = []
+    for series, everywhere in swept:
+        about = {"name": UNCHANGED, "series": series.name}
+        curves += [(series, evaluation.curve(steps, proportion_unchanged, **about)) for steps in everywhere]
+    _curves(evaluation, curves, "share of unchanged predictions")
+
+
+def _curves(
+    evaluation: Evaluation, curves: Sequence[tuple[PerturbationSeries, pd.DataFrame]], what: str
+) -> None:
+    """Draw curves, a panel a series and corpus, and give their numbers behind a line that opens them."""
+    if not curves:
+        return
+    frame = pd.concat([own.assign(change=series.name, axis=series.axis) for series, own in curves])
+    frame["panel"] = frame["corpus"] + ", " + frame["change"] + ": " + frame["axis"]
+    figure = views.lines(frame, "step", hue="task", panels="panel", xlabel="mild → severe", ylabel=what)
+    changes = ", ".join(frame["change"].unique())
+    page.show(evaluation, figure, f"{what.capitalize()} from mild to severe: {changes}")
+    blocks = evaluation.block_names
+    columns = {
+        **{name: name for name in ("corpus", "change", "task", "step")},
+        "value": lambda row: value_cell(row.value, row.low, row.high),
+        "random model": "reference",
+        "segments": lambda row: f"{row.segments} in {counted(row.blocks, blocks[row.corpus])}",
+    }
+    numbers = views.table(frame, columns, caption=f"{what.capitalize()} at each step")
+    display(folded("All steps in numbers", [numbers]))
+
+
+def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
+    """Draw how the predictions of each subset move under its change, behind a line a change."""
+    drawn: dict[str, list[Html]] = {}
+    for subset in subsets:
+        alt = f"How predictions move: {subset.corpus}, {subset.task.name} under {subset.change}"
+        shown = figures.show(evaluation.media, figures.movement(subset), alt)
+        drawn.setdefault(subset.change, []).append(shown)
+    for change, own in drawn.items():
+        display(folded(f"{change}: {counted(len(own), 'figure')}", own))
+
+
+def worst_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> list[Subset]:
+    """Give of each task of numbers the subset with the smallest share of unchanged predictions."""
+    shares = evaluation.frame().set_index(["corpus", "task", "test"])["value"]
+    found: dict[str, tuple[float, Subset]] = {}
+    for subset in subsets:
+        share = shares[subset.corpus, subset.task.name, _TEST + subset.change]
+        if subset.task.is_regression and share < found.get(subset.task.name, (np.inf,))[0]:
+            found[subset.task.name] = share, subset
+    return [subset for _, subset in found.values()]
+
+
+def spectra_of_pairs(evaluation: Evaluation, subsets: Iterable[Subset], most: int = 20) -> None:
+    """Draw what some pairs of recordings sound like, a figure a corpus and pair of conditions."""
+    pairs = {(one.corpus, one.change): one for one in subsets if evaluation.view(one).audio}
+    for (corpus, change), subset in pairs.items():
+        figure = spectra(recordings(subset, most), SAMPLING_RATE)
+        page.show(evaluation, figure, f"Magnitude spectra: {corpus}, {change}")
+
+
+def curve_figure(evaluation: Evaluation, frame: pd.DataFrame, rate: str) -> None:
+    """Draw a rate of one corpus from the sound as it is to each level of each change, the largest rise first.
+
+    ``frame`` is from :meth:`soundcheck.evaluation.robustness.Sweep.curves`.
     """
-    clean = frame.iloc[0]
-    lines = {"twice the rate as it is": DOUBLE * clean["rate"], half: HALF}
-    drawn = frame.rename(columns={"rate": "value", "rate_low": "low", "rate_high": "high"})
+    start, rest = frame.iloc[:1].assign(level="clean"), frame.iloc[1:]
     axes = {name: series.axis for name, series in evaluation.family.transformations.items()}
-    figure = small_curves(drawn, lines, axes, rate)
-    alt = f"{rate.capitalize()} under each change, from mild to severe, {clean['corpus']}"
-    page.show(evaluation, figure, alt, _finding(frame, rate))
+    rises = rest.groupby("transformation", sort=False)["change"].max().sort_values(ascending=False)
+    parts = [
+        pd.concat([start, rest[rest["transformation"].eq(name)]]).assign(panel=f"{name} ({axes[name]})")
+        for name in rises.index
+    ]
+    corpus, double = start["corpus"].iloc[0], DOUBLE * start["rate"].iloc[0]
+    for n in range(0, len(parts), OPEN):
+        drawn = pd.concat(parts[n : n + OPEN]).rename(columns={"rate_low": "low", "rate_high": "high"})
+        figure = views.lines(drawn, "level", y="rate", panels="panel", ylabel=rate, threshold=double)
+        alt = f"{rate.capitalize()} from mild to severe, {corpus}: {', '.join(drawn['panel'].unique())}"
+        if n:
+            shown = figures.show(evaluation.media, figure, alt)
+            display(folded(f"{', '.join(rises.index[n : n + OPEN])}", [shown]))
+        else:
+            page.show(evaluation, figure, alt, _finding(frame, rate))
 
 
 def _worst(frame: pd.DataFrame, column: str = "change") -> pd.DataFrame:
@@ -60,16 +191,16 @@ def _worst(frame: pd.DataFrame, column: str = "change") -> pd.DataFrame:
 
 def _finding(frame: pd.DataFrame, rate: str) -> str:
     """Say under which changes the rate rises at any level, with an interval above 0."""
-    every = frame.loc[frame["transformation"] != "", "transformation"].nunique()
+    clean, every = frame["rate"].iloc[0], frame["transformation"].nunique() - 1
     worst = _worst(frame, "change_low")
     if worst.empty:
-        return f"The rise of the {rate} has no interval above 0 under {counted(every, 'change')}"
+        return f"Under none of {counted(every, 'change')} the interval of the rise lies above 0"
     named = [
-        f"{label(row.transformation)} {label(row.level)} (by {number(100 * row.change, 1)} points)"
+        f"{label(row.transformation)} {label(row.level)} ({number(100 * row.rate, 1)} %)"
         for row in worst.head(3).itertuples()
     ]
-    count = f"{len(worst)} of {counted(every, 'change')}, with intervals above 0"
-    return f"The {rate} rises under {count}; most under {', '.join(named)}"
+    count = f"{len(worst)} of {counted(every, 'change')}"
+    return f"{rate.capitalize()} {number(100 * clean, 1)} %; higher under {count}, most {', '.join(named)}"
 
 
 def worst_settings(frame: pd.DataFrame, most: int = MOST_HEARD) -> list[Setting]:
@@ -78,67 +209,62 @@ def worst_settings(frame: pd.DataFrame, most: int = MOST_HEARD) -> list[Setting]
     return list(zip(worst["transformation"], worst["level"], strict=True))
 
 
-def curve_table(frame: pd.DataFrame, columns: Mapping[str, tuple[str, str]], rests_on: Sequence[str]) -> Html:
-    """Give the numbers of the curves behind a line that opens them.
+def curve_table(frame: pd.DataFrame, columns: Mapping[str, tuple[str, str]], counts: Sequence[str]) -> Html:
+    """Give the numbers of the curves of a corpus behind a line that opens them.
 
     Parameters
     ----------
-    frame
-        From :func:`soundcheck.evaluation.robustness.curve_frame`.
     columns
         Measure -> its title and unit; the rate first. Without a unit it is no share.
-    rests_on
-        What is counted, a preposition, and what it is in: ``("segments", "in", "blocks")``.
+    counts
+        What is counted, a preposition, and what it is in: ``("segments", "in", "speakers")``.
     """
-    rows = []
-    for row in frame.to_dict("records"):
-        cells = [_span(row, name, unit) for name, (_, unit) in columns.items()]
-        counts = f"{row['segments']:,} {rests_on[1]} {row['blocks']} {rests_on[2]}"
-        names = [row["corpus"], row["transformation"] or AS_IT_IS, Cell(row["level"])]
-        rows.append([*names, *cells, percent_cell(row["reference"]), counts])
-    titles = [title for title, _ in columns.values()]
-    head = ["corpus", "change of the sound", "level", *titles, "random model", rests_on[0]]
-    shown = table(rows, head, caption=f"{titles[0].capitalize()} at each level")
-    return folded(f"All levels in numbers: {counted(len(rows), 'row')}", [shown])
 
+    def cell(row: object, name: str, unit: str) -> Cell:
+        value, low, high = (getattr(row, f"{name}{end}") for end in ("", "_low", "_high"))
+        return percent_cell(value, low, high, unit) if unit else value_cell(value, low, high)
 
-def _span(row: Mapping[str, float], name: str, unit: str) -> Cell | Html:
-    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
-    if unit:
-        return percent_cell(value, low, high, unit)
-    span = "" if np.isnan(low) else f"{number(low, 3)} to {number(high, 3)}".replace(" ", "\xa0")
-    return Cell(two_lines(number(value, 3), span), float(value), "sc-number")
+    shown = {
+        "corpus": "corpus",
+        "change of the sound": lambda row: row.transformation or AS_IT_IS,
+        "level": "level",
+        **{title: lambda row, own=(name, unit): cell(row, *own) for name, (title, unit) in columns.items()},
+        "random model": lambda row: percent_cell(row.reference),
+        counts[0]: lambda row: f"{row.segments:,} {counts[1]} {row.blocks} {counts[2]}",
+    }
+    return folded(f"All levels in numbers: {counted(len(frame), 'row')}", [views.table(frame, shown)])
 
 
 def level_table(
     limits: Sequence[Limit], transformations: Mapping[str, PerturbationSeries], rate: str
 ) -> Html:
     """Show at which level of each change a rate doubles, and at which it reaches one half."""
-    rows = []
-    half = any(limit.half is not None for limit in limits)
-    for limit in limits:
-        cells = [_reached(crossing, limit.levels) for crossing in (limit.doubled, limit.half) if crossing]
-        if limit.remark:
-            cells[0] = Cell(two_lines(cells[0].content, limit.remark))
-        axis = transformations[limit.transformation].axis
-        clean = percent_cell(limit.clean)
-        rows.append([limit.corpus, limit.transformation, axis, clean, *cells])
-    columns = ["corpus", "change of the sound", "measured in", "rate as it is", "rate doubles at"]
-    columns += [f"rate reaches {100 * HALF:.0f}\xa0% at"] if half else []
-    return table(rows, columns, caption=f"Levels at which the {rate} reaches a limit, with 95 % intervals")
+
+    def doubled(row: object) -> Cell:
+        cell = _reached(row.doubled, row.levels)
+        return Cell(two_lines(cell.content, row.remark)) if row.remark else cell
+
+    columns = {
+        "corpus": "corpus",
+        "change of the sound": "transformation",
+        "measured in": lambda row: transformations[row.transformation].axis,
+        "rate as it is": lambda row: percent_cell(row.clean),
+        "rate doubles at": doubled,
+    }
+    if any(limit.half is not None for limit in limits):
+        columns[f"rate reaches {100 * HALF:.0f}\xa0% at"] = lambda row: _reached(row.half, row.levels)
+    caption = f"Levels at which the {rate} reaches a limit, with 95 % intervals"
+    return views.table(pd.DataFrame([vars(limit) for limit in limits]), columns, caption=caption)
 
 
 def _reached(crossing: Crossing, levels: Sequence[str]) -> Cell:
-    if np.isnan(crossing.place):
-        return Cell("")
     value = level_name(crossing.place, levels)
-    if np.isnan(crossing.low):
-        return Cell(two_lines(value, "no interval: too few speakers"))
+    if np.isnan(crossing.place) or np.isnan(crossing.low):
+        return Cell(two_lines(value, "no interval: too few speakers") if value else "")
     if np.isinf(crossing.low) and crossing.low == crossing.high:
         return Cell(two_lines(value, "in its whole interval"))
     low, high = level_name(crossing.low, levels), level_name(crossing.high, levels)
-    if np.isinf(crossing.high):
-        high = f"beyond {label(levels[-1])}"
+    high = f"beyond {label(levels[-1])}" if np.isinf(crossing.high) else high
     return Cell(two_lines(value, f"{low} to {high}"))
 
 
@@ -165,33 +291,33 @@ def level_name(place: float, levels: Sequence[str]) -> str:
     return f"{float(np.interp(place, range(len(numbers)), numbers)):.3g}".replace("-", "−")
 
 
-def group_table(frames: Sequence[pd.DataFrame], rate: str, rests_on: Sequence[str]) -> Html:
+def group_table(frames: Sequence[pd.DataFrame], rate: str, counts: Sequence[str]) -> Html:
     """Show how much each group loses on average, and where it loses most against the others of its column.
 
-    Parameters
-    ----------
-    frames
-        From :func:`soundcheck.evaluation.robustness.group_changes`, one a corpus.
-    rate
-        What the rate is called.
-    rests_on
-        See :func:`curve_table`.
+    ``frames`` are from :meth:`soundcheck.evaluation.robustness.Sweep.group_changes`; for ``counts`` see
+    :func:`curve_table`.
     """
-    rows = []
-    columns_of = [found for frame in frames for found in frame.groupby(["corpus", "column"], sort=False)]
-    for (corpus, column), own in columns_of:
-        changes = own.pivot(index="group", columns="transformation", values="value")
-        excess = changes - changes.mean()
-        for row in own[own["transformation"] == ""].sort_values("value", ascending=False).itertuples():
-            others = excess.loc[row.group].drop("").dropna()
-            most = others.idxmax() if len(others) else ""
-            most_under = "none"
-            if most and others[most] > 0:
-                most_under = f"{most}, by {number(100 * others[most], 1)} points"
-            span = percent_cell(row.value, row.low, row.high, POINTS)
-            rows.append([corpus, column, row.group, span, most_under, row.segments, row.blocks])
-    if not rows:
+    frame = pd.concat(frames) if frames else pd.DataFrame()
+    if frame.empty:
         return element("p", "No groups are compared.")
-    columns = ["corpus", "column", "group", "mean change", "above the mean of the groups most under"]
-    columns += [rests_on[0], rests_on[-1]]
-    return table(rows, columns, caption=f"Who loses most: mean change of the {rate} over all levels")
+    mean = frame.groupby(["corpus", "column", "transformation"])["value"].transform("mean")
+    above = frame.assign(above=frame["value"] - mean)[frame["transformation"].ne("")]
+    above = above.sort_values("above", ascending=False).drop_duplicates(["corpus", "column", "group"])
+    most = {(row.corpus, row.column, row.group): row for row in above.itertuples()}
+
+    def most_under(row: object) -> str:
+        found = most.get((row.corpus, row.column, row.group))
+        if found is None or not found.above > 0:
+            return "none"
+        return f"{found.transformation}, by {number(100 * found.above, 1)} points"
+
+    columns = {
+        **{name: name for name in ("corpus", "column", "group")},
+        "mean change": lambda row: percent_cell(row.value, row.low, row.high, POINTS),
+        "above the mean of the groups most under": most_under,
+        counts[0]: "segments",
+        counts[-1]: "blocks",
+    }
+    rows = frame[frame["transformation"].eq("")].sort_values("value", ascending=False, kind="stable")
+    caption = f"Who loses most: mean change of the {rate} over all levels"
+    return views.table(rows, columns, caption=caption)

@@ -205,13 +205,13 @@ def lines(
     parts = list(_panels(frame, panels))
     names = list(dict.fromkeys(frame[hue])) if hue else [""]
     places = frame[x] if pd.api.types.is_numeric_dtype(frame[x]) else None
-    steps = list(dict.fromkeys(frame[x]))
     across = min(2, len(parts))
     with look():
         figure, all_axes = new(
             1.2 + 4.6 * across, 0.6 + 3.0 * -(-len(parts) // across), -(-len(parts) // across), across
         )
         for axes, (title, rows) in zip(all_axes, parts, strict=False):
+            steps = list(dict.fromkeys(rows[x]))
             for n, name in enumerate(names):
                 own = rows[rows[hue].eq(name)] if hue else rows
                 at = own[x] if places is not None else own[x].map(steps.index)

@@ -18,7 +18,7 @@ HIGHER, LOWER = "higher", "lower"
 UNCHANGED = "unchanged_predictions"
 _SHARES = (
     *(UNCHANGED, "recall", "precision", "predicted_share", "sentence_error_rate", "interval_coverage"),
-    *("share_of_empty_answers", "repeated_words"),
+    *("share_of_empty_answers", "repeated_words", "taken_for"),
 )
 
 

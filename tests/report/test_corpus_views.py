@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.report.measured_tables import ALL, measured_in, measured_table, summary
+from soundcheck.report.corpus_views import ALL, group_table, measured_in, summary
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -42,6 +42,7 @@ def test_medians_ranges_and_counts(segments):
         f"accent: {HOSTILE}",
         "accent: irish",
         "device: phone",
+        "device not known",
     ]
     duration = found.loc[(ALL, "duration")]
     expected = np.percentile(segments["duration"], [5, 50, 95])
@@ -55,7 +56,7 @@ def test_medians_ranges_and_counts(segments):
 
 
 def test_the_table_is_escaped_and_counts_what_has_no_number(segments):
-    shown = str(measured_table(summary(segments, ["accent"]), "What was measured"))
+    shown = str(group_table(summary(segments, ["accent"]), "What was measured"))
     assert "<img" not in shown and "&lt;img" in shown
     assert "10 not measurable" in shown
     assert "pitch" not in shown  # measured nowhere
@@ -65,17 +66,17 @@ def test_the_table_is_escaped_and_counts_what_has_no_number(segments):
 
 def test_a_group_without_any_number_says_so(segments):
     segments.loc[segments["accent"].eq("irish"), "level"] = np.nan
-    assert "not measurable<" in str(measured_table(summary(segments, ["accent"])))
+    assert "not measurable<" in str(group_table(summary(segments, ["accent"])))
 
 
-def test_nothing_measured_is_no_table(segments):
-    nothing = segments[["speaker", "accent"]]
-    assert str(measured_table(summary(nothing, ["accent"]))) == ""
-    silent = nothing.assign(level=np.nan)
-    assert str(measured_table(summary(silent, ["accent"]))) == ""
+def test_where_nothing_is_measured_the_table_has_the_sizes(segments):
+    nothing = segments[["speaker", "accent"]].assign(duration=np.nan)
+    for table in (nothing, nothing.assign(level=np.nan)):
+        text = str(group_table(summary(table, ["accent"])))
+        assert "accent: irish" in text and "level" not in text and "length" not in text
 
 
 def test_speakers_need_not_be_known(segments):
     found = summary(segments.drop(columns="speaker"), ["accent"])
     assert found["speakers"].eq(0).all()
-    assert str(measured_table(found))
+    assert str(group_table(found))

@@ -1,0 +1,304 @@
+"""What a corpus is made of: facts in words, who speaks and what was measured by group, files, figures.
+
+- What is known of files comes from their headers, what is known of segments from the table.
+- A range goes from the 5th to the 95th percentile; it describes segments and is no confidence interval.
+- Of more than a page can show, the most frequent comes first and the rest is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from pandas.api.types import is_numeric_dtype
+
+from soundcheck.common.escaping import shorten
+from soundcheck.common.tasks import Task
+from soundcheck.common.wording import counted
+from soundcheck.corpora.audio import SAMPLING_RATE
+from soundcheck.corpora.measures import MEASURES
+from soundcheck.corpora.sound_formats import SoundFormat
+from soundcheck.corpora.sound_sample import Measured
+from soundcheck.report.formats import Cell, digits_for, number, two_lines
+from soundcheck.report.html import Html
+from soundcheck.report.style import BLUE, grid, label, look, seaborn
+from soundcheck.report.views import table
+from soundcheck.suite.groups import number_of, numbers_of
+
+COLUMNS = ("sex", "language", "accent", "condition", "split")
+ALL = "all"
+NAMED = 6  # values that a fact names
+LISTED = 200  # values of a column that the table has
+SHOWN = 30  # rows of it that are not folded
+MOST_BARS = 12
+MOST_PANELS = 8
+WIDE = 50  # times the shortest that the longest may be on a linear axis
+_RANGE = (0.05, 0.5, 0.95)
+
+
+def facts_of(
+    segments: pd.DataFrame, formats: Sequence[SoundFormat], tasks: Mapping[str, Task], audio: bool
+) -> dict[str, str]:
+    """Say what is in a corpus: name of a fact -> the fact."""
+    length = numbers_of(segments, "duration")
+    unknown = int(np.isnan(length).sum())
+    total = f"{many(len(segments), 'segment')} of {many(segments['file'].nunique(), 'file')}"
+    facts = {"speech": f"{hours(np.nansum(length))} in {total}"}
+    if unknown:
+        facts["speech"] = f"{total}, length not known" + (f" of {unknown:,}" if unknown < len(length) else "")
+    facts["speakers"] = "not known"
+    if _known(segments, "speaker"):
+        each = segments["speaker"].value_counts()
+        more = int(segments["speaker"].isna().sum())
+        without = f"; {many(more, 'segment')} without a speaker" if more else ""
+        spoken = f"median {each.median():g} segments each, {each.min():,} to {each.max():,}"
+        facts["speakers"] = f"{len(each):,}; {spoken}{without}"
+    facts |= {name: _values(segments, name) for name in COLUMNS[:3] if _known(segments, name)}
+    labels = {name: segments[name].notna().sum() for name in labelled(segments, tasks)}
+    facts |= {"labels": ", ".join(f"{name} ({count:,})" for name, count in labels.items())} if labels else {}
+    if formats:
+        stored = pd.Series([one.files for one in formats], [_stored(one) for one in formats])
+        facts["files"] = _ranked(stored.groupby(level=0).sum(), "file")
+    if not audio:
+        facts["audio"] = "none here: models that listen are not asked about this corpus"
+    return facts
+
+
+def labelled(segments: pd.DataFrame, tasks: Mapping[str, Task]) -> list[str]:
+    """Name the tasks of which any segment has a label."""
+    return [name for name, task in tasks.items() if task.is_labelled and _known(segments, name)]
+
+
+def _known(segments: pd.DataFrame, column: str) -> bool:
+    return column in segments and bool(segments[column].notna().any())
+
+
+def hours(seconds: float) -> str:
+    """Write a length, in the unit that people use for so much speech.
+
+    Examples
+    --------
+    >>> hours(42.0), hours(600), hours(360_000)
+    ('42.0 seconds', '10.0 minutes', '100.0 hours')
+    """
+    for unit, size in (("hours", 3600), ("minutes", 60)):
+        if seconds >= size:
+            return f"{seconds / size:,.1f} {unit}"
+    return f"{seconds:.1f} seconds"
+
+
+def kilohertz(rate: float) -> str:
+    """Write a frequency.
+
+    Examples
+    --------
+    >>> kilohertz(44100), kilohertz(8000)
+    ('44.1 kHz', '8 kHz')
+    """
+    return f"{rate / 1000:g} kHz"
+
+
+def many(count: int, noun: str) -> str:
+    """Write a number with its noun, thousands apart."""
+    return counted(count, noun).replace(str(count), f"{count:,}", 1)
+
+
+def _stored(one: SoundFormat) -> str:
+    channels = "mono" if one.channels == 1 else f"{one.channels} channels"
+    return f"{one.name}, {kilohertz(one.sampling_rate)}, {channels}"
+
+
+def _ranked(counts: pd.Series, noun: str, speakers: Mapping[str, int] | None = None) -> str:
+    """Write ``female (20 speakers, 488 segments), male (...)``, the most frequent first."""
+    counts, texts = counts.sort_values(ascending=False, kind="stable"), []
+    for value, count in counts.head(NAMED).items():
+        who = f"{many(speakers[value], 'speaker')}, " if speakers else ""
+        texts.append(f"{shorten(str(value), 60)} ({who}{many(int(count), noun)})")
+    if len(counts) > NAMED:
+        rest = many(int(counts.iloc[NAMED:].sum()), noun)
+        texts.append(f"and {len(counts) - NAMED:,} more ({rest})")
+    return ", ".join(texts)
+
+
+def _values(segments: pd.DataFrame, column: str) -> str:
+    speakers = segments.groupby(column)["speaker"].nunique().to_dict() if "speaker" in segments else None
+    missing = int(segments[column].isna().sum())
+    text = _ranked(segments[column].value_counts(), "segment", speakers)
+    return f"{text}, not known of {many(missing, 'segment')}" if missing else text
+
+
+def heard_as(formats: Sequence[SoundFormat]) -> list[str]:
+    """Say in sentences what becomes of the files before models hear them."""
+    frame = pd.DataFrame(formats, columns=["sampling_rate", "channels", "files"])
+    texts = []
+    for rate, files in frame.groupby("sampling_rate")["files"].sum().items():
+        if rate != SAMPLING_RATE:
+            lost = f"takes away what is above {kilohertz(SAMPLING_RATE / 2)}"
+            effect = lost if rate > SAMPLING_RATE else f"adds nothing above {kilohertz(rate / 2)}"
+            resampled = f"{kilohertz(rate)}: resampled to {kilohertz(SAMPLING_RATE)}, which {effect}"
+            texts.append(f"{many(files, 'file')} of {resampled}")
+    if not texts:
+        texts.append(f"All files have {kilohertz(SAMPLING_RATE)}: nothing was resampled")
+    for channels, files in frame.groupby("channels")["files"].sum().items():
+        if channels > 1:
+            texts.append(f"{many(files, 'file')} of {channels} channels: models hear their mean")
+    return texts
+
+
+def format_table(formats: Sequence[SoundFormat]) -> Html:
+    """List how files are stored, a row a way."""
+    columns = {
+        "format": "name",
+        "sampling rate": lambda row: Cell(kilohertz(row.sampling_rate), row.sampling_rate, "sc-number"),
+        "channels": "channels",
+        "bits a sample": lambda row: row.bits or "–",
+        "files": "files",
+        "segments": "segments",
+        "length": lambda row: Cell(hours(row.seconds), row.seconds, "sc-number"),
+    }
+    frame = pd.DataFrame([vars(one) | {"name": one.name, "bits": one.bits} for one in formats])
+    return table(frame, columns, first=SHOWN)
+
+
+def measured_in(segments: pd.DataFrame) -> dict[str, str]:
+    """List what was measured: name of the measure -> column of the segment table with its numbers."""
+    found = {}
+    for name in MEASURES:
+        for column in (name, number_of(name)):
+            if column in segments and is_numeric_dtype(segments[column]):
+                found[name] = column
+    return found
+
+
+def summary(segments: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Sum up each measured column for all segments and for each group.
+
+    Gives ``group`` (:data:`ALL`, or column and value), ``segments``, ``speakers`` (0 = not known),
+    ``seconds``, ``measure``, ``measured`` (segments that have a number), ``low``, ``median``, ``high``;
+    where nothing is measured, a row a group.
+    """
+    found = []
+    for group, rows in _groups(segments, columns):
+        speakers = int(rows["speaker"].nunique()) if "speaker" in rows else 0
+        seconds = pd.Series(numbers_of(rows, "duration")).sum(min_count=1)
+        about = {"group": group, "segments": len(rows), "speakers": speakers, "seconds": seconds}
+        for name, column in (measured_in(segments) or {"": ""}).items():
+            values = rows[column] if column else pd.Series(dtype=float)
+            low, median, high = values.quantile(_RANGE)
+            numbers = {"measured": int(values.count()), "low": low, "median": median, "high": high}
+            found.append(about | {"measure": name} | numbers)
+    return pd.DataFrame(found)
+
+
+def _groups(segments: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    yield ALL, segments
+    for column in columns:
+        ranked = segments[column].value_counts().index
+        for value in sorted(ranked[:LISTED], key=str):
+            yield f"{column}: {value}", segments[segments[column].eq(value)]
+        if len(ranked) > LISTED:
+            rest = segments[segments[column].isin(ranked[LISTED:])]
+            yield f"{column}: {len(ranked) - LISTED:,} more values", rest
+        if segments[column].isna().any():
+            yield f"{column} not known", segments[segments[column].isna()]
+
+
+def group_table(found: pd.DataFrame, caption: str = "") -> Html:
+    """Show a :func:`summary`: a row a group, a column a measure."""
+    measured = found.groupby("measure")["measured"].sum()
+    names = [name for name in MEASURES if measured.get(name, 0)]
+    cells = {(row.group, row.measure): _median(row) for row in found.itertuples()}
+    columns = {"group": "group", "segments": "segments", "speakers": lambda row: row.speakers or ""}
+    if "seconds" in found and found["seconds"].notna().any():
+        columns["length"] = lambda row: Cell(hours(row.seconds), row.seconds, "sc-number")
+    for name in names:
+        title = f"{MEASURES[name].title} ({MEASURES[name].unit})"
+        columns[title] = lambda row, name=name: cells[row.group, name]
+    return table(found.drop_duplicates("group"), columns, caption=caption if names else "", first=SHOWN)
+
+
+def _median(row: object) -> Cell:
+    """Write the median with the range below it, and how many segments have no number."""
+    missing = row.segments - row.measured
+    if not row.measured:
+        return Cell("not measurable")
+    digits = digits_for(row.low, row.median, row.high)
+    below = f"{number(row.low, digits)} to {number(row.high, digits)}"
+    below += f"; {missing:,} not measurable" if missing else ""
+    return Cell(two_lines(number(row.median, digits), below), row.median, "sc-number")
+
+
+def recordings(segments: pd.DataFrame, sounds: Mapping[str, Measured]) -> tuple[Figure, str] | None:
+    """Draw histograms of durations, segments a speaker and what was measured; also says what is shown."""
+    panels = [("duration", "s", numbers_of(segments, "duration"), "segments")]
+    if "speaker" in segments:
+        panels.append(("segments a speaker", "", segments["speaker"].value_counts().to_numpy(), "speakers"))
+    for name, one in sounds.items():
+        panels.append((MEASURES[name].title, MEASURES[name].unit, one.values, "segments"))
+    panels = [(title, unit, values[np.isfinite(values)], of) for title, unit, values, of in panels]
+    panels = [panel for panel in panels if len(panel[2])]
+    if not panels:
+        return None
+    texts = [f"{title} of {len(values):,} {of}" for title, _, values, of in panels]
+    with look():
+        figure, places = grid(len(panels), 3, 3.1, 2.4)
+        for axes, (title, unit, values, of) in zip(places, panels, strict=False):
+            middle = np.median(values)
+            about = f"median {number(middle, min(2, digits_for(middle)))} {unit}".strip()
+            _histogram(axes, values, f"{title}, {len(values):,} {of}\n{about}", unit, of)
+    return figure, f"Histograms: {', '.join(texts)}"
+
+
+def _histogram(axes: Axes, values: np.ndarray, title: str, xlabel: str, ylabel: str) -> None:
+    low, high = values.min(), values.max()
+    whole = np.array_equal(values, np.round(values)) and high - low < 40
+    bins = {"discrete": True} if whole else {"bins": 30, "log_scale": bool(low > 0 and high > WIDE * low)}
+    seaborn.histplot(x=values, element="step", color=BLUE, alpha=1, ax=axes, **bins)
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.set_title(title, loc="left", fontsize=9)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+
+
+def speakers(segments: pd.DataFrame, columns: Sequence[str]) -> tuple[Figure, str] | None:
+    """Draw how many speakers each value of a column has, or segments where none are known, and their age.
+
+    Columns without two values are left out; also says what is shown.
+    """
+    known = _known(segments, "speaker")
+    of, panels = "speakers" if known else "segments", {}
+    for column in columns:
+        if segments[column].nunique() > 1:
+            groups = segments.groupby(column)
+            counts = groups["speaker"].nunique() if known else groups.size()
+            panels[column] = counts.sort_values(ascending=False, kind="stable")
+    texts = [
+        f"{name} ({MOST_BARS} of {len(own):,} values)" if len(own) > MOST_BARS else name
+        for name, own in panels.items()
+    ]
+    if len(panels) > MOST_PANELS:
+        texts[MOST_PANELS:] = [f"{len(panels) - MOST_PANELS} more columns in the table below"]
+    rows = segments.drop_duplicates("speaker") if known else segments
+    age = next((name for name in (number_of("age"), "age") if name in rows), None)
+    ages = rows[age].dropna().to_numpy() if age and is_numeric_dtype(rows[age]) else np.array([])
+    shown = list(panels.items())[:MOST_PANELS]
+    if not shown and not len(ages):
+        return None
+    most = max([5, *(min(MOST_BARS, len(counts)) for _, counts in shown)])
+    with look():
+        figure, places = grid(len(shown) + bool(len(ages)), 3, 3.1, 0.9 + 0.2 * most)
+        for axes, (column, counts) in zip(places, shown, strict=False):
+            drawn = counts.iloc[:MOST_BARS]
+            axes.barh(range(len(drawn)), drawn.to_numpy(), color=BLUE, height=0.7)
+            axes.set_yticks(range(len(drawn)), [label(name, 18) for name in drawn.index], fontsize=8)
+            axes.set_ylim(most - 0.4, -0.6)
+            axes.xaxis.get_major_locator().set_params(integer=True)
+            fewer = f", {MOST_BARS} of {len(counts):,}" if len(counts) > MOST_BARS else ""
+            axes.set_title(f"{label(column, 20)}{fewer}", loc="left", fontsize=9)
+            axes.set_xlabel(of)
+        if len(ages):
+            _histogram(places[len(shown)], ages, f"age, {len(ages):,} {of}", "years", of)
+            texts.append("age")
+    return figure, f"How many {of} there are, by {', '.join(texts)}"

@@ -1,0 +1,271 @@
+"""What pages about speaker verification show: both errors against each other, scores, conditions, trials.
+
+Rates are shares from 0 to 1; FAR is the false acceptance rate, FRR the false rejection rate. Missing scores
+and rates are left out.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Mapping, Sequence
+
+import audplot
+import numpy as np
+import pandas as pd
+from IPython.display import display
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from scipy.special import ndtri
+
+from soundcheck.common.escaping import quoted
+from soundcheck.corpora.trials.trial_files import score_text
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import Subset
+from soundcheck.evaluation.trials import (
+    Split,
+    about_cohort,
+    carried_errors,
+    carry_over,
+    cohort_obstacle,
+    errors_of,
+    normalised_trials,
+)
+from soundcheck.evaluation.verification import KINDS, threshold_in_use
+from soundcheck.metrics.trials import Trials
+from soundcheck.report import page, views
+from soundcheck.report.estimate_tables import estimate_cell
+from soundcheck.report.formats import number
+from soundcheck.report.html import Html, element
+from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new, seaborn
+from soundcheck.report.tables import notes
+from soundcheck.results.estimates import Estimate, estimate_frame
+from soundcheck.suite.measures import info_of
+
+MOST_CURVES = 8  # of a figure; beyond, the first ones
+MOST_LINKED = 100_000  # trials whose scores a book takes along
+BINS = 60
+POINTS = 400  # of a curve
+LEAST = 1e-6  # rates that are smaller lie beyond any axis
+
+_LINES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (3, 3)), (0, (1, 3)))
+_MARKS = {"equal": ("o", "equal errors"), "minimum": ("v", "lowest cost")}
+_TITLES = {
+    "min_cllr": "log likelihood cost after the best calibration",
+    "actual_dcf (not normalised)": "detection cost, not normalised",
+}
+
+
+def det_figure(curves: Mapping[str, Mapping[str, object]], *, bands: bool = True) -> Figure:
+    """Draw detection error trade-offs, on axes on which normally distributed scores give straight lines.
+
+    Martin et al. (1997), The DET curve in assessment of detection task performance.
+
+    Parameters
+    ----------
+    curves
+        Name -> what :func:`soundcheck.evaluation.trials.det_curves` gives: ``far`` and ``frr``, ``(T,)``
+        each; ``equal``, a rate; ``minimum``, FAR and FRR where the cost is lowest; and, if known, ``rates,
+        low, high``, the 95 % interval of the FRR at some FAR. The first 8 are drawn.
+    bands
+        Whether to draw the intervals.
+    """
+    shown = dict(list(curves.items())[:MOST_CURVES])
+    limits = _limits(shown)
+    with look():
+        figure, axes = pyplot.subplots(figsize=(6.6, 6.4), layout="constrained")  # audplot draws on pyplot's
+        for entry in shown.values():
+            far, frr = _thin(entry)
+            audplot.detection_error_tradeoff(far, frr, error_rates=True, xlim=limits, ylim=limits, ax=axes)
+            axes.collections[-1].remove()  # the interval of single values
+        pyplot.close(figure)
+        for n, (line, (name, entry)) in enumerate(zip(list(axes.lines), shown.items(), strict=True)):
+            style = {"color": PALETTE[n], "linestyle": _LINES[n], "linewidth": 1.6}
+            line.set(label=f"{label(name)}, EER {100 * entry['equal']:.3g} %", **style)
+            if bands and "rates" in entry:
+                ends = [ndtri(_inside(entry[end])) for end in ("rates", "low", "high")]
+                axes.fill_between(*ends, color=PALETTE[n], alpha=0.18, lw=0, label="95 % interval")
+            for kind, (marker, meaning) in _MARKS.items():
+                place = ndtri(np.clip(np.broadcast_to(entry[kind], 2), *limits))
+                style = {"color": PALETTE[n], "markeredgecolor": "white", "markersize": 7, "zorder": 4}
+                axes.plot(*place[:, np.newaxis], marker, label=meaning, clip_on=False, **style)
+        axes.axline((0, 0), slope=1, color=GREY, linestyle=":", linewidth=1)
+        axes.set(xlim=ndtri(limits), ylim=ndtri(limits), aspect="equal", title="")
+        axes.set(xlabel="false acceptance rate", ylabel="false rejection rate")
+        if len(shown) < len(curves):
+            axes.set_title(f"the first {len(shown)} of {len(curves)}", loc="right", fontsize=9)
+        handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+        if handles:
+            figure.legend(handles.values(), handles, loc="outside lower center", ncols=2, fontsize=9)
+    return figure
+
+
+def _inside(rates: Sequence[float]) -> np.ndarray:
+    return np.clip(np.asarray(rates, dtype=np.float64), LEAST, 1 - LEAST)
+
+
+def _limits(curves: Mapping[str, Mapping[str, object]]) -> tuple[float, float]:
+    """Choose where both axes begin and end: with what the marks and the smallest rates need."""
+    marks = [rate for entry in curves.values() for kind in _MARKS for rate in np.ravel(entry[kind])]
+    marks = np.array([rate for rate in marks if 0 < rate < 0.9])
+    rates = np.concatenate(
+        [np.ravel(entry[axis]) for entry in curves.values() for axis in ("far", "frr")] or [[]]
+    )
+    finest = rates[rates > 0].min(initial=1.0)
+    low = min(0.01, max(finest, min(0.001, marks.min(initial=1.0) / 2)))
+    return low, min(0.98, max(0.4, 1.2 * marks.max(initial=0.0)))
+
+
+def _thin(entry: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
+    """Place points evenly along a curve; no two have the same FAR, whose FRR would be averaged."""
+    far, frr = (np.asarray(entry[axis], dtype=np.float64) for axis in ("far", "frr"))
+    steps = [np.abs(np.diff(ndtri(np.clip(rate, 1e-4, 1 - 1e-4)))) for rate in (far, frr)]
+    along = np.concatenate([[0.0], np.cumsum(steps[0] + steps[1])])
+    places = np.linspace(0, along[-1], POINTS)
+    far, frr = (_inside(np.interp(places, along, rate)) for rate in (far, frr))
+    return far - 1e-9 * np.arange(POINTS), frr
+
+
+def show_curves(evaluation: Evaluation, curves: Mapping[str, Mapping[str, object]], what: str) -> None:
+    """Show detection error trade-offs; of several only those without bands can be told apart."""
+    named = [f"{name} {100 * one['equal']:.3g} %" for name, one in curves.items()]
+    finding = f"Equal error rate: {', '.join(named)}" if named else ""
+    page.show(evaluation, det_figure(curves), f"Detection error trade-off, {what}", finding)
+
+
+def score_histograms(
+    scores: Sequence[float], target: Sequence[bool], marks: Mapping[str, float], title: str = ""
+) -> Figure:
+    """Draw the densities of the scores of targets and of non-targets, with thresholds as lines.
+
+    The lowest and highest thousandth are drawn at the edge, so that few scores do not hide the others.
+    """
+    scores, target = np.asarray(scores, dtype=np.float64), np.asarray(target, dtype=bool)
+    there = np.isfinite(scores)
+    scores, target = scores[there], target[there]
+    marked = {name: value for name, value in marks.items() if np.isfinite(value)}
+    with look():
+        figure, (axes,) = new(7.5, 3.9)
+        outer = np.quantile(scores, [0.001, 0.999]) if len(scores) else [0.0, 1.0]
+        ends = min([*outer, *marked.values()]), max([*outer, *marked.values()])
+        reach = 0.02 * (ends[1] - ends[0]) or 0.5
+        edges = np.linspace(ends[0] - reach, ends[1] + reach, BINS + 1)
+        bars = {"bins": list(edges), "stat": "density", "element": "step", "alpha": 0.25, "linewidth": 1.5}
+        for own, color, line, name in ((~target, RED, "--", "non-target"), (target, BLUE, "-", "target")):
+            drawn = np.clip(scores[own], edges[0], edges[-1])
+            text = f"{name} ({len(drawn):,} trials)"
+            seaborn.histplot(x=drawn, color=color, linestyle=line, label=text, ax=axes, **bars)
+        for n, (name, value) in enumerate(marked.items()):
+            text = f"threshold, {label(name)}: {value:.4g}"
+            axes.axvline(value, color="black", linewidth=1, linestyle=_LINES[n % len(_LINES)], label=text)
+        axes.set(xlim=(edges[0], edges[-1]), xlabel="score", ylabel="density")
+        axes.set_title(label(title, 70), loc="left", fontsize=11)
+        if len(scores):
+            figure.legend(loc="outside lower center", ncols=2, fontsize=9)
+    return figure
+
+
+def conditions(
+    evaluation: Evaluation, subset: Subset, ways: Mapping[object, Trials], across: str, note: str
+) -> None:
+    """Show the equal error rate along conditions, and a table of both errors."""
+    display(notes([note]))
+    if ways:
+        found = errors_of(evaluation, subset, ways, across)
+        rates = estimate_frame(one for one in found if one.measure == "equal_error_rate")
+        rates["way"] = [str(way) for way in ways]
+        figure = views.lines(rates, "way", xlabel=across, ylabel="equal error rate")
+        page.show(evaluation, figure, f"Equal error rate by {across}, {subset.corpus}")
+        display(_by_condition(found, across, subset.corpus))
+
+
+def carried_over(evaluation: Evaluation, split: Split) -> None:
+    """Show what thresholds and calibration of other speakers cost, or why there are none."""
+    if split.reason:
+        display(notes([f"{split.tested.corpus}: nothing is carried over, {split.reason}"]))
+        return
+    carried = carry_over(evaluation, split, split.tested.predictions)
+    used = ", ".join(f"{name} {number(value, 4)}" for name, value in carried.thresholds.items())
+    display(notes([split.about, f"Thresholds: {used}. Calibration: {carried.calibration}."]))
+    found = carried_errors(evaluation, split, carried)
+    scores = [one for one in found if one.condition == "tested half"]
+    errors = [one for one in found if one.condition != "tested half"]
+    display(_by_condition(errors, "tested half", split.tested.corpus), measures(scores, split.tested.corpus))
+
+
+def normalised(evaluation: Evaluation, cohort: Split) -> None:
+    """Show errors of scores that are normalised against a cohort, or why there are none."""
+    if obstacle := cohort_obstacle(evaluation, cohort):
+        display(notes([f"{cohort.tested.corpus}: scores are not normalised, {obstacle}"]))
+        return
+    display(notes([about_cohort(evaluation, cohort)]))
+    ways = normalised_trials(evaluation, cohort, cohort.tested.predictions)
+    found = errors_of(evaluation, cohort.tested, ways, "scores")
+    display(_by_condition(found, "scores", cohort.tested.corpus))
+
+
+def _by_condition(found: Sequence[Estimate], across: str, caption: str) -> Html:
+    """Show estimates, a row a condition, which begins with what differs, and a column a measure."""
+    cells = {(one.condition, one.measure): estimate_cell(one) for one in found}
+    rows = estimate_frame(found).drop_duplicates("condition")
+    rows["way"] = rows["condition"].str.removeprefix(across).str.lstrip(":, ")
+    columns: dict[str, views.Column] = {across: "way"}
+    for measure in dict.fromkeys(one.measure for one in found):
+        columns[_title(measure)] = lambda row, measure=measure: cells.get((row.condition, measure), "")
+    columns |= {"trials": "segments", "speakers": "speakers"}
+    return views.table(rows, columns, caption=caption, sortable=False)
+
+
+def measures(found: Sequence[Estimate], caption: str) -> Html:
+    """Show estimates, a row a measure and condition."""
+    rows = pd.DataFrame({"one": found})
+    columns = {
+        "": lambda row: ", ".join(filter(None, (_title(row.one.measure), row.one.condition))),
+        "value, 95 % interval": lambda row: estimate_cell(row.one),
+        "trials": lambda row: row.one.segments,
+        "speakers": lambda row: row.one.speakers,
+    }
+    return views.table(rows, columns, caption=caption, sortable=False)
+
+
+def _title(measure: str) -> str:
+    return _TITLES.get(measure) or measure.replace(info_of(measure).name, info_of(measure).title)
+
+
+def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
+    """Say what is compared: how many trials of each kind, of how many speakers and recordings."""
+    rows = []
+    for subset in subsets:
+        trials = subset.segments.assign(scored=np.isfinite(subset.predictions.clean))
+        for kind, own in trials.groupby(pd.Categorical(trials["kind"], KINDS), observed=True):
+            speakers = pd.concat([own["enrol_speaker"], own["test_speaker"]]).nunique()
+            sides = own["enrolment"].nunique(), own["segment"].nunique()
+            origin = evaluation.trial_table(subset).origin
+            rows.append((subset.corpus, origin, kind, len(own), int(own["scored"].sum()), speakers, *sides))
+    names = ["corpus", "trials from", "of", "trials", "with a score", "speakers", "enrolled", "tested"]
+    return views.table(pd.DataFrame(rows, columns=names), {name: name for name in names}, sortable=False)
+
+
+def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, float]) -> Html:
+    """Say where the thresholds lie, and which one is in use."""
+    listed = ", ".join(f"{name} {number(value, 4)}" for name, value in marks.items())
+    wanted = evaluation.option("threshold")
+    used = f"the number {wanted:g}" if isinstance(wanted, int | float) else f"that of the {wanted}"
+    text = f"{corpus}: thresholds of the {listed}. In use is {used}; scores above it are accepted."
+    if not isinstance(wanted, int | float):
+        text += " It was chosen on these very trials, so it is better than one that is fixed before."
+    return element("p", text, class_="sc-note", limit=None)
+
+
+def score_file(evaluation: Evaluation, subset: Subset) -> Html:
+    """Offer scores and decisions of all trials, one a line in the order of the list, as packed text."""
+    scores = subset.predictions.clean
+    there = np.isfinite(scores)
+    where = f"{subset.corpus}: {int(there.sum()):,} scores"
+    if there.sum() > MOST_LINKED:
+        return element("p", f"{where}; the folder scores of the output has them.")
+    names = (subset.segments.loc[there, side].tolist() for side in ("enrol", "test"))
+    threshold = threshold_in_use(evaluation.family, evaluation.model, scores, subset.truth)
+    text, suffix = score_text(*names, scores[there], threshold)
+    address = evaluation.media.add(gzip.compress(text, mtime=0), ".gz")  # a third of the size
+    link = element("a", f"scores of {quoted(subset.corpus)}", href=address, download=f"scores{suffix}.gz")
+    return element("p", f"{where}: ", link, ", packed with gzip")
