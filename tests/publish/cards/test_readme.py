@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.cards.model_index import MARK
+from soundcheck.publish.cards.hub import MARK
 from soundcheck.publish.cards.readme import BEGIN, END, updated
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pandas as pd
 
@@ -32,14 +33,16 @@ _PER_CENT = " %"
 _PROSE = ("intended_use", "training_data", "limitations")
 
 
-def text(name: str, facts: ModelFacts, context: CardContext) -> str:
-    """Write a card by its template."""
+def text(
+    name: str, facts: ModelFacts, context: CardContext, escaped: Callable[[object], str] = markdown.inline
+) -> str:
+    """Write a card by its template, whose texts ``escaped`` makes harmless."""
     rows, hollow = facts.findings, facts.rows[facts.rows["standing"].eq(HOLLOW)]
     of = {"findings": aspects(rows), "counted": aspects(facts.counted), "hollow": aspects(hollow)}
     said = {FIELDS[name]: value for name, value in vars(context.card).items() if value}
     written = templates.text(
         name,
-        markdown.inline,
+        escaped,
         facts=facts,
         context=context,
         title=Html(heading(facts.model.name)),

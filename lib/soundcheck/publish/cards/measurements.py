@@ -20,7 +20,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.cards.hub_tasks import described_tasks
+from soundcheck.publish.cards.hub import described_tasks
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
@@ -92,7 +92,7 @@ def measurements(facts: ModelFacts) -> pd.DataFrame:
     found = found[found["value"].notna()].astype({"segments": int, "blocks": int, **numbers})
     texts = [*TEXTS, "against"]
     found[texts] = found[texts].fillna("")
-    trials = [name for name, task in described_tasks(facts.record).items() if task.is_embedding]
+    trials = [name for name, task in described_tasks(facts).items() if task.is_embedding]
     families = {family.name: family for family in facts.record.families}
     measures, keys = [], []
     for row in found.itertuples():

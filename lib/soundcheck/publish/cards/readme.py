@@ -21,7 +21,7 @@ from ruamel.yaml.error import YAMLError
 
 from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.publish.cards.model_index import INDEX, is_ours
+from soundcheck.publish.cards.hub import INDEX, is_ours
 
 BEGIN, END = "<!-- soundcheck:begin -->", "<!-- soundcheck:end -->"
 _BREAK = r"(?:\r\n|\r|\n)"
@@ -48,7 +48,7 @@ def updated(
     model
         Name of the model. Results go to its entry of ``model-index``, else to the only one, else a new one.
     results
-        From :func:`soundcheck.publish.cards.model_index.results_of`; ours that are there are taken out.
+        From :func:`soundcheck.publish.cards.hub.results_of`; ours that are there are taken out.
     block
         Markdown between the markers.
 
