@@ -92,7 +92,7 @@ def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
         {"groupAtRisk": group, "harms": "; ".join(map(facts.sentence, own.itertuples()))}
         for group, own in differences.groupby("group", sort=False)
     ]
-    limitations = content.text("cards/limitations.txt", facts, context, plain).splitlines()
+    limitations = content.text("limitations.txt", facts, context, plain).splitlines()
     return {
         "modelParameters": {
             "task": ", ".join(f"{task_type(facts, task.name)}: {task.name}" for task in tasks),

@@ -47,7 +47,7 @@ class HuggingFaceCard(CardFormat):
     ) -> str:
         name = plain(context.card.id.rpartition("/")[2] or facts.model.name)
         return updated(
-            text, shown, own, name, results_of(facts, context), content.text("cards/card.md", facts, context)
+            text, shown, own, name, results_of(facts, context), content.text("card.md", facts, context)
         )
 
 
