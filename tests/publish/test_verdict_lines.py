@@ -31,8 +31,8 @@ def test_a_failure_and_an_inconclusive_test(lines):
     )
     assert fails == (
         "What fails: 1 of 3 tests fails; the largest about fairness: mean value of arousal of german "
-        "speakers is 0.30 against 0.48 of the others (difference −0.18, 95 % −0.32 to −0.11, 10 speakers, surely beyond the "
-        "margin of 0.075). "
+        "speakers is 0.30 against 0.48 of the others (difference −0.18, 95 % −0.32 to −0.11, 10 speakers, "
+        "surely beyond the margin of 0.075). "
         "1 pass, 1 fail, 1 inconclusive, 0 not evaluated, 0 reported."
     )
     assert left == (
@@ -58,10 +58,7 @@ def test_few_speakers_are_no_failure_and_no_all_clear(lines):
     assert fails.startswith(
         "What fails: Nothing could be concluded: 1 difference has too few speakers. 0 pass"
     )
-    assert (
-        "1 difference with too few speakers to generalise: mean value of arousal of german speakers is 0.30 against"
-        in left
-    )
+    assert "1 difference with too few speakers to generalise: mean value of arousal of german " in left
     assert "95 % −0.25 to −0.12 for these speakers, 2 speakers, margin 0.075" in left
 
 
