@@ -165,15 +165,12 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     )
 
 
-def _other_of_two(rows: pd.DataFrame) -> list[str]:
+def _other_of_two(rows: pd.DataFrame) -> np.ndarray:
     """Name for rows of two groups that are one test the value of the other group, of the rest nothing."""
     key = ["model", "corpus", "family", "task", "test", "label"]
-    mirrored = rows[rows["mirrors"].ne("")]
-    found = dict(
-        zip(mirrored[[*key, "mirrors"]].itertuples(index=False, name=None), mirrored["group"], strict=True)
-    )
-    groups = (found.get(place, "") for place in rows[[*key, "group"]].itertuples(index=False, name=None))
-    return [group.partition(": ")[2] for group in groups]
+    mirrored = rows[rows["mirrors"].ne("")].set_index([*key, "mirrors"])["group"]
+    mirrored = mirrored.str.replace(r"^.*?: ", "", regex=True)
+    return mirrored.reindex(pd.MultiIndex.from_frame(rows[[*key, "group"]])).fillna("").to_numpy()
 
 
 def _is_any(test: str, patterns: Sequence[str]) -> bool:
@@ -182,23 +179,19 @@ def _is_any(test: str, patterns: Sequence[str]) -> bool:
 
 def _before_and_after(record: RunRecord, estimates: pd.DataFrame) -> pd.DataFrame:
     """Give the values of the measures of key figures without and with each change of the signal."""
-    figures = {(one.model, one.corpus, one.task): one.measure for one in record.figures or () if one.standing}
+    key = ["model", "corpus", "task"]
+    titles = {(one.model, one.corpus, one.task): one.measure for one in record.figures or () if one.standing}
     own = estimates[estimates["part"].eq(ALL) & estimates["label"].eq("") & estimates["condition"].ne("")]
-    titles = [figures.get(key, "") for key in zip(own["model"], own["corpus"], own["task"], strict=True)]
-    chosen = [
-        bool(title) and name == named(title) for name, title in zip(own["measure"], titles, strict=True)
+    own = own.assign(title=[titles.get(place, "") for place in own[key].itertuples(index=False, name=None)])
+    own = own[own["measure"].eq(own["title"].map({title: named(title) for title in titles.values()}))]
+    values = own.set_index([*key, "condition"])["value"]
+    clean = [
+        values.reindex(pd.MultiIndex.from_frame(own[key].assign(condition=before))).to_numpy()
+        for before in (_BEFORE + own["condition"], _CHANGES)
     ]
-    own = own.assign(measure=titles)[np.array(chosen, dtype=bool)]
-    values = own.set_index(["model", "corpus", "task", "condition"])["value"].to_dict()
-    found = []
-    for model, corpus, task, condition in values:
-        clean = (values.get((model, corpus, task, before)) for before in (_BEFORE + condition, _CHANGES))
-        before = next((value for value in clean if value is not None), None)
-        if before is not None and not condition.startswith(_BEFORE):
-            place = (model, corpus, task, condition)
-            found.append([*place, figures[model, corpus, task], before, values[place]])
-    columns = ["model", "corpus", "task", "condition", "measure", "before", "after"]
-    return pd.DataFrame(found, columns=columns)
+    own = own.assign(before=np.where(np.isnan(clean[0]), clean[1], clean[0]), after=own["value"])
+    own = own[own["before"].notna() & ~own["condition"].str.startswith(_BEFORE)]
+    return own.assign(measure=own["title"])[[*key, "condition", "measure", "before", "after"]]
 
 
 def findings(rows: pd.DataFrame) -> pd.DataFrame:
@@ -372,19 +365,14 @@ class ModelFacts:
     @functools.cached_property
     def group_values(self) -> pd.DataFrame:
         """How good it is for each group: estimates of the measures that its figures have, the worst first."""
-        found = self.estimates[
-            self.estimates["part"].ne(ALL)
-            & self.estimates["condition"].eq("")
-            & self.estimates["label"].eq("")
-            & self.estimates["value"].notna()
-        ]
+        found = self.estimates[self.estimates["part"].ne(ALL) & self.estimates["value"].notna()]
+        found = found[found["condition"].eq("") & found["label"].eq("")]
         infos = found["measure"].map(info_of)
-        wanted = {(figure.task, figure.measure) for figure in self.figures}
         found = found.assign(title=[info.title for info in infos], better=[info.better for info in infos])
-        known = [(row.task, row.title) in wanted for row in found.itertuples()]
-        found = found[np.array(known, dtype=bool)]
-        order = found["value"].where(found["better"].ne(LOWER), -found["value"])
-        found = found.assign(order=order).sort_values(["corpus", "task", "title", "order"], kind="stable")
+        wanted = pd.MultiIndex.from_tuples([(one.task, one.measure) for one in self.figures] or [("", "")])
+        found = found[pd.MultiIndex.from_frame(found[["task", "title"]]).isin(wanted)]
+        found = found.assign(order=found["value"].where(found["better"].ne(LOWER), -found["value"]))
+        found = found.sort_values(["corpus", "task", "title", "order"], kind="stable")
         return found.drop_duplicates(["corpus", "task", "title", "part"])
 
     @functools.cached_property
