@@ -184,6 +184,8 @@ def measured(row: object, label_: bool = True) -> str:
     Labels of classes and bins stand where people say them: ``recall of anger``, ``recall of arousal (up to
     0.25)``; ``label_`` leaves out any other.
     """
+    if row.test == "Mean Value":
+        return row.task
     info = measure_of(row.test, row.family)
     task = "" if row.task in SINGLE else f" of {row.task}"
     if not info.name or row.test.startswith(UNDER):

@@ -127,7 +127,7 @@ def summary_lines(facts: ModelFacts) -> Iterator[str]:
     for words, brief in (("worse for", for_groups(facts)), ("breaks under", under_changes(facts))):
         if brief.state == FAIL:
             yield f"  {words} {brief}"
-        elif brief.state in (PASS, INCONCLUSIVE):
+        elif brief.state in (PASS, INCONCLUSIVE) and facts.few.empty:
             yield f"  {brief.says}"
     if len(facts.few):
         yield "  Too few speakers to generalise; what these speakers show:"
