@@ -136,11 +136,12 @@ def test_the_heat_map_leads_to_families_and_counts_what_fails(run):
     record, frame, _ = run
     shown = BeautifulSoup(page_html(record, frame, NOTHING), "html.parser").select_one(".sc-heat")
     heads = [head.get_text() for head in shown.select("thead tr:last-child th")]
-    assert heads == ["values", "accent"]  # word errors: nothing was evaluated
+    assert heads == ["values", "accent", "Word errors"]
     cells = {cell["href"]: (cell.get_text(), cell.parent["class"]) for cell in shown.select("td a")}
     assert cells["results/good/fairness_accent.html"] == ("✗1", ["sc-fail"])
     assert cells["results/worse/fairness_accent.html"] == ("✓", ["sc-pass"])
-    assert "results/constant/fairness_accent.html" not in cells  # not counted
+    assert cells["results/constant/fairness_accent.html"][0] == "–"  # not counted
+    assert cells["results/writer/asr_word_errors.html"][0] == "–"
     assert not any("random" in address for address in cells)
 
 
