@@ -18,8 +18,9 @@ from soundcheck.report.formats import significant
 from soundcheck.report.names import label
 from soundcheck.report.tables import number
 from soundcheck.results.estimates import read_estimates
+from soundcheck.results.facts import counts, few_speakers
+from soundcheck.results.standing import ASPECTS, aspects
 from soundcheck.results.states import counted
-from soundcheck.results.summary import ASPECTS, aspects, few_speakers, tally
 from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
@@ -98,7 +99,7 @@ class Tables:
         for name, rows in parts.items():
             yield str(len(rows)), f"rows, {name}"
             if "state" in rows:
-                found = tally(rows)
+                found = counts(rows)
                 yield from ((str(n), f"{state}, {name}") for state, n in found.items())
                 yield str(found.judged), f"evaluated, {name}"
                 fails = counted(rows[rows["state"].eq("fail")])

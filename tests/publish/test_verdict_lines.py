@@ -30,8 +30,9 @@ def test_a_failure_and_an_inconclusive_test(lines):
         "(95 % 0.57 to 0.66, 20 speakers; chance 0)."
     )
     assert fails == (
-        "What fails: 1 of 3 tests fails; the largest about fairness: arousal of german speakers is 0.30 against 0.48 of the "
-        "others (difference −0.18, 95 % −0.32 to −0.11, 10 speakers, surely beyond the margin of 0.075). "
+        "What fails: 1 of 3 tests fails; the largest about fairness: arousal of german speakers "
+        "is 0.30 against 0.48 of the others (difference −0.18, 95 % −0.32 to −0.11, 10 speakers, "
+        "surely beyond the margin of 0.075). "
         "1 pass, 1 fail, 1 inconclusive, 0 not evaluated, 0 reported."
     )
     assert left == (

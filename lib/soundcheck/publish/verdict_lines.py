@@ -16,8 +16,8 @@ from soundcheck.common.wording import counted
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import inline
 from soundcheck.report import key_figures
+from soundcheck.report.failures import not_excluded
 from soundcheck.report.formats import significant
-from soundcheck.report.inconclusive import not_excluded
 from soundcheck.results.conclusion import conclusion
 from soundcheck.results.facts import headline
 from soundcheck.results.record import KeyFigure

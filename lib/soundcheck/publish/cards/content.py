@@ -15,8 +15,8 @@ from soundcheck.publish.cards import measurements
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report import failures, key_figures
+from soundcheck.report.failures import planned
 from soundcheck.report.formats import significant
-from soundcheck.report.inconclusive import planned
 from soundcheck.report.names import label
 from soundcheck.results.estimates import ALL
 from soundcheck.results.facts import counts
