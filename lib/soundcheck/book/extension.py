@@ -65,7 +65,7 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
     else:
         text = written.page(name)
     known = {f"book/{path.stem}" for path in (resources.root() / "book").iterdir()}
-    source[0] = written.linked(text, page, (known | {"book/find_your_way"}) - app.env.found_docs)
+    source[0] = written.linked(text, page, known - app.env.found_docs)
 
 
 def _families() -> list[str]:

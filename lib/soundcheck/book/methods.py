@@ -18,8 +18,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.corpora import audio
 from soundcheck.report import study_figures, tables
 from soundcheck.report.html import join
-from soundcheck.report.pair_player import Side, sweep, switched
-from soundcheck.report.players import settings
+from soundcheck.report.players import Side, settings, sweep, switched
 from soundcheck.report.sound_tables import material
 from soundcheck.report.spectrum_figures import magnitude_responses, spectra
 from soundcheck.report.style import show

@@ -26,6 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import numpy as np
 
 from soundcheck.evaluation.conclusions import GroupGap
+from soundcheck.evaluation.eligibility import skip_small_groups
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.measure_sets import MeasureSet
 from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
@@ -189,3 +190,19 @@ def compared_columns(
         for test in tests:
             evaluation.skip(subset, reason if known else f"the corpus has no column {column}", test, column)
     return found
+
+
+def judge_columns(
+    evaluation: Evaluation,
+    subset: Subset,
+    tests: Mapping[str, Measure],
+    few: str = "",
+    against: str = EVERYBODY,
+) -> tuple[list[tuple[object, ...]], dict[str, list[str]]]:
+    """Judge the groups of each column of the family; gives those that are too small, and those compared."""
+    few = few or f"fewer than 2 groups with {evaluation.family.options['minimum_segments']} segments"
+    small = skip_small_groups(evaluation, subset, tests)
+    compared = compared_columns(evaluation, subset, tests, evaluation.groups, few)
+    for column, groups in compared.items():
+        judge_groups(evaluation, subset, column, groups, tests, against=against)
+    return small, compared

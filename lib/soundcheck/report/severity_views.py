@@ -31,9 +31,9 @@ from soundcheck.report import figures, page, views
 from soundcheck.report.compared_examples import recordings
 from soundcheck.report.formats import Cell, number, two_lines, value_cell
 from soundcheck.report.html import Html, element, folded
-from soundcheck.report.recognition_tables import POINTS, percent_cell
 from soundcheck.report.spectrum_figures import spectra
 from soundcheck.report.style import label
+from soundcheck.report.words import POINTS, percent_cell
 from soundcheck.statistics.crossing import Crossing
 from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import UNCHANGED, info_of
@@ -94,7 +94,7 @@ def quality_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:
         for steps in everywhere:
             name = quality_name(next(iter(steps.values())))
             curves.append((series, evaluation.curve(steps, quality_of, name=name, series=series.name)))
-    _curves(evaluation, curves, "quality of the predictions")
+    step_curves(evaluation, curves, "quality of the predictions")
 
 
 def unchanged_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:
@@ -103,10 +103,10 @@ def unchanged_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:
     for series, everywhere in swept:
         about = {"name": UNCHANGED, "series": series.name}
         curves += [(series, evaluation.curve(steps, proportion_unchanged, **about)) for steps in everywhere]
-    _curves(evaluation, curves, "share of unchanged predictions")
+    step_curves(evaluation, curves, "share of unchanged predictions")
 
 
-def _curves(
+def step_curves(
     evaluation: Evaluation, curves: Sequence[tuple[PerturbationSeries, pd.DataFrame]], what: str
 ) -> None:
     """Draw curves, a panel a series and corpus, and give their numbers behind a line that opens them."""
