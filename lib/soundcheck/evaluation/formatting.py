@@ -21,7 +21,6 @@ import pandas as pd
 from soundcheck.corpora.languages import among
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
-from soundcheck.evaluation.words import wer
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import stack
@@ -29,7 +28,7 @@ from soundcheck.metrics.entities import Entity, closest, compare_entities, find_
 from soundcheck.metrics.formatting import MARKS, format_errors, has_capitals, has_marks, split_marks
 from soundcheck.metrics.normalisation import NORMALISERS, fold_case
 from soundcheck.metrics.word_errors import Counts, word_errors
-from soundcheck.metrics.word_rates import ratio_of_sums
+from soundcheck.metrics.word_rates import ratio_of_sums, wer
 from soundcheck.metrics.writing import MIXED, WORD, unit_of, without_blanks
 from soundcheck.models.reference import reference_predictions
 

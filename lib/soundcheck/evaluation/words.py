@@ -27,11 +27,14 @@ from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.combinators import paired, paired_difference, relative_difference, stack
 from soundcheck.metrics.made_up import empty_answers
 from soundcheck.metrics.word_confidence import normalised_cross_entropy
-from soundcheck.metrics.word_errors import Counts, character_errors, error_rates, word_error_rate, word_errors
+from soundcheck.metrics.word_errors import error_rates, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import (
+    cer,
+    characters_of,
     error_rate_with_missing,
     match_error_rate,
     sentence_error_rate,
+    wer,
     word_information_lost,
 )
 from soundcheck.metrics.writing import CHARACTER, MIXED, WORD, unit_of
@@ -44,32 +47,6 @@ RATE_COLUMNS = (
     *("corpus", "column", "group", "value", "insertions", "deletions", "substitutions", "low", "high"),
     *("standard_error", "characters", "words", "segments", "blocks"),
 )
-
-
-def wer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Word error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing."""
-    counts = word_errors(references, hypotheses)
-    return word_error_rate(counts.words, counts.errors)
-
-
-def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing.
-
-    Blanks are no characters where references are in scripts without blanks between words.
-    """
-    counts = characters_of(references, hypotheses)
-    return word_error_rate(counts.words, counts.errors)
-
-
-def group_error_rate(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Error rate by which groups are compared: of words, or of characters if their scripts may differ."""
-    return (cer if unit_of(references) == MIXED else wer)(references, hypotheses)
-
-
-def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
-    """Count character errors as :func:`cer` does."""
-    unit = unit_of(references)
-    return character_errors(references, hypotheses, blanks=None if unit == MIXED else unit != CHARACTER)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
