@@ -59,8 +59,8 @@ def cells(
         pages.markdown(f"# Corpus {heading(about.name)}"),
         pages.output(join(top)),
         *([pages.markdown("## Audit"), pages.output(_audit(found, listens))] if found else []),
-        *_section("Listen", _examples(corpus, media) if listens else Html()),
         *_section("At a glance", join(_pictures(corpus, tasks, sounds, media))),
+        *_section("Listen", _examples(corpus, media) if listens else Html()),
         *_section("Details", join(_details(about, corpus))),
     ]
 
@@ -98,7 +98,8 @@ def _pictures(
         corpus_views.speakers(segments, _columns(corpus)),
     ]
     if labelled:
-        drawn.append((figures.label_distribution(segments[labelled], classes), "Labels of the segments"))
+        labels = {name: segments[name] for name in labelled}
+        drawn.append((figures.label_distribution(labels, classes), "Labels of the segments"))
     yield from (figures.show(media, *one) for one in drawn if one)
     if sampled := [name for name, one in sounds.items() if not one.whole]:
         names = ", ".join(MEASURES[name].title for name in sampled).capitalize()

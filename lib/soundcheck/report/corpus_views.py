@@ -246,8 +246,7 @@ def recordings(segments: pd.DataFrame, sounds: Mapping[str, Measured]) -> tuple[
     with look():
         figure, places = grid(len(panels), 3, 3.1, 2.4)
         for axes, (title, unit, values, of) in zip(places, panels, strict=False):
-            middle = np.median(values)
-            about = f"median {number(middle, min(2, digits_for(middle)))} {unit}".strip()
+            about = f"median {np.median(values):.4g} {unit}".strip().replace("-", "−")
             _histogram(axes, values, f"{title}, {len(values):,} {of}\n{about}", unit, of)
     return figure, f"Histograms: {', '.join(texts)}"
 
@@ -256,6 +255,7 @@ def _histogram(axes: Axes, values: np.ndarray, title: str, xlabel: str, ylabel: 
     low, high = values.min(), values.max()
     whole = np.array_equal(values, np.round(values)) and high - low < 40
     bins = {"discrete": True} if whole else {"bins": 30, "log_scale": bool(low > 0 and high > WIDE * low)}
+    axes.ticklabel_format(useOffset=False)
     seaborn.histplot(x=values, element="step", color=BLUE, alpha=1, ax=axes, **bins)
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_title(title, loc="left", fontsize=9)
