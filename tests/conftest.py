@@ -17,7 +17,7 @@ from browser import missing, started_browser
 from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
 from pydantic import TypeAdapter
 
-from soundcheck.book import jupyter_book
+from soundcheck.book import sphinx_run
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.models import processes
@@ -252,7 +252,7 @@ def forked_sphinx(preloaded):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("soundcheck.report.style._picture", blank)
         if notebook_worker.FORKS:
-            patch.setattr(jupyter_book, "subprocess", preloaded().modules()[0])
+            patch.setattr(sphinx_run, "subprocess", preloaded().modules()[0])
         yield
 
 

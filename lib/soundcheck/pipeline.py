@@ -13,7 +13,7 @@ import functools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -53,9 +53,6 @@ from soundcheck.run.stages import Stages
 from soundcheck.suite.entries import ComparisonEntry, Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.suite_file import read_suite
-
-if TYPE_CHECKING:
-    from soundcheck.book.jupyter_book import JupyterBook
 
 WORD_ERRORS = "asr_word_errors"  # the family whose groups are told apart in a table file
 
@@ -257,17 +254,13 @@ def _connected(cluster: str) -> contextlib.AbstractContextManager[Cluster | None
 
 def _run(folder: Opened, *, jobs: int, **asked: Any) -> Outcome:
     """Run a suite, or a part of it, see :func:`_run_in`."""
-    with (
-        runner.Places(folder.output.cache, folder.output.log, jobs) as places,
-        contextlib.ExitStack() as begun,
-    ):
-        return _run_in(folder, places, begun, jobs=jobs, **asked)
+    with runner.Places(folder.output.cache, folder.output.log, jobs) as places:
+        return _run_in(folder, places, jobs=jobs, **asked)
 
 
 def _run_in(
     folder: Opened,
     places: runner.Places,
-    begun: contextlib.ExitStack,
     *,
     jobs: int,
     no_code: bool,
@@ -279,7 +272,7 @@ def _run_in(
     history: Path | None = None,
     efficiency: float | None = None,
 ) -> Outcome:
-    """Run with places for notebooks and for what begins early; what shards have answered is not asked."""
+    """Run with places for notebooks; what shards have answered is not asked."""
     again = folder.output.has_run
     tested = folder.begin(no_code=no_code)
     plan, output = folder.plan, folder.output
@@ -325,8 +318,7 @@ def _run_in(
     planned = [*judging, *studying, *(job for jobs in common.values() for job in jobs)]
     describe = functools.partial(_comparison, judging, planned, suite, tested, corpora, output)
     later = [describe(entry, common[name]) for name, entry in suite.comparisons.items()]
-    builders: list[JupyterBook] = []
-    meanwhile = functools.partial(_begin_book, output, jobs, begun, builders) if book else None
+    meanwhile = _import_book if book else None
     done = _execute(planned, later, output, places, meanwhile)
     judged, studied = done[: len(judging)], done[len(judging) : len(judging) + len(studying)]
     compared = done[len(planned) :]
@@ -382,7 +374,6 @@ def _run_in(
             sounds=sounds,
             jobs=jobs,
             history=history,
-            book=builders[0] if builders else None,
         )
     stages.end()
     built = book and not problems
@@ -423,11 +414,9 @@ def _keep(history: Path, output: Output) -> str:
     return ""
 
 
-def _begin_book(output: Output, jobs: int, begun: contextlib.ExitStack, builders: list[JupyterBook]) -> None:
-    """Import what writes the pages and what builds them, which takes a second; notebooks begin meanwhile."""
+def _import_book() -> None:
+    """Import what writes the pages, which takes a second; notebooks begin meanwhile."""
     from soundcheck.book import assembly, build  # noqa: F401
-
-    builders.append(begun.enter_context(build.builder(output, jobs)))
 
 
 def _comparison(

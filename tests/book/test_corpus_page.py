@@ -1,16 +1,11 @@
 """The page of a corpus: what was measured, by group, and nothing from data unescaped."""
 
-import dataclasses
-import json
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck.book import assembly, corpus_page
-from soundcheck.book.kept_cells import KeptCells
+from soundcheck.book import corpus_page
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora.corpus import Corpus
@@ -155,42 +150,6 @@ def test_the_audit_is_a_part_of_the_page(page):
     assert "## Audit" in text and "3 segments of 1 file overlap with another one" in text
     assert "Resampled and permuted: 2 speakers." in text and "<script>" not in text
     assert "udit" not in page()
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_an_audit_is_made_once_for_the_same_segments(there, tmp_path, monkeypatch):
-    for name, peak in {"a": 0.1, **({"b": 0.01} if there else {})}.items():
-        soundfile.write(tmp_path / f"{name}.wav", peak * np.sin(np.arange(16000) / 10), 16000)
-    table = pd.DataFrame(
-        {"file": ["a.wav"] * 8 + ["b.wav"] * 8, "start": np.nan, "end": np.nan, "duration": 1.0}
-    )
-    table = table.assign(
-        audio=[f"digest {file}" for file in table["file"]], sex=["male"] * 8 + ["female"] * 8
-    )
-    table = table.assign(speaker=[str(n // 2) for n in range(16)], split="test", level=np.arange(16.0))
-    corpus = Corpus("c", CorpusEntry("c", "csv"), tmp_path, table, (), (), False, "")
-    record = SimpleNamespace(seed=0, replicates=100, interval="t")
-    kept, asked = KeptCells(tmp_path / "cells", tmp_path, "1"), []
-
-    def counted(*arguments, **options):
-        asked.append(arguments[0])
-        return audit(*arguments, **options)
-
-    def audited(about):
-        return assembly._audited(about, {}, record, kept, tmp_path / "cache", 1)
-
-    monkeypatch.setattr(assembly, "audit", counted)
-    first, again = audited(corpus), audited(corpus)
-    assert len(asked) == (1 if there else 3)  # what could not be read is tried again
-    assert repr(first) == repr(again) and first.repeats.recordings and first.unchanging
-    assert there == first.frame["gap"].notna().any()
-    plain = [
-        json.dumps(dataclasses.asdict(one), default=lambda n: n.item())
-        for one in (first, audit(corpus, {}, tmp_path / "cache", replicates=100))
-    ]
-    assert plain[0] == plain[1]
-    audited(dataclasses.replace(corpus, segments=table.assign(level=0.0)))
-    assert len(asked) == (2 if there else 5)
 
 
 def test_what_voids_numbers_stands_before_them(page):

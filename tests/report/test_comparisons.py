@@ -1,13 +1,16 @@
 """What a page says of a comparison: the answer first, p-values, words; text of data stays text."""
 
+import dataclasses
 import html
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from soundcheck.metrics.word_changes import changed_words, word_changes
-from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.report import comparisons, word_tables
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.comparison import Pair
+from soundcheck.report import comparisons
 from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.statistics import bootstrap
 
@@ -30,19 +33,37 @@ def test_answer_and_table():
         assert "<b>" not in text and "&lt;b&gt;" in text
 
 
-@pytest.mark.parametrize(("p", "said"), [(np.nan, ""), (1e-9, "p < 0.0001"), (0.25, "p = 0.25")])
+@pytest.mark.parametrize(("p", "said"), [(np.nan, ""), (1e-9, "p < 0.001"), (0.25, "p = 0.25")])
 def test_p_values(p, said):
     table = str(comparisons.contrast_table(contrast_frame([FOUND]).assign(p_value=p)))
     assert said in html.unescape(table) and (said or "p =" not in table)
 
 
-def test_words():
-    texts = [[f"{HOSTILE} on"] * 6, ["on"] * 6, [f"{HOSTILE} off"] * 6]
-    changes = word_changes(*texts)
-    net = bootstrap.resample(word_error_rate(changes["words"], changes["corrected"]), np.arange(6))
-    shown = str(comparisons.word_changes_table([("c", changes, net)], "percentile"))
-    words = str(word_tables.word_change_table(changed_words(*texts), "c"))
-    assert ">12<" in shown and "+50.0 %" in shown
-    assert "2 of 2 changed words" in words and "<b>" not in words
-    assert "do not both transcribe" in str(comparisons.word_changes_table([], "percentile"))
-    assert "share no task" in str(comparisons.impact_table([], "percentile"))
+def pair(*texts):
+    """Make a pair of transcripts, or of classes, of six speakers."""
+    said, baseline, candidate = (np.array(own, dtype=object) for own in texts)
+    task = BUILTIN["emotion" if said[0] == "anger" else "transcript"]
+    return Pair("c", task, pd.DataFrame({"key": list("abcdef")}), said, baseline, candidate, np.arange(6), "")
+
+
+def test_what_was_corrected_and_broken():
+    comparison = SimpleNamespace(
+        interval="percentile", resample=lambda pair, own: bootstrap.resample(own, pair.blocks)
+    )
+    spoken = pair([f"{HOSTILE} on"] * 6, ["on"] * 6, [f"{HOSTILE} off"] * 6)
+    shown, words = str(comparisons.word_impacts(comparison, [spoken])), str(comparisons.words(spoken))
+    assert ">12<" in shown and "+0.0 %" in shown  # one word of each segment is corrected, one broken
+    assert "2 of 2 changed words" in words and "<b>" not in words and "&lt;b&gt;" in words
+    classes = pair(["anger"] * 6, ["anger"] * 5 + ["joy"], ["joy"] + ["anger"] * 5)
+    shown = str(comparisons.impacts(comparison, [classes]))
+    assert shown.count("16.7 %") == 2 and "33.3 %" in shown and "neutral" in shown
+    assert str(comparisons.impacts(comparison, [])) == str(comparisons.word_impacts(comparison, [])) == ""
+    names = [text.get_text() for text in comparisons.impact_figure(classes).axes[0].get_legend().get_texts()]
+    assert names == ["added errors: 1 of 6", "changed errors: 0 of 6", "corrections: 1 of 6"]
+
+
+def test_right_is_better_whatever_the_rule():
+    frame = contrast_frame([FOUND, dataclasses.replace(FOUND, test="Errors", rule="<", outcome="better")])
+    figure = comparisons._differences(frame.assign(name=["more is better", "fewer is better"]))
+    points = [line.get_xdata()[0] for line in figure.axes[0].lines]
+    assert points == [-0.1, 0.1]

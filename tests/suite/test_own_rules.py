@@ -77,7 +77,7 @@ def test_a_family_with_thresholds_of_the_suite():
         },
     )
     mean, shipped_mean = family.tests["Recall Per Bin"], shipped.tests["Recall Per Bin"]
-    before = shipped_mean.thresholds["arousal"]
+    before = shipped_mean.thresholds["regression"]
     assert mean.threshold_for(AROUSAL) == 0.15 and mean.is_own(AROUSAL)
     assert mean.change_for(AROUSAL) == f"changed in this suite: {before:g} → 0.15 (agreed)"
     assert mean.threshold_for(VALENCE) == shipped_mean.threshold_for(VALENCE)
@@ -105,7 +105,7 @@ def test_a_threshold_file_of_the_suite_is_marked_where_it_differs(tmp_path):
     shipped = (resources.root() / "thresholds/correctness_regression.yml").read_text()
     (tmp_path / "thresholds").mkdir()
     own = tmp_path / "thresholds/correctness_regression.yml"
-    own.write_text(shipped.replace("arousal: 0.1", "arousal: 0.2"))
+    own.write_text(shipped.replace("threshold: 0.1", "threshold: 0.2"))
     family = read_family("correctness_regression", tmp_path)
     marked = {test.name for test in family.tests.values() if test.change_for(AROUSAL)}
     assert marked == {"Mean Absolute Error"}

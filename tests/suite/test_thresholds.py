@@ -58,7 +58,6 @@ def test_published_thresholds(row):
     for name in EMOTION_TASKS:
         task = BUILTIN[name]
         assert test.threshold_for(task) == (float(row[name]) if row[name] else None)
-        assert (name in test.thresholds) == bool(row[name])  # explicit, not by kind
     assert test.rule == RULE_NAMES[row["compare"]]
     assert test.decimals == int(row["round"])
     assert test.source == "method-tests"
@@ -203,7 +202,8 @@ def test_a_family_of_ones_own(tmp_path):
     assert family.tests["Mean Value"].thresholds == {"arousal": 0.03, "regression": 0.1}
     assert own(tmp_path, GOOD.replace("0.03", "3e-2")).tests == family.tests
     assert family.applies_to(BUILTIN["valence"]) and not family.applies_to(BUILTIN["emotion"])
-    assert family.digest != own(tmp_path, GOOD + "# changed\n").digest
+    assert family.digest == own(tmp_path, GOOD + "# only a comment\n").digest
+    assert family.digest != own(tmp_path, GOOD.replace("0.03", "0.04")).digest
 
 
 @pytest.mark.parametrize(
@@ -286,8 +286,8 @@ def test_unknown_family_names_the_nearest(tmp_path):
 
 def test_other_thresholds_for_a_shipped_family(tmp_path):
     shipped = (resources.root() / "thresholds/correctness_regression.yml").read_text()
-    family = own(tmp_path, shipped.replace("arousal: 0.1", "arousal: 0.2"), "correctness_regression")
-    assert family.tests["Mean Absolute Error"].thresholds["arousal"] == 0.2
+    family = own(tmp_path, shipped.replace("threshold: 0.1", "threshold: 0.2"), "correctness_regression")
+    assert family.tests["Mean Absolute Error"].thresholds["regression"] == 0.2
     assert family.digest != read_family("correctness_regression").digest
     typo = shipped.replace("Mean Absolute Error", "Mean Absolute Eror")
     with pytest.raises(InputError, match=r"line \d+, .*unknown test. Did you mean 'Mean Absolute Error'\?"):
@@ -449,7 +449,7 @@ def test_thresholds_of_four_classes_judge_no_other_number(name):
             assert test.threshold_for(task) == (None if test.classes else general)
             assert bool(test.unsuited(task)) == bool(test.classes)
             assert test.fits(task) == ("classification" in test.thresholds)  # null: shown without verdict
-        assert test.threshold_for(BUILTIN["emotion"]) == test.thresholds.get("emotion")
+        assert test.threshold_for(BUILTIN["emotion"]) == general
         assert test.threshold_for(Task("stress", "regression")) == test.thresholds.get("regression")
 
 
@@ -458,8 +458,8 @@ def test_thresholds_of_four_classes_judge_no_other_number(name):
     [
         ("word: [1, 2, 3,", "word: [2, 1, 3,", "options.lengths.word: these are not rising numbers"),
         ("lengths: {", "lengths: {letter: [1], ", "options.lengths.letter: unknown key"),
-        ("{transcript: null}", "{transcript: nul}", "'nul' is not a number"),
-        ("{transcript: null}", "{transcript: 1.5}", "1.5 is impossible, scores lie from 0 to 1"),
+        ("{transcription: null}", "{transcription: nul}", "'nul' is not a number"),
+        ("{transcription: null}", "{transcription: 1.5}", "1.5 is impossible, scores lie from 0 to 1"),
     ],
 )
 def test_options_of_word_errors_are_checked_and_no_threshold_is_null(tmp_path, before, after, what):
@@ -469,3 +469,49 @@ def test_options_of_word_errors_are_checked_and_no_threshold_is_null(tmp_path, b
     (tmp_path / "thresholds" / "asr_word_errors.yml").write_text(text.replace(before, after))
     with pytest.raises(InputError, match=what):
         read_family("asr_word_errors", tmp_path)
+
+
+CHANGED = """\
+family: mine
+category: robustness
+title: Mine
+tasks: [regression, classification]
+changes:
+  Soft: {transform: gain, gain_db: -2}
+  Loud: {transform: gain, gain_db: 2}
+defaults: {rule: "<", source: words, decimals: 2}
+tests:
+  Change {change}: {threshold: 0.1, note: {Soft: quieter, Loud: louder}}
+  Last: {rule: ">", thresholds: {regression: 0.2}}
+"""
+
+
+def test_a_test_may_stand_for_all_changes_and_take_what_the_file_says_of_all(tmp_path):
+    family = own(tmp_path, CHANGED)
+    soft, loud, last = family.tests.values()
+    assert (soft.name, soft.note, loud.name, loud.note) == ("Change Soft", "quieter", "Change Loud", "louder")
+    assert soft.thresholds == loud.thresholds == {"regression": 0.1, "classification": 0.1}
+    assert (soft.rule, soft.source, soft.decimals, last.rule, last.source) == ("<", "words", 2, ">", "words")
+    written = CHANGED.replace(
+        "  Change {change}: {threshold: 0.1, note: {Soft: quieter, Loud: louder}}\n", ""
+    )
+    of_both = "{regression: 0.1, classification: 0.1}"
+    each = f"{{rule: '<', source: words, decimals: 2, thresholds: {of_both}, note: %s}}"
+    lines = [f"  Change {name}: {each % note}\n" for name, note in (("Soft", "quieter"), ("Loud", "louder"))]
+    assert own(tmp_path, written.replace("tests:\n", "tests:\n" + "".join(lines))).digest == family.digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"<"', "smaller", r"line 8, defaults.rule: 'smaller' is not known here"),
+        ("decimals", "decimal", "defaults.decimal: unknown key. Did you mean 'decimals'"),
+        ("threshold: 0.1", "threshold: 0.1, thresholds: {regression: 1}", "there are two thresholds"),
+        ("threshold: 0.1, ", "", "there is no threshold"),
+        ("threshold: 0.1", "threshold: low", r"threshold: 'low' is not a number"),
+        ("changes:", "unchanged:", "line 10, tests.'Change {change}': there are no changes"),
+    ],
+)
+def test_what_stands_for_several_tests_is_checked(tmp_path, old, new, words):
+    with pytest.raises(InputError, match=words):
+        own(tmp_path, CHANGED.replace(old, new))

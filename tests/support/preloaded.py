@@ -40,10 +40,10 @@ SHARED = "SOUNDCHECK_TESTS_SHARED"  # a variable: folder of the demo's sounds an
 TEMPLATES = "SOUNDCHECK_TESTS_TEMPLATES"  # a variable: folder of compiled templates of pages
 MODELS = ("soundcheck.models.importing", "soundcheck.models.library_model", "soundcheck.predict.workers")
 NOTEBOOKS = "soundcheck.run.notebook_worker"
-BOOKS = "soundcheck.book.incremental"
-EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_comments", "sphinx_copybutton")
-EXTENSIONS += ("sphinx_external_toc", "sphinx_multitoc_numbering", "sphinx_thebe", "sphinx_togglebutton")
-EXTENSIONS += ("sphinx.ext.mathjax", "sphinx_design", "sphinxcontrib.bibtex", "pybtex.plugin")
+BOOKS = "soundcheck.book.sphinx_run"
+EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_external_toc", "sphinx_multitoc_numbering")
+EXTENSIONS += ("sphinx.ext.mathjax", "sphinxcontrib.bibtex", "pybtex.plugin", "jupyter_book.cli.main")
+EXTENSIONS += ("soundcheck.book.extension", "soundcheck.report.look_of_pages")
 # What the library imports when it is first needed, and every fork would.
 LAZY = ("scipy.signal", "scipy.stats", "seaborn", "pyarrow.dataset", "pandas.core.methods.to_dict", "av")
 LAZY += ("matplotlib.backends.backend_svg", "matplotlib.style", "PIL.GifImagePlugin", "PIL.JpegImagePlugin")
@@ -201,10 +201,6 @@ class _Forked:
                 stack.callback(os.close, stdout)
                 stderr = stderr.fileno()
             elif module == BOOKS:
-                assert stdin == subprocess.PIPE
-                stdin, ours_in = os.pipe()
-                self.stdin = os.fdopen(ours_in, "wb")
-                stack.callback(os.close, stdin)
                 stdout = stderr = stdout.fileno()
             descriptors = [theirs.get(one, one) for one in (stdin, stdout, stderr)]
             self.pid = server.fork(request, *descriptors, *pass_fds)
@@ -250,7 +246,7 @@ def _preload_sphinx() -> tuple[Any, str]:
     """Import what builds a book, once the first one is wanted; gives all entry points, and `TEMPLATES`."""
     from sphinx.application import builtin_extensions
 
-    for name in ("soundcheck.book.incremental", *builtin_extensions, *EXTENSIONS):
+    for name in (*builtin_extensions, *EXTENSIONS):
         importlib.import_module(name)
     found = importlib.metadata.entry_points(), os.environ[TEMPLATES]
     _keep_apart()
@@ -264,7 +260,7 @@ def _build_book(source: Path, work: Path, jobs: int) -> int:
     import sphinx.registry
     import sphinx.theming
 
-    from soundcheck.book import incremental
+    from soundcheck.book import sphinx_run
 
     installed, templates = _preload_sphinx()
     for module in (importlib.metadata, pybtex.plugin, sphinx.registry, sphinx.theming):
@@ -272,7 +268,7 @@ def _build_book(source: Path, work: Path, jobs: int) -> int:
     set_up = jinja2.Environment.__init__
     cache = jinja2.FileSystemBytecodeCache(templates)
     jinja2.Environment.__init__ = functools.partialmethod(set_up, bytecode_cache=cache)
-    return incremental.build(source, work, jobs)
+    return sphinx_run.main(source, work, jobs)
 
 
 def _keep_apart() -> None:
@@ -380,13 +376,13 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         connection.close()
         time.tzset()
         source, work, jobs = request["arguments"]
-        sys.exit(_build_book(Path(source), Path(work), int(jobs)) if sys.stdin.readline() else 0)
+        sys.exit(_build_book(Path(source), Path(work), int(jobs)))
     if request["kind"] == SCRIPT:
         connection.close()  # what it starts is started
         exec(*request["arguments"], {})
         return
     from soundcheck import cli
-    from soundcheck.book import jupyter_book
+    from soundcheck.book import sphinx_run
     from soundcheck.models import importing, library_model, processes
     from soundcheck.predict import workers
     from soundcheck.run import notebook_worker
@@ -401,7 +397,7 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         return
     replaced = Preloaded(connection).modules()
     processes.subprocess, processes.os = replaced
-    notebook_worker.subprocess = jupyter_book.subprocess = replaced[0]
+    notebook_worker.subprocess = sphinx_run.subprocess = replaced[0]
     sys.argv = ["soundcheck", *request["arguments"]]
     cli.main()
 

@@ -1,11 +1,7 @@
-"""The page of all results: the first rows in the page, and all of them in a file beside it.
+"""The page of all results: a table whose rows come in a file beside it, so that it stays small.
 
-Conventions
------------
-- A page holds some hundred rows and no more; a script shows all rows from the file and without it the page
-  says where the table is. So the page stays small however many rows there are.
-- The file names each different value of a column once: a row is a list of their numbers, then the number of
-  its page, then where on that page it stands.
+The file names each different value of a column once: a row is a list of their numbers, then the number of its
+page, then where on that page it stands.
 """
 
 from __future__ import annotations
@@ -16,10 +12,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from soundcheck.book import pages
-from soundcheck.book.script_data import script
-from soundcheck.common.escaping import shorten, xml_text
+from soundcheck.book.script_data import script, text
 from soundcheck.report import tables
-from soundcheck.report.html import Html, element, join
+from soundcheck.report.html import element, join
 from soundcheck.report.names import measure
 from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import (
@@ -32,11 +27,9 @@ from soundcheck.report.verdict_tables import (
 from soundcheck.results.page_names import result_page
 
 ROWS = "all_results.js"
-FIRST_ROWS = 100  # that stand in the page itself
 COLUMNS = ["model", "corpus", "family", "task", "test", "state", "value and 95 % interval"]
 COLUMNS += ["difference and 95 % interval", "threshold"]
 LINKED, BADGE = COLUMNS.index("family"), COLUMNS.index("state")
-NUMBERS = [COLUMNS.index(name) for name in ("value and 95 % interval", "difference and 95 % interval")]
 
 
 class Value(NamedTuple):
@@ -46,58 +39,49 @@ class Value(NamedTuple):
     small: tuple[str, ...] = ()
     sort: object = None
     facet: str | None = None
-    badge: str | None = None
 
     def written(self) -> str | list:
         """Give it as the script takes it: as short as it can be said."""
-        small = "\n".join(xml_text(shorten(line)) for line in self.small)
-        found = [xml_text(shorten(self.text)), small, self.sort, self.facet and xml_text(shorten(self.facet))]
+        found = [
+            text(self.text),
+            "\n".join(map(text, self.small)),
+            self.sort,
+            self.facet and text(self.facet),
+        ]
         while len(found) > 1 and found[-1] in (None, ""):
             found.pop()
         return found if len(found) > 1 else found[0]
 
 
-def cells(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) -> list[dict]:
-    """Make the page.
-
-    Parameters
-    ----------
-    results
-        The finished results table.
-    among
-        From :func:`soundcheck.book.filled.among`.
-    titles
-        Family -> what pages call it.
-    """
-    first = results.head(FIRST_ROWS)
-    rows = [_shown(row, among[row.Index], titles) for row in first.itertuples()]
-    links = [element("a", file, href=file) for file in ("results.csv", "left_out.csv")]
-    parts = [element("p", "The same table as a file: ", links[0], "; what was left out: ", links[1], ".")]
-    more = len(results) > len(rows)
-    if more:
-        said = f"These are the first {len(rows):,} of {len(results):,} rows; all are in the file."
-        parts.append(element("p", said, class_="sc-note sc-rows-note"))
-    parts.append(tables.table(rows, COLUMNS, filters=tables.FILTERS, beside=ROWS if more else None))
-    return [pages.markdown("# All results"), pages.output(join(parts))]
+def cells(results: pd.DataFrame) -> list[dict]:
+    """Make the page."""
+    links = [element("a", name, href=name) for name in ("results.csv", "left_out.csv")]
+    words = f"{len(results):,} rows, which a script of this page shows. As files: "
+    heads = [element("th", name, scope="col", data_filter=tables.FILTERS.get(name)) for name in COLUMNS]
+    table = element(
+        "table",
+        element("thead", element("tr", *heads)),
+        element("tbody"),
+        class_="sc-table sc-sortable",
+        data_rows=ROWS,
+    )
+    shown = element("div", table, class_="sc-scroll", tabindex="0", role="group", aria_label="table")
+    said = element("p", words, links[0], ", and what was left out: ", links[1], ".")
+    return [pages.markdown("# All results"), pages.output(join([said, shown]))]
 
 
 def data(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) -> str:
-    """Write the file of all rows; parameters as of :func:`cells`."""
+    """Write the file of all rows; ``among`` is of :func:`soundcheck.book.filled.among`."""
     places: list[dict[Value, int]] = [{} for _ in COLUMNS]
-    columns: list[list[str | list]] = [[] for _ in COLUMNS]
     linked: dict[str, int] = {}
     rows = []
     for row in results.itertuples():
-        numbers: list[int | str] = []
         values = _values(row, among[row.Index], titles)
-        for known, column, value in zip(places, columns, values, strict=True):
-            if value not in known:
-                known[value] = len(column)
-                column.append(value.written())
-            numbers.append(known[value])
+        numbers = [known.setdefault(value, len(known)) for known, value in zip(places, values, strict=True)]
         page = linked.setdefault(result_page(row.model, row.family), len(linked))
         rows.append([*numbers, page, anchor_of(row).removeprefix("row-")])
     badges = {f"{look.sign} {look.name}": look.css for look in STATE.values()}
+    columns = [[value.written() for value in known] for known in places]
     about = {"badges": badges, "badge": BADGE, "linked": LINKED, "pages": list(linked)}
     return script("rows", {**about, "columns": columns, "rows": rows})
 
@@ -109,28 +93,10 @@ def _values(row: object, among: Among, titles: Mapping[str, str]) -> Iterator[Va
     yield Value(measure(row.test), tuple(below), facet=row.group)
     state, lines = state_lines(row, among)
     look = STATE[state]
-    order = round(state_order(state, row.p_value), 3)
-    yield Value(f"{look.sign} {look.name}", tuple(lines), order, badge=look.css)
+    yield Value(f"{look.sign} {look.name}", tuple(lines), round(state_order(state, row.p_value), 3))
     digits = tables.digits_for(row.value, row.low, row.high)
     bounds = filter(None, [tables.interval(row, digits)])
     yield Value(tables.number(row.value, digits, row.threshold), tuple(bounds))
     gap, *more = difference_lines(row)
     yield Value(gap, tuple(more))
     yield Value(tables.rule(row))
-
-
-def _shown(row: object, among: Among, titles: Mapping[str, str]) -> list[tables.Cell]:
-    """Show a row as the script shows it from the file."""
-    found = []
-    for column, value in enumerate(_values(row, among, titles)):
-        inner: Html | str = value
-        if column == LINKED:
-            place = anchor_of(row)
-            inner = element("a", inner, href=f"{result_page(row.model, row.family)}.html#{place}")
-        elif value.badge:
-            inner = element("span", inner, class_=f"sc-badge {value.badge}")
-        small = join(element("small", line, class_="sc-line") for line in value.small)
-        css = "sc-number" if column in NUMBERS else None
-        shown = element("span", inner, class_="sc-line") + small
-        found.append(tables.Cell(shown, value.sort, css, facet=value.facet))
-    return found

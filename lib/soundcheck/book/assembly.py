@@ -1,17 +1,15 @@
-"""Writes all sources of the book: pages of results, models, corpora and methods, and its configuration."""
+"""Writes all sources of a report: its pages, its configuration and its contents."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import yaml
-from pydantic import TypeAdapter
 
 from soundcheck.book import (
     all_results,
@@ -19,20 +17,16 @@ from soundcheck.book import (
     corpus_page,
     executed,
     filled,
-    find_your_way,
-    findings,
     history_page,
-    inputs,
-    measures,
     methods,
     model_pages,
     overview,
     pages,
-    recorded_tables,
     search_index,
     sheets,
+    written,
 )
-from soundcheck.book.kept_cells import KeptCells, MadeAhead
+from soundcheck.book.build import shown
 from soundcheck.common import files, resources
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.escaping import one_line
@@ -41,14 +35,16 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.corpus_audit import Audit, audit
-from soundcheck.report import failures, look_of_pages
+from soundcheck.report import failures
 from soundcheck.report.audit_views import recorded_otherwise
 from soundcheck.report.html import Html, element
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.report.tables import caveats_notice
-from soundcheck.results import page_names
 from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.estimates import read_estimates
+from soundcheck.results.facts import ModelFacts, facts_by_model
 from soundcheck.results.page_names import comparison_sheet, model_page
+from soundcheck.results.page_names import corpus_page as corpus_page_of
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.run.output import Output
@@ -56,184 +52,205 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.sounds.sources import speech_source
 from soundcheck.suite.families import Family
 
-NO_STUDIES = (
-    "This page shows simulations whose truth is known; the suite leaves it out with `studies: false`."
+HANDBOOK = "How the tests work in detail, and how models and data of your own are tested, is in the {}."
+
+
+@dataclasses.dataclass(frozen=True)
+class Book:
+    """All that a report is made of."""
+
+    output: Output
+    record: RunRecord
+    results: pd.DataFrame
+    suite_root: Path
+    families: Sequence[Family]
+    corpora: Sequence[Corpus]
+    tasks: Mapping[str, Task]
+    sounds: Sounds
+    history: Path | None = None
+    jobs: int = 1
+
+    @functools.cached_property
+    def near(self) -> MediaStore:
+        """The store of sounds and pictures as pages in folders see it."""
+        return MediaStore(self.output.media, "../media/", self.record.voices)
+
+    @functools.cached_property
+    def among(self) -> pd.Series:
+        """The place of each row among all tests."""
+        return filled.among(self.results, accepted_reasons(self.results, self.record.accepted))
+
+    @functools.cached_property
+    def facts(self) -> dict[str, ModelFacts]:
+        """What the run says of each model."""
+        return facts_by_model(self.record, self.results, read_estimates(self.output.folder))
+
+    @functools.cached_property
+    def titles(self) -> dict[str, str]:
+        """Titles of the families by name."""
+        return {family.name: family.title for family in self.record.families}
+
+    @functools.cached_property
+    def published(self) -> tuple[object, ...]:
+        """What must not appear in pages of notebooks."""
+        return str(self.output.folder), executed.places(), executed.user_name()
+
+    @functools.cached_property
+    def handbook(self) -> str:
+        """The address of the handbook, if the suite gives it."""
+        return (self.record.suite.get("handbook") or "").rstrip("/")
+
+    @functools.cached_property
+    def families_in_order(self) -> list[Family]:
+        """The families by section, in the order of :data:`soundcheck.book.methods.SECTIONS`."""
+        return sorted(self.families, key=lambda family: methods.place(family.name, family.category))
+
+    def audit(self, name: str) -> Audit | None:
+        """Audit a corpus, once; ``None`` for sentences that Soundcheck itself made."""
+        if name not in self._audits:
+            corpus = next(one for one in self.corpora if one.name == name)
+            settings = {"seed": self.record.seed, "replicates": self.record.replicates}
+            settings |= {"interval": self.record.interval, "jobs": self.jobs}
+            made = corpus.entry.probes_of
+            self._audits[name] = None if made else audit(corpus, self.tasks, self.output.cache, **settings)
+        return self._audits[name]
+
+    @functools.cached_property
+    def _audits(self) -> dict[str, Audit | None]:
+        return {}
+
+    @functools.cached_property
+    def audited(self) -> dict[str, str]:
+        """Corpus -> digest of all that its audit depends on."""
+        return {corpus.name: self._audited(corpus) for corpus in self.corpora}
+
+    def _audited(self, corpus: Corpus) -> str:
+        unopened = {*corpus.elsewhere["file"]} if corpus.entry.audio and len(corpus.elsewhere) else ()
+        parts = [
+            *(corpus.entry, corpus.groups, corpus.adjust, corpus.formats, self.tasks),
+            *(
+                one.to_json(orient="split", double_precision=15)
+                for one in (corpus.segments, corpus.elsewhere)
+            ),
+            [(name, signature(corpus.root / name)) for name in sorted(unopened)],
+            *(self.record.seed, self.record.replicates, self.record.interval),
+        ]
+        return files.digest(repr(parts))
+
+
+# Name of a page, what makes its cells, and whether a book has it.
+PAGES: tuple[tuple[str, Callable[[Book], list[dict]], Callable[[Book], bool]], ...] = (
+    ("index", lambda book: overview.cells(book.record, book.results, book.facts), lambda book: True),
+    ("all_results", lambda book: all_results.cells(book.results), lambda book: True),
+    ("provenance", lambda book: model_pages.provenance_cells(book.record), lambda book: True),
+    ("failures", lambda book: model_pages.failures_cells(book.record), lambda book: bool(book.record.failed)),
 )
-STUDY_TITLES = {"confidence_intervals": "Confidence intervals", "fairness_thresholds": "Fairness thresholds"}
-DRAWINGS = ("_static/architecture.svg",)
-MOST_OPEN = 60  # result pages above which the menu shows only those of the current model
 
 
-def assemble(
-    sources: pages.Sources,
-    output: Output,
-    record: RunRecord,
-    results: pd.DataFrame,
-    *,
-    suite_root: Path,
-    families: Sequence[Family],
-    corpora: Sequence[Corpus],
-    tasks: Mapping[str, Task],
-    sounds: Sounds,
-    history: Path | None = None,
-    jobs: int = 1,
-) -> None:
-    """Write what Jupyter Book reads of the book, and remove sources of pages that it no longer has.
+def assemble(sources: pages.Sources, book: Book) -> None:
+    """Register all pages of a report, and write its configuration."""
+    for name, make, when in PAGES:
+        if when(book):
+            sources.page(name, functools.partial(make, book))
+    _corpora(sources, book)
+    _results(sources, book)
+    _other_notebooks(sources, book)
+    _models(sources, book)
+    sheets.write(sources, book.output, book.record, book.results)
+    history_page.write(sources, book.output, book.history)
+    _methods(sources, book)
+    for name in written.REPORT:
+        sources.words(name, functools.partial(written.page, name))
+    rows = functools.partial(all_results.data, book.results, book.among, book.titles)
+    sources.data(all_results.ROWS, rows)
+    segments = {str(name) for corpus in book.corpora for name in corpus.segments["file"].unique()}
+    search = functools.partial(search_index.data, book.record, book.results, segments, sources.folder)
+    sources.last(search_index.NAME, search)
+    configure(sources, resources.root(), book.record)
+    sources.file("_toc.yml", yaml.safe_dump(_contents(book, sources), sort_keys=False))
 
-    What else there is :meth:`~soundcheck.book.pages.Sources.complete` writes.
-    """
-    share = resources.root()
-    near = MediaStore(output.media, "../media/", record.voices)
-    kept = KeptCells(output.folder / "book-cells", output.media, inputs.made_with())
-    signal, speech = None, speech_source()
-    if speech is not None and any(map(methods.listens, families)):
-        signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
-    # They draw much: other cores make them while this one makes the pages of results.
-    values = functools.partial(_values, record, results, near, kept)
-    drawing = MadeAhead([values], jobs)
-    audits = {
-        corpus.name: _audited(corpus, tasks, record, kept, output.cache, jobs)
-        for corpus in corpora
-        if not corpus.entry.probes_of  # sentences that Soundcheck itself made
-    }
-    corpus_pages = functools.partial(_corpus_pages, record, corpora, tasks, near, kept, output.cache, audits)
-    method_pages = functools.partial(
-        _method_pages, record, suite_root=suite_root, near=near, kept=kept, signal=signal, sounds=sounds
+
+def _corpora(sources: pages.Sources, book: Book) -> None:
+    for about, corpus in zip(book.record.corpora, book.corpora, strict=True):
+
+        def make(about=about, corpus=corpus) -> list[dict]:
+            found = book.audit(about.name)
+            return corpus_page.cells(about, corpus, book.tasks, book.near, book.output.cache, found)
+
+        voices = book.record.voices
+        if sources.page(corpus_page_of(about.slug), make, about, book.audited[about.name], voices):
+            book.audit(
+                about.name
+            )  # here, where it may take several processes; pages of fairness show it, too
+
+
+def _results(sources: pages.Sources, book: Book) -> None:
+    by_name = {family.name: family for family in book.families}
+    figures = files.digest(
+        repr((book.record.figures, [(model.name, model.kind) for model in book.record.models]))
     )
-    meeting = sheets.Sheets(output, record, results, kept)
-    others = MadeAhead([corpus_pages, meeting.pictures, functools.partial(method_pages, families)], jobs)
-    sources.page("index", overview.cells(record, results))
-    by_name = {family.name: family for family in families}
-    among = filled.among(results, accepted_reasons(results, record.accepted))
-    published = (str(output.folder), executed.places(), executed.user_name())
-    figures = files.digest(repr((record.figures, [(model.name, model.kind) for model in record.models])))
-    for entry in record.notebooks:
+    for entry in book.record.notebooks:
         family = by_name[entry.family]
-        rows = results[results["model"].eq(entry.model) & results["family"].eq(entry.family)]
-        notebook = output.notebooks / files.slug(entry.model) / f"{files.slug(entry.family)}.ipynb"
-        caveats = record.caveats_of({entry.model}, set(rows["corpus"]), set(rows["task"]))
-        warning = caveats_notice(caveats) + _recorded_otherwise(record, family, rows, audits)
-        make = functools.partial(_result_cells, output, record, entry, family, notebook, rows, among, warning)
+        rows = book.results[book.results["model"].eq(entry.model) & book.results["family"].eq(entry.family)]
+        notebook = book.output.notebooks / files.slug(entry.model) / f"{files.slug(entry.family)}.ipynb"
+        caveats = book.record.caveats_of({entry.model}, set(rows["corpus"]), set(rows["task"]))
+        recorded = [book.audited.get(corpus) for corpus in rows["corpus"].unique()]
         table = rows.to_json(orient="split", index=False, double_precision=15)
-        about = (entry, family.title, family.question, _content(notebook), figures, caveats, published)
-        sources.made(overview.page_of(entry), make, *about, table, among[rows.index].tolist())
+        about = (entry, family.title, family.question, _content(notebook), figures, caveats, book.published)
+        make = functools.partial(_result_cells, book, entry, family, notebook, rows, caveats)
+        sources.page(overview.page_of(entry), make, *about, table, book.among[rows.index].tolist(), recorded)
+
+
+def _other_notebooks(sources: pages.Sources, book: Book) -> None:
+    output, record = book.output, book.record
     compared = [
         (output.comparisons / f"{entry.slug}.ipynb", f"Comparison {one_line(entry.name)}", entry)
         for entry in record.comparisons
     ]
     studied = [
-        (output.studies / f"{entry.name}.ipynb", STUDY_TITLES[entry.name], entry) for entry in record.studies
+        (output.studies / f"{entry.name}.ipynb", written.STUDIES[entry.name], entry)
+        for entry in record.studies
     ]
     for notebook, title, entry in (*compared, *studied):
         caveats = _caveats_of_both(record, entry)
         make = functools.partial(_executed_cells, notebook, title, entry, output.folder, caveats)
-        sources.made(overview.page_of(entry), make, title, entry, _content(notebook), caveats, published)
-    for name in sorted(set(STUDY_TITLES) - {entry.name for entry in record.studies}):
-        cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
-        sources.page(name, cells)
-    drawing.wait()
-    for model, (own, rows, drawn) in zip(record.models, values(), strict=True):
-        page = model_page(model.slug)
-        make = functools.partial(model_pages.model_cells, model, record, own, drawn)
-        titles = [(family.name, family.title, family.question) for family in record.families]
-        about = (inputs.shown(model), record.figures, titles, record.accepted, record.caveats, rows)
-        sources.page(page, kept.cells(page, make, *about))
-    others.wait(method_pages(families[::-1]))
-    for page, cells in corpus_pages():
-        sources.page(page, cells)
-    for page, cells in method_pages(families):
-        sources.page(page, cells)
-    family_titles = {family.name: family.title for family in record.families}
-    sources.page("all_results", all_results.cells(results, among, family_titles))
-    sources.data(all_results.ROWS, functools.partial(all_results.data, results, among, family_titles))
-    meeting.write(sources)
-    sources.page("provenance", model_pages.provenance_cells(record))
-    if record.failed:
-        sources.page("failures", model_pages.failures_cells(record))
-    history_page.write(sources, output, kept, history)
-    for page in sorted((share / "book").glob("*.md")):
-        words = recorded_tables.filled(measures.page(page.read_text(encoding="utf-8")))
-        sources.words(page.stem, words)
-    sources.page(find_your_way.NAME, find_your_way.cells(record, results, sources.pages))
-    entries = functools.partial(search_index.data, record, results, corpora, sources.folder)
-    sources.data(search_index.NAME, entries)
-    configure(sources, share, record)
-    _contents(sources, share, record)
-    sources.prune()
-    kept.prune()
+        sources.page(overview.page_of(entry), make, title, entry, _content(notebook), caveats, book.published)
 
 
-def _audited(
-    corpus: Corpus, tasks: Mapping[str, Task], record: RunRecord, kept: KeptCells, cache: Path, jobs: int
-) -> Audit:
-    """Audit a corpus, unless that was done before with the same segments and settings."""
-    settings = {"seed": record.seed, "replicates": record.replicates, "interval": record.interval}
-    make = functools.partial(audit, corpus, tasks, cache, jobs=jobs, **settings)
+def _models(sources: pages.Sources, book: Book) -> None:
+    estimates = files.digest(book.output.folder / "estimates.parquet")
+    for model in book.record.models:
 
-    def told() -> list[dict]:
-        found = dataclasses.asdict(make())
-        return [json.loads(json.dumps(found, default=lambda number: number.item()))]  # NumPy's numbers
+        def make(name: str = model.name) -> list[dict]:
+            return model_pages.model_cells(book.facts[name])
 
-    tables = [one.to_json(orient="split", double_precision=15) for one in (corpus.segments, corpus.elsewhere)]
-    unopened = {*corpus.elsewhere["file"]} if corpus.entry.audio and len(corpus.elsewhere) else ()
-    seen = [(name, signature(corpus.root / name)) for name in sorted(unopened)]
-    depends = (corpus.entry, corpus.groups, corpus.adjust, tasks, tables, seen, settings)
-    found = TypeAdapter(Audit).validate_python(kept.cells(f"audits/{corpus.name}", told, *depends)[0])
-    return make() if found.unreadable else found  # what could not be read may be there again
+        rows = book.results[book.results["model"].eq(model.name)].to_json(orient="split", double_precision=15)
+        about = (shown(model), book.record.figures, book.record.families, book.record.accepted)
+        sources.page(model_page(model.slug), make, *about, book.record.caveats, rows, estimates)
 
 
-def _values(
-    record: RunRecord, results: pd.DataFrame, near: MediaStore, kept: KeptCells
-) -> Iterator[tuple[pd.DataFrame, str, list[dict]]]:
-    """Give rows of each model, as they are and as JSON, and the cells of their values.
-
-    These are kept apart from their page, which changes with any family.
-    """
-    blocks = {corpus.name: failures.blocks_of(record, corpus.name) for corpus in record.corpora}
-    for model in record.models:
-        own = results[results["model"].eq(model.name)]
-        rows = own.to_json(orient="split", double_precision=15)
-        draw = functools.partial(model_pages.value_cells, own, blocks, near)
-        yield own, rows, kept.cells(f"{model_page(model.slug)}/values", draw, rows, blocks)
-
-
-def _corpus_pages(
-    record: RunRecord,
-    corpora: Sequence[Corpus],
-    tasks: Mapping[str, Task],
-    near: MediaStore,
-    kept: KeptCells,
-    cache: Path,
-    audits: Mapping[str, Audit],
-) -> Iterator[tuple[str, list[dict]]]:
-    """Give name and cells of the page of each corpus."""
-    for about, corpus in zip(record.corpora, corpora, strict=True):
-        page, found = page_names.corpus_page(about.slug), audits.get(about.name)
-        make = functools.partial(corpus_page.cells, about, corpus, tasks, near, cache, found)
-        table = corpus.segments.to_json(orient="split", double_precision=15)
-        depends = (about, corpus.entry, corpus.groups, corpus.formats, tasks, table, record.voices, found)
-        yield page, kept.cells(page, make, *depends)
-
-
-def _method_pages(
-    record: RunRecord,
-    families: Sequence[Family],
-    *,
-    suite_root: Path,
-    near: MediaStore,
-    kept: KeptCells,
-    signal: np.ndarray | None,
-    sounds: Sounds,
-) -> Iterator[tuple[str, list[dict]]]:
-    """Give name and cells of the page of each family's method."""
-    for family in families:
-        page = f"methods/{files.slug(family.name)}"
+def _methods(sources: pages.Sources, book: Book) -> None:
+    """Register the methods of the families that ran, and the list of them."""
+    speech, signal = speech_source(), None
+    if speech is not None and any(map(methods.listens, book.families)):
+        signal = speech.sample(book.output.cache, [corpus.entry for corpus in book.corpora])
+    for family in book.families:
         own = signal if methods.listens(family) else None
-        make = functools.partial(methods.cells, family, suite_root, near, own, record.seed, sounds)
-        words = files.digest(methods.written(family, suite_root))
-        heard = None if own is None else files.digest(own.tobytes())
-        cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets, record.voices)
-        yield page, [*cells, pages.output(overview.tested(record, family.name))]
+
+        def make(family=family, own=own) -> str:
+            found = methods.MethodPage(family, book.near, own, book.record.seed, book.sounds)
+            tested = pages.raw(overview.tested(book.record, family.name))
+            return f"{found.text(book.suite_root)}\n\n{tested}"
+
+        heard = None if own is None else files.digest(np.asarray(own).tobytes())
+        text = files.digest(methods.written(family.name, book.suite_root))
+        models = [entry.model for entry in book.record.notebooks if entry.family == family.name]
+        about = (text, heard, book.record.seed, book.sounds.sets, book.record.voices, models)
+        sources.words(f"methods/{files.slug(family.name)}", make, family, *about)
+    listed = methods.listed((f.name, f.category, f.title, f.question) for f in book.families)
+    words = written.page("methods").replace(written.METHODS, listed)
+    address = f"[handbook]({book.handbook}/index.html)" if book.handbook else "handbook of Soundcheck"
+    sources.words("methods", lambda: f"{words}\n\n{HANDBOOK.format(address)}")
 
 
 def _content(path: Path) -> str:
@@ -260,26 +277,26 @@ def _caveats_of_both(record: RunRecord, entry: ComparisonRecord | StudyRecord) -
 
 
 def _result_cells(
-    output: Output,
-    record: RunRecord,
+    book: Book,
     entry: NotebookRecord,
     family: Family,
     notebook: Path,
     rows: pd.DataFrame,
-    among: pd.Series,
-    warning: Html,
+    caveats: Sequence[Caveat],
 ) -> list[dict]:
     """Make the page of a model and a family: the answer, then the executed notebook with states filled in."""
+    record = book.record
     title = executed.title(entry.model, family.title)
-    blocks = {corpus: failures.blocks_of(record, corpus) for corpus in rows["corpus"].unique()}
-    fill = filled.FinalTable(rows, among, blocks)
-    cells = executed.cells(notebook, title, entry, output.folder, fill)
-    answered = answers.answer(rows, _no_merit(record, rows), functools.partial(failures.blocks_of, record))
+    blocks = functools.partial(failures.blocks_of, record)
+    fill = filled.FinalTable(rows, book.among, {name: blocks(name) for name in rows["corpus"].unique()})
+    cells = executed.cells(notebook, title, entry, book.output.folder, fill)
+    answered = answers.answer(rows, _no_merit(record, rows), blocks)
     heading_line, _, words = cells[0]["source"].partition("\n")
-    if few := findings.of_few_speakers(record, rows, lambda _, family: files.slug(family), "../../"):
-        answered += element("p", element("strong", f"{findings.FEW}.")) + few
+    if few := overview.of_few_speakers(record, rows, "../../"):
+        answered += element("p", element("strong", f"{overview.FEW_TITLE}.")) + few
     method = element("a", "How these tests work", href=f"../../methods/{files.slug(entry.family)}.html")
     answered += element("p", method, class_="sc-note")
+    warning = caveats_notice(caveats) + _recorded_otherwise(book, family, rows)
     asked = [pages.markdown(words.strip())] * bool(words.strip())
     cells[:1] = [pages.markdown(heading_line), *asked, pages.output(answered + warning)]
     if not fill.placed:
@@ -287,20 +304,18 @@ def _result_cells(
     return cells
 
 
-def _recorded_otherwise(
-    record: RunRecord, family: Family, rows: pd.DataFrame, audits: Mapping[str, Audit]
-) -> Html:
+def _recorded_otherwise(book: Book, family: Family, rows: pd.DataFrame) -> Html:
     """Say which groups of a page of fairness were recorded otherwise."""
     if family.category != "fairness":
         return Html()
-    addresses = {one.name: f"../../{page_names.corpus_page(one.slug)}.html" for one in record.corpora}
+    audits = {name: found for name in rows["corpus"].unique() if (found := book.audit(name)) is not None}
+    addresses = {one.name: f"../../{corpus_page_of(one.slug)}.html" for one in book.record.corpora}
     return recorded_otherwise(rows, audits, addresses)
 
 
 def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
     """Say at which tasks of a page the model is no better than guessing, or nobody knows."""
-    random = record.references
-    doubtful = rows[standings(rows, record.figures).ne(PROVEN) & ~rows["model"].isin(random)]
+    doubtful = rows[standings(rows, record.figures).ne(PROVEN) & ~rows["model"].isin(record.references)]
     return [
         note
         for model, tasks in doubtful.groupby("model")["task"]
@@ -309,47 +324,43 @@ def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
 
 
 def configure(sources: pages.Sources, share: Path, record: RunRecord) -> None:
-    """Write the configuration of a book, with its style and bibliography beside it."""
+    """Write the configuration of a report, with its bibliography beside it."""
     configuration = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
-    configuration["title"] = one_line(record.title, "Soundcheck")
-    if len(record.notebooks) > MOST_OPEN:  # else the menu would make every page large
-        configuration["sphinx"]["config"]["html_theme_options"]["collapse_navbar"] = True
+    configuration |= {"title": one_line(record.title, "Soundcheck"), "bibtex_bibfiles": ["references.bib"]}
     sources.file("_config.yml", yaml.safe_dump(configuration, sort_keys=False))
-    for name in ("references.bib", *DRAWINGS):
-        sources.file(name, (share / "book" / name).read_text(encoding="utf-8"))
-    sources.file("_static/soundcheck.css", look_of_pages.style())  # one of each: their order is ours
-    sources.file("_static/soundcheck.js", look_of_pages.script())
+    sources.file("references.bib", (share / "book" / "references.bib").read_text(encoding="utf-8"))
 
 
-def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:
-    """Write the table of contents."""
-    contents = yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8"))
-    results = []
-    titles = {family.name: one_line(family.title) for family in record.families}  # below their model's name
+def _contents(book: Book, sources: pages.Sources) -> dict:
+    """Make the table of contents: of pages that there are, families by section below their model."""
+    record = book.record
+    order = {family.name: number for number, family in enumerate(book.families_in_order)}
+
+    def chapter(name: str, title: str = "", below: Sequence[dict] = ()) -> dict:
+        found = {"file": name} | ({"title": one_line(title)} if title else {})
+        return found | ({"sections": list(below)} if below else {})
+
+    models = []
     for model in record.models:
         own = [entry for entry in record.notebooks if entry.model == model.name]
-        sections = [{"file": overview.page_of(entry), "title": titles[entry.family]} for entry in own]
-        chapter = {"file": model_page(model.slug), "title": one_line(model.name)}
-        results.append(chapter | ({"sections": sections} if sections else {}))
-    failures = [{"file": "failures"}] if record.failed else []
-    over_time = [{"file": history_page.NAME}] if history_page.NAME in sources.pages else []
-    compared = [{"file": overview.page_of(entry)} for entry in record.comparisons]
-    generated = [
-        {"chapters": [{"file": find_your_way.NAME}]},
-        {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *over_time, *failures]},
-        *([{"caption": "Comparisons", "chapters": compared}] if compared else []),
-        {
-            "caption": "Corpora",
-            "chapters": [
-                {"file": page_names.corpus_page(c.slug), "title": one_line(c.name)} for c in record.corpora
-            ],
-        },
-        {
-            "caption": "Methods",
-            "chapters": [{"file": f"methods/{files.slug(f.name)}"} for f in record.families],
-        },
+        own.sort(key=lambda entry: order[entry.family])
+        below = [chapter(overview.page_of(entry), book.titles[entry.family]) for entry in own]
+        models.append(chapter(model_page(model.slug), model.name, below))
+    corpora = [chapter(corpus_page_of(corpus.slug), corpus.name) for corpus in record.corpora]
+    families = [
+        chapter(f"methods/{files.slug(family.name)}", family.title) for family in book.families_in_order
     ]
-    about = contents.get("parts", [])
-    about[-1]["chapters"].append({"file": "provenance"})
-    contents["parts"] = generated + about
-    sources.file("_toc.yml", yaml.safe_dump(contents, sort_keys=False))
+    compared = [chapter(overview.page_of(entry)) for entry in record.comparisons]
+    parts = [
+        ("Results", [*models, *map(chapter, ("all_results", history_page.NAME, "failures"))]),
+        ("Comparisons", compared),
+        ("Corpora", corpora),
+        ("Methods", [chapter("methods", below=families), *map(chapter, ("statistics", *written.STUDIES))]),
+        ("About", [*map(chapter, ("reading", "columns", "provenance", "bibliography"))]),
+    ]
+    found = []
+    for caption, chapters in parts:
+        there = [one for one in chapters if one["file"] in sources.pages]
+        if there:
+            found.append(({"caption": caption} if caption else {}) | {"chapters": there})
+    return {"format": "jb-book", "root": "index", "parts": found}

@@ -1,66 +1,45 @@
 """Builds the book of a run: writes its sources, has them built, checks the site and puts it into place.
 
-Nothing changes in ``html`` before the new site is complete: it is laid out beside and moved. What would
-come out as it is there already is not made again: a run after which nothing has changed writes no page, and
-after a small change only the pages that say something else are built and looked at.
+Nothing changes in ``html`` before the new site is complete: it is laid out beside and moved. A run after
+which nothing has changed writes no page.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import datetime
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.book import history_page, inputs
-from soundcheck.book.check_site import inspect, sounds_in
-from soundcheck.book.jupyter_book import JupyterBook
-from soundcheck.book.pages import MEDIA, Sources
+from soundcheck.book import executed, history_page, written
+from soundcheck.book.check_site import inspect
+from soundcheck.book.pages import Sources, media_in
 from soundcheck.book.run_style import run_style
 from soundcheck.book.site import into_place, lay_out, signature
-from soundcheck.common import manifest
+from soundcheck.book.sphinx_run import build as run_sphinx
+from soundcheck.common import files, manifest, resources
 from soundcheck.common.day import given_day, today
 from soundcheck.common.errors import Problem
 from soundcheck.common.json_file import JsonFile
+from soundcheck.common.library import installed, library_digest
 from soundcheck.common.media import NONE
-from soundcheck.common.remembered import Remembered
-from soundcheck.common.tasks import Task
-from soundcheck.corpora.corpus import Corpus
-from soundcheck.publish.sheet.style import MOST_BYTES
-from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
+from soundcheck.results.record import PROVENANCE, ModelRecord, Provenance, RunRecord
 from soundcheck.run.output import Output
-from soundcheck.sounds.sound import Sounds
+from soundcheck.sounds.sources import speech_digest
 from soundcheck.suite.families import Family
-
-SOURCES = "book-src"  # folder of what Jupyter Book reads, in that of the output
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class State(JsonFile):
-    """What the book in ``html`` was made of.
+    """What the book in ``html`` was made of: ``book.json``."""
 
-    Parameters
-    ----------
-    inputs
-        Digest of all that its pages depend on.
-    site
-        Signature of ``html``, see :func:`soundcheck.book.site.signature`.
-    inspected
-        File of the site -> digest of its content, of those without a problem.
-    results, day
-        Digest of the results that it shows, and the day of the run that made them; ``None`` if older versions
-        built the book.
-    """
-
-    inputs: str
-    site: str
-    inspected: dict[str, str]
-    results: str = ""
-    day: datetime.date | None = None
+    inputs: str  # digest of all that its pages depend on
+    site: str  # signature of html
+    results: str = ""  # digest of the results that it shows
+    day: datetime.date | None = None  # of the run that made them
 
 
 def build(
@@ -70,140 +49,128 @@ def build(
     *,
     suite_root: Path,
     families: Sequence[Family],
-    corpora: Sequence[Corpus],
-    tasks: Mapping[str, Task],
-    sounds: Sounds,
-    jobs: int = 1,
     history: Path | None = None,
-    book: JupyterBook | None = None,
+    jobs: int = 1,
+    **tested: object,
 ) -> list[Problem]:
-    """Build the book of a run.
+    """Build the book of a run; gives the reasons why there is none.
 
-    Parameters
-    ----------
-    output
-        The output folder, with executed notebooks and media.
-    record
-        The run's record.
-    results
-        The results table.
-    suite_root
-        Folder of the suite, which may hold pages of its own families.
-    families, corpora, tasks, sounds
-        What was tested, and with which noises and impulse responses.
-    jobs
-        Processes to use.
-    history
-        Folder of kept runs, for the page about them; ``None`` = there is none.
-    book
-        What :func:`builder` gave, if it has been started already.
-
-    Returns
-    -------
-    list of Problem
-        Why there is no complete book; empty if there is.
+    ``history`` is a folder of kept runs, ``tested`` are the corpora, tasks and sounds of the run.
     """
-    arguments = {"suite_root": suite_root, "families": families, "history": history}
-    depends = inputs.digest(output, record, **arguments)
+    depends = _inputs(output, record, suite_root, families, history)
     state = _read(output)
     if state is not None and (state.inputs, state.site) == (depends, signature(output.html)):
         return []
-    sources = Sources(
-        output.folder / SOURCES, Remembered(output.folder / "book-pages.json", inputs.made_with())
-    )
-    arguments |= {"corpora": corpora, "tasks": tasks, "sounds": sounds, "jobs": jobs}
-    with contextlib.nullcontext(book) if book is not None else builder(output, jobs) as book:
-        from soundcheck.book.assembly import assemble  # late: what draws figures takes a second to load
+    from soundcheck.book import assembly  # late: what draws figures takes a second to load
 
-        assemble(sources, output, record, results, **arguments)
-        tables = [
-            *(output.results, output.estimates, output.left_out, output.comparison_table, output.word_errors)
-        ]
-        if history_page.NAME in sources.pages:
-            tables.append(history_page.table_of(output))
-        problems = finish(book, sources, output, record, tables, about=Provenance.of(record), depends=depends)
-    output.prune(output.media, sources.media | _kept_by_notebooks(output))
+    sources = open_sources(output, record)
+    book = assembly.Book(
+        output,
+        record,
+        results,
+        suite_root=suite_root,
+        families=families,
+        history=history,
+        jobs=jobs,
+        **tested,
+    )
+    assembly.assemble(sources, book)
+    tables = [output.results, output.estimates, output.left_out, output.comparison_table, output.word_errors]
+    tables.append(history_page.table_of(output))
+    problems = finish(
+        sources, output, record, tables, about=Provenance.of(record), depends=depends, jobs=jobs
+    )
+    notebooks = (
+        *output.notebooks.rglob("*.ipynb"),
+        *output.comparisons.glob("*.ipynb"),
+    )  # not executed again
+    kept = {name for path in notebooks for name in media_in(path.read_bytes())}
+    output.prune(output.media, {path.name for path in sources.media} | kept)
     return problems
 
 
-def builder(output: Output, jobs: int = 1) -> JupyterBook:
-    """Give what builds the sources, for the time of a block in which they are written."""
-    return JupyterBook(output.folder / SOURCES, output.folder / "book-build", output.log, jobs)
+def open_sources(output: Output, record: RunRecord) -> Sources:
+    """Open the folder of what Sphinx reads."""
+    media = (output.media, output.studies / "media")
+    absent = written.missing([entry.name for entry in record.studies])
+    handbook = (record.suite.get("handbook") or "").rstrip("/")
+    return Sources(output.folder / "book-src", media, made_with(), absent, handbook)
 
 
 def finish(
-    book: JupyterBook,
     sources: Sources,
     output: Output,
     record: RunRecord,
-    tables: Sequence[Path],
+    tables: Iterable[Path],
     *,
     about: Provenance | None = None,
     depends: str = "",
+    jobs: int = 1,
 ) -> list[Problem]:
-    """Have the sources built, and put the site into place if it is complete.
-
-    Parameters
-    ----------
-    book
-        What builds them, see :func:`builder`.
-    sources
-        All sources.
-    output
-        The output folder.
-    record
-        The run's record.
-    tables
-        Tables that pages offer, as far as they are there.
-    about
-        What the book rests on.
-    depends
-        Digest of all that the pages depend on.
-
-    Returns
-    -------
-    list of Problem
-        Why the site stays as it was.
-    """
-    new = output.folder / "html-new"
-    problem = book.build(sources.complete)
-    if problem:
+    """Have the sources built, and put the site into place if it is complete; gives what is wrong if not."""
+    sources.write(jobs)
+    work, new = output.folder / "book-build", output.folder / "html-new"
+    problem = run_sphinx(sources.folder, work, output.log, jobs, made_with())
+    if problem is not None:
         return [problem]
     state = _read(output)
-    day = _day(state, record)
+    known = state.day if state is not None and state.results == record.results else None
+    day = given_day() or known or today()  # a book that is built again of the same keeps its day
     lay_out(
-        book.work / "html",
+        work / "html",
         new,
         style=run_style(record, day),
-        media=_media(sources.media, output),
-        tables=[*(table for table in tables if table.is_file()), *sources.beside],
-        finished=sources.finished,
+        media=sources.media,
+        beside=[
+            *((table.name, table) for table in tables if table.is_file()),
+            *((name, sources.folder / name) for name in sources.beside),
+        ],
     )
     if about is not None:
         about.write(new / PROVENANCE)
     manifest.write(new)  # the last file of the site: it names all others
-    problems, inspected = inspect(
-        new,
-        sources.pages,
-        output.folder,
-        state.inspected if state is not None else {},
-        dict.fromkeys(sources.finished, MOST_BYTES),
-    )
-    if record.voices == NONE:
-        problems += sounds_in(new)
+    problems = inspect(new, sources.pages, output.folder, sounds=record.voices != NONE)
     if problems:
         shutil.rmtree(new)
         return problems
     into_place(new, output.html)
-    about_site = {"site": signature(output.html), "inspected": inspected}
-    State(inputs=depends, **about_site, results=record.results, day=day).write(_state(output))
+    State(inputs=depends, site=signature(output.html), results=record.results, day=day).write(_state(output))
     return []
 
 
-def _day(state: State | None, record: RunRecord) -> datetime.date:
-    """Give the day of the run that made the results; a book that is built again of the same keeps it."""
-    known = state.day if state is not None and state.results == record.results else None
-    return given_day() or known or today()
+def made_with() -> str:
+    """Digest the code that makes pages, their style, all packages, and the one that speaks."""
+    look = [files.digest(path) for path in sorted(resources.root().glob("book/_*/**/*")) if path.is_file()]
+    return files.digest(repr([library_digest(), installed(), speech_digest(), look]))
+
+
+def shown(model: ModelRecord) -> ModelRecord:
+    """Reduce a record to what pages show: nothing that differs after a run which found all answers."""
+    confirmed = model.confirmed if model.confirmed_different else 0
+    return dataclasses.replace(model, asked=0, days=model.answered(today()), confirmed=confirmed)
+
+
+def _inputs(
+    output: Output, record: RunRecord, suite_root: Path, families: Sequence[Family], history: Path | None
+) -> str:
+    """Digest all that the pages of a book depend on."""
+    # No page shows how long a run took, whether it has a book, and which answers it did not have to ask for.
+    seen = dataclasses.replace(record, seconds={}, book=False, models=tuple(map(shown, record.models)))
+    share = resources.root()
+    made = [
+        *(share / "_config.yml", *(share / "book").rglob("*")),
+        *(resources.find(f"book/methods/{family.name}.md", suite_root) for family in families),
+        *(*output.notebooks.rglob("*"), *output.comparisons.rglob("*")),
+        *(*output.studies.glob("*"), *output.corpora.glob("*")),
+        *(output.results, output.estimates, output.left_out, output.comparison_table, output.word_errors),
+    ]
+    contents = sorted((str(path), files.digest(path)) for path in made if path is not None and path.is_file())
+    parts = [
+        *(made_with(), seen, [entry.past(today()) for entry in record.accepted], contents),
+        *(executed.places(), executed.user_name(), str(output.folder)),
+        *(history_page.state(history), given_day()),  # which the style sheet names
+    ]
+    return files.digest(repr(parts))
 
 
 def _state(output: Output) -> Path:
@@ -215,16 +182,3 @@ def _read(output: Output) -> State | None:
         return State.read(_state(output))
     except (OSError, ValueError):
         return None
-
-
-def _media(names: set[str], output: Output) -> list[Path]:
-    """Find sounds and pictures that pages refer to."""
-    places = (output.media, output.studies / "media")
-    found = (next((p / name for p in places if (p / name).is_file()), None) for name in sorted(names))
-    return [path for path in found if path is not None]
-
-
-def _kept_by_notebooks(output: Output) -> set[str]:
-    """Name the media that executed notebooks refer to; they are not executed again to make them anew."""
-    notebooks = (*output.notebooks.rglob("*.ipynb"), *output.comparisons.glob("*.ipynb"))
-    return {name.decode() for path in notebooks for name in MEDIA.findall(path.read_bytes())}

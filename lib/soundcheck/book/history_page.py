@@ -5,11 +5,9 @@ It depends on nothing but the kept runs, so that the same suite with the same hi
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 
 from soundcheck.book import pages
-from soundcheck.book.kept_cells import KeptCells
 from soundcheck.common import files
 from soundcheck.common.media import MediaStore
 from soundcheck.history.kept_runs import ABOUT, folders_in
@@ -34,7 +32,7 @@ def table_of(output: Output) -> Path:
     return output.folder / "history.csv"
 
 
-def write(sources: pages.Sources, output: Output, kept: KeptCells, folder: Path | None) -> None:
+def write(sources: pages.Sources, output: Output, folder: Path | None) -> None:
     """Write the page if there are two kept runs or more; else there is none.
 
     Parameters
@@ -43,8 +41,6 @@ def write(sources: pages.Sources, output: Output, kept: KeptCells, folder: Path 
         The sources of the book.
     output
         The output folder, for figures and the table of all points.
-    kept
-        Remembers cells.
     folder
         Folder of kept runs; ``None`` if the suite keeps none.
     """
@@ -52,12 +48,9 @@ def write(sources: pages.Sources, output: Output, kept: KeptCells, folder: Path 
     if folder is None or len(known) < 2:
         table_of(output).unlink(missing_ok=True)
         return
-    make = functools.partial(_cells, folder, output)
-    cells = kept.cells(NAME, make, known)
-    if cells and not table_of(output).is_file():
-        cells = make()
+    cells = _cells(folder, output)
     if cells:
-        sources.page(NAME, cells)
+        sources.page(NAME, lambda: cells)
 
 
 def _cells(folder: Path, output: Output) -> list[dict]:

@@ -1,7 +1,9 @@
-"""Method pages: the written text, with thresholds from the file, figures, and sounds from the transforms."""
+"""Method pages: the written text of a family, with thresholds, figures, and sounds made by the transforms."""
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,15 +11,14 @@ import numpy as np
 
 from soundcheck.augment.filters import tilt_filter
 from soundcheck.augment.registry import apply, missing
-from soundcheck.book import pages
-from soundcheck.common import resources
+from soundcheck.book.pages import raw
+from soundcheck.common import files, resources
 from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora import audio
 from soundcheck.report import study_figures, tables
-from soundcheck.report.html import Html, join
-from soundcheck.report.pair_player import Side, sweep, switched
-from soundcheck.report.players import settings
+from soundcheck.report.html import join
+from soundcheck.report.players import Side, settings, sweep, switched
 from soundcheck.report.sound_tables import material
 from soundcheck.report.spectrum_figures import magnitude_responses, spectra
 from soundcheck.report.style import show
@@ -28,18 +29,45 @@ from soundcheck.statistics.simulated_metrics import METRICS
 from soundcheck.statistics.simulation import setting_of
 from soundcheck.suite.families import Family, Perturbation
 
-HEADING = "## Tests and thresholds"
+SECTIONS = {  # category, or what a family is about -> heading of a list of families, in this order
+    "correctness": "Correctness",
+    "fairness": "Fairness",
+    "robustness": "Robustness",
+    "recognition": "Speech recognition",
+    "verification": "Speaker verification",
+}
+PUBLISHED = """
+correctness_classification correctness_consistency correctness_distribution correctness_regression
+correctness_speaker_average correctness_speaker_ranking
+fairness_accent fairness_language fairness_linguistic_sentiment fairness_pitch fairness_sex
+robustness_background_noise robustness_low_quality_phone robustness_recording_condition
+robustness_simulated_recording_condition robustness_small_changes robustness_spectral_tilt
+""".split()  # the families of the published test suite of speech emotion models
 OWN = (
-    "This suite judges some of these tests otherwise or leaves them out: the table marks them. What is said "
-    "here about where thresholds come from is about the others, which the suite leaves as they are."
+    "The suite changes thresholds of this family or leaves tests out; the table marks these. What is said "
+    "about the sources of thresholds is about the others."
 )
-THRESHOLDS = "<!-- thresholds -->"  # lines of a written page that are replaced
-LISTENING = "<!-- listening -->"
-MATERIAL = "<!-- sounds -->"
-SPECTRA = "<!-- spectra -->"
-SIMULATED = "<!-- simulated -->"
-FILTERS = "<!-- filters -->"
 SAMPLE = "listening"  # stands for the content of the sample sound in draws
+_PLACE = re.compile(r"^<!-- (thresholds|listening|sounds|spectra|simulated|filters) -->$", re.MULTILINE)
+_TITLE = re.compile(r"^# .*$", re.MULTILINE)
+_THRESHOLDS = "<!-- thresholds -->"
+
+
+def section(family: str, category: str) -> str:
+    """Say under which of :data:`SECTIONS` a family is listed."""
+    if family.startswith("asr_"):
+        return "recognition"
+    return "verification" if "verification" in family else category
+
+
+def place(family: str, category: str) -> int:
+    """Give the place of a family's section among all."""
+    return list(SECTIONS).index(section(family, category))
+
+
+def published_name(family: str) -> str:
+    """Name a published family as its source does, such as "Fairness Sex"; empty for all others."""
+    return family.replace("_", " ").title() if family in PUBLISHED else ""
 
 
 def listens(family: Family) -> bool:
@@ -47,157 +75,139 @@ def listens(family: Family) -> bool:
     return bool(family.all_changes) or "condition" in family.columns
 
 
-def written(family: Family, own: Path) -> Path:
+def written(family: str, own: Path | None = None) -> Path:
     """Find what is written about a family; the folder of the suite comes first."""
-    return resources.find(f"book/methods/{family.name}.md", own)
+    return resources.find(f"book/methods/{family}.md", own)
 
 
-def cells(
-    family: Family, own: Path, media: MediaStore, signal: np.ndarray | None, seed: int, sounds: Sounds
-) -> list[dict]:
-    """Make the page of a family.
+@dataclasses.dataclass(frozen=True)
+class MethodPage:
+    """The page of a family."""
 
-    Parameters
-    ----------
-    family
-        The family.
-    own
-        Folder of the suite, which may hold pages of its own.
-    media
-        Where sounds go.
-    signal
-        Sample sound at 16 kHz; ``None`` if there is nothing to hear.
-    seed
-        The suite's seed.
-    sounds
-        Noises and impulse responses of the suite.
-    """
-    path = written(family, own)
-    parts: list[dict] = []
-    words: list[str] = []
+    family: Family
+    media: MediaStore
+    signal: np.ndarray | None  # sample sound at 16 kHz
+    seed: int
+    sounds: Sounds  # noises and impulse responses of the suite
 
-    def flush() -> None:
-        if "".join(words).strip():
-            parts.append(pages.markdown("\n".join(words)))
-        words.clear()
+    def text(self, own: Path | None = None) -> str:
+        """Give its Markdown; ``own`` is the folder of the suite, which may hold pages of its own."""
+        text = written(self.family.name, own).read_text(encoding="utf-8")
+        opening = [f"# {heading(self.family.title)}"]
+        if name := published_name(self.family.name):
+            opening.append(f"*{name}* of the published tests {{cite:p}}`method-tests`.")
+        text = _TITLE.sub(lambda _: "\n\n".join(opening), text, count=1)
+        if _THRESHOLDS not in text:
+            text += f"\n\n## Tests and thresholds\n\n{_THRESHOLDS}\n"
+        return _PLACE.sub(lambda found: getattr(self, f"_{found[1]}")(), text)
 
-    titled = False
-    text = path.read_text(encoding="utf-8")
-    for line in text.splitlines():
-        if line.startswith("# ") and not titled:
-            titled = True
-            words.append(f"# {heading(family.title)}")
-        elif line.strip() == HEADING and family.of_suite:
-            words += [line, "", OWN]
-        elif line.strip() == THRESHOLDS:
-            if family.of_suite and HEADING not in text:
-                words.append(OWN)
-            flush()
-            parts.append(pages.output(tables.threshold_table(family)))
-        elif line.strip() == LISTENING:
-            if signal is None and listens(family):
-                words.append("There is nothing to hear: no installed package has a sample of speech.")
-            flush()
-            if signal is not None:
-                parts.append(pages.output(_listening(family, media, signal, seed, sounds)))
-        elif line.strip() == SPECTRA:
-            flush()
-            if signal is not None:
-                parts.append(pages.output(_spectra(family, media, signal, seed, sounds)))
-        elif line.strip() == SIMULATED:
-            flush()
-            parts.append(pages.output(_simulated(family, media)))
-        elif line.strip() == FILTERS:
-            flush()
-            if family.changes:
-                parts.append(pages.output(_filters(family, media)))
-        elif line.strip() == MATERIAL:
-            flush()
-            parts.append(pages.output(material(family, sounds)))
-        else:
-            words.append(line)
-    flush()
-    if THRESHOLDS not in text:
-        words += ["", HEADING, *(["", OWN] if family.of_suite else [])]
-        flush()
-        parts.append(pages.output(tables.threshold_table(family)))
-    return parts
+    def _thresholds(self) -> str:
+        own = f"{OWN}\n\n" if self.family.of_suite else ""
+        return own + raw(tables.threshold_table(self.family))
 
+    def _sounds(self) -> str:
+        return raw(material(self.family, self.sounds))
 
-def _listening(family: Family, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
-    """Play the sample and every changed version of it, made by the transforms that test the models.
+    def _listening(self) -> str:
+        """Play the sample and every changed version of it, made by the transforms that test the models.
 
-    Changes from mild to severe have a slider with every step. A family that compares recordings plays those
-    that other microphones would make of the sample.
-    """
-    speech = speech_source()
-    if not family.all_changes:
-        sides = []
-        for name, caption in speech.conditions.items():
-            recorded = speech.record(signal, name, SAMPLE).astype(np.float32)
-            sides.append(Side(recorded, name.capitalize(), caption))
-        return switched(media, sides)
+        A family that compares recordings plays those that other microphones would make of the sample.
+        """
+        if not listens(self.family):
+            return ""
+        if self.signal is None:
+            return "There is nothing to hear: no installed package has a sample of speech."
+        if not self.family.all_changes:
+            return raw(switched(self.media, self._conditions()))
+        changes = self.family.changes.values()
+        shown = [switched(self.media, self._changed(changes))] if changes else []
+        for series in self.family.transformations.values():
+            title = f"{series.name}: {series.axis}, from mild to severe"
+            shown.append(sweep(self.media, self._changed(series.steps.values()), title))
+        for series in self.family.sweeps.values():
+            title = f"{series.name}, from mild to severe"
+            shown.append(sweep(self.media, self._changed(series.steps.values()), title))
+        return raw(join(shown))
 
-    def changed(changes: Iterable[Perturbation]) -> list[Side]:
-        original = Side(signal, "Original", speech.sample_caption)
-        return [original, *(_changed(change, signal, seed, sounds) for change in changes)]
+    def _conditions(self) -> list[Side]:
+        speech = speech_source()
+        return [
+            Side(
+                speech.record(self.signal, name, SAMPLE).astype(np.float32),
+                name.capitalize(),
+                caption,
+            )
+            for name, caption in speech.conditions.items()
+        ]
 
-    shown = [switched(media, changed(family.changes.values()))] if family.changes else []
-    for series in family.transformations.values():
-        title = f"{series.name}: {series.axis}, from mild to severe"
-        shown.append(sweep(media, changed(series.steps.values()), title))
-    for series in family.sweeps.values():
-        shown.append(sweep(media, changed(series.steps.values()), f"{series.name}, from mild to severe"))
-    return join(shown)
+    def _changed(self, changes: Iterable[Perturbation]) -> list[Side]:
+        sides = [Side(self.signal, "Original", speech_source().sample_caption)]
+        for change in changes:
+            if problem := missing(change, self.sounds):
+                sides.append(Side(None, change.name, problem))
+            else:
+                changed, drawn = self._apply(change)
+                sides.append(Side(changed, change.name, settings(drawn)))
+        return sides
 
+    def _apply(self, change: Perturbation) -> tuple[np.ndarray, dict[str, object]]:
+        options = {"seed": self.seed, "content": SAMPLE, "sounds": self.sounds}
+        return apply(change, self.signal, audio.SAMPLING_RATE, **options)
 
-def _spectra(family: Family, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
-    """Draw the spectra of the sample and of its changed versions."""
-    signals = {"original": signal}
-    for change in family.changes.values():
-        if not missing(change, sounds):
-            options = {"seed": seed, "content": SAMPLE, "sounds": sounds}
-            signals[change.name] = apply(change, signal, audio.SAMPLING_RATE, **options)[0]
-    figure = spectra(signals, audio.SAMPLING_RATE)
-    return show(media, figure, f"Magnitude spectra: {', '.join(signals)}")
+    def _spectra(self) -> str:
+        if self.signal is None:
+            return ""
+        signals = {"original": self.signal}
+        for change in self.family.changes.values():
+            if not missing(change, self.sounds):
+                signals[change.name] = self._apply(change)[0]
+        figure = spectra(signals, audio.SAMPLING_RATE)
+        return raw(show(self.media, figure, f"Magnitude spectra: {', '.join(signals)}"))
 
+    def _simulated(self) -> str:
+        """Draw what unbiased random models score at most in the metrics that have thresholds."""
+        recorded = simulated_thresholds.recorded()
+        panels, marked = {}, {}
+        for test in filter(lambda test: test.simulation, self.family.tests.values()):
+            groups, samples = simulated_thresholds.published_size(test.simulation)
+            setting = setting_of(test.simulation, groups, samples)
+            own = [recorded[name].eq(getattr(setting, name)) for name in ("metric", "prediction", "truth")]
+            rows = recorded[np.logical_and.reduce(own)]
+            if len(rows):
+                title = METRICS[setting.metric].title
+                panels[title] = rows
+                marked[title] = [(samples, each, groups) for each in sorted(set(test.thresholds.values()))]
+        if not panels:
+            return ""
+        figure = study_figures.simulated_maxima(panels, marked, groups)
+        alt = (
+            "Largest difference that 1000 unbiased random models show against the size of the groups: "
+            f"{', '.join(panels)}. The line of {groups} groups is bold; published thresholds are dashed lines"
+        )
+        return raw(show(self.media, figure, alt))
 
-def _simulated(family: Family, media: MediaStore) -> Html:
-    """Draw what unbiased random models score at most in the metrics that have thresholds."""
-    recorded = simulated_thresholds.recorded()
-    panels, marked = {}, {}
-    for test in filter(lambda test: test.simulation, family.tests.values()):
-        groups, samples = simulated_thresholds.published_size(test.simulation)
-        setting = setting_of(test.simulation, groups, samples)
-        own = (recorded[name].eq(getattr(setting, name)) for name in ("metric", "prediction", "truth"))
-        rows = recorded[np.logical_and.reduce(list(own))]
-        if len(rows):
-            title = METRICS[setting.metric].title
-            panels[title] = rows
-            marked[title] = [(samples, each, groups) for each in sorted(set(test.thresholds.values()))]
-    if not panels:
-        return Html()
-    figure = study_figures.simulated_maxima(panels, marked, groups)
-    alt = (
-        "Largest difference that 1000 unbiased random models show against the size of the groups: "
-        f"{', '.join(panels)}. The line of {groups} groups stands out; published thresholds are dashed lines"
-    )
-    return show(media, figure, alt)
+    def _filters(self) -> str:
+        """Draw the magnitude responses of the filters with which a family tilts spectra."""
+        filters = {
+            change.name: tilt_filter(change.options["direction"])
+            for change in self.family.changes.values()
+            if change.transform == "spectral_tilt"
+        }
+        if not filters:
+            return ""
+        figure = magnitude_responses(filters, audio.SAMPLING_RATE)
+        return raw(show(self.media, figure, f"Magnitude responses in decibel: {', '.join(filters)}"))
 
 
-def _filters(family: Family, media: MediaStore) -> Html:
-    """Draw the magnitude responses of the filters with which a family tilts spectra."""
-    filters = {
-        change.name: tilt_filter(change.options["direction"])
-        for change in family.changes.values()
-        if change.transform == "spectral_tilt"
-    }
-    figure = magnitude_responses(filters, audio.SAMPLING_RATE)
-    return show(media, figure, f"Magnitude responses in decibel: {', '.join(filters)}")
-
-
-def _changed(change: Perturbation, signal: np.ndarray, seed: int, sounds: Sounds) -> Side:
-    if problem := missing(change, sounds):
-        return Side(None, change.name, problem)
-    changed, drawn = apply(change, signal, audio.SAMPLING_RATE, seed=seed, content=SAMPLE, sounds=sounds)
-    return Side(changed, change.name, settings(drawn))
+def listed(families: Iterable[tuple[str, str, str, str]]) -> str:
+    """List families by section: name, category, title and question of each."""
+    lines: list[str] = []
+    shown = ""
+    for name, category, title, question in sorted(families, key=lambda family: place(*family[:2])):
+        if section(name, category) != shown:
+            shown = section(name, category)
+            lines += ["", f"## {SECTIONS[shown]}", ""]
+        published = published_name(name)
+        source = f" *{published}*" if published else ""
+        lines.append(f"- [{heading(title)}](methods/{files.slug(name)}.md): {heading(question)}{source}")
+    return "\n".join(lines)

@@ -1,25 +1,30 @@
-"""Pages as notebooks: trusted words as Markdown, everything that comes from data as escaped HTML output.
+"""Pages as sources of Sphinx: trusted words as Markdown, everything that comes from data as escaped HTML.
 
-Jupyter Book parses Markdown, so text from data must never get there: a label could include files or run code.
-Outputs are shown as they are, and :mod:`soundcheck.report.html` escapes what goes into them. Every page ends
-in a mark that names the page and the digest of its source, written pages included; the finished site is
-searched for it. A mark does not name the run: a page that says the same after the next run stays as it is.
+Sphinx parses Markdown, so text from data must never get there: a label could include files or run code.
+Outputs are shown as they are, and :mod:`soundcheck.report.html` escapes what goes into them. The footer of a
+page does not name the run: a page that says the same after the next run stays as it is.
 """
 
 from __future__ import annotations
 
+import functools
+import json
+import multiprocessing
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 from soundcheck import __version__
-from soundcheck.common import files
+from soundcheck.book.written import linked
+from soundcheck.common import files, store
 from soundcheck.common.media import UNHEARD
-from soundcheck.common.remembered import Remembered
+from soundcheck.common.progress import Progress
 from soundcheck.report.html import Html, element
+from soundcheck.run.notebook_worker import FORKS
 
-MARK = "sc-page"
 KERNEL = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -28,7 +33,8 @@ NO_VOICES = (
     "Sounds and pictures of single recordings are left out of this book: --voices none, or voices: none in "
     "its suite."
 )
-MEDIA = re.compile(rb"media/([0-9a-f]{20}\.[a-z0-9]+)")
+CONFIGURATION = "conf.py"  # made of _config.yml by Jupyter Book
+_MEDIA = re.compile(rb"media/([0-9a-f]{20}\.[a-z0-9]+)")
 
 
 def markdown(text: str) -> dict:
@@ -45,152 +51,176 @@ def output(html: Html) -> dict:
 
 
 def code(source: str, tag: str, outputs: Sequence[dict], count: int | None = 1) -> dict:
-    """Make a cell of code; like all cells it is checked with its page, when that is written."""
+    """Make a cell of code."""
     cell = {"cell_type": "code", "execution_count": count, "metadata": {"tags": [tag]}}
     return {**cell, "source": source, "outputs": list(outputs)}
 
 
-def mark(name: str, content: str) -> Html:
-    """Make the last line of a page: the mark by which the finished page is known."""
-    text = f"Soundcheck {__version__}"  # the style sheet of the site adds the run
-    return element("footer", text, class_=f"{MARK} sc-footer", data_page=name, data_content=content)
+def raw(html: Html) -> str:
+    """Write HTML as a block of a Markdown page, behind a fence that is longer than any in it."""
+    longest = max(map(len, re.findall("`+", str(html))), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{{raw}} html\n{html}\n{fence}" if html else ""
+
+
+def footer() -> Html:
+    """Make the last line of a page; the style sheet of the site adds the run."""
+    return element("footer", f"Soundcheck {__version__}", class_="sc-footer")
+
+
+def notebook(cells: Sequence[dict]) -> str:
+    """Write the cells of a page, with its footer."""
+    numbered = [{**cell, "id": f"cell-{n}"} for n, cell in enumerate([*_said_once(cells), output(footer())])]
+    found = {"cells": numbered, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def media_in(data: bytes) -> set[str]:
+    """Name the sounds and pictures that a page or a notebook refers to."""
+    return {found.decode() for found in _MEDIA.findall(data)}
+
+
+class _Task(NamedTuple):
+    """A file that is to be written."""
+
+    name: str
+    make: Callable[[], str]
+    depends: str  # digest; empty: it is always made
 
 
 class Sources:
     """The folder of a book's sources, written in place: a file that says the same is not touched.
 
-    Parameters
-    ----------
-    folder
-        The folder.
-    kept
-        Remembers of which things pages were made; ``None`` = nobody does.
-
-    Attributes
-    ----------
-    pages
-        Name of each page written so far, such as ``models/prosody`` -> content that its mark names.
-    media
-        Names of the sounds and pictures that these pages refer to.
-    finished
-        Name of each page that is HTML already -> its file; these are pages, too.
-    beside
-        Files that stand beside the pages as they are.
+    Pages are registered first, and :meth:`write` makes those that depend on something else than before.
     """
 
-    def __init__(self, folder: Path, kept: Remembered | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        media: Sequence[Path] = (),
+        made_with: str = "",
+        absent: Collection[str] = (),
+        handbook: str = "",
+    ) -> None:
+        """Open a folder.
+
+        ``media`` are folders of sounds and pictures, ``made_with`` is the digest of all code. Links to
+        ``absent`` pages lead to the ``handbook``, if it has an address.
+        """
         self.folder = folder
-        self._kept = kept or Remembered()
-        self.pages: dict[str, str] = {}
-        self.media: set[str] = set()
-        self.finished: dict[str, Path] = {}
-        self.beside: list[Path] = []
+        self._linked = functools.partial(linked, absent=absent, handbook=handbook)
+        self.pages: set[str] = set()  # names, such as models/prosody
+        self.media: set[Path] = set()  # sounds and pictures that files refer to
+        self.beside: list[str] = []  # files that Sphinx does not read: finished pages and data
+        self._media = media
+        self._version = files.digest(repr([made_with, sorted(absent), handbook]))
+        self._tasks: list[_Task] = []
+        self._last: list[tuple[str, Callable[[], str]]] = []
         self._written: set[Path] = set()
-        self._waiting: list[Callable[[], object]] = []  # to be written by complete()
+        self._kept = folder.with_name("book-pages.json")
+        self._known = store.read(self._kept, self._version) or {}
+        self._now: dict[str, list[str]] = {}
 
-    def words(self, name: str, text: str) -> None:
-        """Write a page of our own words, never of text from data."""
-        content = self._content(name, text)
-        self.file(f"{name}.md", f"{text}\n\n```{{raw}} html\n{mark(name, content)}\n```\n")
+    def page(self, name: str, make: Callable[[], Sequence[dict]], *depends: object) -> bool:
+        """Register a page of cells; says whether it has to be made.
 
-    def page(self, name: str, cells: Sequence[dict]) -> None:
-        """Write a page of cells.
-
-        Parameters
-        ----------
-        name
-            Name of the page without suffix.
-        cells
-            From :func:`markdown` and :func:`output`, or of an executed notebook.
+        ``depends`` is all that the cells depend on besides the code (the same if its ``repr`` is);
+        nothing: it is always made.
         """
-        import nbformat  # late: it takes a while, and most runs write few pages
+        self.pages.add(name)
 
-        cells = _said_once(cells)
-        numbered = [nbformat.from_dict({**cell, "id": f"cell-{n}"}) for n, cell in enumerate(cells)]
-        notebook = nbformat.v4.new_notebook(cells=numbered, metadata=KERNEL)
-        content = self._content(name, nbformat.v4.writes_json(notebook))
-        last = {**output(mark(name, content)), "id": f"cell-{len(cells)}"}
-        notebook.cells.append(nbformat.from_dict(last))
-        self.file(f"{name}.ipynb", nbformat.writes(notebook))
+        def written() -> str:
+            cells = make()
+            for cell in cells:
+                if cell["cell_type"] == "markdown":
+                    cell["source"] = self._linked(cell["source"], name)
+            return notebook(cells)
 
-    def made(self, name: str, make: Callable[[], Sequence[dict]], *depends: object) -> None:
-        """Write a page of cells, unless it is as it was written when it depended on the same.
+        return self._add(f"{name}.ipynb", written, depends)
 
-        Parameters
-        ----------
-        name
-            Name of the page without suffix.
-        make
-            Makes the cells, see :meth:`page`.
-        depends
-            All that the cells depend on besides the code; two things are the same if their ``repr`` is.
-        """
-        path, digest = self.folder / f"{name}.ipynb", files.digest(repr(depends))
-        known = self._kept.get(name)
-        if known is not None and known["depends"] == digest and _holds(path, known["file"]):
-            self.pages[name] = known["content"]
-            self.media |= set(known["media"])
-            self._written.add(path)
-            return
-        self.page(name, make())
-        media = sorted(_media(path.read_bytes()))
-        about = {"depends": digest, "file": files.digest(path), "content": self.pages[name], "media": media}
-        self._kept.put(name, about)
+    def words(self, name: str, make: Callable[[], str], *depends: object) -> bool:
+        """Register a page of our own words, which are Markdown and never text from data."""
+        self.pages.add(name)
+        return self._add(f"{name}.md", lambda: f"{self._linked(make(), name)}\n\n{raw(footer())}\n", depends)
 
-    def html(self, name: str, make: Callable[[Html], str]) -> None:
-        """Have a page written by :meth:`complete` that is put into the book as it is.
+    def html(self, name: str, make: Callable[[Html], str], *depends: object) -> bool:
+        """Register a finished page; ``make`` puts the footer, which it is given, somewhere in it."""
+        return self.data(f"{name}.html", lambda: make(footer()), *depends)
 
-        Parameters
-        ----------
-        name
-            Name of the page without suffix.
-        make
-            Makes the page with its mark somewhere in it.
-        """
+    def data(self, name: str, make: Callable[[], str], *depends: object) -> bool:
+        """Register a file that is put beside the pages as it is."""
+        self.beside.append(name)
+        return self._add(name, make, depends)
 
-        def write() -> None:
-            content = self._content(name, make(Html()))
-            self.file(f"{name}.html", make(mark(name, content)))
-
-        self.pages[name] = ""  # until it is written
-        self.finished[name] = self._later(f"{name}.html", write)
-
-    def data(self, name: str, make: Callable[[], str]) -> None:
-        """Have a file written by :meth:`complete` that is put beside the pages of the top folder as it is."""
-        self.beside.append(self._later(name, lambda: self.file(name, make())))
-
-    def _later(self, name: str, write: Callable[[], object]) -> Path:
-        path = self.folder / name
-        self._written.add(path)
-        self._waiting.append(write)
-        return path
-
-    def complete(self) -> None:
-        """Write what Jupyter Book does not read; it may be at work meanwhile."""
-        for write in self._waiting:
-            write()
-        self._waiting.clear()
+    def last(self, name: str, make: Callable[[], str]) -> None:
+        """Register a file that is put beside the pages and made when all pages are written."""
+        self.beside.append(name)
+        self._last.append((name, make))
 
     def file(self, name: str, text: str) -> None:
-        """Write any other file."""
+        """Write a file at once."""
         path = self.folder / name
         data = text.encode("utf-8", "backslashreplace")
-        self._written.add(path)
-        self.media |= _media(data)
         if not path.is_file() or path.is_symlink() or path.read_bytes() != data:
             files.write_bytes(path, data)
+        self._take(path, data)
 
-    def prune(self) -> None:
-        """Remove all files that are there but were not written, and remember the others."""
+    def write(self, jobs: int = 1) -> None:
+        """Make what was registered, by several processes, and remove all other files."""
+        tasks = [task for task in self._tasks if self.folder / task.name not in self._written]
+        with Progress("book", "pages", len(tasks)) as told:
+            for task, text in zip(tasks, _made(tasks, jobs), strict=True):
+                self.file(task.name, text)
+                if task.depends:
+                    self._now[task.name] = [task.depends, files.digest(self.folder / task.name)]
+                told.update()
+        for name, make in self._last:
+            self.file(name, make())
         for folder, _, names in os.walk(self.folder):
             for path in (Path(folder, name) for name in names):
-                if path not in self._written:
+                if path not in self._written and path.name != CONFIGURATION:
                     path.unlink()
-        self._kept.save()
+        store.write(self._kept, self._now, self._version)
 
-    def _content(self, name: str, text: str) -> str:
-        self.pages[name] = files.digest(text)[:20]
-        return self.pages[name]
+    def _add(self, name: str, make: Callable[[], str], depends: Sequence[object]) -> bool:
+        digest = files.digest(repr(depends)) if depends else ""
+        self._tasks.append(_Task(name, make, digest))
+        path = self.folder / name
+        known = self._known.get(name)
+        if not digest or known is None or not path.is_file() or path.is_symlink():
+            return True
+        data = path.read_bytes()
+        if known != [digest, files.digest(data)] or len(media_in(data)) > len(self._places(data)):
+            return True
+        self._take(path, data)
+        self._now[name] = known
+        return False
+
+    def _take(self, path: Path, data: bytes) -> None:
+        self._written.add(path)
+        self.media |= self._places(data)
+
+    def _places(self, data: bytes) -> set[Path]:
+        """Find the sounds and pictures that a file refers to."""
+        names = media_in(data)
+        places = {name: [at / name for at in self._media if (at / name).is_file()] for name in names}
+        return {found[0] for found in places.values() if found}
+
+
+def _made(tasks: Sequence[_Task], jobs: int) -> Iterator[str]:
+    if not FORKS or jobs == 1 or len(tasks) < 2:
+        yield from (task.make() for task in tasks)
+        return
+    context = multiprocessing.get_context("fork")  # whose children know the tasks
+    with ProcessPoolExecutor(jobs, context, _tasks.extend, (tasks,)) as pool:
+        yield from pool.map(_make, range(len(tasks)))
+
+
+_tasks: list[_Task] = []
+
+
+def _make(number: int) -> str:
+    return _tasks[number].make()
 
 
 def _said_once(cells: Sequence[dict]) -> Sequence[dict]:
@@ -200,11 +230,3 @@ def _said_once(cells: Sequence[dict]) -> Sequence[dict]:
         if any(UNHEARD in html for html in shown):
             return [*cells[:number], output(element("p", NO_VOICES, class_="sc-notice")), *cells[number:]]
     return cells
-
-
-def _holds(path: Path, digest: str) -> bool:
-    return path.is_file() and not path.is_symlink() and files.digest(path) == digest
-
-
-def _media(data: bytes) -> set[str]:
-    return {found.decode() for found in MEDIA.findall(data)}

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 
+from soundcheck.common.escaping import shorten, xml_text
+
 
 def script(name: str, data: object) -> str:
     r"""Write data as a script that gives them to ours; texts from data are strings and nothing else.
-
-    Parameters
-    ----------
-    name
-        By which a script of a page asks for them.
-    data
-        What JSON can hold.
 
     Examples
     --------
@@ -23,3 +18,8 @@ def script(name: str, data: object) -> str:
     written = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII: no line breaks of Unicode
     written = written.replace("<", r"\u003c")
     return f"window.soundcheck.give({json.dumps(name)},{written});\n"
+
+
+def text(value: str) -> str:
+    """Shorten a text from data to what a page shows."""
+    return xml_text(shorten(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -165,23 +166,21 @@ def _record(
 
 def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Problem]:
     """Build the book: what came out, and a page a model."""
-    sources = pages.Sources(output.folder / build.SOURCES)
-    with build.builder(output) as book:
-        said = pages.output(join(element("p", line, limit=None) for line in lines))
-        cells = [pages.markdown("# Two runs, before and after"), said, *overview.comparisons(record)]
-        sources.page("index", cells)
-        for entry in record.comparisons:
-            notebook = output.comparisons / f"{entry.slug}.ipynb"
-            title = f"Before and after: {one_line(entry.name)}"
-            shown = executed.cells(notebook, title, entry, output.folder)
-            sources.page(overview.page_of(entry), shown)
-        chapters = [{"file": overview.page_of(entry)} for entry in record.comparisons]
-        contents = {
-            "format": "jb-book",
-            "root": "index",
-            "parts": [{"caption": "Models", "chapters": chapters}],
-        }
-        sources.file("_toc.yml", yaml.safe_dump(contents, sort_keys=False))
-        assembly.configure(sources, resources.root(), record)
-        sources.prune()
-        return build.finish(book, sources, output, record, [output.comparison_table])
+    sources = build.open_sources(output, record)
+    said = pages.output(join(element("p", line, limit=None) for line in lines))
+    cells = [pages.markdown("# Two runs, before and after"), said, *overview.comparisons(record)]
+    sources.page("index", lambda: cells)
+    for entry in record.comparisons:
+        notebook = output.comparisons / f"{entry.slug}.ipynb"
+        title = f"Before and after: {one_line(entry.name)}"
+        make = functools.partial(executed.cells, notebook, title, entry, output.folder)
+        sources.page(overview.page_of(entry), make)
+    chapters = [{"file": overview.page_of(entry)} for entry in record.comparisons]
+    contents = {
+        "format": "jb-book",
+        "root": "index",
+        "parts": [{"caption": "Models", "chapters": chapters}],
+    }
+    sources.file("_toc.yml", yaml.safe_dump(contents, sort_keys=False))
+    assembly.configure(sources, resources.root(), record)
+    return build.finish(sources, output, record, [output.comparison_table])

@@ -9,6 +9,7 @@ from typing import Self
 from soundcheck.common import files
 from soundcheck.common.description import Description
 
+EXAMPLES = "application/vnd.soundcheck.examples+json"  # kind of output: what is heard in it, as data
 UNHEARD = "sc-unheard"  # class of what stands for a recording in a book without voices
 ALL, NONE = VOICES = ("all", "none")  # what is heard in a book
 SOUNDS = (".flac", ".wav", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".m4a", ".webm", ".mp4")

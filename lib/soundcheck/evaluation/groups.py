@@ -1,4 +1,4 @@
-"""Groups of speakers: draws them, says which are large enough, and judges each of them against all.
+"""Groups of speakers or recordings: which are compared, how large they are, and each judged against all.
 
 One call judges measures for every group of a column; a measure knows nothing of groups::
 
@@ -10,32 +10,96 @@ What it judges gets the group in a column of its own: ``accent: irish``.
 Conventions
 -----------
 - A value is that of the group minus that of all groups, the group included, on the same replicates. *All* is
-  either everybody together (:data:`EVERYBODY`; for groups of the same size, see :func:`balanced`) or the
-  average of the groups (:data:`AVERAGE`), in which each weighs the same. Its gap is that of the group minus
-  that of all others together, see :mod:`soundcheck.evaluation.conclusions`.
-- Draws depend on the suite's seed, the family, the corpus and keys of segments or speakers, not on the order
-  of rows.
+  either everybody together (:data:`EVERYBODY`; for groups of the same size, see
+  :func:`soundcheck.evaluation.drawn_groups.balanced`) or the average of the groups (:data:`AVERAGE`), in
+  which each weighs the same. Its gap is that of the group minus that of all others together, see
+  :mod:`soundcheck.evaluation.conclusions`.
+- Every group has a value among the estimates, those that are too small to be compared without interval.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 
-from soundcheck.common import seeds
 from soundcheck.evaluation.conclusions import GroupGap
+from soundcheck.evaluation.eligibility import skip_small_groups
 from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.measure_sets import MeasureSet
 from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
+from soundcheck.evaluation.trials import judge_trial_groups, rates_in_use
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import against_all, against_average
-from soundcheck.metrics.regression import EDGES
 from soundcheck.metrics.shift import shift, shift_difference
-from soundcheck.statistics import balance, group_sizes
+from soundcheck.statistics import group_sizes
 
 EVERYBODY, AVERAGE = "everybody", "average"
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupCount:
+    """How large a group is."""
+
+    group: str  # empty for segments that have no value
+    segments: int  # with a label if there are labels; of trials those of two speakers
+    speakers: int | str | None = None  # or which ones were drawn; ``None`` if they are not known
+    lacks: str = ""  # why it is not compared, empty if it is
+    targets: int | None = None  # trials of one speaker; ``None`` for segments
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups of one column in one subset."""
+
+    subset: Subset  # rows of the groups that are compared; of trials all, which give the threshold in use
+    column: str
+    names: list[str]  # groups that are compared: none, or two and more
+    counts: Sequence[GroupCount]  # of all groups, and at the end of what has no value
+    everything: Subset  # also rows of groups that are not compared
+
+    @property
+    def masks(self) -> dict[str, np.ndarray]:
+        """Rows of each group that is compared, bool ``(rows,)``."""
+        return {group: self.subset.mask(self.column, group) for group in self.names}
+
+
+def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence[GroupCount] = ()) -> Groups:
+    """Compare some groups of a subset, if there are two or more of them."""
+    names = list(names) if len(names) > 1 else []
+    of_trials = subset.task.is_embedding
+    own = subset if of_trials or not names else restricted(subset, column, names)
+    return Groups(own, column, names, counts, subset)
+
+
+def compare(
+    evaluation: Evaluation, found: Sequence[Groups], measures: MeasureSet, *, against: str = EVERYBODY
+) -> None:
+    """Judge a set of measures for all groups; those that are too small get their values."""
+    for one in found:
+        tests = measures(evaluation, one.everything)
+        if one.everything.task.is_embedding:
+            tests = rates_in_use(evaluation, tests)
+        lacks = {count.group: count.lacks for count in one.counts if count.group}
+        estimate_others(evaluation, one.everything, one.column, lacks, tests, one.names)
+    for one in found:
+        tests = measures(evaluation, one.subset)
+        if one.names and one.subset.task.is_embedding:
+            judge_trial_groups(evaluation, one.subset, one.column, one.names, tests)
+        elif one.names:
+            judge_groups(evaluation, one.subset, one.column, one.names, tests, against=against)
+
+
+def compare_in_contexts(
+    evaluation: Evaluation, found: Iterable[Groups], measures: MeasureSet, context: str, values: Sequence[str]
+) -> None:
+    """Judge by how much each value of a column, such as a sentiment, shifts the measures of each group."""
+    for one in found:
+        for value in values if one.names else ():
+            tests = measures(evaluation, one.subset)
+            judge_groups(evaluation, one.subset, one.column, one.names, tests, context=(context, value))
 
 
 def judge_groups(
@@ -54,28 +118,31 @@ def judge_groups(
     see :func:`soundcheck.statistics.group_sizes.equal_size`.
     """
     masks = {group: subset.mask(column, group) for group in groups}
-    inside = subset.mask(*context) if context else np.ones(len(subset), dtype=bool)
-    sizes = [int((mask & inside).sum()) for mask in masks.values()]
-    measures = {
-        test: once(called) for test, called in tests.items()
-    }  # asked for the same statistic several times
-    bases = measures
-    if context:
-        bases = {test: functools.partial(_moved, measure, inside) for test, measure in measures.items()}
-    names = {
-        group: ", ".join(": ".join(pair) for pair in ((column, group), context) if pair) for group in groups
-    }
+    rows, everybody = list(masks.values()), np.ones(len(subset), dtype=bool)
+    inside = subset.mask(*context) if context else everybody
+    sizes = [int((mask & inside).sum()) for mask in rows]
+    where = f", {': '.join(context)}" if context else ""
+    names = {group: f"{column}: {group}{where}" for group in groups}
+
+    def own(measure: Measure, s: Subset, p: Predictions) -> Statistic:
+        return shift(measure(s, p, inside), everybody, inside) if context else measure(s, p)
+
+    def difference(measure: Measure, place: int, s: Subset, p: Predictions) -> Statistic:
+        if context:
+            return shift_difference(measure(s, p, inside), rows, place, inside)
+        if against == AVERAGE:
+            return against_average(measure(s, p), rows, place)
+        return against_all(measure(s, p), rows[place])
+
+    called = {test: once(measure) for test, measure in tests.items()}  # once, not for each group
+    bases = {test: functools.partial(own, measure) for test, measure in called.items()}
     evaluation.estimate_groups(subset, bases, {names[group]: mask for group, mask in masks.items()})
-    rows = list(masks.values())
     for place, group in enumerate(groups):
         sized = subset.sized(len(groups), group_sizes.equal_size(sizes, place))
-        for test, measure in measures.items():
-            if context:
-                compared = functools.partial(_shifted, measure, rows, place, inside)
-            else:
-                compared = functools.partial(_compared, measure, rows, place, against)
+        for test, measure in called.items():
             gap = GroupGap(bases[test], masks[group], *evaluation.reference(subset, column, masks, group))
-            evaluation.judge(sized, test, compared, names[group], gap=gap)
+            against_others = functools.partial(difference, measure, place)
+            evaluation.judge(sized, test, against_others, names[group], gap=gap)
 
 
 def estimate_others(
@@ -94,62 +161,6 @@ def estimate_others(
         why = {part: lacks[group] or "no other group is large enough" for group, part in parts.items()}
         sized = subset.sized(len(lacks), len(subset) // len(lacks))
         evaluation.estimate_groups(sized, tests, masks, why)
-
-
-def _compared(
-    measure: Measure,
-    masks: Sequence[np.ndarray],
-    place: int,
-    against: str,
-    subset: Subset,
-    predictions: Predictions,
-) -> Statistic:
-    statistic = measure(subset, predictions)
-    if against == AVERAGE:
-        return against_average(statistic, masks, place)
-    return against_all(statistic, masks[place])
-
-
-def _shifted(
-    measure: Callable[[Subset, Predictions, np.ndarray], Statistic],
-    masks: Sequence[np.ndarray],
-    place: int,
-    inside: np.ndarray,
-    subset: Subset,
-    predictions: Predictions,
-) -> Statistic:
-    return shift_difference(measure(subset, predictions, inside), masks, place, inside)
-
-
-def _moved(
-    measure: Callable[[Subset, Predictions, np.ndarray], Statistic],
-    inside: np.ndarray,
-    subset: Subset,
-    predictions: Predictions,
-) -> Statistic:
-    everybody = np.ones(len(subset), dtype=bool)
-    return shift(measure(subset, predictions, inside), everybody, inside)
-
-
-def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
-    """Give the fewest segments that a bin needs in all groups together to be judged.
-
-    The family's option ``bin_minimum`` holds the published number and size of groups; the average size of
-    the groups decides, see :func:`soundcheck.statistics.group_sizes.least_per_bin`.
-    """
-    return _least(evaluation, subset, group_sizes.least_per_bin)
-
-
-def least_predictions(evaluation: Evaluation, subset: Subset) -> int:
-    """Give the fewest predictions of a bin or class, in all groups together, whose precision is judged.
-
-    See :func:`soundcheck.statistics.group_sizes.least_predictions` and :func:`least_per_bin`.
-    """
-    return _least(evaluation, subset, group_sizes.least_predictions)
-
-
-def _least(evaluation: Evaluation, subset: Subset, rule: Callable[[Mapping[str, int], float], int]) -> int:
-    return rule(evaluation.family.options["bin_minimum"], len(subset) / subset.group_size[0])
 
 
 def restricted(subset: Subset, column: str, groups: Sequence[str]) -> Subset:
@@ -181,96 +192,17 @@ def compared_columns(
     return found
 
 
-def balanced(
-    evaluation: Evaluation, subsets: Iterable[Subset], column: str
-) -> list[tuple[Subset, list[str]]]:
-    """Draw equally large groups with the same distribution of labels from each subset.
-
-    See :mod:`soundcheck.statistics.balance`. Notes say how many segments were not drawn, and why; subsets
-    with fewer than two groups are left out, and their tests skipped.
-    """
-    found = []
-    for subset in subsets:
-        drawn, note = balanced_rows(evaluation, subset, column)
-        if not len(drawn):
-            evaluation.skip(subset, note)
-        there = set(drawn.segments[column])
-        groups = [group for group in evaluation.family.options["groups"] if group in there]
-        if groups:
-            found.append((restricted(drawn, column, groups), groups))
-    return found
-
-
-def balanced_rows(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Subset, str]:
-    """Draw equally large groups from one subset; the text says how many segments were not drawn, and why."""
-    segments = subset.segments
-    groups = segments[column].where(segments[column].isin(evaluation.family.options["groups"]))
-    purpose = ("balance", evaluation.family.name, subset.corpus, subset.task.name)
-    drawn = balance.balance(
-        subset.truth,
-        groups.to_numpy(dtype=object),
-        evaluation.balance_samples,
-        seeds.uniform(evaluation.seed, *purpose, keys=segments["key"].tolist()),
-        subset.task.kind,
-        subset.blocks,
-        EDGES,
-    )
-    if drawn.note:
-        evaluation.note(f"{subset.corpus}, {subset.task.name}: {drawn.note}")
-    found = evaluation.drawn(subset, drawn.rows)
-    return found.sized(found.segments[column].nunique(), drawn.segments_per_group), drawn.note
-
-
-def at_most(evaluation: Evaluation, subset: Subset, column: str, segments: int) -> Subset:
-    """Keep so many random segments of each group; a note tells how many were not drawn."""
-    groups = subset.segments[column].to_numpy(dtype=object)
-    rng = seeds.generator(evaluation.seed, "at most", evaluation.family.name, subset.corpus)
-    rows = balance.at_most(groups, segments, rng, subset.segments["key"].to_numpy(dtype=object))
-    surplus = int(pd.notna(groups).sum()) - len(rows)
-    if surplus:
-        evaluation.note(
-            f"{subset.corpus}: {surplus} segments of groups with more than {segments} were not drawn"
-        )
-    return evaluation.drawn(subset, rows)
-
-
-def drawn_speakers(
-    evaluation: Evaluation, subset: Subset, column: str
-) -> tuple[Subset, dict[str, tuple[str, str]]]:
-    """Keep the segments of so many speakers of each sex in each group.
-
-    The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it all segments are
-    kept. If the corpus does not know the sex of its speakers, as many are drawn whatever their sex; if it
-    does not know the speakers, all segments are kept. Notes say so.
-    """
-    subset = subset.take(np.flatnonzero(subset.segments[column].notna()))
-    segments, corpus = subset.segments, subset.corpus
-    needed = evaluation.family.options.get("speakers")
-    known = {name for name in ("speaker", "sex") if name in segments and segments[name].notna().any()}
-    if not needed or "speaker" not in known:
-        if needed:
-            evaluation.note(f"{corpus}: speakers are not known, so all segments of each {column} are used")
-        return subset, dict.fromkeys(sorted(segments[column].unique()), ("all", ""))
-    sexes = segments["sex"] if "sex" in known else pd.Series("", index=segments.index)
-    if "sex" not in known:
-        needed = {"": sum(needed.values())}
-        evaluation.note(
-            f"{corpus}: the sex of speakers is not known, so {needed['']} speakers of each {column} are "
-            "drawn whatever their sex"
-        )
-    drawn = balance.draw_speakers(
-        *(values.to_numpy(dtype=object) for values in (segments[column], segments["speaker"], sexes)),
-        needed,
-        lambda keys: seeds.uniform(evaluation.seed, "speakers", evaluation.family.name, corpus, keys=keys),
-    )
-    if drawn.unknown:
-        what = "speaker" if "" in needed else f"speaker, or not of {' or '.join(needed)} sex"
-        evaluation.note(
-            f"{corpus}: {drawn.unknown} of {len(subset)} segments with {column} are without {what}"
-        )
-    counts = {}
-    for group, found in drawn.counts.items():
-        proportions = [f"{n} of {there} {sex}".strip() for sex, (n, there) in found.items()]
-        lacks = [f"{n} of {needed[sex]} {sex}".strip() for sex, (n, _) in found.items() if n < needed[sex]]
-        counts[group] = ", ".join(proportions), f"{' and '.join(lacks)} speakers" if lacks else ""
-    return evaluation.drawn(subset, drawn.rows), counts
+def judge_columns(
+    evaluation: Evaluation,
+    subset: Subset,
+    tests: Mapping[str, Measure],
+    few: str = "",
+    against: str = EVERYBODY,
+) -> tuple[list[tuple[object, ...]], dict[str, list[str]]]:
+    """Judge the groups of each column of the family; gives those that are too small, and those compared."""
+    few = few or f"fewer than 2 groups with {evaluation.family.options['minimum_segments']} segments"
+    small = skip_small_groups(evaluation, subset, tests)
+    compared = compared_columns(evaluation, subset, tests, evaluation.groups, few)
+    for column, groups in compared.items():
+        judge_groups(evaluation, subset, column, groups, tests, against=against)
+    return small, compared

@@ -1,4 +1,4 @@
-"""Looks for groups that are served worse: the columns that are looked at, and the row of the results.
+"""Searches for groups for which a model is worse: the columns that are looked at, and the row of the results.
 
 Conventions
 -----------
@@ -21,6 +21,7 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.measure_sets import ERRORS
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.evaluation.verification import threshold_in_use
 from soundcheck.metrics.additive import Point, Statistic, round_significant
@@ -43,6 +44,8 @@ class Found:
     """What was looked at in a corpus, and what was found."""
 
     subset: Subset  # the segments
+    unit: str  # how bad predictions are, in words, and the measure of it
+    measure: Measure
     columns: dict[str, np.ndarray]  # name -> words ``(segments,)``, of the columns that were looked at
     passed_over: dict[str, str]  # other columns -> why not
     search: Search  # the groups
@@ -85,6 +88,18 @@ class _Count(Weighted):
         return np.full((len(weights), 1), np.nan)
 
 
+def search_all(evaluation: Evaluation, test: str) -> list[Found]:
+    """Look at all groups of each corpus and task, and judge how many are named."""
+    found = []
+    for subset in searched_subsets(evaluation):
+        unit, measure = ERRORS[subset.task.kind]
+        matters = evaluation.family.options["matters"][subset.task.kind]
+        if one := search_groups(evaluation, subset, measure, matters, unit):
+            judge_found(evaluation, one, test)
+            found.append(one)
+    return found
+
+
 def searched_subsets(evaluation: Evaluation) -> Iterator[Subset]:
     """Give the segments of each corpus and task; of trials of one speaker those that are tested."""
     for subset in evaluation.subsets():
@@ -117,7 +132,9 @@ def _tested(evaluation: Evaluation, trials: Subset) -> Subset:
     return found.take(np.arange(len(found)))
 
 
-def search_groups(evaluation: Evaluation, subset: Subset, measure: Measure, matters: float) -> Found | None:
+def search_groups(
+    evaluation: Evaluation, subset: Subset, measure: Measure, matters: float, unit: str = ""
+) -> Found | None:
     """Look at all groups of a subset; ``None``, with tests skipped, if there is no group to look at.
 
     The measure is an additive statistic with one value, the higher the worse.
@@ -137,7 +154,7 @@ def search_groups(evaluation: Evaluation, subset: Subset, measure: Measure, matt
     if not found.candidates:
         evaluation.skip(subset, NO_GROUP)
         return None
-    return Found(subset, columns, passed_over, found)
+    return Found(subset, unit, measure, columns, passed_over, found)
 
 
 def _search(
@@ -155,15 +172,15 @@ def _columns_of(evaluation: Evaluation, subset: Subset) -> tuple[dict[str, np.nd
     return columns_of(subset.segments, view.groups, measured, hidden - set(view.groups))
 
 
-def judge_found(evaluation: Evaluation, found: Found, test: str, measure: Measure) -> None:
-    """Keep the row of a search: how many groups are named, and which; the measure is that of the search."""
+def judge_found(evaluation: Evaluation, found: Found, test: str) -> None:
+    """Keep the row of a search: how many groups are named, and which."""
     subset = found.subset
-    blocks = len(np.unique(subset.blocks[measure(subset, subset.predictions).rows]))
+    blocks = len(np.unique(subset.blocks[found.measure(subset, subset.predictions).rows]))
 
     def count(_: Subset, predictions: Predictions) -> _Count:
         if not predictions.random:
             return _Count(found.search, blocks)
-        worse = measure(subset, predictions)
+        worse = found.measure(subset, predictions)
         return _Count(_search(evaluation, found.columns, subset, worse, found.search.matters), blocks)
 
     (verdict,) = evaluation.judge(subset, test, count)

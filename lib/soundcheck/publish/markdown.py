@@ -1,19 +1,20 @@
-"""Markdown for hubs and repositories: text from data made harmless, tables, links.
+"""Markdown for hubs and repositories: text from data made harmless, links.
 
 Conventions
 -----------
 - GitHub's flavour: tables with pipes, HTML and formulas are obeyed by those who show it, so that texts from
   data keep nothing of either. They end up on one line and never begin one.
-- What is made here needs no escaping a second time; only :func:`inline` and :func:`paragraphs` escape.
+- Templates escape by :func:`inline` whatever they print; what the filters here give is finished.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
 
+from soundcheck.common import templates
 from soundcheck.common.escaping import shorten, xml_text
+from soundcheck.common.templates import Html
 
 LIMIT = 300  # characters of a text from data that a card shows
 _SPECIAL = re.compile(r"[\\`*\[\]{}~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -24,12 +25,7 @@ _LIVE = re.compile(r"\||\$|://|www\.|@", re.IGNORECASE)  # cells, formulas, addr
 def inline(value: object, limit: int | None = LIMIT) -> str:
     r"""Make a value safe as Markdown text on one line, in a paragraph, an item, a heading or a cell.
 
-    Parameters
-    ----------
-    value
-        Anything; its ``str`` is shown.
-    limit
-        Characters after which the text is cut; ``None`` keeps all of it.
+    It is cut after ``limit`` characters; ``None`` keeps all of it.
 
     Examples
     --------
@@ -43,52 +39,27 @@ def inline(value: object, limit: int | None = LIMIT) -> str:
         text = shorten(text, limit)
     text = _SPECIAL.sub(lambda found: f"\\{found.group()}", text)
     text = html.escape(text, quote=False)
-    text = _LIVE.sub(lambda found: _entity(found.group()), text)
+    text = _LIVE.sub(lambda found: _ENTITIES.get(found[0]) or f"{found[0][:-1]}&#46;", text)
     if re.match(r"[-+=#:]", text):
         return f"\\{text}"
     return re.sub(r"^(\d{1,9})([.)])(?= |$)", r"\1\\\2", text)  # the beginning of a numbered list
 
 
-def _entity(found: str) -> str:
-    return _ENTITIES.get(found) or f"{found[:-1]}&#46;"
-
-
-def paragraphs(text: str) -> str:
+def paragraphs(text: str) -> Html:
     """Make a text of several lines safe; blank lines part paragraphs, lines stay lines."""
     parts = re.split(r"\n\s*\n", text.strip())
-    return "\n\n".join("  \n".join(inline(line, None) for line in part.splitlines()) for part in parts)
+    return Html("\n\n".join("  \n".join(inline(line, None) for line in part.splitlines()) for part in parts))
 
 
-def link(shown: str, address: str) -> str:
-    """Link to an address that is known to be harmless; without one the text alone.
-
-    Parameters
-    ----------
-    shown
-        Markdown.
-    address
-        From :meth:`soundcheck.publish.card_context.CardContext.link`.
-    """
-    return f"[{shown}]({address})" if address else shown
+def linked(shown: object, address: str) -> Html:
+    """Link a text to an address that is known to be harmless; without one the text alone."""
+    return Html(f"[{inline(shown)}]({address})" if address else inline(shown))
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[int] = ()) -> str:
-    """Write a table.
-
-    Parameters
-    ----------
-    head
-        Titles of the columns.
-    rows
-        Cells, Markdown on one line each.
-    numbers
-        Columns, from 0, that are set to the right.
-    """
-    ruler = ["---:" if place in numbers else "---" for place in range(len(head))]
-    lines = [head, ruler, *rows]
-    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
+def code(text: str) -> Html:
+    """Show a digest or a name of hexadecimal digits; ``none`` if it is empty."""
+    kept = re.sub(r"[^A-Za-z0-9.:-]", "", text)
+    return Html(f"`{kept}`" if kept else "none")
 
 
-def bullets(items: Iterable[str]) -> str:
-    """Write a list of Markdown items."""
-    return "\n".join(f"- {item}" for item in items)
+templates.FILTERS |= {"code": code, "linked": linked, "paragraphs": paragraphs}

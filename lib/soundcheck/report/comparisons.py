@@ -1,70 +1,44 @@
-"""Tables of a comparison: before and after, what became better or worse, what happened segment by segment."""
+"""What the page of a comparison shows: before and after, better or worse, corrected and broken."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from soundcheck.metrics.impact import MARGIN
-from soundcheck.report import tables
+from soundcheck.evaluation.comparison import Comparison, Pair
+from soundcheck.metrics.change import unchanged
+from soundcheck.metrics.combinators import combine, paired_difference
+from soundcheck.metrics.impact import EVENTS, MARGIN, impact, impact_codes, net_corrections
+from soundcheck.metrics.word_changes import changed_words, word_changes
+from soundcheck.metrics.word_errors import word_error_rate
+from soundcheck.report import figures, page, views
+from soundcheck.report import names as written
+from soundcheck.report.formats import Cell, number, p_value, span, two_lines
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import remark
-from soundcheck.results.conclusion import conclusion, headline_sentences
+from soundcheck.report.style import GREEN, ORANGE, RED, label, look, name_ticks, new
+from soundcheck.report.tables import FILTERS, test_cell
+from soundcheck.results.conclusion import HEADLINES_TOLD, conclusion, headline_sentences
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS
 from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.statistics.rules import ABOVE
+from soundcheck.suite.measures import measure_of
 
 OUTCOMES = {
     BETTER: ("sc-pass", "▲ better"),
     WORSE: ("sc-fail", "▼ worse"),
     NO_EVIDENCE: ("sc-skip", "· no evidence"),
 }
+STATES = {BETTER: PASS, WORSE: FAIL, NO_EVIDENCE: INCONCLUSIVE, "": NOT_EVALUATED}
 _PLACES = {WORSE: 0, BETTER: 1, NO_EVIDENCE: 2, "": 3}
 NAMED = 3  # segments that only one model answered
 MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
-
-
-def answer(frame: pd.DataFrame) -> Html:
-    """Say in a few sentences whether the candidate is better, and what is not excluded."""
-    told = headline_sentences(frame)
-    first = remark(told[0]) if told else ""
-    rest = remark(conclusion(frame)).removeprefix(first)
-    return element("p", element("strong", first, limit=None), f" {rest}", limit=None)
-
-
-def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
-    """Count better and worse for each family, and for all, with these speakers and for new ones."""
-    rows = [[titles.get(name, name), *_counts(own)] for name, own in frame.groupby("family", sort=True)]
-    rows.append(["all", *_counts(frame)])
-    columns = [f"{text}, {who} speakers" for who in ("these", "new") for _, text in OUTCOMES.values()]
-    return tables.table(rows, ["family", *columns, "not compared"], sortable=False)
-
-
-def unshared(answered: pd.DataFrame) -> Html:
-    """Say which segments only one of the two models answered; they are compared on the others.
-
-    Parameters
-    ----------
-    answered
-        Who answered each segment, see :meth:`soundcheck.evaluation.comparison.Comparison.answered`.
-    """
-    rows = []
-    for (corpus, task), own in answered.groupby(["corpus", "task"], sort=False):
-        both = own["baseline"] & own["candidate"]
-        alone = [own.loc[own[side] & ~both, "file"].tolist() for side in ("baseline", "candidate")]
-        if any(alone):
-            named = [", ".join([*names[:NAMED], *["…"] * (len(names) > NAMED)]) for names in alone]
-            rows.append([corpus, task, int(both.sum()), len(alone[0]), named[0], len(alone[1]), named[1]])
-    columns = ["corpus", "task", "answered by both", "baseline alone", "which", "candidate alone", "which"]
-    caption = "Compared are the segments that both answered; the others count as missing answers only."
-    return tables.table(rows, columns, caption=caption, sortable=False) if rows else Html()
-
-
-def _counts(frame: pd.DataFrame) -> list[int]:
-    found = [
-        int(frame[name].eq(outcome).sum()) for name in ("outcome_sample", "outcome") for outcome in OUTCOMES
-    ]
-    return [*found, int((frame["outcome"].eq("") & frame["outcome_sample"].eq("")).sum())]
+MOST_LINES = 40  # of the figure of all tests
+MOST_WORDS = 40
 
 
 def badge(outcome: str) -> Html:
@@ -73,155 +47,258 @@ def badge(outcome: str) -> Html:
     return element("span", text, class_=f"sc-badge {name}")
 
 
-def before_after(frame: pd.DataFrame) -> Html:
-    """Show the headline measures, then those of each group, and each class."""
+def answer(frame: pd.DataFrame) -> Html:
+    """Say of the headline measures what they were and became, then in how many tests what follows."""
+    found = headline_sentences(frame)[:HEADLINES_TOLD]
+    rest = remark(conclusion(frame).removeprefix(" ".join(found)).strip())
+    items = [element("li", element("strong", remark(text), limit=None)) for text in found]
+    return join([element("ul", *items), element("p", rest, limit=None)])
+
+
+def before_after(comparison: Comparison, frame: pd.DataFrame) -> Html:
+    """Draw the headline measures before and after, with those of groups and classes; gives their table."""
     shown = headline_rows(frame)
     if shown.empty:
         return element("p", "The models share no task with a headline measure.")
+    titles = [measure_of(*pair).title for pair in zip(shown["test"], shown["family"], strict=True)]
+    parts = [written.label(group or name) for group, name in zip(shown["group"], shown["label"], strict=True)]
+    named = [f"{part}: {title}" if part else title for part, title in zip(parts, titles, strict=True)]
+    drawn = shown.assign(name=named, place=shown["corpus"] + ", " + shown["task"])
+    alt = (
+        "Headline measures of the candidate minus those of the baseline, with 95 % intervals; right is better"
+    )
+    page.show(comparison, _differences(drawn, "place"), alt)
     return contrast_table(shown, ordered=True)
 
 
+def all_differences(comparison: Comparison, frame: pd.DataFrame) -> None:
+    """Draw by how much the candidate is better on each test, worse and better ones first."""
+    alt = "Difference between candidate and baseline on each test, with 95 % intervals; right is better"
+    page.show(comparison, improvements(_worst_first(frame)), alt)
+
+
+def improvements(frame: pd.DataFrame) -> Figure:
+    """Draw by how much the candidate is better on tests."""
+    drawn = frame[frame["difference"].notna()]
+    several = drawn["corpus"].nunique() > 1
+    return _differences(drawn.assign(name=[_name(row, several) for row in drawn.itertuples()]))
+
+
+def _differences(frame: pd.DataFrame, panels: str | None = None) -> Figure:
+    """Draw differences so that the candidate is better right of 0, whatever the rule."""
+    sign = np.where(frame["rule"].eq(ABOVE), 1.0, -1.0)
+    drawn = frame.assign(value=sign * frame["difference"], reference=0.0)
+    for low, high, both in (
+        ("low", "high", ["low", "high"]),
+        ("low_sample", "high_sample", ["difference_low_sample", "difference_high_sample"]),
+    ):
+        drawn[low], drawn[high] = np.sort(sign * frame[both].to_numpy(dtype=float).T, axis=0)
+    drawn["state"] = frame["outcome"].map(STATES)
+    sides = zip(frame["baseline_value"], frame["candidate_value"], strict=True)
+    drawn["words"] = [f"{number(before, 3)} → {number(after, 3)}" for before, after in sides]
+    unit = "candidate worse  ←  0  →  candidate better"
+    return views.forest(drawn, panels=panels, unit=unit, cut=MOST_LINES)
+
+
+def _name(row: object, several: bool) -> str:
+    parts = [label(row.corpus, 20)] if several else []
+    parts += [row.task, written.measure(row.test), written.label(row.group), written.label(row.label)]
+    return " · ".join(filter(None, parts))
+
+
+def _worst_first(frame: pd.DataFrame) -> pd.DataFrame:
+    order = frame[["outcome", "outcome_sample"]].map(_PLACES.get).min(axis=1)
+    return frame.loc[order.sort_values(kind="stable").index]
+
+
+def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
+    """Count better and worse for each family, and for all, with these speakers and for new ones."""
+    named = frame.assign(family=frame["family"].map(lambda name: titles.get(name, name)))
+    every = pd.concat([named.sort_values("family", kind="stable"), frame.assign(family="all")])
+    columns: dict[str, views.Column] = {"family": "family"}
+    for answers, who in (("outcome_sample", "these"), ("outcome", "new")):
+        for outcome, (_, text) in OUTCOMES.items():
+            columns[f"{text}, {who} speakers"] = f"{answers} {outcome}"
+            every[f"{answers} {outcome}"] = every[answers].eq(outcome)
+    columns["not compared"] = "lost"
+    every["lost"] = every["outcome"].eq("") & every["outcome_sample"].eq("")
+    counts = every.groupby("family", sort=False)[list(columns.values())[1:]].sum().reset_index()
+    return views.table(counts, columns, sortable=False)
+
+
+def unshared(answered: pd.DataFrame) -> Html:
+    """Say which segments only one of the two models answered; they are compared on the others.
+
+    ``answered`` is from :meth:`soundcheck.evaluation.comparison.Comparison.answered`.
+    """
+    rows = []
+    for (corpus, task), own in answered.groupby(["corpus", "task"], sort=False):
+        both = own["baseline"] & own["candidate"]
+        alone = [own.loc[own[side] & ~both, "file"].tolist() for side in ("baseline", "candidate")]
+        if any(alone):
+            named = [", ".join([*names[:NAMED], *["…"] * (len(names) > NAMED)]) for names in alone]
+            rows.append((corpus, task, int(both.sum()), len(alone[0]), named[0], len(alone[1]), named[1]))
+    if not rows:
+        return Html()
+    columns = [
+        "corpus",
+        "task",
+        "answered by both",
+        "baseline alone",
+        "of these",
+        "candidate alone",
+        "of those",
+    ]
+    caption = "Compared are the segments that both answered; the others count as missing answers only."
+    shown = pd.DataFrame(rows, columns=columns)
+    return views.table(shown, {name: name for name in columns}, caption=caption, sortable=False)
+
+
 def contrast_table(
-    frame: pd.DataFrame,
-    caption: str = "",
-    titles: Mapping[str, str] | None = None,
-    *,
-    ordered: bool = False,
+    frame: pd.DataFrame, titles: Mapping[str, str] | None = None, *, ordered: bool = False
 ) -> Html:
     """Show contrasts: both values, difference, both answers; worse first, then better, unless in order."""
-    if not ordered:
-        order = frame[["outcome", "outcome_sample"]].map(_PLACES.get).min(axis=1)
-        frame = frame.loc[order.sort_values(kind="stable").index]
-    about = {"corpus": frame["corpus"].nunique() > 1, "family": titles is not None}
-    rows = []
-    for row in frame.head(MOST_ROWS).itertuples():
-        named = {"corpus": row.corpus, "family": (titles or {}).get(row.family, row.family)}
-        share = "" if pd.isna(row.relative) else f"{100 * row.relative:+.1f} %".replace("-", "−")
-        here = (row.outcome_sample, row.p_sample, row.difference_low_sample, row.difference_high_sample)
-        rows.append(
-            [
-                *(text for name, text in named.items() if about[name]),
-                row.task,
-                tables.test_cell(row),
-                _value(row.baseline_value, row.baseline_passed),
-                _value(row.candidate_value, row.candidate_passed),
-                _number(row.difference, share),
-                _answer(*here),
-                _answer(row.outcome, row.p_value, row.low, row.high, row.skipped),
-                row.blocks,
-            ]
-        )
-    columns = [*(name for name in named if about[name])] if rows else []
-    columns += ["task", "test", "baseline", "candidate", "difference", "with these speakers"]
-    columns += ["for new speakers", "speakers"]
-    parts = [tables.table(rows, columns, caption=caption, filters=() if ordered else tables.FILTERS)]
-    if len(frame) > MOST_ROWS:
-        more = f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv."
-        parts.append(element("p", more, class_="sc-note"))
-    return join(parts)
+    rows = frame if ordered else _worst_first(frame)
+    columns: dict[str, views.Column] = {
+        **({"corpus": "corpus"} if frame["corpus"].nunique() > 1 else {}),
+        **({} if titles is None else {"family": lambda row: titles.get(row.family, row.family)}),
+        "task": "task",
+        "test": test_cell,
+        "baseline": lambda row: _value(row.baseline_value, _passed(row.baseline_passed)),
+        "candidate": lambda row: _value(row.candidate_value, _passed(row.candidate_passed)),
+        "difference": lambda row: _value(row.difference, _share(row.relative)),
+        "with these speakers": lambda row: _answer(
+            row.outcome_sample, row.p_sample, row.difference_low_sample, row.difference_high_sample
+        ),
+        "for new speakers": lambda row: _answer(row.outcome, row.p_value, row.low, row.high, row.skipped),
+        "speakers": "blocks",
+    }
+    shown = views.table(rows.head(MOST_ROWS), columns, filters=None if ordered else FILTERS, stacked=True)
+    if len(frame) <= MOST_ROWS:
+        return shown
+    more = f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv."
+    return join([shown, element("p", more, class_="sc-note")])
 
 
-def _answer(outcome: str, p: float, low: float, high: float, why: str = "") -> tables.Cell:
-    bounds = "" if pd.isna(low) else f"{tables.number(low)} to {tables.number(high)}"
-    shown = tables.two_lines(badge(outcome), " · ".join(filter(None, (bounds, _p_value(p)))))
-    if why:
-        shown = shown + element("small", why, class_="sc-reason sc-line")
-    return tables.Cell(shown, _PLACES[outcome])
+def _answer(outcome: str, p: float, low: float, high: float, why: str = "") -> Cell:
+    numbers = " · ".join(filter(None, (span(low, high), "" if pd.isna(p) else p_value(p))))
+    reason = element("small", why, class_="sc-reason sc-line") if why else Html()
+    return Cell(two_lines(badge(outcome), numbers) + reason, _PLACES[outcome])
 
 
-def _p_value(p: float) -> str:
-    """Write a p-value with two significant digits."""
-    if pd.isna(p):
-        return ""
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
+def _passed(passed: object) -> str:
+    return "" if pd.isna(passed) else "✓ pass" if passed else "✗ fail"
 
 
-def _value(value: float, passed: object) -> tables.Cell:
-    return _number(value, "" if pd.isna(passed) else ("✓ pass" if passed else "✗ fail"))
+def _share(relative: float) -> str:
+    return "" if pd.isna(relative) else f"{100 * relative:+.1f} %".replace("-", "−")
 
 
-def _number(value: float, below: str) -> tables.Cell:
-    shown = tables.two_lines(tables.number(value), below)
-    return tables.Cell(shown, None if pd.isna(value) else value, "sc-number")
+def _value(value: float, below: str) -> Cell:
+    return Cell(two_lines(number(value), below), None if pd.isna(value) else value, "sc-number")
 
 
 def turned(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
-    """List the tests whose verdict is another one for the candidate, those that it fails first."""
+    """List the tests whose threshold only one of the models passes, those that the candidate fails first."""
     both = frame["baseline_passed"].notna() & frame["candidate_passed"].notna()
     other = frame[both & (frame["baseline_passed"] != frame["candidate_passed"])]
     if other.empty:
-        return element("p", "Every verdict is the same for both models.")
-    return contrast_table(other.sort_values("candidate_passed", kind="stable"), titles=titles, ordered=True)
+        return element("p", "Both models pass and fail the same thresholds.")
+    return contrast_table(other.sort_values("candidate_passed", kind="stable"), titles, ordered=True)
 
 
-def impact_table(rows: Sequence[tuple[str, str, Resampled, Resampled, Resampled]], interval: str) -> Html:
-    """Show what happened to the segments.
-
-    Parameters
-    ----------
-    rows
-        Corpus, task, share of changed predictions, shares of events, corrections minus added errors.
-    interval
-        Kind of interval.
-    """
-    if not rows:
-        return element("p", "The models share no task whose labels are numbers or classes.")
-    cells = []
-    for corpus, task, changed, events, net in rows:
-        values = [
-            _share(changed, 0, interval),
-            *(_share(events, n, interval) for n in range(len(events.labels))),
+def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
+    """Show how many answers changed, were corrected and broken, with intervals."""
+    rows = []
+    for pair in pairs:
+        predictions = (pair.truth, pair.baseline, pair.candidate)
+        changed = combine([unchanged(*predictions[1:])], lambda same: 1 - same)
+        statistics = (changed, impact(*predictions), net_corrections(*predictions))
+        found = [comparison.resample(pair, statistic) for statistic in statistics]
+        events = [_part(found[1], n, comparison.interval) for n in range(len(EVENTS))]
+        cells = [
+            _part(found[0], 0, comparison.interval),
+            *events,
+            _part(found[2], 0, comparison.interval, "+"),
         ]
-        cells.append(
-            [
-                corpus,
-                task,
-                int(changed.segments[0]),
-                *values,
-                _share(net, 0, interval, signed=True),
-                _effect(net),
-            ]
-        )
-    columns = ["corpus", "task", "segments", "changed", "added errors", "changed errors", "corrections"]
-    columns += ["corrections − added errors", "effect"]
-    return tables.table(cells, columns)
+        rows.append((pair.corpus, pair.task.name, int(found[0].segments[0]), *cells, _effect(found[2])))
+    columns = ["corpus", "task", "segments", "changed", *EVENTS, "corrections − added errors", "effect"]
+    shown = pd.DataFrame(rows, columns=columns)
+    return views.table(shown, {name: name for name in columns}) if rows else Html()
 
 
-def word_changes_table(rows: Sequence[tuple[str, pd.DataFrame, Resampled]], interval: str) -> Html:
-    """Show how many words a candidate corrects and breaks on each corpus.
+def impact_figure(pair: Pair) -> Figure:
+    """Draw the true labels of segments with added errors, changed errors and corrections."""
+    codes = impact_codes(pair.truth, pair.baseline, pair.candidate)
+    groups = [pair.truth[codes == n] for n in range(len(EVENTS))]
+    names = [f"{name}: {len(own)} of {(codes >= 0).sum()}" for name, own in zip(EVENTS, groups, strict=True)]
+    style = {"stacked": True, "color": (RED, ORANGE, GREEN), "label": names}
+    with look():
+        figure, (axes,) = new(7.5, 3.4)
+        if pair.task.is_regression:
+            values = [np.clip(own.astype(float), 0, 1) for own in groups]
+            axes.hist(values, bins=np.linspace(0, 1, 21), **style)
+        else:
+            places = {name: n for n, name in enumerate(pair.task.classes)}
+            values = [[places[name] for name in own] for own in groups]
+            axes.hist(values, bins=np.arange(len(places) + 1) - 0.5, rwidth=0.8, **style)
+            name_ticks(axes, pair.task.classes)
+        axes.set(xlabel="true label", ylabel="segments")
+        axes.set_title(f"{label(pair.corpus, 20)}, {pair.task.name}", loc="left", fontsize=10)
+        axes.legend(fontsize=8)
+    return figure
 
-    Parameters
-    ----------
-    rows
-        Corpus, counts from :func:`soundcheck.metrics.word_changes.word_changes`, and the share of all words
-        that is corrected minus the share that is broken.
-    interval
-        Kind of interval.
-    """
-    if not rows:
-        return element("p", "The models do not both transcribe a corpus that says what was said.")
-    cells = []
-    for corpus, counts, net in rows:
-        sums = counts.sum()
-        numbers = [int(sums[name]) for name in ("words", "corrected", "broken")]
-        put_in = [int(sums[name]) for name in ("put_in_baseline", "put_in_candidate")]
-        share = _share(net, 0, interval, signed=True)
-        cells.append([corpus, int(counts["words"].notna().sum()), *numbers, share, *put_in])
+
+def movements(comparison: Comparison, pairs: Sequence[Pair]) -> None:
+    """Draw what became of the answers of the baseline, and which labels were corrected and broken."""
+    for pair in pairs:
+        about = f"{pair.corpus}, {pair.task.name}"
+        page.show(comparison, impact_figure(pair), f"Added errors, changed errors and corrections, {about}")
+        sides = ("baseline", "candidate")
+        if pair.task.is_regression:
+            figure = figures.shift(pair.baseline, pair.candidate, about, sides)
+        else:
+            axes = {"xlabel": "candidate", "ylabel": "baseline", "title": about}
+            figure = figures.confusion_matrix(pair.baseline, pair.candidate, pair.task.classes, **axes)
+        page.show(comparison, figure, f"Answers of the candidate against those of the baseline, {about}")
+
+
+def word_impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
+    """Show how many words a candidate corrects and breaks, with the interval of the net share."""
+    rows = []
+    for pair in pairs:
+        changes = word_changes(pair.truth, pair.baseline, pair.candidate)
+        sides = (word_error_rate(changes["words"], changes[name]) for name in ("corrected", "broken"))
+        net = comparison.resample(pair, paired_difference(*sides))
+        sums = [int(changes[name].sum()) for name in ("words", "corrected", "broken")]
+        put_in = [int(changes[f"put_in_{side}"].sum()) for side in ("baseline", "candidate")]
+        share = _part(net, 0, comparison.interval, "+")
+        rows.append((pair.corpus, int(changes["words"].notna().sum()), *sums, share, *put_in))
     columns = ["corpus", "segments", "words", "corrected", "broken", "corrected − broken"]
     columns += ["put in by the baseline", "put in by the candidate"]
-    return tables.table(cells, columns, sortable=False)
+    shown = pd.DataFrame(rows, columns=columns)
+    return views.table(shown, {name: name for name in columns}, sortable=False) if rows else Html()
 
 
-def _share(found: Resampled, n: int, kind: str, signed: bool = False) -> tables.Cell:
+def words(pair: Pair) -> Html:
+    """Show which words a candidate corrects and breaks most often."""
+    found = changed_words(pair.truth, pair.baseline, pair.candidate)
+    caption = f"{pair.corpus}; {min(MOST_WORDS, len(found))} of {len(found)} changed words"
+    columns: dict[str, views.Column] = {name: name for name in ("word", "said", "corrected", "broken")}
+    columns["corrected − broken"] = lambda row: row.corrected - row.broken
+    columns["wrong by both"] = "wrong"
+    return views.table(found.head(MOST_WORDS), columns, caption=caption)
+
+
+def _part(found: Resampled, n: int, kind: str, sign: str = "") -> Cell:
+    """Show a share with its interval."""
     value = found.value[n]
     if pd.isna(value):
-        return tables.Cell(element("small", found.reasons[n]), None)
+        return Cell(element("small", found.reasons[n]), None)
     low, high = (bounds[n] for bounds in found.interval(kind))
-    sign = "+" if signed else ""
-    text = f"{100 * value:{sign}.1f} %"
     bounds = "" if pd.isna(low) else f"{100 * low:{sign}.1f} to {100 * high:{sign}.1f} %"
-    lines = tables.two_lines(text.replace("-", "−"), bounds.replace("-", "−"))
-    return tables.Cell(lines, float(value), "sc-number")
+    lines = (text.replace("-", "−") for text in (f"{100 * value:{sign}.1f} %", bounds))
+    return Cell(two_lines(*lines), float(value), "sc-number")
 
 
 def _effect(net: Resampled) -> str:
@@ -229,6 +306,4 @@ def _effect(net: Resampled) -> str:
     value = net.value[0]
     if pd.isna(value):
         return ""
-    if value >= MARGIN:
-        return "positive"
-    return "negative" if value <= -MARGIN else "neutral"
+    return "positive" if value >= MARGIN else "negative" if value <= -MARGIN else "neutral"

@@ -1,167 +1,348 @@
-"""What pages about groups of speakers show: how they were balanced, how far each is from all, predictions.
+"""What pages about groups of speakers show: own values, error profiles, sizes, labels and predictions.
 
 Conventions
 -----------
-Groups come as pairs of a subset and the names of the groups that are compared in it, as
-:func:`soundcheck.evaluation.groups.balanced` gives them.
+- Marks and words of figures are about the interval of the difference to the reference: states, which are
+  corrected for the number of tests, are known only when all families are together. The line is the interval
+  of the group's own value.
+- Sentences are made from rows of the results and of the estimates; none infers anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.groups import least_per_bin, least_predictions
-from soundcheck.evaluation.subset import Subset
-from soundcheck.report import figures, group_figures, sentences, tables
-from soundcheck.report.estimate_tables import estimate_table
+from soundcheck.evaluation.groups import Groups
+from soundcheck.evaluation.measure_sets import TAKEN_FOR, least_per_bin, least_predictions
+from soundcheck.metrics.regression import BINS, bin_numbers
+from soundcheck.report import compared_examples, examples, failures, figures, states, tables, views
+from soundcheck.report.estimate_tables import estimate_cell, measured, written
+from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element, folded, join
-from soundcheck.report.style import label
+from soundcheck.report.names import label, sentence
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
+from soundcheck.suite.measures import HIGHER, LOWER, MeasureInfo, info_of, measure_of
+
+BALANCED = " (balanced)"  # after the measure of groups that were drawn to be alike
+MOST_LINES = 18  # of a figure that is shown at once, titles included; other measures are folded
+MOST_GROUPS = 24  # of a panel
+MOST_ROWS = 30  # of tables
+HOW_TO_READ = (
+    "Line: 95 % interval of the group's own value, segments in brackets. Grey mark: what the group is "
+    "compared with; grey band: the margin around it. Words: the interval of the difference."
+)
+_PLACE = ["corpus", "task", "measure", "label", "part"]
+_COMPARED = ["others_value", "gap", "matters", "evidence", "mirrors", "excess"]
+_WORDS = {
+    PASS: "within the margin",
+    FAIL: "{side}, beyond the margin",
+    INCONCLUSIVE: "interval crosses the margin",
+    REPORTED: "no margin",
+    NOT_EVALUATED: "not compared",
+}
 
 
-def balance_table(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str]]]) -> Html:
-    """Show how large balanced groups are, beside the size that the suite wants."""
-    rows = [
-        (
-            *(subset.corpus, subset.task.name, subset.group_size[1]),
-            *(evaluation.balance_samples, least_per_bin(evaluation, subset)),
-            least_predictions(evaluation, subset) or "any",
-        )
-        for subset, _ in compared
-    ]
-    columns = ["corpus", "task", "segments a group", "segments wanted", "fewest labels in a bin"]
-    return tables.table(rows, [*columns, "fewest predictions for precision"])
+def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Put the own values of groups, from the estimates, beside the results of what they are compared with.
+
+    Of clean signals, without single bins, and of classes only the share of predictions. ``others_value`` and
+    what follows is empty where nothing was compared.
+    """
+    own = estimates[estimates["part"].str.contains(": ", regex=False) & estimates["condition"].eq("")]
+    own = own.assign(measure=own["measure"].str.removesuffix(BALANCED))
+    own = own.drop_duplicates(_PLACE, keep="last")
+    shares = own["measure"].eq("predicted_share") & own["label"].eq(own["label"].map(label))
+    own = own[own["label"].eq("") | shares]
+    compared = rows[rows["against"].ne("")]
+    names = [measure_of(*pair).name for pair in zip(compared["test"], compared["family"], strict=True)]
+    measure = pd.Series(names, index=compared.index, dtype="str")
+    found = compared.assign(measure=measure, mirrors=mirrors(compared), excess=failures.excess(compared))
+    found["evidence"] = found["evidence"].where(found["mirrors"].eq(""), "")  # two groups are one test
+    found = found.rename(columns={"group": "part"})[[*_PLACE, *_COMPARED]].drop_duplicates(_PLACE)
+    parts = own["part"].str.split(": ", n=1)
+    own = own.assign(column=parts.str[0], group=parts.str[1].map(label))
+    return own.merge(found, on=_PLACE, how="left").fillna({"evidence": "", "mirrors": ""})
 
 
 def own_values(evaluation: Evaluation, column: str = "") -> Html:
-    """Draw the value of each group, a figure a corpus, task and column, with a table of the values.
+    """Draw the value of each group beside that of its reference, a figure a corpus and column.
 
-    Parameters
-    ----------
-    evaluation
-        Has the rows so far.
-    column
-        The one to draw; all without.
+    Measures whose differences are furthest beyond their margins come first; ``column`` is the one to draw.
     """
-    frame = group_figures.group_values(evaluation.estimated(), evaluation.frame())
+    frame = group_values(evaluation.estimated(), evaluation.frame())
     frame = frame[frame["value"].notna() & (frame["column"].eq(column) if column else True)]
     shown = []
-    for (corpus, task, name), own in frame.groupby(["corpus", "task", "column"], sort=False):
-        alt = f"{task} by {name}, {corpus}. {group_figures.described(own)}"
-        figure, finding = group_figures.own_values(own), group_figures.finding(own)
-        shown += [
-            element("h3", f"{task} by {name}, {corpus}"),
-            figures.show(evaluation.media, figure, alt, finding=finding),
+    places = list(frame.groupby(["corpus", "column"], sort=False))
+    for (corpus, name), own in places:
+        if len(places) > 1:
+            shown.append(element("h3", f"By {name.replace('_', ' ')}, {corpus}"))
+        first, *others = _figures_of(drawn(own))
+        shown.append(_figure(evaluation, first))
+        if others:
+            measures = counted(sum(one["panel"].nunique() for one in others), "other measure")
+            shown.append(folded(measures, [_figure(evaluation, one) for one in others]))
+    if not shown:
+        return element("p", "No group has a value of its own.")
+    return join([*shown, element("p", HOW_TO_READ, class_="sc-note", limit=None)])
+
+
+def drawn(frame: pd.DataFrame) -> pd.DataFrame:
+    """Prepare rows of one corpus and column for :func:`soundcheck.report.views.forest`, the worst first."""
+    panels = []
+    for (measure, task, _), rows in frame.groupby(["measure", "task", "label"], sort=False):
+        info = info_of(measure)
+        rows = rows.sort_values(["value", "group"], ascending=[info.better != LOWER, True], kind="stable")
+        state = [states.of_evidence(evidence) for evidence in rows["evidence"]]
+        pair = rows["mirrors"].ne("")  # the reference of the other group of a pair
+        found = rows.assign(
+            panel=_title(info, task, rows["label"].iloc[0]),
+            name=[f"{row.group} ({row.segments:,})" for row in rows.itertuples()],
+            state=[one.name for one in state],
+            reference=rows["others_value"].where(~pair, rows["value"]),
+            margin=rows["matters"],
+            said=[written(row) for row in rows.itertuples()],
+        )
+        words = [_words(row, info) for row in found.itertuples()]
+        found["state"] = found["state"].where(~pair, REPORTED)
+        found["words"] = [
+            "the reference" if other else f"{one.sign} {text}"
+            for other, one, text in zip(pair, state, words, strict=True)
         ]
-        shown.append(estimate_table(own, {"group": "group"}))
-    return join(shown) if shown else element("p", "No group has a value of its own.")
+        panels.append((found["excess"].fillna(-np.inf).max(), found))
+    return pd.concat([found for _, found in sorted(panels, key=lambda one: -one[0])])
 
 
-def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:
-    """Draw how far each group is from the others, a figure a test that has values.
-
-    Parameters
-    ----------
-    evaluation
-        Has the rows so far.
-    alts
-        Test -> what its figure shows, for readers who do not see it.
-    """
-    frame = evaluation.frame()
-    found = {test: frame[frame["test"].eq(test) & frame["value"].notna()] for test in alts}
-    return join(
-        figures.show(
-            evaluation.media,
-            figures.group_difference(rows),
-            f"{alts[test]}; {figures.described(rows)}",
-            finding=sentences.differences(rows, evaluation.block_names),
-        )
-        for test, rows in found.items()
-        if len(rows)
-    )
+def finding(frame: pd.DataFrame) -> str:
+    """Name the groups with the worst and the best value of the first measure."""
+    rows = frame[frame["panel"].eq(frame["panel"].iloc[0])]
+    ends = ("worst", "best") if info_of(rows["measure"].iloc[0]).better else ("lowest", "highest")
+    both = zip(ends, rows.iloc[[0, -1][: len(rows)]].itertuples(), strict=False)
+    panel = rows["panel"].iloc[0].partition(" (")[0]
+    return f"{sentence(panel)}: {'; '.join(f'{end} {row.group}, {row.said}' for end, row in both)}"
 
 
-def agreements(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str]]], column: str) -> Html:
-    """Draw truth and prediction of each group, behind a line for each corpus and task."""
-    folds = []
-    for subset, groups in compared:
-        shown = []
-        for group in groups:
-            title = f"{subset.corpus}, {subset.task.name}: {group}"
-            own = subset.take(np.flatnonzero(subset.mask(column, group)))
-            alt = f"Predictions against labels: {title}"
-            shown.append(figures.show(evaluation.media, figures.agreement(own, title), alt))
-        named = ", ".join(label(group) for group in groups)
-        inside = f"{subset.corpus}, {subset.task.name}: {counted(len(shown), 'figure')}, {named}"
-        folds.append(folded(inside, shown))
-    return join(folds)
+def described(frame: pd.DataFrame) -> str:
+    """Say in words what a figure of values shows, for readers who do not see it."""
+    parts = []
+    for panel, rows in frame.groupby("panel", sort=False):
+        each = [f"{row.group} {row.said} ({row.words})" for row in rows.itertuples()]
+        parts.append(f"{panel}: {', '.join(each)}")
+    return ". ".join(parts)
 
 
-def predictions(evaluation: Evaluation, subset: Subset, column: str, groups: Sequence[str], alt: str) -> Html:
-    """Draw what is predicted for each group over the average of the groups that are compared.
-
-    Parameters
-    ----------
-    evaluation
-        Takes the picture.
-    subset
-        Rows of the groups, also of those that are shown only.
-    column
-        Column of the segment table that holds the group.
-    groups
-        Groups that are compared; they come first.
-    alt
-        What is shown, for readers who do not see it.
-    """
-    title = f"{subset.corpus}, {subset.task.name}"
-    names = subset.segments[column]
-    figure = figures.groups_against_all(
-        subset.predictions.clean,
-        names,
-        [*groups, *sorted(set(names) - set(groups))],
-        () if subset.task.is_regression else subset.task.classes,
-        title,
-        compared=groups,
-    )
-    frame = evaluation.frame()
-    here = frame["corpus"].eq(subset.corpus) & frame["task"].eq(subset.task.name)
-    finding = sentences.differences(frame[here], evaluation.block_names)
-    return figures.show(evaluation.media, figure, f"{alt}: {title}", finding=finding)
-
-
-def contexts(
-    evaluation: Evaluation,
-    subset: Subset,
-    column: str,
-    groups: Sequence[str],
-    context: str,
-    values: Sequence[str],
-) -> Html:
-    """Draw what is predicted for each group in each context over the average of all groups, a figure a group.
-
-    Parameters
-    ----------
-    evaluation
-        Takes the pictures.
-    subset
-        Rows of the groups.
-    column, groups
-        Column of the segment table that holds the group, and the groups that are compared.
-    context, values
-        Column of the context, and the contexts to show.
-    """
-    classes = () if subset.task.is_regression else subset.task.classes
-    names, inside = subset.segments[column], subset.segments[context]
+def error_profile(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
+    """Show what segments are wrongly taken for, where the classes of a group are recognised worse."""
+    rows = evaluation.frame()
+    rows = rows[rows["gap"].abs().gt(rows["matters"]) & (rows["gap_low"] * rows["gap_high"]).gt(0)]
+    worse = set(zip(rows["corpus"], rows["task"], rows["group"], strict=True))
     shown = []
-    for group in groups:
-        title = f"{subset.corpus}, {subset.task.name}: {group}"
-        figure = figures.contexts_against_all(
-            subset.predictions.clean, names, groups, group, inside, values, classes, title
+    for one in found:
+        subset, parts = one.subset, {f"{one.column}: {name}": mask for name, mask in one.masks.items()}
+        places = {(subset.corpus, subset.task.name, part) for part in parts}
+        if subset.truth is None or not subset.task.classes or not places & worse:
+            continue
+        measures = {f"{name}{BALANCED * subset.balanced}": own for name, own in TAKEN_FOR.items()}
+        frame = evaluation.estimates(subset, measures, parts)
+        ends = frame.groupby("label")["value"].agg(["max", "min"])
+        spread = frame["label"].map(ends["max"] - ends["min"])
+        frame = frame.iloc[np.lexsort((-frame["value"], frame["label"], -spread))]
+        frame = frame.assign(group=frame["part"].map(label))
+        frame["name"] = frame["label"] + ", " + frame["group"]
+        most = frame[frame["label"].eq(frame["label"].iloc[0])].iloc[[0, -1]]
+        each = [f"{row.group} {written(row)}" for row in most.itertuples()]
+        figure = views.forest(frame, unit="share of a group's segments that is wrongly taken for the class")
+        alt = f"Wrong predictions by {one.column}, {_place(one)}"
+        text = f"Wrongly taken for {most['label'].iloc[0]}: {'; '.join(each)}"
+        shown.append(figures.show(evaluation.media, figure, alt, finding=text))
+    return join([element("h3", "What wrong predictions are"), *shown]) if shown else Html()
+
+
+def speaker_tables(found: Mapping[str, pd.DataFrame]) -> Html:
+    """Show how many speakers there are of each range of a measured number."""
+    return join(views.table(own, {name: name for name in own}, caption=title) for title, own in found.items())
+
+
+def sizes(found: Iterable[Groups]) -> Html:
+    """Show how many segments and speakers each group has, and why it is not compared."""
+    counts = [
+        {"corpus": one.subset.corpus, "column": one.column, "task": one.subset.task.name} | vars(count)
+        for one in found
+        for count in one.counts
+    ]
+    if not counts:
+        return element("p", "There is no group to compare.")
+    frame = pd.DataFrame(counts)
+    same = [name for name in frame if name != "task"]
+    frame = frame.groupby(same, sort=False, dropna=False)["task"].agg(", ".join).reset_index()
+    frame["group"] = frame["group"].replace("", "(none)")
+    columns: dict[str, views.Column] = {name: name for name in ("corpus", "task", "column", "group")}
+    if frame["targets"].notna().any():
+        columns |= {"trials of one speaker": "targets", "segments, or trials of two speakers": "segments"}
+    else:
+        columns["segments"] = "segments"
+    columns |= {"speakers": "speakers"} if frame["speakers"].notna().any() else {}
+    columns |= {"not compared, because": "lacks"} if frame["lacks"].ne("").any() else {}
+    return views.table(frame, columns, first=MOST_ROWS)
+
+
+def limits(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
+    """Say how large groups are on average, and how few segments of a bin or class are not evaluated."""
+    notes = []
+    for one in found:
+        if one.names:
+            size, bins = one.subset.group_size[1], least_per_bin(evaluation, one.subset)
+            given = least_predictions(evaluation, one.subset)
+            precision = f"; precision with fewer than {given} predictions" if given else ""
+            few = f"bins with fewer than {bins} segments in all groups together are not evaluated{precision}"
+            notes.append(f"{_place(one)}: {size:,} segments a group; {few}")
+    return tables.notes(notes)
+
+
+def label_shares(found: Iterable[Groups]) -> Html:
+    """Show how the labels of each group are distributed, a table a corpus and task, in per cent."""
+    rows: dict[str, list[dict[str, object]]] = {}
+    for one in found:
+        if not one.names or one.subset.truth is None or not one.subset.task.is_labelled:
+            continue
+        is_value = one.subset.task.is_regression
+        names = (
+            dict(enumerate(map(label, BINS)))
+            if is_value
+            else {name: name for name in one.subset.task.classes}
         )
-        alt = f"Predictions for each {context} in one {column} and in all: {title}"
-        shown.append(figures.show(evaluation.media, figure, alt))
-    inside = f"{subset.corpus}, {subset.task.name}: {counted(len(shown), 'figure')}, one a {column}"
-    return folded(inside, shown)
+        for group, mask in {**one.masks, "all": np.logical_or.reduce(list(one.masks.values()))}.items():
+            truth = one.subset.truth[mask]
+            row = {"column": one.column, "group": group, "segments": len(truth)}
+            if is_value:
+                row |= {"mean": number(truth.mean(), 2), "standard deviation": number(truth.std(), 2)}
+                truth = bin_numbers(truth)
+            row |= {f"{name}, %": number(100 * np.mean(truth == own), 0) for own, name in names.items()}
+            rows.setdefault(_place(one), []).append(row)
+    return join(
+        views.table(pd.DataFrame(own), {name: name for name in own[0]}, caption=f"Labels: {place}")
+        for place, own in rows.items()
+    )
+
+
+def agreements(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
+    """Draw labels and predictions of each group."""
+
+    def drawn() -> Iterator[tuple[str, Figure]]:
+        for one in found:
+            for group, mask in one.masks.items():
+                title = f"{_place(one)}: {group}"
+                own = one.subset.take(np.flatnonzero(mask))
+                yield f"Predictions against labels: {title}", figures.agreement(own, title)
+
+    return _all(evaluation, drawn())
+
+
+def predictions(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
+    """Draw what is predicted for each group over the average of the groups that are compared."""
+
+    def drawn() -> Iterator[tuple[str, Figure]]:
+        for one in (one for one in found if one.names):
+            names = one.everything.segments[one.column]
+            order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
+            values, classes = one.everything.predictions.clean, one.subset.task.classes
+            figure = figures.groups_against_all(values, names, order, classes, _place(one), one.names)
+            yield f"Predictions for each {one.column} and their average: {_place(one)}", figure
+
+    return _all(evaluation, drawn())
+
+
+def contexts(evaluation: Evaluation, found: Iterable[Groups], context: str, values: Sequence[str]) -> Html:
+    """Draw what is predicted for each group in each context over the average of all groups."""
+
+    def drawn() -> Iterator[tuple[str, Figure]]:
+        for one in found:
+            predicted, inside = one.subset.predictions.clean, one.subset.segments[context]
+            for group in one.names:
+                title = f"{_place(one)}: {group}"
+                of_groups = predicted, one.subset.segments[one.column], one.names, group
+                figure = figures.contexts_against_all(
+                    *of_groups, inside, values, one.subset.task.classes, title
+                )
+                yield f"Predictions for each {context} in one {one.column} and in all: {title}", figure
+
+    return _all(evaluation, drawn())
+
+
+def _all(evaluation: Evaluation, drawn: Iterable[tuple[str, Figure]]) -> Html:
+    return join(figures.show(evaluation.media, figure, alt) for alt, figure in drawn)
+
+
+def not_compared(evaluation: Evaluation) -> Html:
+    """List the values of groups that are too small to be compared, with the reason."""
+    frame = evaluation.estimated()
+    frame = frame[frame["part"].str.contains(": ", regex=False) & frame["excluded"].ne("")]
+    frame = frame.assign(measure=frame.apply(measured, axis=1) if len(frame) else "")
+    columns = {"corpus": "corpus", "task": "task", "group": "part", "measure": "measure"}
+    columns |= {"value": estimate_cell, "segments": "segments"}
+    return views.table(frame, columns, first=MOST_ROWS) if len(frame) else Html()
+
+
+def segments(evaluation: Evaluation, found: Iterable[Groups], *, labels: bool = True) -> Html:
+    """Play segments of the groups whose errors, or predictions, differ most from the others'."""
+    scenes = []
+    for one in found:
+        subset, masks = one.subset, one.masks
+        if subset.task.is_embedding and masks:
+            threshold = evaluation.threshold(subset, subset.predictions.clean)
+            wrong = np.where(subset.predictions.clean > threshold, ~subset.truth, subset.truth)
+            worst = max(masks, key=lambda group: wrong[masks[group]].mean())
+            own = subset.take(np.flatnonzero(masks[worst]))
+            scenes += compared_examples.hardest_trials(evaluation, own, threshold, 1)
+        elif masks:
+            choose = examples.of_groups if labels and subset.truth is not None else examples.of_predictions
+            scenes += choose(subset, one.column, one.names)
+    return examples.show(evaluation, scenes)
+
+
+def shifted_segments(
+    evaluation: Evaluation, found: Iterable[Groups], context: str, values: Sequence[str]
+) -> Html:
+    """Play segments of the groups that a context shifts most unlike the others."""
+    shifts = [examples.of_shifts(one.subset, one.column, one.names, context, values) for one in found]
+    return examples.show(evaluation, shifts)
+
+
+def _figures_of(frame: pd.DataFrame) -> list[pd.DataFrame]:
+    """Divide rows into those of the figure that is shown at once, and the others."""
+    panels = frame["panel"].drop_duplicates().tolist()
+    lines = (frame["panel"].value_counts()[panels].clip(upper=MOST_GROUPS) + 2).cumsum()
+    first = lines.le(MOST_LINES)
+    first.iloc[0] = True
+    shown = frame["panel"].map(first)
+    return [part for part in (frame[shown], frame[~shown]) if len(part)]
+
+
+def _figure(evaluation: Evaluation, frame: pd.DataFrame) -> Html:
+    alt = f"Values by group. {described(frame)}"
+    return figures.show(
+        evaluation.media, views.forest(frame, panels="panel", cut=MOST_GROUPS), alt, finding=finding(frame)
+    )
+
+
+def _place(one: Groups) -> str:
+    return f"{one.subset.corpus}, {one.subset.task.name}"
+
+
+def _title(info: MeasureInfo, task: str, name: str) -> str:
+    of = "" if task in failures.SINGLE else f" of {task}"
+    better = f" ({info.better} is better)" if info.better else ""
+    return f"{info.title}{of}{f', {label(name)}' if name else ''}{better}"
+
+
+def _words(row: object, info: MeasureInfo) -> str:
+    if not info.better:
+        side = "higher" if row.gap > 0 else "lower"
+    else:
+        side = "better" if (row.gap > 0) == (info.better == HIGHER) else "worse"
+    return _WORDS[row.state].format(side=side)

@@ -8,11 +8,11 @@ from soundcheck.report import look_of_pages
 from soundcheck.report.html import Html, element, style_sheet
 
 _OUTSIDE = re.compile(r"@import[^;]*;[^\n]*\n")
-_DARK = re.compile(r'html\[data-theme="dark"\] (\{[^}]*--sc-good:[^}]*\})')
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+_DARK = re.compile(r'^html\[data-theme="dark"\]([^{}]*\{[^}]*\})', re.MULTILINE)
+_POLICY = "default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'"
 _OWN = """
 :root { color-scheme: light dark; background: #fff; }
-@media (prefers-color-scheme: dark) { :root { background: #121212; --pst-color-background: #121212;
+@media screen and (prefers-color-scheme: dark) { :root { background: #121212; --pst-color-background: #121212;
   --pst-color-text-base: #e8e8e8; --pst-color-text-muted: #a9b1ba; --pst-color-border: #555;
   --pst-color-surface: #262626; } }
 body { font: 1rem/1.5 system-ui, "DejaVu Sans", Verdana, sans-serif; max-width: 76rem;
@@ -25,21 +25,12 @@ h1, h2 { line-height: 1.2; overflow-wrap: anywhere; }
 """
 
 
-def standalone(title: str, body: Html) -> str:
-    """Make a page.
-
-    Parameters
-    ----------
-    title
-        What it is called; escaped.
-    body
-        What it shows; pictures by :class:`soundcheck.common.media.EmbeddedMedia`.
-    """
+def standalone(title: str, body: Html, own: str = "") -> str:
+    """Make a page, its pictures carried in their addresses; ``own`` comes after the style of all pages."""
     written = look_of_pages.style()
-    dark = _DARK.search(written)
-    style = _OUTSIDE.sub("", written) + _OWN
-    if dark is not None:
-        style += f"@media (prefers-color-scheme: dark) {{ :root {dark[1]} }}\n"
+    dark = "\n".join(f":root{rule}" for rule in _DARK.findall(written))
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}\n"
+    style = _OUTSIDE.sub("", written) + _OWN + dark + own
     head = element(
         "head",
         element("meta", charset="utf-8"),

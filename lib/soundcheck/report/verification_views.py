@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 from matplotlib import pyplot
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.special import ndtri
 
@@ -65,46 +64,39 @@ def det_figure(curves: Mapping[str, Mapping[str, object]], *, bands: bool = True
     ----------
     curves
         Name -> what :func:`soundcheck.evaluation.trials.det_curves` gives: ``far`` and ``frr``, ``(T,)``
-        each; and, if known, ``equal``, a rate; ``minimum``, FAR and FRR where the cost is lowest; ``rates,
+        each; ``equal``, a rate; ``minimum``, FAR and FRR where the cost is lowest; and, if known, ``rates,
         low, high``, the 95 % interval of the FRR at some FAR. The first 8 are drawn.
     bands
         Whether to draw the intervals.
     """
     shown = dict(list(curves.items())[:MOST_CURVES])
-    low, high = _limits(shown)
+    limits = _limits(shown)
     with look():
         figure, axes = pyplot.subplots(figsize=(6.6, 6.4), layout="constrained")  # audplot draws on pyplot's
-        for n, (name, entry) in enumerate(shown.items()):
-            text = label(name)
-            if np.isfinite(entry.get("equal", np.nan)):
-                text += f", EER {100 * entry['equal']:.3g} %"
-            _draw_curve(axes, entry, text, n, (low, high))
+        for entry in shown.values():
+            far, frr = _thin(entry)
+            audplot.detection_error_tradeoff(far, frr, error_rates=True, xlim=limits, ylim=limits, ax=axes)
+            axes.collections[-1].remove()  # the interval of single values
+        pyplot.close(figure)
+        for n, (line, (name, entry)) in enumerate(zip(list(axes.lines), shown.items(), strict=True)):
+            style = {"color": PALETTE[n], "linestyle": _LINES[n], "linewidth": 1.6}
+            line.set(label=f"{label(name)}, EER {100 * entry['equal']:.3g} %", **style)
             if bands and "rates" in entry:
                 ends = [ndtri(_inside(entry[end])) for end in ("rates", "low", "high")]
                 axes.fill_between(*ends, color=PALETTE[n], alpha=0.18, lw=0, label="95 % interval")
-        axes.set(xlim=ndtri((low, high)), ylim=ndtri((low, high)), aspect="equal")
-        axes.set(xlabel="false acceptance rate", ylabel="false rejection rate", title="")
+            for kind, (marker, meaning) in _MARKS.items():
+                place = ndtri(np.clip(np.broadcast_to(entry[kind], 2), *limits))
+                style = {"color": PALETTE[n], "markeredgecolor": "white", "markersize": 7, "zorder": 4}
+                axes.plot(*place[:, np.newaxis], marker, label=meaning, clip_on=False, **style)
         axes.axline((0, 0), slope=1, color=GREY, linestyle=":", linewidth=1)
+        axes.set(xlim=ndtri(limits), ylim=ndtri(limits), aspect="equal", title="")
+        axes.set(xlabel="false acceptance rate", ylabel="false rejection rate")
         if len(shown) < len(curves):
             axes.set_title(f"the first {len(shown)} of {len(curves)}", loc="right", fontsize=9)
         handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-        pyplot.close(figure)
         if handles:
             figure.legend(handles.values(), handles, loc="outside lower center", ncols=2, fontsize=9)
     return figure
-
-
-def _draw_curve(
-    axes: Axes, entry: Mapping[str, object], text: str, n: int, limits: tuple[float, float]
-) -> None:
-    far, frr = _thin(entry)
-    audplot.detection_error_tradeoff(far, frr, error_rates=True, xlim=limits, ylim=limits, ax=axes)
-    axes.lines[-1].set(color=PALETTE[n], linestyle=_LINES[n], linewidth=1.6, label=text)
-    for kind, (marker, meaning) in _MARKS.items():
-        if kind in entry and np.isfinite(entry[kind]).all():
-            place = ndtri(np.clip(np.broadcast_to(entry[kind], 2), *limits))
-            style = {"color": PALETTE[n], "markeredgecolor": "white", "markersize": 7, "clip_on": False}
-            axes.plot(*place[:, np.newaxis], marker, label=meaning, zorder=4, **style)
 
 
 def _inside(rates: Sequence[float]) -> np.ndarray:
@@ -113,7 +105,7 @@ def _inside(rates: Sequence[float]) -> np.ndarray:
 
 def _limits(curves: Mapping[str, Mapping[str, object]]) -> tuple[float, float]:
     """Choose where both axes begin and end: with what the marks and the smallest rates need."""
-    marks = [rate for entry in curves.values() for kind in _MARKS for rate in np.ravel(entry.get(kind, []))]
+    marks = [rate for entry in curves.values() for kind in _MARKS for rate in np.ravel(entry[kind])]
     marks = np.array([rate for rate in marks if 0 < rate < 0.9])
     rates = np.concatenate(
         [np.ravel(entry[axis]) for entry in curves.values() for axis in ("far", "frr")] or [[]]
@@ -126,10 +118,6 @@ def _limits(curves: Mapping[str, Mapping[str, object]]) -> tuple[float, float]:
 def _thin(entry: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
     """Place points evenly along a curve; no two have the same FAR, whose FRR would be averaged."""
     far, frr = (np.asarray(entry[axis], dtype=np.float64) for axis in ("far", "frr"))
-    there = np.isfinite(far) & np.isfinite(frr)
-    if not there.any():
-        return np.empty(0), np.empty(0)
-    far, frr = far[there], frr[there]
     steps = [np.abs(np.diff(ndtri(np.clip(rate, 1e-4, 1 - 1e-4)))) for rate in (far, frr)]
     along = np.concatenate([[0.0], np.cumsum(steps[0] + steps[1])])
     places = np.linspace(0, along[-1], POINTS)

@@ -46,7 +46,8 @@ def conclusion(frame: pd.DataFrame) -> str:
         losses = possible_losses(tested)
         if losses.max() > 0:
             widest = tested.loc[losses.idxmax()]
-            place = ", ".join(filter(None, (widest["test"], widest["group"], widest["label"])))
+            label = f"bin {widest['label']}" if widest["label"].startswith(("(", "[")) else widest["label"]
+            place = ", ".join(filter(None, (widest["test"], widest["group"], label)))
             parts.append(
                 f"Not excluded for new speakers: a loss of up to {losses.max():.2g} on a test without a "
                 f"significant difference ({place})."

@@ -306,12 +306,14 @@ class Suite:
     """A checked suite.
 
     A field whose type is one of :mod:`soundcheck.suite.schema` is a setting: a key of the file's top level,
-    read and checked as its type says. Notebooks are told all settings but ``title`` and ``studies``.
+    read and checked as its type says. Notebooks are told all but ``title``, ``handbook`` and ``studies``.
 
     Parameters
     ----------
     title, seed, replicates, interval
         As written or default.
+    handbook
+        Address of the handbook, to which reports link; ``None`` = they only name it.
     families
         Names of the families to run.
     corpora, models, comparisons
@@ -385,6 +387,7 @@ class Suite:
     """
 
     title: schema.Title = "Soundcheck"
+    handbook: schema.Address | None = None
     seed: schema.whole(0, 2**32 - 1) = 0
     replicates: schema.whole(100, 100_000) = 1000
     interval: schema.choice(*INTERVALS) = "t"

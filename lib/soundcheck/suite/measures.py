@@ -18,7 +18,7 @@ HIGHER, LOWER = "higher", "lower"
 UNCHANGED = "unchanged_predictions"
 _SHARES = (
     *(UNCHANGED, "recall", "precision", "predicted_share", "sentence_error_rate", "interval_coverage"),
-    *("share_of_empty_answers", "repeated_words"),
+    *("share_of_empty_answers", "repeated_words", "taken_for"),
 )
 
 
@@ -45,6 +45,7 @@ class MeasureInfo:
         return max(low, self.low), min(high, self.high)
 
 
+@functools.cache
 def measure_of(test: str, family: str = "") -> MeasureInfo:
     """Give what a test of a family measures; of tests that nobody listed the name says it.
 

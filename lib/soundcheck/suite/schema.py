@@ -114,6 +114,12 @@ def _check_choice(value: str, *, allowed: Collection[str]) -> str:
     return value
 
 
+def _check_address(value: str, *, allowed: re.Pattern[str]) -> str:
+    if not allowed.fullmatch(value):
+        raise wrong(f"{quoted(value)} is no web address", "Write one such as https://example.org/handbook")
+    return value
+
+
 def _read_pair(value: object) -> object:
     if not isinstance(value, list) or len(value) != 2:
         raise wrong(f"{shown(value)} is not a pair of numbers", "Write [low, high], for instance [1, 7]")
@@ -164,6 +170,12 @@ Prose = Annotated[
 Text = Annotated[str, pydantic.Field(max_length=10_000), BeforeValidator(_check_text)]
 TextOrNothing = Annotated[  # nothing is written as quotes with nothing between them
     str, pydantic.Field(max_length=10_000), BeforeValidator(_check_text_or_nothing)
+]
+Address = Annotated[
+    Text,
+    AfterValidator(
+        functools.partial(_check_address, allowed=re.compile(r"https?://[\w.:@-]+(/[\w.~%/+-]*)?"))
+    ),
 ]
 Title = Annotated[str, pydantic.Field(max_length=200), BeforeValidator(_check_text)]
 Number = number()

@@ -2,6 +2,11 @@
 
 A family is ``thresholds/<family>.yml`` with a notebook and a page of the same name. A suite may bring
 families of its own, or other thresholds for ours, in a folder ``thresholds`` beside its suite.yml.
+
+- ``defaults`` of a file are of each of its tests, unless the test says otherwise.
+- ``threshold: 0.9`` is of all kinds of task of the family, ``thresholds: {emotion: 0.9}`` of single ones.
+- A test whose name contains ``{change}`` stands for one test a change; its note may be one for each change.
+- A family is known by the digest of what it says, not of how the file is written.
 """
 
 from __future__ import annotations
@@ -9,13 +14,13 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import WrapValidator
 
-from soundcheck.common import resources
+from soundcheck.common import files, resources
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.remembered import Remembered
@@ -27,7 +32,9 @@ from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import CATEGORIES, Family, Perturbation, PerturbationSeries, TestDefinition
 from soundcheck.suite.family_options import check_options, known_options
-from soundcheck.suite.yaml_reader import Document, Plain, read_yaml
+from soundcheck.suite.yaml_reader import Plain, read_yaml
+
+EACH_CHANGE = "{change}"
 
 
 def _check_rule(value: object) -> object:
@@ -137,9 +144,17 @@ def _number_or_null(value: object, number: Callable[[object], float]) -> float |
     return None if isinstance(value, Plain) and value == "null" else number(value)
 
 
+class _Defaults(schema.Section):
+    rule: schema.parsed(schema.choice(*RULES), _check_rule) | None = None
+    source: schema.Prose = ""
+    decimals: schema.whole(0, 9) = 3
+    range: schema.Range | None = None
+
+
 class _Test(schema.Section):
     rule: schema.parsed(schema.choice(*RULES), _check_rule)
-    thresholds: dict[str, Annotated[schema.Number, WrapValidator(_number_or_null)]]  # null: only shown
+    threshold: schema.Number | None = None
+    thresholds: dict[str, Annotated[schema.Number, WrapValidator(_number_or_null)]] = {}  # null: reported
     source: schema.Prose
     note: schema.Prose = ""
     decimals: schema.whole(0, 9) = 3
@@ -174,14 +189,15 @@ def read_family(name: str, own: Path | None = None, known: Remembered | None = N
         raise input_error(shown, f"there is no family {quoted(name)}", did_you_mean(name, known))
     problems = Problems()
     document = read_yaml(file, shown, problems, known)
-    family = _Reader(document, problems).read(name)
+    reader = _Reader(document, problems)
+    family = reader.read(name)
     shipped = resources.root() / "thresholds" / f"{name}.yml"
     if not shipped.is_file() or shipped.samefile(file):
         problems.raise_if_any()
         return family
     ours = read_family(name, known=known)
     if own is None or not (own / "notebooks" / f"{name}.ipynb").is_file():
-        _check_known_tests(document, name, ours, problems)
+        _check_known_tests(reader, name, ours)
     problems.raise_if_any()
     return _marked(family, ours, shown)
 
@@ -196,18 +212,18 @@ def _marked(family: Family, ours: Family, file: str) -> Family:
     return dataclasses.replace(family, tests=tests)
 
 
-def _check_known_tests(document: Document, name: str, ours: Family, problems: Problems) -> None:
+def _check_known_tests(reader: _Reader, name: str, ours: Family) -> None:
     """Note tests and options that our notebook of a family has no use for.
 
     A suite may bring its own notebook with them; else a slip in their names would change nothing, in silence.
     """
-    options = known_options(name, ours.options)
-    for part, known in (("tests", ours.tests), *((("options", options),) if options else ())):
-        given = document.data.get(part)
-        for key in given if isinstance(given, dict) else ():
-            if key not in known:
-                what = f"unknown {part.removesuffix('s')}"
-                problems.add(document.where((part, key)), what, did_you_mean(key, list(known)))
+    given = reader.document.data.get("options")
+    options = known_options(name, ours.options) if isinstance(given, dict) else ()
+    found = [(("options", key), key, "option", options) for key in given or () if options]
+    found += [(path, key, "test", ours.tests) for key, (path, _) in reader.tests.items()]
+    for path, key, what, known in found:
+        if key not in known:
+            reader.note(path, f"unknown {what}", did_you_mean(key, list(known)))
 
 
 class _Reader(DocumentReader):
@@ -215,7 +231,8 @@ class _Reader(DocumentReader):
 
     def read(self, name: str) -> Family | None:
         """Read everything; the result counts only if there are no problems."""
-        top = self.section((), self.document.data, _Top, ("changes", "sweeps", "transformations", "tests"))
+        parts = ("changes", "sweeps", "transformations", "tests", "defaults")
+        top = self.section((), self.document.data, _Top, parts)
         if top is not None:
             if top.family != name:
                 self.note(("family",), f"{quoted(top.family)} is not the name of the file", f"Write {name}")
@@ -238,7 +255,9 @@ class _Reader(DocumentReader):
         )
         if top is not None and top.probes:
             self.check_localisation(top)
-        tests = {key: self.read_test(key, value) for key, value in self.entries("tests")}
+        self.tests = dict(self.expanded())
+        kinds = top.tasks if top is not None else ()
+        tests = {key: self.read_test(key, *found, kinds) for key, found in self.tests.items()}
         for name_ in top.headline if top is not None else ():
             if not fnmatch.filter(tests, name_):
                 self.note(
@@ -248,7 +267,7 @@ class _Reader(DocumentReader):
             check_options(self, name, top.options, transformations)
         if len(self.problems):
             return None
-        return Family(
+        family = Family(
             name=name,
             category=top.category,
             title=top.title,
@@ -261,7 +280,7 @@ class _Reader(DocumentReader):
             sweeps=sweeps,
             options=top.options,
             tests=tests,
-            digest=self.document.digest,
+            digest="",
             transformations=transformations,
             others=top.others,
             stated=top.stated,
@@ -269,6 +288,27 @@ class _Reader(DocumentReader):
             trials=dict(top.trials),
             headline=tuple(top.headline),
         )
+        return dataclasses.replace(family, digest=files.digest(repr(family)))
+
+    def expanded(self) -> Iterator[tuple[str, tuple[tuple, object]]]:
+        """List the tests by name, each with its place and what it says, the defaults of the file included."""
+        defaults, changes = self.document.data.get("defaults", {}), self.document.data.get("changes", {})
+        self.section(("defaults",), defaults, _Defaults)
+        for name, value in self.entries("tests"):
+            path = ("tests", name)
+            if isinstance(defaults, dict) and isinstance(value, dict):
+                value = defaults | value
+            if EACH_CHANGE not in name:
+                yield name, (path, value)
+                continue
+            if not isinstance(changes, dict) or not changes:
+                self.note(path, "there are no changes", f"Write changes: {{...}}, or no {EACH_CHANGE}")
+                continue
+            for change in changes:
+                own = value
+                if isinstance(value, dict) and isinstance(notes := value.get("note"), dict):
+                    own = value | {"note": notes.get(change, "")}
+                yield name.replace(EACH_CHANGE, change), (path, own)
 
     def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:
         """List the named entries of a section."""
@@ -340,22 +380,23 @@ class _Reader(DocumentReader):
         options = {key: item for key, item in value.items() if key != "transform"}
         return Perturbation(name, str(transform), self.check(path, options, _Options) or {})
 
-    def read_test(self, name: str, value: object) -> TestDefinition | None:
-        """Read a test."""
-        path = ("tests", name)
+    def read_test(self, name: str, path: tuple, value: object, kinds: Sequence[str]) -> TestDefinition | None:
+        """Read a test of a family for so many kinds of task."""
         test = self.section(path, value, _Test)
         if test is None:
             return None
-        if not test.thresholds:
-            self.note((*path, "thresholds"), "there is no threshold", "Write {arousal: 0.5}")
-        for task, threshold in test.thresholds.items():
+        if (test.threshold is None) == (not test.thresholds):
+            what = "there are two thresholds" if test.thresholds else "there is no threshold"
+            self.note((*path, "thresholds"), what, "Write threshold: 0.5, or thresholds: {arousal: 0.5}")
+        thresholds = test.thresholds or dict.fromkeys(kinds, test.threshold)
+        for task, threshold in thresholds.items():
             if threshold is not None and test.range and not test.range[0] <= threshold <= test.range[1]:
                 what = f"{threshold:g} is impossible, scores lie from {test.range[0]:g} to {test.range[1]:g}"
                 self.note((*path, "thresholds", task), what, "Give a threshold in between")
         return TestDefinition(
             name=name,
             rule=test.rule,
-            thresholds=test.thresholds,
+            thresholds=thresholds,
             source=test.source,
             note=test.note,
             decimals=test.decimals,

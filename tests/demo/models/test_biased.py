@@ -55,14 +55,18 @@ def judged(statistic, table, threshold):
 
 def threshold(family, test, groups, samples):
     definition = read_family(family).tests[test]
-    published = definition.thresholds["arousal"]
+    published = definition.thresholds["regression"]
     return simulated_threshold(published, definition.simulation, groups, samples).threshold
 
 
 def test_one_is_calibrated_and_the_other_too_sure(answers):
     table, found, _ = answers
     blocks = draws.block_codes(table["speaker"])[0]
-    limit = read_family("correctness_calibration").tests["Expected Calibration Error"].thresholds["emotion"]
+    limit = (
+        read_family("correctness_calibration")
+        .tests["Expected Calibration Error"]
+        .thresholds["classification"]
+    )
     bounds = {}
     for name, own in found.items():
         correct = own["emotion"].eq(table["emotion"]).to_numpy(dtype=float)

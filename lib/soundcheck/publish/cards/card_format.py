@@ -6,9 +6,8 @@ what is heavy or optional inside of methods: all of them are imported when cards
 
 Conventions
 -----------
-- Every number comes from :class:`soundcheck.publish.facts.ModelFacts`, with its interval and its counts.
-- What people wrote comes from :class:`soundcheck.publish.card_context.CardContext`. What they did not write
-  is listed as missing, never made up.
+- Every number comes from the facts, with its interval and its counts; what people wrote comes from the
+  context. What they did not write is listed as missing, never made up.
 - Texts from data are escaped for the format that they go into, see :mod:`soundcheck.publish.markdown`.
 """
 
@@ -25,18 +24,10 @@ if TYPE_CHECKING:
 
 
 class CardFormat(abc.ABC):
-    """A format of cards; :meth:`filename` and :meth:`text` are all that one needs.
+    """A format of cards; :meth:`filename` and :meth:`text` are all that one needs."""
 
-    Attributes
-    ----------
-    keyword
-        What stands behind ``--format``.
-    title
-        What people call it, for messages.
-    """
-
-    keyword: ClassVar[str] = ""
-    title: ClassVar[str] = ""
+    keyword: ClassVar[str] = ""  # what stands behind --format
+    title: ClassVar[str] = ""  # what people call it, for messages
 
     def obstacle(self, facts: ModelFacts, context: CardContext) -> str:
         """Say why there is no such card of this model, without full stop; empty if there is; here always."""
@@ -51,21 +42,10 @@ class CardFormat(abc.ABC):
         """Write the whole card; its line ends are line feeds."""
 
     def updated(self, existing: str, shown: str, facts: ModelFacts, context: CardContext) -> str:
-        """Write the card into a file that is there already; here it is replaced.
+        """Write the card into a file that is there, called ``shown`` in messages; here it is replaced.
 
-        Parameters
-        ----------
-        existing
-            The content of the file, line ends as they are.
-        shown
-            How messages call the file.
-        facts, context
-            As for :meth:`text`.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be updated; nothing is written then.
+        ``existing`` has its line ends as they are. Raises an ``InputError`` if the file cannot be updated;
+        nothing is written then.
         """
         return self.text(facts, context)
 

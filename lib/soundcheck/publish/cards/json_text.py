@@ -10,21 +10,12 @@ import json
 
 from soundcheck.common.escaping import xml_text
 
+_EMPTY = ("", None, [], {}, ())
 _HTML = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 
 
 def json_text(content: dict) -> str:
-    r"""Write content as JSON with a line feed at its end.
-
-    Parameters
-    ----------
-    content
-        Plain values; the order of keys is kept.
-
-    Raises
-    ------
-    ValueError
-        If a number is NaN or infinite.
+    r"""Write content as JSON with a line feed at its end; numbers that are NaN or infinite are refused.
 
     Examples
     --------
@@ -33,13 +24,18 @@ def json_text(content: dict) -> str:
      "name": "\u003cb\u003e\u00fc"
     }
     """
-    return json.dumps(cleaned(content), indent=1, allow_nan=False).translate(_HTML) + "\n"
+    return json.dumps(_cleaned(content), indent=1, allow_nan=False).translate(_HTML) + "\n"
 
 
-def cleaned(content: object) -> object:
+def filled(**values: object) -> dict[str, object]:
+    """Keep what is neither empty nor NaN: formats leave out what nobody said."""
+    return {name: value for name, value in values.items() if value == value and value not in _EMPTY}
+
+
+def _cleaned(content: object) -> object:
     """Make control characters, marks of direction and lone surrogates visible in all texts."""
     if isinstance(content, dict):
-        return {xml_text(key): cleaned(value) for key, value in content.items()}
+        return {xml_text(key): _cleaned(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
-        return [cleaned(value) for value in content]
+        return [_cleaned(value) for value in content]
     return xml_text(content) if isinstance(content, str) else content

@@ -5,193 +5,156 @@ Conventions
 - Key figures come first, then the values of groups, then the tests in the order of the results table.
   Tests without a value are no measurements; formats say how many there are.
 - The number of a test is the one that its rule is about: a difference of groups, or the value.
-  So number, interval, threshold and state always belong together.
+- A name that the field shares, such as ``"wer"``, is given only where the number is just that. A difference
+  between groups, or a change under noise, has a name of its own, ``"soundcheck.fairness_sex.mean_value"``.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import functools
+import math
+import re
+from typing import NamedTuple
 from urllib.parse import quote
 
 import pandas as pd
 
-from soundcheck.common.wording import counted
-from soundcheck.publish.cards.described_tasks import described_tasks
-from soundcheck.publish.cards.measures import Measure, measure_of_figure, measure_of_test
+from soundcheck.common.errors import InputError
+from soundcheck.publish.cards.hub import described_tasks
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.report.failures import blocks_of
-from soundcheck.results.record import KeyFigure
-from soundcheck.statistics.rules import GAP_RULES
+from soundcheck.results.record import FamilyRecord
+from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
+from soundcheck.suite.families import Family
+from soundcheck.suite.measures import HIGHER, info_of, measure_of, named
+from soundcheck.suite.thresholds import read_family
 
-LEVEL = 0.95  # of all intervals
+_SHARED = {  # measures that the whole field calls by another name
+    "concordance_cc": "ccc",
+    "pearson_cc": "pearson_correlation",
+    "mean_absolute_error": "mae",
+    "unweighted_average_recall": "balanced_accuracy",
+    "unweighted_average_precision": "precision_macro",
+    "word_error_rate": "wer",
+    "character_error_rate": "cer",
+    "equal_error_rate": "eer",
+    "actual_dcf": "act_dcf",
+}
+TEXTS = ("family", "group", "label", "rule", "state", "standing", "accepted", "remark")
+FURTHER = ("threshold", "decision_threshold", "chance", "low_for_these_speakers", "high_for_these_speakers")
+FURTHER += ("group_value", "value_of_the_reference", "margin", "p_value", "certainty", "random_reference")
+FURTHER += ("adjusted_gap",)
+_COLUMNS = ["corpus", "task", "test", "value", "low", "high", "segments", "blocks", "block", "against"]
+_COLUMNS += [*TEXTS, *FURTHER]
+_SAMPLE = {"low_sample": "low_for_these_speakers", "high_sample": "high_for_these_speakers"}
+_OF_FIGURES = {"measure": "test", "reason": "remark", "threshold": "decision_threshold", "guessing": "chance"}
+_OF_FIGURES |= _SAMPLE
+_OF_GROUPS = {"part": "group", "title": "test", "speakers": "blocks", "excluded": "remark"} | _SAMPLE
+_OF_TESTS = {"skipped": "remark", "others_value": "value_of_the_reference", "matters": "margin"}
+_OF_TESTS |= {"reference": "random_reference", "adjusted": "adjusted_gap"}
+_OWN = ("recall", "precision", "min_dcf", "cllr")  # that it calls as we do
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Measurement:
-    """A number with its company.
+class Measure(NamedTuple):
+    """What a number means to other programs."""
 
-    Parameters
-    ----------
-    measure
-        What it means.
-    family
-        Name of the family; ``""`` of key figures.
-    corpus, task, test, group, label
-        What was measured on what; texts from data as they are. Of key figures, ``test`` is the measure.
-    value, low, high
-        The number and its 95 % interval; ``None`` without one.
-    segments, blocks
-        What it rests on.
-    unit, block
-        What is counted as segments and as blocks, in the singular: ``"trial"`` for verification.
-    interval
-        Kind of interval.
-    rule, threshold
-        What it is compared with; ``""`` and ``None`` if nothing judges it.
-    state
-        One of :data:`soundcheck.results.states.STATES`; ``""`` of key figures.
-    standing
-        How the model stands at the task, see :mod:`soundcheck.results.standing`.
-    accepted
-        Why the suite accepts the failure; else ``""``.
-    remark
-        Why there is no interval or what else to know; else ``""``.
-    further
-        More numbers of it, by name.
+    id: str
+    name: str  # for people
+    lower_is_better: bool  # of numbers that should be near 0 it is their size
+    limits: tuple[float, float]  # infinite if there is no such limit
+    near_zero: bool = False  # whether 0 is best, whatever the sign
+    note: str = ""  # what the test does, as its threshold file says
+
+    def within(self, number: float) -> Measure:
+        """Take away a limit that a number is beyond: the scale of a task may be longer."""
+        least, most = self.limits
+        return self._replace(
+            limits=(least if least <= number else -math.inf, most if number <= most else math.inf)
+        )
+
+
+def measurements(facts: ModelFacts) -> pd.DataFrame:
+    """List all numbers of a model, one a row.
+
+    Columns of all: ``measure`` (:class:`Measure`), ``key`` (the same in each run), ``corpus, task, test``,
+    ``value, low, high, segments, blocks``, what these are in the singular, ``unit, block``. Texts that there
+    are of some: :data:`TEXTS`, else empty; numbers: :data:`FURTHER`, else NaN.
     """
-
-    measure: Measure
-    family: str
-    corpus: str
-    task: str
-    test: str
-    group: str = ""
-    label: str = ""
-    value: float
-    low: float | None
-    high: float | None
-    segments: int
-    blocks: int
-    unit: str
-    block: str
-    interval: str
-    rule: str = ""
-    threshold: float | None = None
-    state: str = ""
-    standing: str = ""
-    accepted: str = ""
-    remark: str = ""
-    further: dict[str, float] = dataclasses.field(default_factory=dict)
-
-    @property
-    def counts(self) -> str:
-        """Say what it rests on: ``"976 segments, 40 speakers"``."""
-        return f"{counted(self.segments, self.unit)}, {counted(self.blocks, self.block)}"
-
-    @property
-    def key(self) -> str:
-        """Name it in one word that no other measurement of the model has, the same in each run."""
-        parts = (self.family or "key figure", self.corpus, self.task, self.test, self.group, self.label)
-        return "/".join(quote(part, safe="", errors="backslashreplace") for part in parts).rstrip("/")
-
-
-def measurements(facts: ModelFacts) -> list[Measurement]:
-    """List all numbers of a model."""
-    tasks = described_tasks(facts.record)
-    units = {name: "trial" if task.is_embedding else "segment" for name, task in tasks.items()}
-    figures = [_of_figure(figure, units, facts) for figure in facts.figures if figure.value is not None]
+    figures = pd.DataFrame(map(vars, facts.figures)).rename(columns=_OF_FIGURES)
+    groups = facts.group_values.rename(columns=_OF_GROUPS).assign(block="speaker", family="")
+    tests = facts.rows.rename(columns=_OF_TESTS)
+    tests["block"] = tests["corpus"].map(facts.record.block_of)
+    of_gap = tests["rule"].isin(GAP_RULES) & tests["gap"].notna()
+    for name, gap in {"value": "gap", "low": "gap_low", "high": "gap_high"}.items():
+        tests[name] = tests[gap].where(of_gap, tests[name])
+    parts = [part for part in (figures, groups, tests) if len(part)]
+    found = pd.concat(parts, ignore_index=True).reindex(columns=_COLUMNS)
+    numbers = dict.fromkeys(("value", "low", "high", *FURTHER), float)
+    found = found[found["value"].notna()].astype({"segments": int, "blocks": int, **numbers})
+    texts = [*TEXTS, "against"]
+    found[texts] = found[texts].fillna("")
+    trials = [name for name, task in described_tasks(facts).items() if task.is_embedding]
     families = {family.name: family for family in facts.record.families}
-    found = []
-    for row in facts.rows[facts.rows["value"].notna()].itertuples():
-        measure = measure_of_test(families[row.family], row.test, row.rule)
-        found.append(_of_row(row, measure, units, facts))
-    return [*figures, *(_of_group(row, units, facts) for row in facts.group_values.itertuples()), *found]
+    measures, keys = [], []
+    for row in found.itertuples():
+        family = families.get(row.family)
+        of = measure_of_test(family, row.test, row.rule, bool(row.against)) if family else None
+        measures.append((of or measure_of_figure(row.test)).within(row.value))
+        names = (row.family or "key figure", row.corpus, row.task, row.test, row.group, row.label)
+        keys.append("/".join(quote(name, safe="", errors="backslashreplace") for name in names).rstrip("/"))
+    units = found["task"].isin(trials).map({True: "trial", False: "segment"})
+    return found.assign(measure=measures, key=keys, unit=units)
 
 
-def _of_group(row: object, units: dict[str, str], facts: ModelFacts) -> Measurement:
-    """Give the value of a group, an estimate."""
-    sample = {"low for these speakers": row.low_sample, "high for these speakers": row.high_sample}
-    return Measurement(
-        measure=measure_of_figure(row.title),
-        family="",
-        corpus=row.corpus,
-        task=row.task,
-        test=row.title,
-        group=row.part,
-        value=row.value,
-        low=_some(row.low),
-        high=_some(row.high),
-        segments=row.segments,
-        blocks=row.speakers,
-        unit=units.get(row.task, "segment"),
-        block="speaker",
-        interval=facts.record.interval,
-        remark=row.excluded,
-        further={name: number for name, number in sample.items() if not pd.isna(number)},
+def measure_of_figure(title: str) -> Measure:
+    """Say what a key figure means, or the value of a group.
+
+    Examples
+    --------
+    >>> measure = measure_of_figure("word error rate")
+    >>> measure.id, measure.lower_is_better, measure.limits
+    ('wer', True, (0.0, inf))
+    """
+    info = info_of(named(title))
+    return Measure(_SHARED.get(info.name, info.name), title, info.better != HIGHER, (info.low, info.high))
+
+
+def measure_of_test(family: FamilyRecord, test: str, rule: str, compares: bool) -> Measure:
+    """Say what the number of a test means; ``compares`` is whether it is a difference between groups."""
+    info = measure_of(test, family.name)
+    shared = _SHARED.get(info.name, info.name if info.name in _OWN else "")
+    limits = (info.low, info.high)
+    if compares or rule in GAP_RULES:
+        shared, limits = "", (info.low - info.high, info.high - info.low)
+    ours = f"soundcheck.{_word(family.name)}.{_word(test)}{'.gap' if rule in GAP_RULES else ''}"
+    return Measure(
+        id=shared or ours,
+        name=f"{test}, group minus its reference" if rule in GAP_RULES else test,
+        lower_is_better=rule != ABOVE,
+        limits=limits,
+        near_zero=rule in (WITHIN, GAP_WITHIN),
+        note=note(family, test),
     )
 
 
-def _of_figure(figure: KeyFigure, units: dict[str, str], facts: ModelFacts) -> Measurement:
-    further = {"decision threshold": figure.threshold, "chance": figure.guessing}
-    further |= {"low for these speakers": figure.low_sample, "high for these speakers": figure.high_sample}
-    return Measurement(
-        measure=measure_of_figure(figure.measure),
-        family="",
-        corpus=figure.corpus,
-        task=figure.task,
-        test=figure.measure,
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
-        segments=figure.segments,
-        blocks=figure.blocks,
-        unit=units.get(figure.task, "segment"),
-        block=figure.block,
-        interval=facts.record.interval,
-        standing=figure.standing,
-        remark=figure.reason,
-        further={name: number for name, number in further.items() if number is not None},
-    )
+def note(family: FamilyRecord, test: str) -> str:
+    """Say what a test does, as the threshold file says with which the run was made; else ``""``."""
+    shipped = _shipped(family.name)
+    same = shipped is not None and shipped.digest == family.digest and test in shipped.tests
+    return " ".join(shipped.tests[test].note.split()) if same else ""
 
 
-def _of_row(row: object, measure: Measure, units: dict[str, str], facts: ModelFacts) -> Measurement:
-    of_gap = row.rule in GAP_RULES and not pd.isna(row.gap)
-    names = ("gap", "gap_low", "gap_high") if of_gap else ("value", "low", "high")
-    value, low, high = (_some(getattr(row, name)) for name in names)
-    further = {
-        **{"group value": row.group_value, "value of the reference": row.others_value},
-        **{"margin": row.matters, "p value": row.p_value, "certainty": row.certainty},
-        **{"random reference": row.reference, "adjusted gap": row.adjusted},
-    }
-    return Measurement(
-        measure=measure.within(value),
-        family=row.family,
-        corpus=row.corpus,
-        task=row.task,
-        test=row.test,
-        group=row.group,
-        label=row.label,
-        value=value,
-        low=low,
-        high=high,
-        segments=int(row.segments),
-        blocks=int(row.blocks),
-        unit=units.get(row.task, "segment"),
-        block=blocks_of(facts.record, row.corpus),
-        interval=facts.record.interval,
-        rule=row.rule,
-        threshold=_some(row.threshold),
-        state=row.state,
-        standing=row.standing,
-        accepted=row.accepted,
-        remark=row.skipped,
-        further={name: float(number) for name, number in further.items() if not pd.isna(number)},
-    )
+@functools.cache
+def _shipped(family: str) -> Family | None:
+    """Read the threshold file that comes with the library; ``None`` for families that only a suite has."""
+    try:
+        return read_family(family)
+    except InputError:
+        return None
 
 
 def interval_methods(facts: ModelFacts) -> list[str]:
     """Say how the intervals of a run are computed, for each kind of block that its corpora have."""
-    blocks = sorted({blocks_of(facts.record, corpus.name) for corpus in facts.corpora})
+    blocks = sorted({facts.record.block_of(corpus.name) for corpus in facts.corpora})
     return [interval_method(facts.record.interval, block) for block in blocks]
 
 
@@ -206,5 +169,5 @@ def interval_method(interval: str, block: str) -> str:
     return f"{interval} interval, whole {block}s resampled (blockwise bootstrap)"
 
 
-def _some(number: float) -> float | None:
-    return None if pd.isna(number) else float(number)
+def _word(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "unnamed"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean, input_error
@@ -16,33 +16,20 @@ from soundcheck.publish.facts import ModelFacts, read_facts
 MAXIMUM_BYTES = 10 * 1024**2  # of a file that is updated
 
 
-@dataclasses.dataclass(frozen=True)
-class Cards:
-    """What was written.
-
-    Parameters
-    ----------
-    written
-        Files, in the order of the formats.
-    passed_over
-        Keyword of a format -> why there is no such card.
-    missing
-        What nobody wrote about the model, in words.
-    """
+class Cards(NamedTuple):
+    """What was written."""
 
     written: tuple[Path, ...]
-    passed_over: dict[str, str]
-    missing: tuple[str, ...]
+    passed_over: dict[str, str]  # keyword of a format -> why there is no such card
+    missing: tuple[str, ...]  # what nobody wrote about the model, in words
 
     @property
     def summary(self) -> str:
         """Say it, a line each."""
         lines = [f"Wrote {path}" for path in self.written]
         lines += [f"No {keyword}: {reason}." for keyword, reason in self.passed_over.items()]
-        if self.missing:
-            lines.append(
-                f"The cards list as missing: {', '.join(self.missing)}. Say it in card: of the suite."
-            )
+        missing = ", ".join(self.missing)
+        lines += [f"The cards list as missing: {missing}. Say it in card: of the suite."] if missing else []
         return "\n".join(lines)
 
 
@@ -53,31 +40,16 @@ def write_cards(
     out: Path | None = None,
     book_url: str = "",
 ) -> Cards:
-    """Write the cards of a model.
+    """Write the cards of a model, by default in all formats that apply.
 
-    Parameters
-    ----------
-    results
-        The output folder of a run, or ``results.csv`` in it.
-    model
-        Its name; ``None`` if there is only one beside the random references.
-    formats
-        Keywords; default: all that apply.
-    out
-        Folder to write to; default: ``cards/MODEL`` beside the results.
-    book_url
-        Address of the published book.
-
-    Raises
-    ------
-    InputError
-        If the results cannot be used, a format is unknown or does not apply, or a file that is there cannot
-        be updated; nothing is written then.
+    ``results`` is the output folder of a run or ``results.csv`` in it, ``out`` by default ``cards/MODEL``
+    beside it. Raises an ``InputError`` if the results cannot be used, a format is unknown or does not apply,
+    or a file that is there cannot be updated; nothing is written then.
     """
-    unknown = [keyword for keyword in formats if keyword not in CARD_FORMATS]
-    if unknown:
-        remedy = did_you_mean(unknown[0], CARD_FORMATS)
-        raise input_error(f"--format {quoted(unknown[0])}", "there is no such format of cards", remedy)
+    for keyword in formats:
+        if keyword not in CARD_FORMATS:
+            remedy = did_you_mean(keyword, CARD_FORMATS)
+            raise input_error(f"--format {quoted(keyword)}", "there is no such format of cards", remedy)
     facts = read_facts(results, model)
     context = CardContext.of(facts, book_url)
     folder = out or facts.run.path.parent / "cards" / facts.model.slug
@@ -90,34 +62,22 @@ def write_cards(
             raise input_error(f"--format {keyword}", obstacle, "Leave the format out")
         if obstacle:
             passed_over[keyword] = obstacle
-        else:
-            path, content = _made(form, folder, facts, context)
-            if path in made:
-                raise input_error("--format", f"two formats write {path.name}", "Name one of them")
-            made[path] = content
+            continue
+        name = form.filename(facts)
+        files.inside(folder, name)  # refuses links that lead elsewhere
+        made[folder / name] = _content(form, folder / name, name, facts, context)
     files.write_all(made)
-    return Cards(tuple(made), passed_over, context.missing)
+    return Cards(tuple(made), passed_over, context.card.missing)
 
 
-def _made(form: CardFormat, folder: Path, facts: ModelFacts, context: CardContext) -> tuple[Path, str]:
-    """Make the content of a file, of what is there if something is."""
-    name = form.filename(facts)
-    files.inside(folder, name)  # refuses links that lead elsewhere
-    path = folder / name
+def _content(form: CardFormat, path: Path, name: str, facts: ModelFacts, context: CardContext) -> str:
     if not path.exists():
-        text = form.text(facts, context)
-    else:
-        files.require_regular(path, name, MAXIMUM_BYTES)
-        text = form.updated(_read(path, name), name, facts, context)
-    return path, text
-
-
-def _read(path: Path, name: str) -> str:
+        return form.text(facts, context)
+    files.require_regular(path, name, MAXIMUM_BYTES)
     try:
-        return path.read_bytes().decode("utf-8")
+        existing = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        what = f"byte {error.start} is not UTF-8"
-        raise input_error(
-            f"{name} line {line}", what, "Save the file as UTF-8, or choose another --out"
-        ) from error
+        what, remedy = f"byte {error.start} is not UTF-8", "Save the file as UTF-8, or choose another --out"
+        raise input_error(f"{name} line {line}", what, remedy) from error
+    return form.updated(existing, name, facts, context)

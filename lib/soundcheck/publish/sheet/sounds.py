@@ -1,7 +1,7 @@
-"""The most telling sounds of a run: what its notebooks let be heard about the largest failures.
+"""Sounds of the one-page summary: what the notebooks of a run let be heard about the largest findings.
 
-Notebooks and media come from the output folder, which may have travelled: of a notebook only texts and names
-of media are taken, and a sound only if its content is what its name says.
+Notebooks and media come from the output folder, which may have travelled: of a notebook only the data beside
+its outputs are read, and a sound is played only if its content is what its name says.
 """
 
 from __future__ import annotations
@@ -9,30 +9,29 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-import re
-from collections.abc import Iterator, Sequence
-from html.parser import HTMLParser
 from pathlib import Path
+from typing import Annotated
 
+import pandas as pd
 import soundfile
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict
 
 from soundcheck.common import files
-from soundcheck.common.media import NONE
+from soundcheck.common.media import EXAMPLES, NONE
+from soundcheck.common.templates import Html
 from soundcheck.corpora.audio import encode_flac
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.publish.verdict_lines import plain
-from soundcheck.report import failures
+from soundcheck.publish.sheet.figures import carried
+from soundcheck.results.facts import by_excess
 from soundcheck.results.record import ComparisonRecord
 from soundcheck.results.states import FAIL
-from soundcheck.results.summary import CORRECTNESS, aspects
 
 MOST_SCENES = 2
 MOST_SOUNDS = 2  # of a scene
-SHORTEST = 1.0  # seconds that must be left of a sound that is cut
+LONGEST = 8.0  # seconds of a sound; later ones are cut off, so that the page stays small
 _NOTEBOOK_BYTES = 50_000_000
 _SOUND_BYTES = 20_000_000
-_NOT_WRITTEN = ("span", "del")  # of aligned words: signs, what is said of them, words that were left out
-_MEDIA = re.compile(r"(?:\.\./)*media/([0-9a-f]{20}\.(?:flac|png))")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,235 +41,100 @@ class Sound:
     label: str
     caption: str
     data: bytes
-    picture: bytes = b""
+    image: bytes = b""
 
     @property
-    def size(self) -> int:
-        """Characters that it takes in a page."""
-        return 4 * (len(self.data) + len(self.picture)) // 3 + 16
+    def addresses(self) -> tuple[Html, Html]:
+        """Addresses that hold sound and picture."""
+        return carried("audio/flac", self.data), carried("image/png", self.image)
 
 
 @dataclasses.dataclass(frozen=True)
 class Scene:
-    """Sounds that belong together: from where, what the finding is, what is heard, and the words if any."""
+    """Sounds that belong together: from where, what the finding is, and who said or wrote which words."""
 
-    family: str
     title: str
     finding: str
     sounds: tuple[Sound, ...]
-    words: tuple[tuple[str, str], ...] = ()
+    words: tuple[tuple[str, str], ...]
 
 
-@dataclasses.dataclass
-class _Player:
-    label: str = ""
-    caption: str = ""
-    sound: str = ""
-    picture: str = ""
+class _Player(TypedDict):
+    """What can be heard: names of media, empty if there are none."""
+
+    label: str
+    caption: str
+    sound: Annotated[str, Field(pattern=r"^([0-9a-f]{20}\.flac)?$")]
+    picture: Annotated[str, Field(pattern=r"^([0-9a-f]{20}\.png)?$")]
 
 
-@dataclasses.dataclass
-class _Row:
-    title: str = ""
-    players: list[_Player] = dataclasses.field(default_factory=list)
-    words: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+class _Example(TypedDict):
+    """Players that belong together, and who said or wrote which words."""
+
+    title: str
+    group: str
+    sounds: list[_Player]
+    words: list[tuple[str, str | None]]
 
 
-class _Rows(HTMLParser):
-    """Collects rows of players from the HTML of an output, with the words that are aligned below them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[_Row] = []
-        self._title = ""
-        self._into: str = ""  # what the text that comes belongs to
-        self._line: list[str] = []  # who, and the words
-        self._left_out = 0  # elements that are open and hold no words of the transcript
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attributes}
-        classes = found.get("class", "").split()
-        player = self.rows[-1].players[-1] if self.rows and self.rows[-1].players else None
-        if tag == "p" and "sc-players-title" in classes:
-            self._title, self._into = "", "title"
-        elif tag == "div" and "sc-players" in classes:
-            self.rows.append(_Row(self._title))
-            self._title = ""
-        elif tag == "figure" and "sc-player" in classes and self.rows:
-            self.rows[-1].players.append(_Player())
-        elif player is not None and tag == "strong":
-            self._into = "label"
-        elif player is not None and tag == "figcaption":
-            self._into = "caption"
-        elif player is not None and tag == "br" and self._into == "caption":
-            player.caption += "; "
-        elif (
-            player is not None
-            and tag in ("img", "audio")
-            and (name := _MEDIA.fullmatch(found.get("src", "")))
-        ):
-            setattr(player, "picture" if tag == "img" else "sound", name[1])
-        elif tag == "dl":
-            self._into = "words" if "sc-words" in classes and self.rows else ""
-        elif self._into == "words":
-            if tag in ("dt", "dd"):
-                self._line.append("")
-            self._left_out += tag in _NOT_WRITTEN
-
-    def handle_data(self, text: str) -> None:
-        if self._into == "title":
-            self._title += text
-        elif self._into in ("label", "caption"):
-            player = self.rows[-1].players[-1]
-            setattr(player, self._into, getattr(player, self._into) + text)
-        elif self._into == "words" and self._line and not self._left_out:
-            self._line[-1] += text
-
-    def handle_endtag(self, tag: str) -> None:
-        if self._into == "words":
-            self._left_out -= tag in _NOT_WRITTEN
-            if tag == "dd" and self._line:
-                self.rows[-1].words.append((self._line[0], " ".join(self._line[-1].split())))
-                self._line = []
-        if tag in ("p", "strong", "figcaption", "dl"):
-            self._into = ""
+_OUTPUT = TypeAdapter(list[_Example])
 
 
 def model_scenes(facts: ModelFacts) -> list[Scene]:
-    """Find what is most telling about a model, of the families with the largest failures.
-
-    Fairness and robustness come first, then other failures, what few speakers show, and what is inconclusive.
-    """
-    scenes: list[Scene] = []
-    if facts.record.voices == NONE:
-        return scenes
-    for family, row in _telling(facts):
-        path = facts.run.path.parent / "notebooks" / facts.model.slug / f"{files.slug(family)}.ipynb"
-        rows = list(_rows(path))
-        if row is not None:  # what is heard of the group, or under the change, of the finding comes first
-            rows.sort(key=lambda one: not _about(one.title, row))
-        finding = facts.sentence(row) if row is not None and row.state == FAIL else ""
-        title = next((one.title for one in facts.record.families if one.name == family), family)
-        for found in rows:
-            scene = _scene(facts.run.path.parent, title, finding, found)
-            heard = {sound.data for other in scenes for sound in other.sounds}
-            if scene is not None and not heard >= {sound.data for sound in scene.sounds}:
-                scenes.append(scene)
-                break
+    """Choose sounds of the families with the largest findings, then of what is not known."""
+    folder, scenes = facts.run.path.parent, []
+    findings = pd.concat([facts.findings, facts.few, by_excess(facts.inconclusive)])
+    for row in findings.drop_duplicates("family").itertuples():
+        found = _examples(facts, folder / "notebooks" / facts.model.slug / f"{files.slug(row.family)}.ipynb")
+        # What is of the group, or under the change, of the finding comes first.
+        found.sort(key=lambda one, about=row.about: about not in f"{one['group']} {one['title']}")
+        finding = facts.sentence(row) if row.state == FAIL else ""
+        heard = {sound.data for scene in scenes for sound in scene.sounds}
+        made = (_scene(folder, finding, one) for one in found)
+        scenes += [scene for scene in made if not heard >= {sound.data for sound in scene.sounds}][:1]
         if len(scenes) == MOST_SCENES:
             break
     return scenes
 
 
 def comparison_scenes(facts: ModelFacts, entry: ComparisonRecord) -> list[Scene]:
-    """Find the segments on which two models of a run differ most."""
+    """Choose the segments on which two models of a run differ most."""
     folder = facts.run.path.parent
-    scenes = []
-    if facts.record.voices == NONE:
-        return scenes
-    for row in _rows(folder / "comparisons" / f"{entry.slug}.ipynb"):
-        if scene := _scene(folder, "Where the two differ most", "", row):
-            scenes.append(scene)
-        if len(scenes) == MOST_SCENES:
-            break
-    return scenes
+    found = _examples(facts, folder / "comparisons" / f"{entry.slug}.ipynb")
+    scenes = (_scene(folder, "", one) for one in found)
+    return [scene for scene in scenes if scene.sounds][:MOST_SCENES]
 
 
-def fitting(scenes: Sequence[Scene], room: int) -> list[Scene]:
-    """Make sounds fit: the long ones are cut, and if too little would be left, the last scene is dropped.
-
-    Parameters
-    ----------
-    scenes
-        What is to be heard, the most telling first.
-    room
-        Characters that there are for it.
-    """
-    chosen = list(scenes)
-    while chosen:
-        count = sum(len(scene.sounds) for scene in chosen)
-        total = sum(sound.size for scene in chosen for sound in scene.sounds)
-        if total <= room:
-            return chosen
-        cut = [[_cut(sound, room // count) for sound in scene.sounds] for scene in chosen]
-        if all(sound is not None for sounds in cut for sound in sounds):
-            return [
-                dataclasses.replace(scene, sounds=tuple(sounds))
-                for scene, sounds in zip(chosen, cut, strict=True)
-            ]
-        chosen.pop()
-    return []
-
-
-def _cut(sound: Sound, room: int) -> Sound | None:
-    """Keep the beginning of a sound that has no room; ``None`` if that is too short."""
-    if sound.size <= room:
-        return sound
-    signal, rate = soundfile.read(io.BytesIO(sound.data), dtype="float32", always_2d=False)
-    space = 3 * (room - 16) // 4 - len(sound.picture)
-    kept = len(signal) * max(0, space) // len(sound.data)
-    while kept >= SHORTEST * rate:
-        data = encode_flac(signal[:kept], rate)
-        if len(data) <= space:
-            note = f"the first {kept / rate:.1f} of {len(signal) / rate:.1f} s"
-            return dataclasses.replace(sound, data=data, caption=f"{sound.caption}; {note}")
-        kept = int(0.9 * kept)
-    return None
-
-
-def _telling(facts: ModelFacts) -> Iterator[tuple[str, object]]:
-    """Name families with the finding for which they are listened to, each once."""
-    others = aspects(facts.failing).eq(CORRECTNESS)
-    inconclusive = failures.by_excess(facts.inconclusive)
-    seen = set()
-    for rows in (facts.failing[~others], facts.failing[others], facts.few, inconclusive):
-        for row in rows.itertuples():
-            if row.family not in seen:
-                seen.add(row.family)
-                yield row.family, row
-    for family, _ in facts.families:
-        if family.name not in seen:
-            yield family.name, None
-
-
-def _about(title: str, row: object) -> bool:
-    """Say whether a title names the group or the change that a finding is about."""
-    change = title.partition(" under ")[2].partition(":")[0].strip().lower()
-    return bool(row.group and row.group in title) or bool(change and change in row.test.lower())
-
-
-def _rows(path: Path) -> Iterator[_Row]:
-    """Give the rows of players of an executed notebook; none if it is not there or cannot be read."""
-    if path.is_symlink() or files.irregularity(path, _NOTEBOOK_BYTES):
-        return
+def _examples(facts: ModelFacts, path: Path) -> list[_Example]:
+    """Read what an executed notebook lets be heard; nothing if it is not there or cannot be read."""
+    if facts.record.voices == NONE or path.is_symlink() or files.irregularity(path, _NOTEBOOK_BYTES):
+        return []
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        outputs = [output for cell in cells for output in cell.get("outputs", ())]
-        texts = ["".join(output.get("data", {}).get("text/html", "")) for output in outputs]
+        outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
+        return [one for data in outputs for one in _OUTPUT.validate_python(data.get(EXAMPLES, []))]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return
-    for text in texts:
-        if "sc-players" in text:
-            parser = _Rows()
-            parser.feed(text)
-            yield from parser.rows
+        return []
 
 
-def _scene(folder: Path, family: str, finding: str, row: _Row) -> Scene | None:
-    """Load the sounds of a row: of a change the first and the last, else the first two."""
-    players = row.players
-    if len(players) > MOST_SOUNDS:
-        players = [players[0], players[-1]] if " under " in row.title else players[:MOST_SOUNDS]
-    sounds = []
-    for player in players:
-        data = _content(folder, player.sound)
-        if data:
-            picture = _content(folder, player.picture)
-            sounds.append(Sound(plain(player.label), plain(player.caption, 160), data, picture))
-    if not sounds:
+def _scene(folder: Path, finding: str, example: _Example) -> Scene:
+    """Load the sounds of an example: of several the first and the last, which is that of a change."""
+    players = example["sounds"]
+    shown = players if len(players) <= MOST_SOUNDS else [players[0], players[-1]]
+    sounds = [_sound(folder, one) for one in shown]
+    words = tuple((who, text or "(nothing)") for who, text in example["words"])
+    return Scene(example["title"], finding, tuple(filter(None, sounds)), words)
+
+
+def _sound(folder: Path, player: _Player) -> Sound | None:
+    data, caption = _content(folder, player["sound"]), player["caption"]
+    if not data:
         return None
-    words = tuple((plain(head), plain(text, 120)) for head, text in row.words)
-    return Scene(plain(family), plain(row.title, 140), plain(finding, 320), tuple(sounds), words)
+    signal, rate = soundfile.read(io.BytesIO(data), dtype="float32")
+    if len(signal) > LONGEST * rate:
+        data = encode_flac(signal[: round(LONGEST * rate)], rate)
+        caption += f"; the first {LONGEST:g} of {len(signal) / rate:.1f} s"
+    return Sound(player["label"], caption, data, _content(folder, player["picture"]))
 
 
 def _content(folder: Path, name: str) -> bytes:

@@ -1,25 +1,34 @@
-"""Writes the page for a meeting about a model or a comparison of a finished run, and its three lines."""
+"""Writes the one-page summary of a model or a comparison of a finished run, as HTML and PDF."""
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
+import json
 import os
+import re
 from pathlib import Path
 
-from soundcheck.common import files
+import matplotlib
+
+from soundcheck.common import files, templates
 from soundcheck.common.day import day_of, given_day
 from soundcheck.common.errors import Problems
+from soundcheck.common.escaping import xml_text
+from soundcheck.common.extras import import_extra
 from soundcheck.publish.facts import ModelFacts, read_facts, read_recorded
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
-from soundcheck.publish.sheet.earlier import against
-from soundcheck.publish.sheet.page import page
-from soundcheck.publish.sheet.pdf import needed as typst_needed
-from soundcheck.publish.sheet.pdf import pdf as typeset
-from soundcheck.publish.verdict_lines import as_markdown
+from soundcheck.publish.sheet.tables import since
+from soundcheck.publish.verdict_lines import as_markdown, plain
+from soundcheck.report.html import Html
+from soundcheck.report.standalone import standalone
 from soundcheck.results import page_names
 from soundcheck.results.compared import comparison_of, read_comparison
 from soundcheck.results.finished_run import FinishedRun, read_baseline
 
+MOST_BYTES = 2_000_000  # of the HTML file, sounds included
+LONGEST = 1000  # characters of a text of a PDF
+LONGEST_WORD = 70  # characters of a PDF that are not broken: a SHA-256 stays whole
 _PAGES, _TEXTS = (".html", ".htm"), (".md", ".txt")
 
 
@@ -33,7 +42,7 @@ def write(
     pdf: bool = False,
     text: Path | None = None,
 ) -> str:
-    """Write the page of a model or of a comparison.
+    """Write the page of a model or of a comparison; returns its lines, and what was written.
 
     Parameters
     ----------
@@ -50,12 +59,7 @@ def write(
     pdf
         Whether to write a PDF beside the page.
     text
-        Markdown file for the three lines; default none.
-
-    Returns
-    -------
-    str
-        The three lines, and what was written.
+        Markdown file for the lines; default none.
 
     Raises
     ------
@@ -65,11 +69,11 @@ def write(
     """
     _check(out, text)
     if pdf:
-        typst_needed()
+        import_extra("typst", "pdf", "--pdf")
     if comparison is None:
         facts = read_facts(results, model)
-        since = against(facts, read_baseline(baseline) if baseline is not None else None)
-        made = model_sheet(facts, since, _day(facts.run))
+        earlier = read_baseline(baseline) if baseline is not None else None
+        made = model_sheet(facts, since(facts, earlier), _day(facts.run))
         name = page_names.model_sheet(facts.model.slug)
     else:
         run = read_recorded(results)
@@ -78,28 +82,64 @@ def write(
         facts = ModelFacts(run, entry.candidate)
         made = comparison_sheet(facts, entry, frame, _day(run))
         name = page_names.comparison_sheet(entry.slug)
-    folder = facts.run.path.parent
-    target = folder / f"{name}.html" if out is None else out
+    target = facts.run.path.parent / f"{name}.html" if out is None else out
     contents: dict[Path, str | bytes] = {target: page(made, _book(facts, made, target))}
     if pdf:
         contents[target.with_suffix(".pdf")] = typeset(made)
+    lines = [f"{head}: {said}" for head, said in made.lines]
     if text is not None:
-        contents[text] = as_markdown(made.verdict, made.title)
+        contents[text] = as_markdown(lines, made.title)
     files.write_all(contents)
-    return "\n".join([*made.verdict, *(f"Written: {path}" for path in contents)])
+    return "\n".join([*lines, *(f"Written: {path}" for path in contents)])
+
+
+def page(sheet: Sheet, book: str = "", mark: Html | None = None) -> str:
+    """Write the page as one HTML file, which loads nothing from anywhere.
+
+    ``book`` is the way to its page in the book, if there is one; by ``mark`` the book knows the page. It has
+    at most :data:`MOST_BYTES` in UTF-8, without sounds that have no room.
+    """
+    style = (templates.FOLDER / "sheet.css").read_text(encoding="utf-8")
+    body = templates.html("sheet", sheet=sheet, book=book, mark=mark or "")
+    made = standalone(f"{sheet.title}: summary of tests", body, style)
+    if sheet.scenes and len(made.encode()) > MOST_BYTES:
+        return page(dataclasses.replace(sheet, scenes=sheet.scenes[:-1]), book, mark)
+    return made
+
+
+def typeset(sheet: Sheet) -> bytes:
+    """Typeset the page as PDF; of sounds only what they are is said.
+
+    Text from data never becomes Typst's markup: the template is fixed, and reads all texts from JSON as
+    strings, which Typst shows as they are. The bytes are the same for the same content, fonts and version of
+    Typst: the file names no day but that of the environment variable ``SOURCE_DATE_EPOCH``.
+    """
+    typst = import_extra("typst", "pdf", "--pdf")
+    fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"  # those of the figures
+    shown = _fit(dataclasses.asdict(sheet)) | {"pictures": [vars(one) for one in sheet.pictures]}
+    shown["date"] = [day.year, day.month, day.day] if (day := given_day()) else None
+    return typst.compile(
+        (templates.FOLDER / "sheet.typ").read_bytes(),
+        format="pdf",
+        font_paths=[str(fonts)],
+        sys_inputs={"sheet": json.dumps(shown, default=lambda _: None)},
+    )
+
+
+def _fit(value: object) -> object:
+    """Make all texts fit for a document: of characters that it can hold, neither long nor without breaks."""
+    if isinstance(value, str):
+        return re.sub(rf"(\S{{{LONGEST_WORD}}})(?=\S)", "\\1\u200b", xml_text(plain(value, LONGEST)))
+    if isinstance(value, dict):
+        return {name: _fit(one) for name, one in value.items()}
+    return [_fit(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _check(out: Path | None, text: Path | None) -> None:
     """Refuse names by which another file could be overwritten that nobody meant."""
     problems = Problems()
     for option, path, allowed in (("--out", out, _PAGES), ("--text", text, _TEXTS)):
-        if path is None:
-            continue
-        if path.is_dir():
-            problems.add(
-                f"{option} {path}", "this is a folder, not a file", f"Name a file in it, *{allowed[0]}"
-            )
-        elif path.suffix.lower() not in allowed:
+        if path is not None and path.suffix.lower() not in allowed:
             problems.add(f"{option} {path}", f"the name does not end in {' or '.join(allowed)}", "Rename it")
     problems.raise_if_any()
 

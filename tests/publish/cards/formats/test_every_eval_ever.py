@@ -94,12 +94,6 @@ def test_no_interval_is_left_out(made):
     assert result["score_details"]["uncertainty"] == {"num_samples": 200}
 
 
-def test_scores_without_known_limits_have_no_type(made):
-    content = made("fairness only", rows=[verdict("m", family="own_family")])
-    (result,) = content["evaluation_results"]
-    assert not {"score_type", "min_score", "max_score"} & set(result["metric_config"])
-
-
 def test_trials_and_decision_thresholds(made):
     found = by_name(made("verification"))
     figure = found["key figure / false rejection rate / embedding"]

@@ -10,6 +10,7 @@ from tests.support.finished import FAILED, finished, verdict
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.formats.huggingface import HuggingFaceCard
 from soundcheck.publish.facts import read_facts
+from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.suite.card import Card
 
 FIGURE = {
@@ -26,13 +27,17 @@ TASKS = {
 def made(tmp_path, recorded):
     def make(rows, card=None, existing=None, **changes):
         changes = {"figures": [FIGURE], "suite": {"tasks": TASKS, "corpora": {}}} | changes
-        facts = read_facts(finished(tmp_path / "out", recorded, rows, **changes))
+        finished(tmp_path / "out", recorded, rows, **changes)
+        return make.again(card, existing)
+
+    def again(card=None, existing=None):
+        facts, form = read_facts(tmp_path / "out"), HuggingFaceCard()
         context = CardContext(card or Card(), "", datetime.date(2026, 11, 1))
-        form = HuggingFaceCard()
         if existing is None:
             return form.text(facts, context)
         return form.updated(existing, "README.md", facts, context)
 
+    make.again = again
     return make
 
 
@@ -50,13 +55,13 @@ def test_error_rates_are_in_per_cent_with_interval_and_counts(made):
     assert (args["low"], args["high"], args["guessing"], args["unit"]) == (10.0, 15.0, 102.0, "%")
     assert (args["segments"], args["blocks"], len(args["results_sha256"])) == (200, 20, 64)
     assert "source" not in result  # the book is not published
-    assert "| 12.3\xa0% | 10.0 to 15.0\xa0% |" in text
+    assert "| 12.3 % | 10.0 % to 15.0 % |" in text
 
 
 def test_what_has_no_value_is_in_the_text_only(made):
     none = FIGURE | {"value": None, "low": None, "high": None, "reason": "0 words"}
     text = made([verdict()], figures=[none])
-    assert "model-index" not in metadata(text) and "none: 0 words" in text
+    assert "model-index" not in metadata(text) and "| none | none |" in text and "0 words |" in text
 
 
 def test_what_has_no_interval_says_why(made):
@@ -70,31 +75,56 @@ def test_everything_is_counted(made):
     gone = verdict(test="S", skipped="1 | 2 needed", evidence="", state="not evaluated", **nothing)
     undecided = verdict(test="O", state="inconclusive")
     text = made([verdict(), verdict(test="U", **FAILED), gone, undecided])
-    assert "Their tests: 1 pass, 1 fail, 1 inconclusive, 1 not evaluated, 0 reported." in text
-    assert "1 test not evaluated: 1 &#124; 2 needed" in text
-    assert "u of arousal is 0.40 (95 % 0.30 to 0.45, 20 speakers); it has to be above 0.50\n" in text
+    assert "Tests: 1 pass, 1 fail, 1 inconclusive, 1 not evaluated, 0 reported." in text
+    assert "- 1 test inconclusive, which is no pass" in text and "- 1 test not evaluated" in text
+    assert "| u of arousal | c | 0.40 | 0.30 to 0.45 | above 0.50 | 20 |  |" in text
 
 
 def test_tests_at_chance_level_are_not_failures(made):
     unfair = verdict(test="U", category="fairness", family="fairness_sex", group="sex: a", **FAILED)
     text = made([verdict(), unfair], figures=[FIGURE | {"task": "arousal", "standing": "hollow"}])
-    assert "None of 1 test fails." in text and "Not counted here: 1 test of fairness" in text
-    assert "The model is no better than chance at arousal" in text
-    assert "0 not evaluated, 0 reported; 1 not counted, because" in text
-    assert (
-        "| Fairness sex | How good? | 0 | 0 | 0 | 0 | 0 | 1 |" in text
-        and "No group was compared at a" in text
-    )
+    assert "Tests: 1 pass, 0 fail, " in text and "No group was compared: **nothing is known" in text
+    assert "1 test of fairness and robustness not counted: at arousal the model is no better" in text
 
 
-def test_groups_have_differences_with_company(made):
-    gap = FAILED | {"matters": 0.05, "group": "sex: <b>|", "threshold": 0.05, "rule": "|gap| <"}
-    gap |= {"group_value": 0.4, "others_value": 0.5, "against": "others"}
-    text = made([verdict(), verdict(test="U", category="fairness", family="fairness_sex", **gap)])
+GAP = {"category": "fairness", "matters": 0.05, "threshold": 0.05, "rule": "|gap| <", "against": "others"}
+GAP |= {"group": "sex: <b>|", "group_value": 0.4, "others_value": 0.5}
+
+
+def test_groups_have_both_values_with_interval_margin_and_speakers(made):
+    row = verdict(test="Unweighted Average Recall", family="fairness_sex", **FAILED | GAP)
+    text = made([verdict(), row])
     assert (
-        "| sex: &lt;b&gt;&#124; | c | 0 | 1 | 0 | 0 | 0 | u of arousal of &lt;b&gt;&#124; speakers is "
-        "0.40 against 0.50 of the others (difference −0.10, 95 % −0.20 to −0.050, " in text
+        "| &lt;b&gt;&#124; speakers | c | unweighted average recall of arousal | 0.40 | 0.50 | −0.10 "
+        "| −0.20 to −0.050 | 0.050 | 20 |  |"
+    ) in text
+    assert "better off" not in text
+    better = row.__class__(**vars(row) | {"gap": 0.1, "gap_low": 0.05, "gap_high": 0.2})
+    text = made([verdict(), better])
+    assert "No group is shown to be worse off.\n\nGroups that are better off than the others:\n\n| " in text
+
+
+def test_values_of_classes_and_groups_are_estimates_the_worst_first(made, tmp_path):
+    made([verdict()])
+    about = {"model": "m", "corpus": "c", "family": "f", "task": "arousal", "segments": 9, "speakers": 3}
+    rows = [
+        Estimate(**about, measure="recall", label=name, value=value, low=0.1, high=0.9)
+        for name, value in (("calm", 0.7), ("(0.75, inf]", 0.2))
+    ]
+    rows.append(Estimate(**about, measure="precision", label="calm", value=0.6))
+    rows += [
+        Estimate(
+            **about | {"task": "transcript"}, measure="word_error_rate", part=f"sex: {name}", value=value
+        )
+        for name, value in (("f", 0.1), ("m", 0.25))
+    ]
+    write_estimates(estimate_frame(rows), tmp_path / "out")
+    text = made.again()
+    assert (
+        "| above 0.75 | arousal | c | 0.20 | 0.10 to 0.90 |  |  | 9 | 3 |\n| calm | arousal | c | 0.70 "
+        in text
     )
+    assert "| m speakers | c | word error rate | 25.0 % | none |  | 9 | 3 |\n| f speakers |" in text
 
 
 @pytest.mark.parametrize(

@@ -3,28 +3,29 @@
 Conventions
 -----------
 - ``performanceMetrics`` have text, an interval and a slice, and nothing else. What else belongs to the number
-  with index 17 stands in the property ``soundcheck:performanceMetrics:17`` of the model card: what it rests
-  on, what it had to meet, what came of it, and the page of the book.
-- The number of a test is the one that is judged, see :mod:`soundcheck.publish.cards.measurements`.
+  with index 17 stands in the property ``soundcheck:performanceMetrics:17`` of the model card: how much was
+  measured, what it had to meet, what came of it, and the page of the book.
 - A group of people is at risk if a test about it fails.
 - The serial number is made of the content, so that the same results on the same day give the same file.
 """
 
 from __future__ import annotations
 
+import math
 import uuid
-from urllib.parse import quote
+from typing import Any
 
+from soundcheck.common.wording import counted
+from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
-from soundcheck.publish.cards.described_tasks import answer, described_tasks, shared_name
-from soundcheck.publish.cards.json_text import json_text
-from soundcheck.publish.cards.limits import limits_found, worse_off
-from soundcheck.publish.cards.measurements import Measurement, interval_methods, measurements
+from soundcheck.publish.cards.hub import answer, described_tasks, plain, task_type
+from soundcheck.publish.cards.json_text import filled, json_text
+from soundcheck.publish.cards.measurements import interval_methods, measurements
 from soundcheck.publish.facts import ModelFacts
+from soundcheck.results.facts import counts
 from soundcheck.results.record import CorpusRecord
 from soundcheck.results.standing import HOLLOW
-from soundcheck.results.summary import tally
 
 _SPDX = ("Apache-2.0", "BSD-3-Clause", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0")
 _SPDX += ("CC0-1.0", "MIT", "MPL-2.0")
@@ -62,105 +63,105 @@ class CycloneDX(CardFormat):
 
 
 def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
-    card, model = context.card, facts.model
+    card, model, licence = context.card, facts.model, _LICENCES.get(context.card.license.lower())
     pages = {"model-card": facts.page(), "quality-metrics": "all_results.html"}
-    known = _LICENCES.get(card.license.lower())
-    links = [{"type": kind, "url": context.link(quote(page))} for kind, page in pages.items()]
-    supplier = {
-        **({"name": card.owner} if card.owner else {}),
-        **({"contact": [{"name": card.contact}]} if card.contact else {}),
-    }
-    optional = {
-        **{"supplier": supplier, "version": card.version, "description": model.description},
-        "licenses": [{"license": {"id": known} if known else {"name": card.license}}] if card.license else [],
-        "externalReferences": links if context.book_url else [],
-    }
+    links = [{"type": kind, "url": context.link(page)} for kind, page in pages.items()]
+    contact = [{"name": card.contact}] if card.contact else []
     return {
         "type": "machine-learning-model",
         "bom-ref": f"model:{model.slug}",
         "name": model.name,
-        **{name: value for name, value in optional.items() if value},
+        **filled(
+            supplier=filled(name=card.owner, contact=contact),
+            version=card.version,
+            description=model.description,
+            licenses=[{"license": {"id": licence} if licence else {"name": card.license}}]
+            if card.license
+            else [],
+            externalReferences=links if context.book_url else [],
+        ),
         "modelCard": _card(facts, context),
     }
 
 
 def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
-    tasks = [task for name, task in described_tasks(facts.record).items() if name in facts.model.tasks]
-    found = measurements(facts)
+    card, found = context.card, list(measurements(facts).itertuples())
+    tasks = [task for name, task in described_tasks(facts).items() if name in facts.model.tasks]
+    differences = facts.findings[facts.findings["group"].ne("")]
+    at_risk = [
+        {"groupAtRisk": group, "harms": "; ".join(map(facts.sentence, own.itertuples()))}
+        for group, own in differences.groupby("group", sort=False)
+    ]
+    limitations = content.text("limitations.txt", facts, context, plain).splitlines()
     return {
         "modelParameters": {
-            "task": ", ".join(map(shared_name, tasks)),
+            "task": ", ".join(f"{task_type(facts, task.name)}: {task.name}" for task in tasks),
             "datasets": [{"ref": f"corpus:{corpus.slug}"} for corpus in facts.corpora],
             "inputs": [{"format": "audio"}],
             "outputs": [{"format": answer(task)} for task in tasks],
         },
         "quantitativeAnalysis": {"performanceMetrics": [_metric(one) for one in found]},
-        "considerations": _considerations(facts, context),
+        "considerations": filled(
+            useCases=[card.intended_use] if card.intended_use else [],
+            technicalLimitations=[*filter(None, [card.limitations]), *limitations],
+            fairnessAssessments=at_risk,
+        ),
         "properties": [
-            {"name": f"soundcheck:{name}", "value": value}
-            for name, value in [*_about(facts, context), *_company(found, facts, context)]
+            {"name": f"soundcheck:{name}", "value": str(value)}
+            for name, value in [*_about(facts, context), *_behind(found, facts, context)]
         ],
     }
 
 
-def _metric(one: Measurement) -> dict[str, object]:
+def _metric(one: Any) -> dict[str, object]:
     column, _, group = one.group.partition(": ")
     slices = [("corpus", one.corpus), (column, group or "all"), ("label", one.label)]
+    bounds = {"lowerBound": repr(one.low), "upperBound": repr(one.high)}
     return {
         "type": f"{one.measure.name} ({one.task})",
         "value": repr(one.value),
         "slice": ", ".join(f"{name}={value}" for name, value in slices if name and value),
-        **(
-            {"confidenceInterval": {"lowerBound": repr(one.low), "upperBound": repr(one.high)}}
-            if one.low is not None and one.high is not None
-            else {}
-        ),
+        **({"confidenceInterval": bounds} if not math.isnan(one.low) else {}),
     }
 
 
-def _considerations(facts: ModelFacts, context: CardContext) -> dict[str, object]:
-    card = context.card
-    at_risk = [{"groupAtRisk": group, "harms": "; ".join(found)} for group, found in worse_off(facts)]
-    return {
-        **({"useCases": [card.intended_use]} if card.intended_use else {}),
-        "technicalLimitations": [*([card.limitations] if card.limitations else []), *limits_found(facts)],
-        **({"fairnessAssessments": at_risk} if at_risk else {}),
-    }
-
-
-def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
+def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, object]]:
     """List what a reader needs to find the numbers again, and what nobody wrote."""
     record, model, card = facts.record, facts.model, context.card
-    written = {"training data": card.training_data, "languages": ", ".join(card.languages)}
-    written |= {"base model": card.base_model, "id on a hub": card.id}
+    said = {"training data": card.training_data, "languages": ", ".join(card.languages)}
+    said |= {"base model": card.base_model, "id on a hub": card.id}
     return [
         ("results:sha256", facts.sha256),
         ("run", record.run),
-        ("seed", str(record.seed)),
-        ("replicates", str(record.replicates)),
-        *[("interval", method) for method in interval_methods(facts)],
+        ("seed", record.seed),
+        ("replicates", record.replicates),
+        *(("interval", method) for method in interval_methods(facts)),
         ("model:kind", model.kind),
         ("model:fingerprint", model.fingerprint),
-        ("model:inputs", str(model.inputs)),
-        ("model:inputs failed", str(model.failed)),
-        ("model:answers unusable", str(model.unusable)),
-        *[(f"card:{name}", text) for name, text in written.items() if text],
-        *[("card:missing", name) for name in context.missing],
-        *[(f"tests:{state}", str(count)) for state, count in tally(facts.rows).items()],
-        *[("families:failed", name) for name in facts.failed],
-        *[(f"version:{name}", version) for name, version in record.versions.items()],
+        ("model:inputs", model.inputs),
+        ("model:inputs failed", model.failed),
+        ("model:answers unusable", model.unusable),
+        *((f"card:{name}", text) for name, text in filled(**said).items()),
+        *(("card:missing", name) for name in context.card.missing),
+        *((f"tests:{state}", count) for state, count in counts(facts.rows).items()),
+        *(("families:failed", name) for name in facts.failed),
+        *((f"version:{name}", version) for name, version in record.versions.items()),
     ]
 
 
-def _company(found: list[Measurement], facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
-    """Say of each number what it rests on, what it had to meet, and what came of it."""
+def _behind(found: list, facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
+    """Say of each number how much was measured, what it had to meet, and what came of it."""
     told = []
     for index, one in enumerate(found):
-        has_to = "" if one.threshold is None else f"{one.rule} {one.threshold!r}"
-        no_merit = "no better than chance at the task" if one.standing == HOLLOW else ""
-        accepted = f"accepted: {one.accepted}" if one.accepted else ""
-        page = context.link(facts.page(one.family))
-        parts = (one.counts, has_to, one.state, no_merit, accepted, one.remark, page)
+        parts = (
+            f"{counted(one.segments, one.unit)}, {counted(one.blocks, one.block)}",
+            "" if math.isnan(one.threshold) else f"{one.rule} {one.threshold!r}",
+            one.state,
+            "no better than chance at the task" if one.standing == HOLLOW else "",
+            one.accepted and f"accepted: {one.accepted}",
+            one.remark,
+            context.link(facts.page(one.family)),
+        )
         told.append((f"performanceMetrics:{index}", "; ".join(filter(None, parts))))
     return told
 
@@ -169,15 +170,23 @@ def _corpus(corpus: CorpusRecord) -> dict[str, object]:
     synthetic = "synthetic speech, " if corpus.synthetic else ""
     speakers = f"{corpus.speakers} speakers" if corpus.speakers else "speakers not known"
     about = f"For testing: {synthetic}{corpus.segments} segments, {speakers}, {corpus.seconds:.0f} s."
-    data = {
-        **{"type": "dataset", "name": corpus.title or corpus.name},
-        **{"description": f"{about} {corpus.description}".strip()},
-    }
     properties = {
-        **{"digest": corpus.digest, "format": corpus.format, "synthetic": str(corpus.synthetic).lower()},
-        **{"left out": str(len(corpus.unused)), "notices": str(len(corpus.notices))},
+        "digest": corpus.digest,
+        "format": corpus.format,
+        "synthetic": str(corpus.synthetic).lower(),
+        "left out": str(len(corpus.unused)),
+        "notices": str(len(corpus.notices)),
     }
     return {
-        **{"type": "data", "bom-ref": f"corpus:{corpus.slug}", "name": corpus.name, "data": [data]},
+        "type": "data",
+        "bom-ref": f"corpus:{corpus.slug}",
+        "name": corpus.name,
+        "data": [
+            {
+                "type": "dataset",
+                "name": corpus.title or corpus.name,
+                "description": f"{about} {corpus.description}".strip(),
+            }
+        ],
         "properties": [{"name": f"soundcheck:{name}", "value": text} for name, text in properties.items()],
     }

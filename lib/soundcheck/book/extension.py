@@ -1,0 +1,134 @@
+"""The Sphinx extension of reports and of the handbook: style, filled-in pages, harmless titles."""
+
+from __future__ import annotations
+
+import functools
+import html
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from markupsafe import escape
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from soundcheck.common import files, resources
+
+TITLES = ("docstitle", "root_title", "pagetitle")  # of the book, its first page and each page: plain text
+# Of MathJax: the component that pages load, and what that loads when a formula asks for it.
+MATHJAX = ("tex-chtml.js", "input/tex/extensions", "output/chtml/fonts/woff-v2")
+SPARE = "all-packages.js"  # all of its neighbours once more
+BY_JUPYTER_BOOK = ("comments_config", "use_jupyterbook_latex")  # settings of extensions that are left out
+INDEX = "Search.setIndex("  # the file of the search is a call with JSON
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Make this module an extension of Sphinx."""
+    for name in BY_JUPYTER_BOOK:
+        app.add_config_value(name, None, "")
+    app.connect("config-inited", _add_style)
+    app.connect("source-read", _fill)
+    app.connect("html-page-context", _escape_titles, priority=900)  # after the theme
+    app.connect("build-finished", _escape_headings)
+    app.connect("build-finished", _copy_mathjax)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _add_style(app: Sphinx, config: Config) -> None:
+    """Add style, script and theme templates of ours."""
+    from soundcheck.report import look_of_pages
+
+    folder = Path(app.doctreedir).with_name("style")
+    files.write_text(folder / "soundcheck.css", look_of_pages.style())
+    files.write_text(folder / "soundcheck.js", look_of_pages.script())
+    config.html_static_path.append(str(folder))
+    config.templates_path.insert(0, str(resources.root() / "book" / "_templates"))
+    app.add_css_file("soundcheck.css")
+    app.add_js_file("soundcheck.js")
+
+
+def _fill(app: Sphinx, page: str, source: list[str]) -> None:
+    """Fill in a page of the handbook; pages of reports are complete."""
+    folder, _, name = page.rpartition("/")
+    if folder not in ("book", "book/methods") or Path(app.env.doc2path(page)).suffix != ".md":
+        return
+    from soundcheck.book import methods, written
+
+    text = source[0]
+    if folder == "book/methods":
+        text = _method_page(app, name).text()
+    elif written.METHODS in text:
+        shown = [(f.name, f.category, f.title, f.question) for f in map(_family, _families())]
+        text = text.replace(written.METHODS, methods.listed(shown))
+    else:
+        text = written.page(name)
+    known = {f"book/{path.stem}" for path in (resources.root() / "book").iterdir()}
+    source[0] = written.linked(text, page, known - app.env.found_docs)
+
+
+def _families() -> list[str]:
+    return resources.names("book/methods", ".md")
+
+
+def _family(name: str) -> Any:
+    from soundcheck.suite.thresholds import read_family
+
+    return read_family(name)
+
+
+def _method_page(app: Sphinx, name: str) -> Any:
+    from soundcheck.book import methods
+    from soundcheck.common.media import MediaStore
+
+    family, (signal, sounds) = _family(name), _sounds(Path(app.doctreedir).with_name("sounds"))
+    media = MediaStore(Path(app.outdir) / "media", "../../media/")
+    return methods.MethodPage(family, media, signal if methods.listens(family) else None, 0, sounds)
+
+
+@functools.cache
+def _sounds(cache: Path) -> tuple[Any, Any]:
+    """Give a sample of speech, and the sounds that installed packages make."""
+    from soundcheck.run.planning import sounds_of
+    from soundcheck.sounds.load import load_sounds
+    from soundcheck.sounds.sources import speech_source
+    from soundcheck.suite.entries import Suite
+
+    speech, families = speech_source(), list(map(_family, _families()))
+    if speech is None:
+        return None, load_sounds(Suite(), (), cache)
+    return speech.sample(cache, []), load_sounds(Suite(), sounds_of(families), cache)
+
+
+def _escape_titles(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:
+    """Escape titles that some templates show as they are; those that escape leave a Markup as it is."""
+    context |= {name: escape(context[name]) for name in TITLES if name in context}
+
+
+def _escape_headings(app: Sphinx, problem: Exception | None) -> None:
+    """Escape the headings that the search shows as HTML; those of earlier builds are escaped already."""
+    path = Path(app.outdir) / "searchindex.js"
+    if problem is not None or not path.is_file():
+        return
+    index = json.loads(path.read_text(encoding="utf-8").removeprefix(INDEX).removesuffix(")"))
+    titles = {html.unescape(title): places for title, places in index["alltitles"].items()}
+    index["alltitles"] = {html.escape(title, quote=False): places for title, places in titles.items()}
+    # Words that no page has any more: a book that was built bit by bit equals one that was built at once.
+    for name in ("terms", "titleterms"):
+        index[name] = {word: pages for word, pages in index[name].items() if pages != []}
+    files.write_text(path, f"{INDEX}{json.dumps(index, separators=(',', ':'), sort_keys=True)})")
+
+
+def _copy_mathjax(app: Sphinx, problem: Exception | None) -> None:
+    """Put what shows formulas beside the pages; a package of the same name as an extension brings it."""
+    if problem is not None:
+        return
+    found = importlib.util.find_spec("sphinx-mathjax-offline")
+    source = Path(found.submodule_search_locations[0]) / "static" / "mathjax"
+    for name in MATHJAX:
+        for path in (source / name, *(source / name).rglob("*")):
+            target = Path(app.outdir) / "_static" / "mathjax" / path.relative_to(source)
+            if path.is_file() and path.name != SPARE and not target.is_file():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)

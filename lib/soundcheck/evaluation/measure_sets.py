@@ -1,0 +1,150 @@
+"""What families about groups measure: sets of measures, by the kind of the task and of what is known.
+
+A set is a function of an evaluation and a subset; it gives tests of the family with their measures. Bins and
+classes that too few segments fall into, in all groups together, are not evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import Measure, Predictions, Subset
+from soundcheck.metrics import classification, regression
+from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.combinators import combine, require_count
+from soundcheck.metrics.distribution import bin_proportions, class_proportions
+from soundcheck.metrics.prevalence import with_label_shares
+from soundcheck.metrics.verification import false_acceptance_rate, false_rejection_rate
+from soundcheck.metrics.word_rates import group_error_rate
+from soundcheck.statistics import group_sizes
+
+MeasureSet = Callable[[Evaluation, Subset], Mapping[str, Measure]]
+TRANSCRIPTS = {"Word Error Rate Difference": lambda s, p: group_error_rate(s.truth, p.clean)}
+TRIALS = {
+    "False Acceptance Rate Difference": false_acceptance_rate,
+    "False Rejection Rate Difference": false_rejection_rate,
+}
+# Kind of a task -> how bad a prediction is, in words, and the measure: of trials whether one is rejected.
+ERRORS: Mapping[str, tuple[str, Measure]] = {
+    "regression": ("mean absolute error", lambda s, p: regression.mean_absolute_error(s.truth, p.clean)),
+    "classification": (
+        "share of wrong classes",
+        lambda s, p: combine(
+            [classification.accuracy(s.truth, p.clean, s.task.classes)], lambda right: 1 - right
+        ),
+    ),
+    "transcription": ("word error rate", lambda s, p: group_error_rate(s.truth, p.clean)),
+    "embedding": ("share of rejected trials", lambda s, p: regression.mean_value(p.clean)),
+}
+
+
+def _wrong_class(subset: Subset, predicted: Predictions) -> Statistic:
+    right = " ".join(("right", *subset.task.classes))  # the name of no class
+    wrong = np.where(predicted.clean == subset.truth, right, predicted.clean)
+    return class_proportions(wrong, subset.task.classes)
+
+
+# Of all segments of a group, the share that is wrongly taken for each class: its error profile.
+TAKEN_FOR: Mapping[str, Measure] = {"taken_for": _wrong_class}
+
+
+def agreement(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
+    """Measure how predictions agree with labels."""
+    return _agreement(evaluation, subset, balanced=True)
+
+
+def of_suite_groups(evaluation: Evaluation, subset: Subset) -> Mapping[str, Measure]:
+    """Measure what is known: errors of transcripts and trials, agreement with labels, or predictions alone.
+
+    Precision depends on how frequent a label is: it is computed as if all groups had the same labels.
+    """
+    if subset.task.is_embedding:
+        return TRIALS
+    if subset.task.is_transcription:
+        return {} if subset.truth is None else TRANSCRIPTS
+    if subset.truth is None:
+        return predictions(evaluation, subset)
+    return _agreement(evaluation, subset, balanced=False)
+
+
+def _agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool) -> dict[str, Measure]:
+    def of_frequent(statistic: Statistic, labels: Statistic, s: Subset, given: Statistic) -> Statistic:
+        statistic = statistic if balanced else with_label_shares(statistic, labels)
+        return require_count(statistic, given, least_predictions(evaluation, s), "prediction")
+
+    def of_bins(statistic: Statistic, s: Subset) -> Statistic:
+        return require_count(statistic, regression.bin_counts(s.truth), least_per_bin(evaluation, s))
+
+    def precision_per_bin(s: Subset, p: Predictions) -> Statistic:
+        precision, labels = regression.precision_per_bin(s.truth, p.clean), regression.bin_counts(s.truth)
+        return of_bins(of_frequent(precision, labels, s, regression.bin_counts(p.clean)), s)
+
+    def precision_per_class(s: Subset, p: Predictions) -> Statistic:
+        precision = classification.precision_per_class(s.truth, p.clean, s.task.classes)
+        labels, given = (classification.class_counts(own, s.task.classes) for own in (s.truth, p.clean))
+        return of_frequent(precision, labels, s, given)
+
+    of_values: dict[str, Measure] = {
+        "Concordance Correlation Coeff": lambda s, p: regression.concordance_cc(s.truth, p.clean),
+        "Mean Absolute Error": lambda s, p: regression.mean_absolute_error(s.truth, p.clean),
+        "Precision Per Bin": precision_per_bin,
+        "Recall Per Bin": lambda s, p: of_bins(regression.recall_per_bin(s.truth, p.clean), s),
+    }
+    of_classes: dict[str, Measure] = {
+        "Precision Per Class": precision_per_class,
+        "Recall Per Class": lambda s, p: classification.recall_per_class(s.truth, p.clean, s.task.classes),
+        "Unweighted Average Recall": lambda s, p: classification.unweighted_average_recall(
+            s.truth, p.clean, s.task.classes
+        ),
+    }
+    found = of_values if subset.task.is_regression else of_classes
+    return {test: measure for test, measure in found.items() if test in evaluation.family.tests}
+
+
+def predictions(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
+    """Measure what is predicted, without labels."""
+    if not subset.task.is_regression:
+        return {"Relative Difference Per Class": lambda s, p: class_proportions(p.clean, s.task.classes)}
+    return {
+        "Mean Value": lambda s, p: regression.mean_value(p.clean),
+        "Relative Difference Per Bin": lambda s, p: require_count(
+            bin_proportions(p.clean), regression.bin_counts(p.clean), least_per_bin(evaluation, s)
+        ),
+    }
+
+
+def shifts(evaluation: Evaluation, subset: Subset) -> dict[str, Callable[..., Statistic]]:
+    """Measure what is predicted; bins are counted in a context, whose mask is a third argument."""
+    if not subset.task.is_regression:
+        return {
+            "Class Proportion Shift Difference": lambda s, p, inside: class_proportions(
+                p.clean, s.task.classes
+            )
+        }
+    return {
+        "Mean Shift Difference": lambda s, p, inside: regression.mean_value(p.clean),
+        "Bin Proportion Shift Difference": lambda s, p, inside: require_count(
+            bin_proportions(p.clean), regression.bin_counts(p.clean[inside]), least_per_bin(evaluation, s)
+        ),
+    }
+
+
+def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
+    """Give the fewest segments that a bin needs in all groups together, see :mod:`group_sizes`.
+
+    The family's option ``bin_minimum`` holds the published number and size of groups; the average size of
+    the groups decides.
+    """
+    return _least(evaluation, subset, group_sizes.least_per_bin)
+
+
+def least_predictions(evaluation: Evaluation, subset: Subset) -> int:
+    """Give the fewest predictions of a bin or class, in all groups together, whose precision is judged."""
+    return _least(evaluation, subset, group_sizes.least_predictions)
+
+
+def _least(evaluation: Evaluation, subset: Subset, rule: Callable[[Mapping[str, int], float], int]) -> int:
+    return rule(evaluation.family.options["bin_minimum"], len(subset) / subset.group_size[0])

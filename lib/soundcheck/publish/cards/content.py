@@ -1,0 +1,103 @@
+"""What the templates of cards and pages of evidence show: rows of one model, the worst first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pandas as pd
+
+from soundcheck.common import templates
+from soundcheck.common.escaping import heading
+from soundcheck.common.templates import Html
+from soundcheck.common.wording import counted, duration
+from soundcheck.publish import markdown
+from soundcheck.publish.cards import measurements
+from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.facts import ModelFacts
+from soundcheck.report import failures, key_figures
+from soundcheck.report.formats import significant
+from soundcheck.report.names import label
+from soundcheck.results.estimates import ALL
+from soundcheck.results.facts import counts
+from soundcheck.results.standing import ASPECTS, aspects
+from soundcheck.suite.card import FIELDS
+
+FIRST = 10  # rows of a table that are shown at once
+MOST = 60  # rows of a table
+
+
+def text(
+    name: str, facts: ModelFacts, context: CardContext, escaped: Callable[[object], str] = markdown.inline
+) -> str:
+    """Write a card by its template, whose texts ``escaped`` makes harmless."""
+    about, counted_about = aspects(facts.findings), aspects(facts.counted)
+    written = templates.text(
+        f"cards/{name}",
+        escaped,
+        facts=facts,
+        context=context,
+        title=Html(heading(facts.model.name)),
+        fields=FIELDS,
+        findings={one: list(facts.findings[about.eq(one)].itertuples()) for one in ASPECTS},
+        counts={one: counts(facts.counted[counted_about.eq(one)]) for one in ASPECTS},
+        few=list(facts.few.itertuples()),
+        classes=_classes(facts),
+        groups=list(facts.group_values.itertuples()),
+        reasons=facts.not_evaluated["skipped"].value_counts(),
+        tests=_tests(facts),
+        interval_methods=measurements.interval_methods(facts),
+        first=FIRST,
+        most=MOST,
+    )
+    return re.sub(r"\n{3,}", "\n\n", written.strip()) + "\n"
+
+
+def _classes(facts: ModelFacts) -> list:
+    """Give recall and precision of each class, the worst first."""
+    key = ["corpus", "task", "label"]
+    own = facts.estimates[facts.estimates["part"].eq(ALL) & facts.estimates["condition"].eq("")]
+    precision = own[own["measure"].eq("precision")][[*key, "value", "low", "high"]]
+    both = facts.classes.merge(precision, "left", on=key, suffixes=("", "_precision"))
+    return list(both.sort_values([*key[:2], "value"], kind="stable").itertuples())
+
+
+def _tests(facts: ModelFacts) -> list[tuple[str, str, str, str, str]]:
+    """Give family, test, what it does, its rule and its margin for each test."""
+    found = []
+    for family, own in facts.families:
+        for test, rows in own.groupby("test", sort=False):
+            judged = rows[rows["value"].notna() & rows["threshold"].notna()]
+            judged = judged.drop_duplicates(["rule", "threshold"])
+            rules = " or ".join(f"{row.rule} {row.threshold:g}" for row in judged.itertuples())
+            margins = [*map(significant, sorted(rows["matters"].dropna()))]
+            ends = " to ".join(dict.fromkeys(margins[:1] + margins[-1:]))
+            found.append((family.title, test, measurements.note(family, test), rules or "none", ends))
+    return found
+
+
+def _written(measure: str, number: float | None) -> str:
+    return "" if number is None or pd.isna(number) else key_figures.written(measure, number)
+
+
+def _ends(row: object, low: float, high: float) -> str:
+    return "" if pd.isna(low) else failures.span(row, low, high).removeprefix("95 % ")
+
+
+templates.FILTERS |= {
+    "against_chance": key_figures.against_chance,
+    "amount": failures.amount,
+    "counted": counted,
+    "duration": duration,
+    "ends": _ends,
+    "label": label,
+    "limit": lambda row: failures.limit(row).removeprefix("has to be "),
+    "measured": failures.measured,
+    "others": failures.others,
+    "people": failures.people,
+    "planned": failures.planned,
+    "points": failures.points,
+    "significant": significant,
+    "thousands": "{:,}".format,
+    "written": _written,
+}

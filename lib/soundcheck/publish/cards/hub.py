@@ -1,0 +1,146 @@
+"""What hubs call tasks and measures, and their metadata of how good a model is: its key figures.
+
+Conventions
+-----------
+- Error rates are in per cent, as hubs show them; all other measures are as in the results. ``unit`` says so.
+- A result that carries ``results_sha256`` in all of its metrics was made here, and may be replaced here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from soundcheck.common import files
+from soundcheck.common.escaping import shorten, xml_text
+from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
+from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.json_text import filled
+from soundcheck.publish.facts import ModelFacts
+from soundcheck.report.key_figures import RATES
+from soundcheck.results.record import KeyFigure
+
+INDEX, MARK = "model-index", "results_sha256"
+_LONGEST = 500
+_DIGITS = 4
+_METRICS = {
+    "word error rate": "wer",
+    "character error rate": "cer",
+    "mixed error rate": "mixed_error_rate",
+    "concordance": "ccc",
+    "unweighted average recall": "uar",
+    "equal error rate": "eer",
+    "false acceptance rate": "far",
+    "false rejection rate": "frr",
+}
+_TYPES = {
+    TRANSCRIPTION: "automatic-speech-recognition",
+    CLASSIFICATION: "audio-classification",
+    REGRESSION: "audio-regression",
+    EMBEDDING: "speaker-verification",
+}
+
+
+def described_tasks(facts: ModelFacts) -> dict[str, Task]:
+    """Read the tasks that a suite declares, beside those that every suite has."""
+    declared = {
+        name: Task(name, about["kind"], tuple(about["classes"]), float(about["low"]), float(about["high"]))
+        for name, about in facts.record.suite.get("tasks", {}).items()
+    }
+    return BUILTIN | declared
+
+
+def task_type(facts: ModelFacts, task: str) -> str:
+    """Name the kind of a task as hubs do."""
+    found = described_tasks(facts).get(task)
+    return _TYPES[found.kind] if found else "other"
+
+
+def answer(task: Task) -> str:
+    """Say what a model answers.
+
+    Examples
+    --------
+    >>> answer(BUILTIN["arousal"]), answer(BUILTIN["transcript"])
+    ('arousal: number from 0 to 1', 'text')
+    """
+    if task.kind == TRANSCRIPTION:
+        return "text"
+    if task.kind == EMBEDDING:
+        return "vector whose direction stands for the speaker"
+    if task.kind == REGRESSION:
+        return f"{task.name}: number from {task.low:g} to {task.high:g}"
+    return f"{task.name}: one of {', '.join(task.classes)}"
+
+
+def plain(text: object) -> str:
+    """Make a text fit for metadata: one line, nothing that YAML or a hub could trip over."""
+    return shorten(" ".join(xml_text(text).split()), _LONGEST)
+
+
+def value_of(figure: KeyFigure, number: float | None) -> float | None:
+    """Give a number of a figure in the unit in which hubs show it, with four significant digits."""
+    if number is None:
+        return None
+    return float(f"{number * (100 if figure.measure in RATES else 1):.{_DIGITS}g}")
+
+
+def results_of(facts: ModelFacts, context: CardContext) -> list[dict[str, Any]]:
+    """List one result a task and corpus, in the order of the record; figures without value are left out."""
+    results: dict[tuple[str, str], dict[str, Any]] = {}
+    for figure in facts.figures:
+        if figure.value is None:
+            continue
+        key = figure.task, figure.corpus
+        if key not in results:
+            results[key] = {
+                "task": {"type": task_type(facts, figure.task), "name": plain(figure.task)},
+                "dataset": _dataset(facts, figure.corpus),
+                "metrics": [],
+            }
+            page = context.link(facts.page())
+            results[key] |= {"source": {"name": "Soundcheck", "url": page}} if page else {}
+        results[key]["metrics"].append(_metric(facts, figure))
+    return list(results.values())
+
+
+def is_ours(result: Any) -> bool:
+    """Say whether a result was made here."""
+    try:
+        return bool(result["metrics"]) and all(MARK in metric["args"] for metric in result["metrics"])
+    except (KeyError, TypeError):
+        return False
+
+
+def _dataset(facts: ModelFacts, name: str) -> dict[str, Any]:
+    about = next((corpus for corpus in facts.record.corpora if corpus.name == name), None)
+    benchmark = about.benchmark if about else None
+    split = facts.record.suite.get("corpora", {}).get(name, {}).get("split")
+    return filled(
+        type=benchmark.id if benchmark else files.slug(name),
+        name=plain(about.title if about and about.title else name),
+        split=plain(split) if split and split != "all" else "",
+        revision=plain(benchmark.revision) if benchmark else "",
+    )
+
+
+def _metric(facts: ModelFacts, figure: KeyFigure) -> dict[str, Any]:
+    of = "" if figure.measure in RATES else f" of {plain(figure.task)}"
+    low, high = (value_of(figure, bound) for bound in (figure.low, figure.high))
+    args = filled(
+        low=low,
+        high=high,
+        interval=f"none: {plain(figure.reason)}" if low is None else f"95 % {facts.record.interval} interval",
+        blocks=figure.blocks,
+        block=figure.block,
+        segments=figure.segments,
+        guessing=value_of(figure, figure.guessing),
+        standing=figure.standing,
+        threshold=figure.threshold,
+        unit="%" if figure.measure in RATES else "",
+    )
+    return {
+        "type": _METRICS.get(figure.measure, plain(figure.measure)),
+        "value": value_of(figure, figure.value),
+        "name": f"{figure.measure[:1].upper()}{figure.measure[1:]}{of}",
+        "args": args | {MARK: facts.sha256},
+    }

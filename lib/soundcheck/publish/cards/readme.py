@@ -1,0 +1,225 @@
+"""The README of a model: our keys in its metadata, our results in ``model-index``, our block in the text.
+
+Everything else belongs to others. Keys that need no change keep their bytes; in those that do, comments,
+quotes and order stay, while indentation may become regular. What cannot be changed without changing more is
+refused, and so are markers of the block that are no pair.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import itertools
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import YAMLError
+
+from soundcheck.common.errors import InputError, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.publish.cards.hub import INDEX, is_ours
+
+BEGIN, END = "<!-- soundcheck:begin -->", "<!-- soundcheck:end -->"
+_BREAK = r"(?:\r\n|\r|\n)"
+_OPENED = re.compile(rf"(\ufeff?\s*?)---([ \t]*)(?:{_BREAK}|\Z)")
+_METADATA = re.compile(rf"(\ufeff?\s*?---{_BREAK})((?:.*?{_BREAK})??)(---[ \t]*(?:{_BREAK}|\Z))", re.DOTALL)
+_MARKER = re.compile(r"<!--[ \t]*soundcheck[ \t]*:", re.IGNORECASE)
+_BELOW = re.compile(r"(^[ \t]*(#.*)?\n)*\Z", re.MULTILINE)  # comments and blank lines at the end
+_FAILURES = (YAMLError, KeyError, ValueError, RecursionError)
+
+
+def updated(
+    text: str, shown: str, own: Mapping[str, Any], model: str, results: list[dict], block: str
+) -> str:
+    """Put what is ours into a README, which may be empty.
+
+    Parameters
+    ----------
+    text
+        The README, line ends as they are.
+    shown
+        How messages call it.
+    own
+        Keys of the metadata and their values, texts or lists of texts.
+    model
+        Name of the model. Results go to its entry of ``model-index``, else to the only one, else a new one.
+    results
+        From :func:`soundcheck.publish.cards.hub.results_of`; ours that are there are taken out.
+    block
+        Markdown between the markers.
+
+    Raises
+    ------
+    InputError
+        If the metadata cannot be read or changed, or the markers are no pair.
+    """
+    first = re.search(_BREAK, text)
+    lines = first.group() if first else "\n"
+    opening, metadata, closing = _parted(text, shown)
+    body = text[len(opening + metadata + closing) :]
+    above = len(re.findall(_BREAK, opening))
+    plain = re.sub(_BREAK, "\n", metadata)
+    changed = _with_ours(plain, shown, above, own, model, results)
+    if changed != plain:
+        metadata = changed.replace("\n", lines)
+    if metadata and not closing:
+        opening, closing = f"{opening}---{lines}", f"---{lines}"
+    body = _with_block(body, block, lines, shown, len(re.findall(_BREAK, text[: len(text) - len(body)])))
+    return opening + metadata + closing + body
+
+
+def dumped(data: object, offset: int = 0) -> str:
+    """Write data as block YAML, items of lists indented by so much; comments of data that were read stay."""
+    written = io.StringIO()
+    _yaml(offset).dump(data, written)
+    return written.getvalue()
+
+
+def _yaml(offset: int = 0) -> YAML:
+    found = YAML()
+    found.preserve_quotes, found.width = True, 10**6
+    found.indent(mapping=2, sequence=offset + 2, offset=offset)
+    return found
+
+
+def _parted(text: str, shown: str) -> tuple[str, str, str]:
+    """Give what opens the metadata, the metadata and what closes them; without them a byte order mark."""
+    opened, found = _OPENED.match(text), _METADATA.match(text)
+    if not opened:
+        return text[: text.startswith("\ufeff")], "", ""
+    line = f"{shown} line {len(re.findall(_BREAK, opened[1])) + 1}"
+    if opened[2]:
+        raise input_error(line, "there are blanks after ---, so that no hub sees the metadata", "Remove them")
+    if not found:
+        what = "the metadata begin here and end nowhere"
+        raise input_error(line, what, "Close them with a line ---, or begin the file with a heading")
+    return found[1], found[2], found[3]
+
+
+def _with_ours(
+    text: str, shown: str, above: int, own: Mapping[str, Any], model: str, results: list[dict]
+) -> str:
+    there = _read(text, shown, above)
+    index = there.get(INDEX) or []
+    if not isinstance(index, list) or not all(map(_is_entry, index)):
+        line = there.lc.key(INDEX)[0] + above + 1
+        raise input_error(f"{shown} line {line}", f"{INDEX} is no list of models with results", "Correct it")
+    changes = {key: _quoted(value) for key, value in own.items() if _listed(there.get(key)) != _listed(value)}
+    became = _merged(copy.deepcopy(index), model, results)
+    if became != index:
+        changes[INDEX] = became
+    if not changes:
+        return text
+    try:
+        made = _changed(text, there, changes, model, results)
+        found = _read(made, shown, above)
+        kept = {key for key in there if key not in changes} | {key for key in changes if changes[key]}
+        same = {*found} == kept and all(found[key] == value for key, value in changes.items() if value)
+    except (InputError, *_FAILURES):
+        same = False
+    if not same:
+        what = "the metadata have a form in which our keys cannot be changed without changing more"
+        remedy = "Write key: value lines without anchors, references and tags"
+        raise input_error(f"{shown} line {above + 1}", what, remedy)
+    return made
+
+
+def _read(text: str, shown: str, above: int) -> CommentedMap:
+    try:
+        data = _yaml().load(text)
+    except _FAILURES as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line if mark else text.count("\n", 0, getattr(error, "position", 0))
+        why = getattr(error, "problem", None) or getattr(error, "reason", None) or "a value is out of range"
+        what = f"the metadata between the two lines --- cannot be read: {why}"
+        raise input_error(f"{shown} line {line + above + 1}", what, "Correct them") from error
+    if data is None:
+        return CommentedMap()
+    if not isinstance(data, CommentedMap) or data.fa.flow_style():
+        what = "the text between the two lines --- is no list of lines key: value"
+        raise input_error(f"{shown} line {above + 1}", what, "Write it so")
+    return data
+
+
+def _changed(
+    text: str, there: CommentedMap, changes: Mapping[str, Any], model: str, results: list[dict]
+) -> str:
+    """Write the lines of keys that change anew; a key without a value goes, a new one comes at the end."""
+    lines = re.findall(r".*\n", text)
+    starts = [there.lc.key(key)[0] for key in there] + [len(lines)]
+    spans = zip(there, itertools.pairwise(starts), strict=True)
+    sections = {key: "".join(lines[start:end]) for key, (start, end) in spans}
+    for key, value in changes.items():
+        section = sections.get(key, "")
+        below = _BELOW.search(section).group()
+        data = _yaml().load(section.removesuffix(below)) or {}
+        if key == INDEX:
+            value = _merged(data.get(key) or [], model, _quoted(results))
+        data[key] = value
+        items = re.search(r"^( *)-(?= |$)", section, re.MULTILINE)
+        sections[key] = (dumped(data, len(items[1]) if items else 0) if value else "") + below
+    return "".join([*lines[: starts[0]], *sections.values()])
+
+
+def _merged(index: list, model: str, results: list) -> list:
+    """Take our results out of an index, in place, and put new ones in."""
+    names = [entry.get("name") for entry in index]
+    target = names.index(model) if model in names else 0 if len(names) == 1 else len(names)
+    for place in reversed(range(len(index))):
+        entry = index[place]
+        there = entry["results"] if entry["results"] is not None else []
+        ours = [number for number, one in enumerate(there) if is_ours(one)]
+        new = results if place == target else []
+        if [there[number] for number in ours] == new:
+            continue
+        for number in reversed(ours):
+            del there[number]
+        there.extend(new)
+        entry["results"] = there
+        if not there and set(entry) == {"name", "results"}:
+            del index[place]
+    if target == len(names) and results:
+        index.append({"name": model, "results": results})
+    return index
+
+
+def _quoted(value: Any) -> Any:
+    """Give a value with quotes wherever programs for YAML 1.1 need them: no, 1e3."""
+    return _yaml().load(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
+
+
+def _is_entry(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("results", ""), list | None)
+
+
+def _listed(value: Any) -> list:
+    """Give a value as a list: a list of one text means the same as that text."""
+    return value if isinstance(value, list) else [value]
+
+
+def _with_block(text: str, block: str, lines: str, shown: str, above: int) -> str:
+    """Put a block between the markers of a text, at its end if there are none."""
+    ours = re.sub(_BREAK, lines, f"{BEGIN}\n{block.strip()}\n{END}")
+    found = [
+        (number, line.strip(" \t"))
+        for number, line in enumerate(re.split(_BREAK, text), above + 1)
+        if _MARKER.search(line)
+    ]
+    if [line for _, line in found] == [BEGIN, END]:
+        return text[: text.index(BEGIN)] + ours + text[text.index(END) + len(END) :]
+    if found:
+        where = f"{shown} line {', '.join(str(number) for number, _ in found)}"
+        what = f"the markers are no pair: {', '.join(quoted(line) for _, line in found)}"
+        remedy = f"Write {BEGIN} and, below it, {END}, each once and on a line of its own, or remove all"
+        raise input_error(where, what, remedy)
+    return (
+        text
+        + ("" if not text or text.endswith(("\n", "\r")) else lines)
+        + (lines if text else "")
+        + ours
+        + lines
+    )

@@ -1,1 +1,0 @@
-"""Updates a README that people wrote: every byte that is not ours stays."""

@@ -1,0 +1,93 @@
+"""What changed since the last release: by the rule of the gate, or the suite's own comparison."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from tests.support.finished import finished, verdict
+
+from soundcheck.common.errors import InputError
+from soundcheck.common.files import write_bytes
+from soundcheck.publish.facts import read_facts
+from soundcheck.publish.sheet.tables import since
+from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
+from soundcheck.results.finished_run import read_baseline, rows_file
+from soundcheck.results.judged import Judged, save
+
+
+@pytest.fixture
+def made(tmp_path, recorded):
+    """Write a run in which test ``T0``, ``T1``, ... of the model have the given values."""
+
+    def make(name, values, **changes):
+        rng = np.random.default_rng(0)
+        spread = rng.normal(0, 0.02, 200)
+        rows, judged = [], []
+        for number, value in enumerate(values):
+            row = verdict(
+                test=f"T{number}", value=value, low=value - 0.05, high=value + 0.05, passed=value > 0.5
+            )
+            rows.append(dataclasses.replace(row, evidence="open"))
+            judged.append(Judged(rows[-1], value + spread, "segments", "blocks"))
+        folder = finished(tmp_path / name, recorded, rows, **changes)
+        path = rows_file(folder, "m", "correctness_regression")
+        path.parent.mkdir(parents=True)
+        save(judged, path)
+        return folder
+
+    return make
+
+
+def test_without_anything_to_compare_with(made):
+    assert since(read_facts(made("now", [0.6]))) == []
+
+
+def test_what_got_worse_and_what_got_better(made):
+    now, before = made("now", [0.6, 0.7, 0.6]), made("before", [0.7, 0.6, 0.6])
+    (found,) = since(read_facts(now), read_baseline(before))
+    assert "Worse on 1 and better on 1 of 3 tests (3 paired) by more than 0.01" in found.notes[0]
+    assert found.rows == [
+        ("worse", "t0 of arousal", "0.70 → 0.60", "−0.10"),
+        ("better", "t1 of arousal", "0.60 → 0.70", "0.10"),
+    ]
+
+
+def test_the_same_results_are_no_change(made):
+    (found,) = since(read_facts(made("now", [0.6, 0.7])), read_baseline(made("before", [0.6, 0.7])))
+    assert "Worse on 0 and better on 0 of 2 tests" in found.notes[0] and not found.rows
+
+
+def test_a_small_change_does_not_matter(made):
+    changes = {"matters_worse": 0.2}
+    (found,) = since(read_facts(made("now", [0.6], **changes)), read_baseline(made("before", [0.7])))
+    assert "Worse on 0" in found.notes[0] and "by more than 0.2" in found.notes[0]
+
+
+def test_the_folder_of_the_earlier_run_is_not_told(made, tmp_path):
+    (found,) = since(read_facts(made("now", [0.6])), read_baseline(made("before", [0.7])))
+    assert str(tmp_path) not in " ".join(found.notes)
+
+
+def test_an_earlier_run_of_another_model(made, tmp_path, recorded):
+    other = finished(tmp_path / "other", recorded, [verdict("n")])
+    with pytest.raises(InputError, match="no judged test in common with 'm': its models are 'n'"):
+        since(read_facts(made("now", [0.6])), read_baseline(other))
+
+
+def test_the_comparison_of_the_suite(made):
+    row = Contrast(
+        *("old", "m", "c", "f", "correctness", "arousal", "T0"),
+        **{"baseline_value": 0.7, "candidate_value": 0.6, "difference": -0.1, "low": -0.2, "high": -0.05},
+        **{"outcome": "worse", "p_value": 0.001, "rule": ">", "pairing": "paired"},
+    )
+    entry = {
+        **{"name": "new", "slug": "new", "baseline": "old", "candidate": "m", "status": "ok", "error": ""},
+        "outcomes": {"better": 0, "worse": 1, "no evidence": 0},
+    }
+    folder = made("now", [0.6], comparisons=[entry])
+    write_bytes(folder / "comparisons.csv", contrast_csv(contrast_frame([row])))
+    (found,) = since(read_facts(folder))
+    assert found.notes == ["m is better than old on 0 and worse on 1 of 1 test for new speakers."]
+    assert [row[-1] for row in found.rows] == ["−0.10 (−0.20 to −0.050)"]
+    failed = made("later", [0.6], comparisons=[entry | {"status": "failed", "outcomes": {}}])
+    assert since(read_facts(failed))[0].notes == ["The comparison with old failed to run."]
