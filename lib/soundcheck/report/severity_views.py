@@ -32,9 +32,9 @@ from soundcheck.report import figures, page, views
 from soundcheck.report.compared_examples import recordings
 from soundcheck.report.formats import Cell, number, two_lines, value_cell
 from soundcheck.report.html import Html, element, folded
-from soundcheck.report.recognition_tables import POINTS, percent_cell
 from soundcheck.report.spectrum_figures import spectra
 from soundcheck.report.style import label
+from soundcheck.report.words import POINTS, percent_cell
 from soundcheck.statistics.crossing import Crossing
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.families import PerturbationSeries
@@ -115,11 +115,17 @@ def curves(
     for series, everywhere in swept:
         for steps in everywhere:
             of = name(next(iter(steps.values())))
-            own = evaluation.curve(steps, measure, scale, of, series.name)
-            found.append(own.assign(change=series.name, axis=series.axis))
-    if not found:
+            found.append((series, evaluation.curve(steps, measure, scale, of, series.name)))
+    step_curves(evaluation, found, what)
+
+
+def step_curves(
+    evaluation: Evaluation, curves: Sequence[tuple[PerturbationSeries, pd.DataFrame]], what: str
+) -> None:
+    """Draw curves, a panel a series and corpus, and give their numbers behind a line that opens them."""
+    if not curves:
         return
-    frame = pd.concat(found)
+    frame = pd.concat([own.assign(change=series.name, axis=series.axis) for series, own in curves])
     frame["panel"] = frame["corpus"] + ", " + frame["change"] + ": " + frame["axis"]
     figure = views.lines(frame, "step", hue="task", panels="panel", xlabel="mild → severe", ylabel=what)
     changes = ", ".join(frame["change"].unique())
