@@ -239,6 +239,11 @@ def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, floa
     text = f"{corpus}: thresholds of the {listed}. In use is {used}; scores above it are accepted."
     if not isinstance(wanted, int | float):
         text += " It was chosen on these very trials, so it is better than one that is fixed before."
+    settings = {"main": evaluation.cost, **evaluation.costs}
+    costs = [
+        f"{name} {one.p_target:g}, {one.c_miss:g}, {one.c_false_alarm:g}" for name, one in settings.items()
+    ]
+    text += f" Share of targets, cost of a miss and of a false alarm: {'; '.join(costs)}."
     return element("p", text, class_="sc-note", limit=None)
 
 
