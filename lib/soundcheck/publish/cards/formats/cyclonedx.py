@@ -88,7 +88,8 @@ def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
 def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
     card, found = context.card, list(measurements(facts).itertuples())
     tasks = [task for name, task in described_tasks(facts).items() if name in facts.model.tasks]
-    limitations = content.text("limitations.txt", facts, context, plain).splitlines()
+    limits = content.text("limitations.txt", facts, context, plain).splitlines()
+    limitations = [line.removeprefix("- ") for line in limits if line]
     differences = facts.findings[facts.findings["group"].ne("")]
     at_risk = [
         {"groupAtRisk": group, "harms": "; ".join(map(facts.sentence, own.itertuples()))}
