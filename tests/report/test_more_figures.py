@@ -51,7 +51,7 @@ def all_figures():
     yield study_figures.coverage_by_correlation(study_figures.recorded("word_errors")[0])
     rows = [(m, k, w, 0.9) for m in ("a", "b", "c") for k in (5, 40) for w in ("blockwise", "segments")]
     yield study_figures.coverage_by_speakers(
-        pd.DataFrame(rows, columns=["metric", "speakers", "way", "coverage"]), 9
+        pd.DataFrame(rows, columns=["metric", "speakers", "way", "coverage"])
     )
     yield study_figures.certainties({"ccc": range(10), "uar": [9] * 10})
     found = simulate_all(list(grid(("mean",), (2, 30), (20, 60))), runs=20)

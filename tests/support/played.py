@@ -1,6 +1,5 @@
 """Puts a notebook with players, and the sounds that it plays, into a made-up output folder."""
 
-import html
 import io
 import json
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from soundcheck.common.media import MediaStore
+from soundcheck.common.media import EXAMPLES, MediaStore
 
 
 def flac(seconds: float = 0.5, seed: int = 0) -> bytes:
@@ -25,21 +24,17 @@ def played(
     title: str = "",
     model: str = "m",
     family: str = "correctness_regression",
-    more: str = "",
+    **about: object,
 ) -> list[Path]:
-    """Write the executed notebook of a model and family with a row of players; give the files of sounds."""
+    """Write the executed notebook of a model and family that plays sounds; give the files of these."""
     media = MediaStore(folder / "media", "../../media/")
-    players = "".join(
-        f'<figure class="sc-player"><strong>{html.escape(label)}</strong>'
-        f'<img class="sc-picture" src="{media.add(b"png" + data[-9:], ".png")}" alt="">'
-        f'<audio controls src="{media.add(data, ".flac")}"></audio>'
-        "<figcaption>said<br>1 s</figcaption></figure>"
-        for label, data in sounds.items()
-    )
-    shown = (
-        f'<p class="sc-players-title">{html.escape(title)}</p><div class="sc-players">{players}</div>{more}'
-    )
-    output = {"output_type": "display_data", "data": {"text/html": [shown]}, "metadata": {}}
+    shown = []
+    for label, data in sounds.items():
+        names = {"sound": media.add(data, ".flac"), "picture": media.add(b"png" + data[-9:], ".png")}
+        names = {kind: address.removeprefix(media.prefix) for kind, address in names.items()}
+        shown.append({"label": label, "caption": "said; 1 s", **names})
+    example = {"title": title, "group": "", "words": [], "sounds": shown} | about
+    output = {"output_type": "display_data", "data": {EXAMPLES: [example]}, "metadata": {}}
     path = folder / "notebooks" / model / f"{family}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"cells": [{"cell_type": "markdown"}, {"outputs": [output]}]}))

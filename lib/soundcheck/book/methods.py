@@ -208,6 +208,6 @@ def listed(families: Iterable[tuple[str, str, str, str]]) -> str:
             shown = section(name, category)
             lines += ["", f"## {SECTIONS[shown]}", ""]
         published = published_name(name)
-        source = f" *{published}* of the published tests {{cite:p}}`method-tests`." if published else ""
+        source = f" *{published}*" if published else ""
         lines.append(f"- [{heading(title)}](methods/{files.slug(name)}.md): {heading(question)}{source}")
     return "\n".join(lines)

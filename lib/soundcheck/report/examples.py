@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import templates
+from soundcheck.common.media import EXAMPLES
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.comparison import Comparison, Pair
 from soundcheck.evaluation.evaluation import Evaluation
@@ -46,7 +47,6 @@ MOST_GROUPS = 2  # with the largest differences, of a corpus and task
 MOST_SPEAKERS = 3  # that are furthest off
 READ = 4  # segments of a kind
 AHEAD = 2  # times as many segments as are shown are looked at for other speakers
-DATA = "application/vnd.soundcheck.examples+json"  # output of a notebook: what is played, for the sheet
 
 
 class Words(NamedTuple):
@@ -112,7 +112,7 @@ class Examples(Html):
     played: Sequence[Mapping[str, object]] = ()
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, object]:
-        return {DATA: list(self.played)} if self.played else {}
+        return {EXAMPLES: list(self.played)} if self.played else {}
 
 
 def show(

@@ -1,54 +1,56 @@
-"""The sounds of the gravest finding, whole where there is room, and only what is what its name says."""
+"""The sounds of the largest finding, bounded in length, and only what is what its name says."""
 
-import dataclasses
 import io
+import json
+import re
 
 import pytest
 import soundfile
 from played import flac, played
+from tests.support.findings import OPEN
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.publish.facts import read_facts
-from soundcheck.publish.sheet.sounds import Scene, Sound, fitting, model_scenes
-from soundcheck.report.aligned_words import aligned_words
-
-ALIGNED = str(aligned_words("turn left now", {"recognised": "burn left"}))
+from soundcheck.publish.sheet.sounds import LONGEST, model_scenes
 
 
 @pytest.fixture
 def folder(tmp_path, recorded):
-    rows = [
-        verdict(),
-        verdict(**FAILED, family="robustness_noise", category="robustness", test="Unchanged Noise"),
-    ]
-    return finished(tmp_path, recorded, rows)
+    robustness = {"family": "robustness_noise", "category": "robustness", "test": "Unchanged Noise"}
+    return finished(tmp_path, recorded, [verdict(**OPEN), verdict(**FAILED | robustness)])
 
 
 def scenes(folder):
     return model_scenes(read_facts(folder))
 
 
-def test_the_family_of_the_gravest_finding_comes_first(folder):
+def test_the_family_of_the_largest_finding_comes_first(folder):
     played(folder, {"x": flac(seed=1)})
-    played(
-        folder,
-        {"original": flac(), "noise": flac(seed=2)},
-        "a.wav under Noise: 0.1 → 0.9",
-        family="robustness_noise",
-    )
+    title = "a.wav under Noise: 0.1 → 0.9"
+    played(folder, {"original": flac(), "noise": flac(seed=2)}, title, family="robustness_noise")
     first, second = scenes(folder)
     assert [sound.label for sound in first.sounds] == ["original", "noise"]
-    assert first.title == "a.wav under Noise: 0.1 → 0.9" and "unchanged noise of arousal" in first.finding
+    assert first.title == title and "unchanged noise of arousal" in first.finding
     assert first.sounds[0].caption == "said; 1 s" and first.sounds[0].data == flac()
-    assert second.finding == "" and second.family == "Correctness regression"
+    assert second.finding == ""
 
 
-def test_of_many_sounds_the_first_and_the_changed_one(folder):
+def test_what_is_about_the_group_of_the_finding_comes_first(tmp_path, recorded):
+    gap = {"family": "fairness_sex", "category": "fairness", "group": "sex: female", "against": "others"}
+    folder = finished(tmp_path, recorded, [verdict(**FAILED | gap | {"matters": 0.05})])
+    played(folder, {"x": flac()}, "men", family="fairness_sex")
+    path = folder / "notebooks" / "m" / "fairness_sex.ipynb"
+    other = path.read_text()
+    played(folder, {"y": flac(seed=1)}, "women", family="fairness_sex", group="sex: female")
+    cells = [json.loads(text)["cells"][1] for text in (other, path.read_text())]
+    path.write_text(json.dumps({"cells": cells}))
+    assert [scene.title for scene in scenes(folder)] == ["women"]
+
+
+def test_of_many_sounds_the_first_and_the_last(folder):
     sounds = {name: flac(seed=number) for number, name in enumerate(("original", "base", "noise"))}
     played(folder, sounds, "a.wav under Noise: 1 → 2")
     assert [sound.label for sound in scenes(folder)[0].sounds] == ["original", "noise"]
-    played(folder, sounds, "demo, arousal")
-    assert [sound.label for sound in scenes(folder)[0].sounds] == ["original", "base"]
 
 
 def test_the_same_sounds_are_not_played_twice(folder):
@@ -58,8 +60,8 @@ def test_the_same_sounds_are_not_played_twice(folder):
 
 
 def test_words_that_were_said_and_recognised(folder):
-    played(folder, {"x": flac()}, more=ALIGNED)
-    assert scenes(folder)[0].words == (("said", "turn left now"), ("recognised", "burn left"))
+    played(folder, {"x": flac()}, words=[["said", "turn left now"], ["recognised", None]])
+    assert scenes(folder)[0].words == (("said", "turn left now"), ("recognised", "(nothing)"))
 
 
 def test_a_sound_that_was_changed_or_linked_is_not_played(folder, tmp_path):
@@ -85,29 +87,20 @@ def test_no_media_at_all(folder):
     assert scenes(folder) == []
 
 
-def scene(*seconds):
-    sounds = tuple(Sound(f"{n}", "caption", flac(length, n)) for n, length in enumerate(seconds))
-    return Scene("family", "title", "", sounds)
+def test_data_of_another_form_play_nothing(folder):
+    played(folder, {"x": flac()}, words=1)
+    assert scenes(folder) == []
+    played(folder, {"x": flac()})
+    notebook = folder / "notebooks" / "m" / "correctness_regression.ipynb"
+    notebook.write_text(re.sub(r'"[0-9a-f]{20}\.flac"', '"../../x.flac"', notebook.read_text()))
+    assert scenes(folder) == []
 
 
-def test_what_fits_stays_as_it_is():
-    given = [scene(1, 2)]
-    assert fitting(given, 1_000_000) == given
-
-
-def test_long_sounds_are_cut_and_say_so():
-    given = [scene(0.5, 20)]
-    room = 400_000
-    ((short, long),) = [one.sounds for one in fitting(given, room)]
-    assert short == given[0].sounds[0]
+def test_long_sounds_are_cut_and_say_so(folder):
+    played(folder, {"short": flac(1), "long": flac(20, seed=1)})
+    short, long = scenes(folder)[0].sounds
+    assert short.data == flac(1)
     signal, rate = soundfile.read(io.BytesIO(long.data), dtype="float32")
-    whole, _ = soundfile.read(io.BytesIO(given[0].sounds[1].data), dtype="float32")
-    assert (signal == whole[: len(signal)]).all()
-    assert f"the first {len(signal) / rate:.1f} of 20.0 s" in long.caption
-    assert short.size + long.size <= room
-
-
-def test_what_would_be_too_short_is_left_out_from_the_end():
-    given = [scene(2, 2), dataclasses.replace(scene(3, 3), title="last")]
-    assert [one.title for one in fitting(given, 130_000)] == ["title"]
-    assert fitting(given, 10_000) == []
+    whole, _ = soundfile.read(io.BytesIO(flac(20, seed=1)), dtype="float32")
+    assert len(signal) == LONGEST * rate and (signal == whole[: len(signal)]).all()
+    assert long.caption == "said; 1 s; the first 8 of 20.0 s"

@@ -48,7 +48,8 @@ def model_pictures(facts: ModelFacts) -> list[Picture]:
     rows = findings(rows[rows["group"].ne("") & rows["gap_low"].notna() & rows["matters"].notna()])
     columns = {"gap": "value", "gap_low": "low", "gap_high": "high", "matters": "margin"}
     rows = rows.head(MOST_ROWS).drop(columns=[*columns.values()], errors="ignore").rename(columns=columns)
-    values = (rows["group_value"].map(significant) + ", others ") + rows["others_value"].map(significant)
+    pairs = zip(rows["group_value"], rows["others_value"], strict=True)
+    values = [f"{significant(own)}, others {significant(others)}" for own, others in pairs]
     title = "Largest differences of groups, 95 % intervals; grey: margin"
     unit = "below the others  ←  difference  →  above the others"
     return [*_values(facts), *_differences(title, rows, values, unit)]
@@ -61,12 +62,13 @@ def comparison_pictures(frame: pd.DataFrame, facts: ModelFacts) -> list[Picture]
     rows = known.assign(rank=rank, value=known["difference"]).sort_values(["rank", "p_value"], kind="stable")
     rows["state"] = rows["outcome"].map({WORSE: FAIL, BETTER: PASS}).fillna(INCONCLUSIVE)
     rows = rows.head(MOST_ROWS)
-    values = (rows["baseline_value"].map(significant) + " → ") + rows["candidate_value"].map(significant)
+    pairs = zip(rows["baseline_value"], rows["candidate_value"], strict=True)
+    values = [f"{significant(before)} → {significant(after)}" for before, after in pairs]
     title = f"The {len(rows)} surest of {len(known)} differences, 95 % intervals; ✗ worse, ✓ better"
     return [*_differences(title, rows, values, "candidate − baseline"), *_values(facts)]
 
 
-def _differences(title: str, rows: pd.DataFrame, values: pd.Series, unit: str) -> list[Picture]:
+def _differences(title: str, rows: pd.DataFrame, values: list[str], unit: str) -> list[Picture]:
     names, words, told = [], [], []
     for row, value in zip(rows.itertuples(), values, strict=True):
         task = "" if row.task in failures.SINGLE else row.task

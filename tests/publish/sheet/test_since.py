@@ -1,4 +1,4 @@
-"""Against the last release: by the rule of the gate, or the suite's own comparison; else nothing."""
+"""What changed since the last release: by the rule of the gate, or the suite's own comparison."""
 
 import dataclasses
 
@@ -9,7 +9,7 @@ from tests.support.finished import finished, verdict
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
 from soundcheck.publish.facts import read_facts
-from soundcheck.publish.sheet.earlier import NOTHING, against
+from soundcheck.publish.sheet.tables import since
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
 from soundcheck.results.finished_run import read_baseline, rows_file
 from soundcheck.results.judged import Judged, save
@@ -39,40 +39,39 @@ def made(tmp_path, recorded):
 
 
 def test_without_anything_to_compare_with(made):
-    found = against(read_facts(made("now", [0.6])))
-    assert found.told == (NOTHING,) and not found.changes
+    assert since(read_facts(made("now", [0.6]))) == []
 
 
 def test_what_got_worse_and_what_got_better(made):
     now, before = made("now", [0.6, 0.7, 0.6]), made("before", [0.7, 0.6, 0.6])
-    found = against(read_facts(now), read_baseline(before))
-    assert "is worse on 1 and better on 1 of 3 tests (3 paired) by more than 0.01" in found.told[0]
-    assert [(one.outcome, one.what, one.before, one.after) for one in found.changes] == [
-        ("worse", "t0 of arousal", "0.70", "0.60"),
-        ("better", "t1 of arousal", "0.60", "0.70"),
+    (found,) = since(read_facts(now), read_baseline(before))
+    assert "Worse on 1 and better on 1 of 3 tests (3 paired) by more than 0.01" in found.notes[0]
+    assert found.rows == [
+        ("worse", "t0 of arousal", "0.70 → 0.60", "−0.10"),
+        ("better", "t1 of arousal", "0.60 → 0.70", "0.10"),
     ]
 
 
 def test_the_same_results_are_no_change(made):
-    found = against(read_facts(made("now", [0.6, 0.7])), read_baseline(made("before", [0.6, 0.7])))
-    assert "is worse on 0 and better on 0 of 2 tests" in found.told[0] and not found.changes
+    (found,) = since(read_facts(made("now", [0.6, 0.7])), read_baseline(made("before", [0.6, 0.7])))
+    assert "Worse on 0 and better on 0 of 2 tests" in found.notes[0] and not found.rows
 
 
 def test_a_small_change_does_not_matter(made):
     changes = {"matters_worse": 0.2}
-    found = against(read_facts(made("now", [0.6], **changes)), read_baseline(made("before", [0.7])))
-    assert "worse on 0" in found.told[0] and "by more than 0.2" in found.told[0]
+    (found,) = since(read_facts(made("now", [0.6], **changes)), read_baseline(made("before", [0.7])))
+    assert "Worse on 0" in found.notes[0] and "by more than 0.2" in found.notes[0]
 
 
 def test_the_folder_of_the_earlier_run_is_not_told(made, tmp_path):
-    found = against(read_facts(made("now", [0.6])), read_baseline(made("before", [0.7])))
-    assert str(tmp_path) not in " ".join(found.told)
+    (found,) = since(read_facts(made("now", [0.6])), read_baseline(made("before", [0.7])))
+    assert str(tmp_path) not in " ".join(found.notes)
 
 
 def test_an_earlier_run_of_another_model(made, tmp_path, recorded):
     other = finished(tmp_path / "other", recorded, [verdict("n")])
     with pytest.raises(InputError, match="no judged test in common with 'm': its models are 'n'"):
-        against(read_facts(made("now", [0.6])), read_baseline(other))
+        since(read_facts(made("now", [0.6])), read_baseline(other))
 
 
 def test_the_comparison_of_the_suite(made):
@@ -87,8 +86,8 @@ def test_the_comparison_of_the_suite(made):
     }
     folder = made("now", [0.6], comparisons=[entry])
     write_bytes(folder / "comparisons.csv", contrast_csv(contrast_frame([row])))
-    found = against(read_facts(folder))
-    assert found.told == ("m is better than old on 0 and worse on 1 of 1 test for new speakers.",)
-    assert [one.difference for one in found.changes] == ["−0.10 (−0.20 to −0.050)"]
+    (found,) = since(read_facts(folder))
+    assert found.notes == ["m is better than old on 0 and worse on 1 of 1 test for new speakers."]
+    assert [row[-1] for row in found.rows] == ["−0.10 (−0.20 to −0.050)"]
     failed = made("later", [0.6], comparisons=[entry | {"status": "failed", "outcomes": {}}])
-    assert against(read_facts(failed)).told == ("The comparison with old failed to run.",)
+    assert since(read_facts(failed))[0].notes == ["The comparison with old failed to run."]
