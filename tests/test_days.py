@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from finished import FAILED, finished, verdict
 
-from soundcheck.book import inputs, model_pages
+from soundcheck.book import build, model_pages
 from soundcheck.common import resources
 from soundcheck.common.day import day_of, today
 from soundcheck.results.record import RunRecord
@@ -65,7 +65,7 @@ def test_answers_are_of_that_day_on_the_page_of_a_model(monkeypatch, recorded, r
     monkeypatch.setenv("SOURCE_DATE_EPOCH", str(EVENING))
     assert str(today()) == DAY and day_of(EVENING) == datetime.date(2023, 11, 14)
     record = RunRecord.read(run / "run.json")
-    assert inputs.shown(record.models[0]).days == {DAY: 200}
+    assert build.shown(record.models[0]).days == {DAY: 200}
     page = model_pages.model_cells(record.models[0], record, read_results(run / "results.csv"), [])
     assert f"200 given on {DAY}" in str(page)
 

@@ -299,16 +299,15 @@ def swept(project, command, shared_cache, tmp_path_factory):
 def test_sweeps_show_where_the_model_breaks(swept):
     other = swept
     page = (other / "build/html/results/mine/robustness_background_noise.html").read_text()
-    for table in ("Babble Noise", "White Noise"):
-        assert f"{table}: share of unchanged predictions" in page
-        assert f"{table}: quality of the predictions" in page
-    assert page.count(">clean</td>") == 4
+    for what in ("Share of unchanged predictions", "Quality of the predictions"):
+        assert f'alt="{what} from mild to severe: Babble Noise, White Noise' in page
+    assert page.count(">clean</td>") == 8  # two measures, series and tasks
     method = (other / "build/html/methods/robustness_background_noise.html").read_text()
     assert method.count("<audio") == 1 + 6 + 2 * (1 + 7)  # two sweeps besides, from the original on
     answers = pd.read_parquet(other / "build/predictions/mine/talk.parquet")
     assert answers["change"].nunique() == 1 + 6 + 2 * 7 + 4 + 2
     page = (other / "build/html/results/mine/robustness_simulated_recording_condition.html").read_text()
-    assert "Rooms by distance: share of unchanged predictions" in page
+    assert "Share of unchanged predictions from mild to severe: Rooms by distance" in page
     steps = re.findall("<td[^>]*>(Base Room|1|2|4)</td>", page)
     assert steps.count("Base Room") == 2  # for arousal and emotion; nothing was measured four times as far
     method = (other / "build/html/methods/robustness_simulated_recording_condition.html").read_text()
@@ -373,7 +372,7 @@ def test_rooms_that_are_all_farther_away_skip_the_test_with_the_reason(
     page = shown(other / "build", "mine", "robustness_simulated_recording_condition")
     assert "Rooms by distance, 2: of rooms, nothing but hut was measured at a distance within" in page
     assert "Rooms by distance: not shown, because fewer than two steps are left" in page
-    assert "Rooms by distance, 4" not in page and "Rooms by distance: share" not in page
+    assert "Rooms by distance, 4" not in page and "severe: Rooms by distance" not in page
 
 
 def test_a_missing_codec_skips_the_family_with_the_reason(swept):

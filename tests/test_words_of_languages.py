@@ -7,7 +7,7 @@ import jiwer
 import pandas as pd
 import pytest
 
-from soundcheck.evaluation.words import group_error_rate
+from soundcheck.metrics.word_rates import group_error_rate
 
 SUITE = """
 studies: false

@@ -13,12 +13,13 @@ import pytest
 import soundfile
 
 from soundcheck.book import build, executed, overview, pages
-from soundcheck.book.assembly import assemble
+from soundcheck.book.assembly import Book, assemble
 from soundcheck.common import files
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
+from soundcheck.results.estimates import estimate_frame, write_estimates
 from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import skipped_rows
@@ -44,8 +45,9 @@ class MadeUp:
     arguments: dict
 
     def assemble(self, jobs: int = 1) -> tuple[Path, pages.Sources]:
-        sources = pages.Sources(self.output.folder / "book-src")
-        assemble(sources, self.output, self.record, self.results, jobs=jobs, **self.arguments)
+        sources = build.open_sources(self.output, self.record)
+        assemble(sources, Book(self.output, self.record, self.results, jobs=jobs, **self.arguments))
+        sources.write(jobs)
         return sources.folder, sources
 
 
@@ -214,6 +216,7 @@ def made_up(tmp_path_factory, recorded, forked_sphinx) -> MadeUp:
             rows += skipped_rows(entry.model, CORPUS, family, task, reason)
     frame = to_frame(rows)
     write_results(frame, output.folder)
+    write_estimates(estimate_frame([]), output.folder)
     files.write_text(output.left_out, "stage,model\n")
     arguments = {
         "suite_root": tmp_path,
@@ -282,7 +285,6 @@ def test_failed_notebook_has_a_page_with_its_error(made_up):
 def test_a_second_core_makes_the_same_pages(made_up):
     source, _ = made_up.assemble()
     before = {path: path.read_bytes() for path in source.rglob("*") if path.is_file()}
-    shutil.rmtree(source.parent / "book-cells")
     shutil.rmtree(source)
     made_up.assemble(jobs=2)
     assert {path: path.read_bytes() for path in source.rglob("*") if path.is_file()} == before
@@ -294,13 +296,6 @@ def test_long_lists_are_counted(made_up):
     assert "and 50 more" in corpus
     model = (source / "models" / f"{files.slug(MODELS[0])}.ipynb").read_text(encoding="utf-8")
     assert "and 1 more" in model
-
-
-def test_colours_of_states_lie_beside_the_other_styles(made_up):
-    source, _ = made_up.assemble()
-    assert ".sc-fail" in (source / "_static" / "soundcheck.css").read_text()
-    used = (source / "index.ipynb").read_text()
-    assert "sc-fail" in used and "sc-inconclusive" in used
 
 
 def test_book_is_built_checked_and_kept(made_up, monkeypatch):
@@ -321,5 +316,5 @@ def test_book_is_built_checked_and_kept(made_up, monkeypatch):
     assert MediaStore(made_up.output.media).add(b"png", ".png").rpartition("/")[2] in shown
     assert shown == {path.name for path in made_up.output.media.iterdir()}
 
-    monkeypatch.setattr(build, "JupyterBook", lambda *_: pytest.fail("built again, nothing changed"))
+    monkeypatch.setattr(build, "run_sphinx", lambda *_: pytest.fail("built again, nothing changed"))
     assert build.build(*arguments, **made_up.arguments) == []

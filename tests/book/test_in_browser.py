@@ -53,7 +53,7 @@ KINDS = (
     *("index.html", "all_results.html", "models/*.html", "corpora/*.html", "comparisons/*.html"),
     *("results/*/correctness_regression.html", "results/*/robustness_small_changes.html"),
     *("results/*/fairness_groups.html", "results/*/asr_word_errors.html"),
-    *("results/*/speaker_verification.html", "results/*/verification_robustness.html", "find_your_way.html"),
+    *("results/*/speaker_verification.html", "results/*/verification_robustness.html"),
     *("methods/*.html", "statistics.html", "provenance.html", "sheets/*.html", "search.html"),
 )
 

@@ -14,6 +14,7 @@ from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow
 
+SIMULATED = "<!-- simulated -->"
 PANELS = {
     "fairness_accent": (30, 3),
     "fairness_language": (6, 3),
@@ -24,8 +25,7 @@ PANELS = {
 
 
 def page(family, own, media):
-    cells = methods.cells(family, own, media, None, 0, Sounds({}))
-    return "\n".join(str(cell) for cell in cells)
+    return methods.MethodPage(family, media, None, 0, Sounds({})).text(own)
 
 
 @pytest.mark.parametrize("name", PANELS)
@@ -46,14 +46,14 @@ def test_fairness_pages_show_simulated_maxima(tmp_path, monkeypatch, name):
     assert {threshold for ((_, threshold, _),) in marked.values()} == thresholds
     for rows in panels.values():
         assert set(rows["groups"]) == {2, 3, 6, 8, 20, 30} and rows["metric"].nunique() == 1
-    assert f"The line of {groups} groups stands out" in text and methods.SIMULATED not in text
+    assert f"The line of {groups} groups is bold" in text and SIMULATED not in text
     assert len(re.findall(r"<img ", text)) == 1 and len(list((tmp_path / "media").iterdir())) == 1
 
 
 def test_only_fairness_pages_ask_for_them():
     for name in resources.names("book/methods", ".md"):
         text = resources.find(f"book/methods/{name}.md").read_text(encoding="utf-8")
-        assert (methods.SIMULATED in text) == (name in PANELS)
+        assert (SIMULATED in text) == (name in PANELS)
 
 
 def test_a_family_without_simulation_shows_none(tmp_path):
@@ -63,7 +63,7 @@ def test_a_family_without_simulation_shows_none(tmp_path):
     own.parent.mkdir(parents=True)
     own.write_text("# Mine\n\n<!-- simulated -->\n")
     text = page(family, tmp_path, MediaStore(tmp_path / "media", "media/"))
-    assert methods.SIMULATED not in text and "<img" not in text
+    assert SIMULATED not in text and "<img" not in text
 
 
 def test_thresholds_of_a_suite_are_marked_before_the_page_tells_their_source(tmp_path):
@@ -75,10 +75,16 @@ def test_thresholds_of_a_suite_are_marked_before_the_page_tells_their_source(tmp
     family = with_own_tests(shipped, changes)
     media = MediaStore(tmp_path, "../media/")
     text = page(family, tmp_path, media)
-    assert text.index("This suite judges some of these tests otherwise") < text.index(
-        "The thresholds are those of"
-    )
-    assert "changed in this suite: 0.1 → 0.2 (agreed &lt;b&gt;)" in text
-    assert text.count("changed in this suite") == 1 and "switched off in this suite" in text
+    assert text.index("The suite changes thresholds of this family") < text.index("in this suite: ")
+    assert "0.2 (agreed &lt;b&gt;)" in text and "switched off in this suite" in text
     plain = page(shipped, tmp_path, media)
-    assert "in this suite" not in plain and "This suite judges" not in plain
+    assert "in this suite" not in plain and "The suite changes" not in plain
+
+
+def test_the_seventeen_published_families_are_listed_as_their_source_names_them():
+    families = [read_family(name) for name in resources.names("book/methods", ".md")]
+    text = methods.listed((one.name, one.category, one.title, one.question) for one in reversed(families))
+    assert len(methods.PUBLISHED) == 17 == len(re.findall(r"\*(Correctness|Fairness|Robustness) ", text))
+    headings = re.findall("^## (.*)$", text, re.MULTILINE)
+    assert headings == list(methods.SECTIONS.values())
+    assert text.index("*Fairness Linguistic Sentiment*") < text.index("asr_word_errors.md")

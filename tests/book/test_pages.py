@@ -1,99 +1,94 @@
-"""Generated pages: words as Markdown, data as escaped output, and a mark on every page."""
+"""Generated pages: words as Markdown, data as escaped output, made again only if need be."""
 
 import json
 
 import nbformat
 import pytest
 
-from soundcheck.book import model_pages, pages
-from soundcheck.common.remembered import Remembered
+from soundcheck.book import model_pages, pages, written
 from soundcheck.report.html import element
 from soundcheck.results.page_names import result_page
 
+PICTURE = f"{'0' * 20}.png"
 HOSTILE = "{{ 7 * 7 }} ![x](../../../../etc/passwd) <script>x</script>"
 
 
-def read(folder, name):
-    return nbformat.read(folder / f"{name}.ipynb", as_version=4)
+def made(folder, name, *cells):
+    sources = pages.Sources(folder / "src")
+    sources.page(name, lambda: list(cells))
+    sources.write()
+    return nbformat.read(folder / "src" / f"{name}.ipynb", as_version=4)
 
 
-def test_a_page_is_a_valid_notebook_that_ends_in_its_mark(tmp_path):
-    sources = pages.Sources(tmp_path)
-    sources.page("models/m", [pages.markdown("# M"), pages.output(element("p", "x"))])
-    notebook = read(tmp_path, "models/m")
+def test_a_page_is_a_valid_notebook_that_ends_in_its_footer(tmp_path):
+    notebook = made(tmp_path, "models/m", pages.markdown("# M"), pages.output(element("p", "x")))
     nbformat.validate(notebook)
-    last = notebook.cells[-1].outputs[0].data["text/html"]
-    assert 'data-page="models/m"' in last
-    assert f'data-content="{sources.pages["models/m"]}"' in last
-
-
-def test_the_mark_tells_contents_apart(tmp_path):
-    sources = pages.Sources(tmp_path)
-    marks = []
-    for text in ("# A", "# B", "# A"):
-        sources.page("p", [pages.markdown(text)])
-        marks.append(sources.pages["p"])
-    assert marks[0] == marks[2] != marks[1]
-
-
-def test_outputs_are_not_lost_by_the_book(tmp_path):
-    """MyST-NB drops cells without source together with their outputs."""
-    pages.Sources(tmp_path).page("p", [pages.output(element("p", "x"))])
-    assert all(cell.source.strip() for cell in read(tmp_path, "p").cells)
+    assert "sc-footer" in notebook.cells[-1].outputs[0].data["text/html"]
+    # MyST-NB drops cells without source together with their outputs.
+    assert all(cell.source.strip() for cell in notebook.cells)
 
 
 def test_data_never_becomes_markdown(tmp_path):
-    pages.Sources(tmp_path).page("p", [pages.output(element("p", HOSTILE))])
-    for cell in read(tmp_path, "p").cells:
+    for cell in made(tmp_path, "p", pages.output(element("p", HOSTILE))).cells:
         assert cell.cell_type == "code"
         assert "{{" not in cell.source
         assert "<script" not in cell.outputs[0].data["text/html"]
 
 
-def test_same_page_same_bytes(tmp_path):
-    for folder in ("a", "b"):
-        pages.Sources(tmp_path / folder).page("p", [pages.markdown("# T")])
-    assert (tmp_path / "a/p.ipynb").read_bytes() == (tmp_path / "b/p.ipynb").read_bytes()
+@pytest.mark.parametrize("text", ["x", "```", "a ```` b\n```\n:file: /etc/passwd"])
+def test_raw_html_cannot_end_its_block(text):
+    lines = pages.raw(element("p", text)).splitlines()
+    fence = lines[0].partition("{")[0]
+    assert lines[-1] == fence and not any(line.strip() == fence for line in lines[1:-1])
 
 
-def test_written_pages_carry_the_mark_too(tmp_path):
-    pages.Sources(tmp_path).words("reading", "# How")
-    text = (tmp_path / "reading.md").read_text()
-    assert text.startswith("# How")
-    assert 'data-page="reading"' in text
-
-
-def write(folder, pages_of_the_book):
-    sources = pages.Sources(folder)
+def write(folder, pages_of_the_book, jobs=1):
+    sources = pages.Sources(folder / "src", [folder / "media"])
     for name, text in pages_of_the_book.items():
-        sources.page(name, [pages.markdown(text)])
-        sources.words(f"{name}_words", text)
-    sources.prune()
+        sources.page(name, lambda text=text: [pages.markdown(text)])
+        sources.words(f"{name}_words", lambda text=text: text)
+    sources.write(jobs)
     return sources
 
 
 def test_sources_are_written_in_place_and_only_where_something_changed(tmp_path):
-    sound = "media/0123456789abcdef0123.flac"
+    (tmp_path / "media").mkdir()
+    sound = tmp_path / "media" / "0123456789abcdef0123.flac"
+    sound.touch()
+
+    def times():
+        return {path: path.stat().st_mtime_ns for path in (tmp_path / "src").rglob("*.*")}
+
     write(tmp_path, {"models/a": "# A", "models/b": "# B", "gone": "# Gone"})
-    before = {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.rglob("*.*")}
-    sources = write(tmp_path, {"models/a": "# A", "models/b": f"# B\n\n{sound}"})
-    after = {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.rglob("*.*")}
-    touched = {path.relative_to(tmp_path).as_posix() for path in after if after[path] != before[path]}
-    assert touched == {"models/b.ipynb", "models/b_words.md"}
+    before = times()
+    sources = write(tmp_path, {"models/a": "# A", "models/b": f"# B\n\nmedia/{sound.name}"}, jobs=2)
+    after = times()
+    touched = {path.name for path in after if after[path] != before[path]}
+    assert touched == {"b.ipynb", "b_words.md"}
     assert {path.stem for path in before.keys() - after.keys()} == {"gone", "gone_words"}
-    assert sources.media == {"0123456789abcdef0123.flac"}
+    assert sources.media == {sound}
 
 
 def test_a_link_among_the_sources_is_replaced_and_never_written_through(tmp_path):
-    outside = tmp_path / "outside.md"
-    write(tmp_path / "src", {"a": "# A"})
-    text = (tmp_path / "src" / "a_words.md").read_text()
+    outside, inside = tmp_path / "outside.md", tmp_path / "src" / "a_words.md"
+    write(tmp_path, {"a": "# A"})
+    text = inside.read_text()
     outside.write_text(text)
-    (tmp_path / "src" / "a_words.md").unlink()
-    (tmp_path / "src" / "a_words.md").symlink_to(outside)
-    write(tmp_path / "src", {"a": "# Another"})
+    inside.unlink()
+    inside.symlink_to(outside)
+    write(tmp_path, {"a": "# Another"})
     assert outside.read_text() == text
-    assert not (tmp_path / "src" / "a_words.md").is_symlink()
+    assert not inside.is_symlink()
+
+
+def test_links_to_the_manual_lead_to_the_handbook_or_nowhere(tmp_path):
+    absent = written.missing(["fairness_thresholds"])
+    text = "[a](../suite.md#keys) [b](../statistics.md) [c](../confidence_intervals.ipynb) [d](https://e.org/x.md)"
+    kept = "[b](../statistics.md) c [d](https://e.org/x.md)"
+    assert written.linked(text, "methods/x", absent) == f"a {kept}"
+    there = written.linked(text, "methods/x", absent, "https://e.org/h")
+    assert there == f"[a](https://e.org/h/book/suite.html#keys) {kept}"
+    assert written.linked("[x](fairness_thresholds.ipynb)", "x", absent) == "[x](fairness_thresholds.ipynb)"
 
 
 def test_failed_notebooks_are_listed_escaped(recorded):
@@ -119,15 +114,19 @@ class Kept:
 
     def __init__(self, folder):
         self.folder, self.made = folder, []
+        (folder / "media").mkdir()
+        (folder / "media" / PICTURE).touch()
 
-    def write(self, text, *depends):
+    def write(self, text, *depends, code="1"):
         def make():
             self.made.append(text)
-            return [pages.markdown(f"{text} media/{'0' * 20}.png")]
+            return [pages.markdown(f"{text} media/{PICTURE}")]
 
-        sources = pages.Sources(self.folder / "src", Remembered(self.folder / "pages.json", "1"))
-        sources.made("results/p", make, *depends)
-        sources.prune()
+        sources = pages.Sources(self.folder / "src", [self.folder / "media"], code)
+        asked = sources.page("results/p", make, *depends)
+        before = len(self.made)
+        sources.write()
+        assert asked == (len(self.made) > before)
         return sources, (self.folder / "src" / "results" / "p.ipynb").read_bytes()
 
 
@@ -137,10 +136,10 @@ def test_a_page_that_depends_on_the_same_is_not_made_again(tmp_path):
     again, same = book.write("?", "rows", 1)
     assert book.made == ["# A"] and same == content
     assert (again.pages, again.media) == (first.pages, first.media)
-    assert again.media == {f"{'0' * 20}.png"}
+    assert again.media == {tmp_path / "media" / PICTURE}
 
 
-@pytest.mark.parametrize("harm", ["depends", "edited", "removed", "link"])
+@pytest.mark.parametrize("harm", ["depends", "edited", "removed", "link", "code", "picture"])
 def test_a_page_is_made_again_if_anything_changed(tmp_path, harm):
     book = Kept(tmp_path)
     book.write("# A", 1)
@@ -152,6 +151,7 @@ def test_a_page_is_made_again_if_anything_changed(tmp_path, harm):
         path.symlink_to(tmp_path / "other")
     elif harm == "removed":
         path.unlink()
-    sources, content = book.write("# B", 2 if harm == "depends" else 1)
+    elif harm == "picture":
+        (tmp_path / "media" / PICTURE).unlink()
+    _, content = book.write("# B", 2 if harm == "depends" else 1, code="2" if harm == "code" else "1")
     assert book.made == ["# A", "# B"] and b"# B" in content and not path.is_symlink()
-    assert sources.pages["results/p"].encode() in content

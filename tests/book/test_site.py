@@ -10,15 +10,8 @@ from soundcheck.book.site import into_place, lay_out, signature
 KEPT = ["index.html", "_static/scripts/theme.js", "_static/scripts/theme.js.LICENSE.txt"]
 DROPPED = [
     "_static/scripts/theme.js.map",
-    "_static/scripts/fontawesome.js",
-    "_static/sphinx-thebe.js",
     "_static/locales/de/LC_MESSAGES/booktheme.mo",
     ".buildinfo",
-]
-MATHJAX = [
-    "tex-chtml.js",
-    "input/tex/extensions/physics.js",
-    "output/chtml/fonts/woff-v2/MathJax_Zero.woff",
 ]
 
 
@@ -32,7 +25,7 @@ def site(tmp_path):
     (tmp_path / "results.csv").write_text("model\n")
 
     def made() -> Path:
-        more = {"media": [tmp_path / "sound.flac"], "tables": [tmp_path / "results.csv"]}
+        more = {"media": [tmp_path / "sound.flac"], "beside": [("results.csv", tmp_path / "results.csv")]}
         lay_out(tmp_path / "built", tmp_path / "site", style=".sc-footer {}", **more)
         return tmp_path / "site"
 
@@ -44,14 +37,7 @@ def names(folder: Path) -> set[str]:
 
 
 def test_only_what_no_page_loads_is_dropped(site):
-    found = {name for name in names(site()) if not name.startswith("_static/mathjax/")}
-    assert found == {*KEPT, "_static/run.css", "media/sound.flac", "results.csv"}
-
-
-def test_formulas_bring_what_they_need_and_no_more(site):
-    mathjax = site() / "_static" / "mathjax"
-    assert {*MATHJAX} <= names(mathjax)
-    assert sum(path.stat().st_size for path in mathjax.rglob("*") if path.is_file()) < 2_000_000
+    assert names(site()) == {*KEPT, "_static/run.css", "media/sound.flac", "results.csv"}
 
 
 def test_what_names_the_run_is_a_style_sheet(site):

@@ -7,9 +7,9 @@ import pytest
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.groups import judge_groups
-from soundcheck.evaluation.suite_groups import NO_GROUPS, compared_groups, labelled
-from soundcheck.metrics.regression import mean_absolute_error
+from soundcheck.evaluation.groups import compare
+from soundcheck.evaluation.measure_sets import of_suite_groups
+from soundcheck.evaluation.suite_groups import NO_GROUPS, labelled, suite_groups
 from soundcheck.predict.tables import Row, write_predictions
 
 TASKS = tuple(BUILTIN[name] for name in ("arousal", "transcript", "embedding"))
@@ -62,11 +62,9 @@ def test_all_tasks_keep_their_rows_in_one_place(evaluation):
     values, words = (labelled(found, subset) for subset in found.subsets())
     assert (len(values), len(words)) == (60, 80)
     assert "c: 20 of 80 segments have no label for arousal" in found.notes
-    tests = {"Mean Absolute Error": lambda s, p: mean_absolute_error(s.truth, p.clean)}
-    (compared,) = compared_groups(found, values, tests)
-    judge_groups(found, compared.subset, "device", compared.groups, tests)
+    compare(found, suite_groups(found), of_suite_groups)
     frame = found.frame()
-    judged = frame[frame["value"].notna()].set_index("group")
+    judged = frame[frame["test"].eq("Mean Absolute Error") & frame["value"].notna()].set_index("group")
     expected = np.abs(values.truth - 0.5)
     phone = values.segments["device"].eq("phone").to_numpy()
     assert judged.loc["device: phone", "gap"] == pytest.approx(
@@ -81,16 +79,18 @@ def test_all_tasks_keep_their_rows_in_one_place(evaluation):
 def test_groups_that_are_not_compared_have_their_values_and_the_reason(evaluation):
     found = evaluation(groups=("device",))
     devices = np.repeat(["phone", "headset", "desk"], [40, 30, 10])
-    values = next(iter(found.subsets())).with_column("device", devices)
-    tests = {"Mean Absolute Error": lambda s, p: mean_absolute_error(s.truth, p.clean)}
-    compared_groups(found, labelled(found, values), tests)
-    rows = found.estimated().set_index("part")
+    found.corpora[0].segments["device"] = devices
+    compare(found, suite_groups(found), of_suite_groups)
+    rows = found.estimated()
+    rows = rows[rows["measure"].eq("mean_absolute_error")].set_index("part")
+    values = labelled(found, next(iter(found.subsets())))
     error = np.abs(values.truth - 0.5)
-    own = values.segments["device"].eq("desk").to_numpy() & ~np.isnan(error)
+    own = values.segments["device"].eq("desk").to_numpy()
     assert rows.loc["device: desk", "value"] == pytest.approx(error[own].mean())
+    headsets = values.segments["device"].eq("headset").sum()
     assert rows["excluded"].to_dict() == {
         "device: desk": f"{own.sum()} segments, 25 needed",
-        "device: headset": f"{int((~np.isnan(error[40:70])).sum())} segments, 25 needed",
+        "device: headset": f"{headsets} segments, 25 needed",
         "device: phone": "no other group is large enough",
     }
     assert rows["low"].isna().all()
@@ -98,8 +98,7 @@ def test_groups_that_are_not_compared_have_their_values_and_the_reason(evaluatio
 
 def test_without_groups_there_is_one_row_a_task(evaluation):
     found = evaluation()
-    for subset in found.subsets():
-        assert compared_groups(found, subset, {"Mean Absolute Error": mean_absolute_error}) == []
+    assert suite_groups(found) == []
     told = found.frame()[["task", "skipped"]].drop_duplicates()
     assert told[told["task"].ne("embedding")]["skipped"].tolist() == [NO_GROUPS] * 2
     assert (found.frame()["task"].value_counts()[["arousal", "transcript"]] == 1).all()

@@ -12,8 +12,8 @@ from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.words import OF_BOTH, OF_CHARACTERS, OF_WORDS, fitting_tests, speech_rates
 from soundcheck.metrics.word_errors import count_errors
 from soundcheck.metrics.writing import unit_of
-from soundcheck.report.recognition_figures import rates_by_speech as drawn
-from soundcheck.report.recognition_tables import speech_table
+from soundcheck.report.words import rates_by_speech as drawn
+from soundcheck.report.words import speech_table
 from soundcheck.results.estimates import Estimate
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
@@ -63,7 +63,7 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
     seconds = rng.uniform(0.5, 4, 300)
     seconds[:3] = 0, np.nan, 1
     ends = {"lengths": {"word": [2, 5]}, "speaking_rates": {"word": [1, 2.5]}}
-    overall, found = speech_rates(looking(**ends), subset(said, heard, duration=seconds))
+    found = speech_rates(looking(**ends), subset(said, heard, duration=seconds))
     pairs = [
         (count_errors(one, other), len(one.split()), second)
         for one, other, second in zip(said, heard, seconds, strict=True)
@@ -83,24 +83,23 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
         total = sum(errors.words for errors in own)
         assert row.value == pytest.approx(sum(errors.errors for errors in own) / total, abs=1e-11)
         assert (row.units, row.segments) == (total, len(own)) and row.low < row.value < row.high
-    assert overall > 0
     table = str(speech_table(found))
-    assert "3 to 5 words<" in table and "2.5 words a second" in table and "without verdict" in table
-    assert len(drawn(found, overall).axes) == 2
+    assert "3 to 5 words<" in table and "2.5 words a second" in table
+    assert len(drawn(found).axes) == 2
 
 
 def test_characters_are_counted_where_words_are_not():
     own = subset(["请向左转", "停", "今天 天气好"] * 4, ["请向右转", "停", "今天天气"] * 4)
-    overall, found = speech_rates(looking(), own)
-    assert unit_of(own.truth) == "character" and overall == pytest.approx(2 / 10)
+    found = speech_rates(looking(), own)
+    assert unit_of(own.truth) == "character" and found["value"].tolist() == pytest.approx([2 / 10])
     assert found["group"].tolist() == ["1 to 5 characters"] and found["unit"].tolist() == [
         "character"
     ]  # no duration
-    assert len(drawn(found, overall).axes) == 1
+    assert len(drawn(found).axes) == 1
 
 
 def test_nothing_to_show_is_an_empty_table():
-    _, found = speech_rates(looking(), subset(["", ""], ["a", None], duration=[1.0, 2.0]))
+    found = speech_rates(looking(), subset(["", ""], ["a", None], duration=[1.0, 2.0]))
     assert found.empty
 
 

@@ -15,6 +15,7 @@ from soundcheck.evaluation.worst_groups import (
     columns_of,
     in_ranges,
     judge_found,
+    search_all,
     search_groups,
     searched_subsets,
 )
@@ -29,7 +30,7 @@ def badly(subset, predictions):
 
 
 def people(speakers: int = 40, each: int = 12, worse: float = 0.4, seed: int = 0) -> pd.DataFrame:
-    """Speakers of two sexes over three channels; women over a telephone are served worse."""
+    """Speakers of two sexes over three channels; the model is worse for women over a telephone."""
     rng = np.random.default_rng(seed)
     speaker = np.repeat(np.arange(speakers), each)
     table = pd.DataFrame(
@@ -138,7 +139,7 @@ def test_the_row_counts_and_its_remark_names(evaluation):
     loaded = evaluation(people())
     (subset,) = searched_subsets(loaded)
     found = search_groups(loaded, subset, badly, 0.1)
-    judge_found(loaded, found, TEST, badly)
+    judge_found(loaded, found, TEST)
     (row,) = loaded.frame().itertuples()
     assert (row.value, row.passed, row.reference, row.label, row.group) == (1, False, 0, "", "")
     assert row.skipped.startswith("sex: female × condition: <b>phone</b> (0.3")
@@ -149,35 +150,35 @@ def test_the_row_counts_and_its_remark_names(evaluation):
 
 def test_names_with_markup_are_escaped_on_the_page(evaluation):
     loaded = evaluation(people())
-    (subset,) = searched_subsets(loaded)
-    found = search_groups(loaded, subset, badly, 0.1)
-    statistic = badly(subset, subset.predictions)
-    shown = str(views.looked_at([found])) + str(views.named_groups(found, "error"))
-    shown += str(views.could_be_shown([found])) + str(views.heard(loaded, found, statistic, "error"))
+    found = search_all(loaded, TEST)
+    shown = str(views.looked_at(found)) + str(views.named_groups(loaded, found))
+    shown += str(views.could_be_shown(found)) + str(views.segments(loaded, found))
     assert "<b>phone" not in shown and shown.count("&lt;b&gt;phone&lt;/b&gt;") > 3
-    assert "passed over: it could not be measured" in shown and "Finding nothing is no proof" in shown
+    assert "left out: it could not be measured" in shown and "Finding nothing is no proof" in shown
 
 
-def test_what_is_heard_are_the_worst_of_the_group_and_ordinary_others(evaluation):
+def test_what_is_heard_are_the_worst_of_the_group_and_typical_others(evaluation):
     table = people()
     loaded = evaluation(table)
-    (subset,) = searched_subsets(loaded)
-    found = search_groups(loaded, subset, badly, 0.1)
-    shown = str(views.heard(loaded, found, badly(subset, subset.predictions), "error"))
+    shown = str(views.segments(loaded, search_all(loaded, TEST)))
     errors = (table["predicted"] - table["arousal"]).abs()
     group = table["sex"].eq("female") & table["condition"].eq("<b>phone</b>")
-    assert f"{errors[group].idxmax():06d}: the group" in shown
-    assert shown.count("the group: error") == shown.count("the others: error") == 2
+    assert f"<p>{errors[group].idxmax():06d} " in shown
+    assert shown.count("the others, typical; labelled") == 2
+    assert shown.count("phone&lt;/b&gt;, worst; labelled") == 2
 
 
 def test_nothing_named_is_said_in_words(evaluation):
     loaded = evaluation(people(worse=0))
     (subset,) = searched_subsets(loaded)
     found = search_groups(loaded, subset, badly, 0.1)
-    judge_found(loaded, found, TEST, badly)
+    judge_found(loaded, found, TEST)
     (row,) = loaded.frame().itertuples()
     assert (row.value, row.passed) == (0, True) and row.skipped.startswith("none of ")
-    assert "none is named. That is no proof" in str(views.named_groups(found, "error"))
+    shown = str(views.named_groups(loaded, [found]))
+    assert (
+        shown.startswith("<p>No group is shown to be worse: c, arousal (of ") and "That is no proof" in shown
+    )
 
 
 def test_too_few_speakers_are_a_skipped_row(evaluation):

@@ -14,7 +14,7 @@ def estimates(*given):
 
 
 def lines(html):
-    rows = re.findall(r"<tr>(.*?)</tr>", str(html))
+    rows = re.findall(r"<tr>(.*?)</tr>", str(html), re.S)
     return [
         [re.sub(r"<[^>]*>", " ", cell).split() for cell in re.findall(r"<t[dh].*?</t[dh]>", row)]
         for row in rows

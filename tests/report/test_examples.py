@@ -1,5 +1,6 @@
 """Behind each number stand the right segments; what cannot be heard is said, what is not shown is counted."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.speakers import SpeakerValues
 from soundcheck.report import examples
-from soundcheck.report.examples import BEST, TYPICAL, WORST
+from soundcheck.report.examples import BEST, TYPICAL, WORST, choose, gaps
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 EMOTIONS = ("anger", "happiness", "neutral", "sadness")
@@ -166,3 +167,85 @@ def test_without_audio_and_with_a_sound_that_is_gone(evaluation, tmp_path):
 def test_nothing_to_show(evaluation, tmp_path):
     empty = examples.of_errors(make([0.5], [np.nan], tmp_path))
     assert "no segment to show" in str(examples.show(evaluation, [empty, []]))
+
+
+def names(found, keys, why):
+    return [keys[one.row] for one in found if one.why == why]
+
+
+def keyed(keys, **columns):
+    return pd.DataFrame({"key": keys} | columns)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_worst_typical_and_best_in_any_order(seed):
+    scores = np.array([0.0, 0.1, 0.1, 0.4, 0.5, 0.9, 0.9, 0.9, np.nan])
+    keys = np.array(list("hgfedcbaz"), dtype=object)
+    order = np.random.default_rng(seed).permutation(len(keys))
+    found = choose(scores[order], keyed(keys[order]), worst=2, typical=1, best=2)
+    chosen = {why: names(found, keys[order], why) for why in (WORST, TYPICAL, BEST)}
+    # Of the three worst the two with the smallest keys; the median of eight is 0.45, so 0.4 and 0.5 tie.
+    assert chosen == {WORST: ["a", "b"], TYPICAL: ["d"], BEST: ["h", "f"]}
+
+
+def test_each_segment_once_and_none_without_a_score():
+    keys = np.array(["a", "b"], dtype=object)
+    found = choose(np.array([0.5, np.nan]), keyed(keys), worst=3, typical=3, best=3)
+    assert [one[:2] for one in found] == [(0, WORST)]
+    assert choose(np.array([np.nan, np.nan]), keyed(keys), worst=1) == []
+    assert choose(np.array([1.0, 2.0]), keyed(keys), np.array([False, False]), worst=1) == []
+
+
+def test_typical_is_the_median_within_the_mask():
+    scores, keys = np.arange(10.0), np.array(list("abcdefghij"), dtype=object)
+    found = choose(scores, keyed(keys), np.arange(10) < 5, typical=1)
+    assert [one.row for one in found] == [2]
+
+
+def test_of_many_equal_ones_the_smallest_keys():
+    keys = np.array([f"{n:05d}" for n in range(5000)][::-1], dtype=object)
+    assert [one.row for one in choose(np.ones(5000), keyed(keys), worst=2)] == [4999, 4998]
+
+
+def test_speakers_are_heard_in_turn():
+    scores, keys = np.array([9.0, 8.0, 7.0, 6.0, 0.0]), list("abcde")
+    speakers = ["x", "x", "x", "y", "z"]
+    assert [one.row for one in choose(scores, keyed(keys, speaker=speakers), worst=2)] == [0, 3]
+    unknown = [None] * 5
+    assert [one.row for one in choose(scores, keyed(keys, speaker=unknown), worst=2)] == [0, 1]
+
+
+def test_the_worst_are_worse_than_the_best():
+    found = choose(np.array([0.0, 1.0, 0.0]), keyed(list("abc")), worst=3)
+    assert [one.row for one in found] == [1]
+
+
+def test_gaps_are_against_the_other_groups():
+    scores = np.array([1.0, 1.0, 0.0, 0.5, 9.0, np.nan])
+    masks = {
+        "a": np.array([1, 1, 0, 0, 0, 0], bool),
+        "b": np.array([0, 0, 1, 1, 0, 0], bool),
+        "nothing": np.array([0, 0, 0, 0, 0, 1], bool),
+    }
+    assert gaps(scores, masks) == [(0.75, "a"), (-0.75, "b")]
+    assert gaps(scores, {"a": masks["a"]}) == [] and gaps(scores, {}) == []
+
+
+def test_what_is_played_is_kept_as_data(evaluation, tmp_path):
+    shown = examples.show(evaluation, [examples.of_errors(make([0.5] * 3, [0.5, 0.6, 0.9], tmp_path))])
+    (record,) = shown._repr_mimebundle_()[examples.DATA]
+    assert record["corpus"] == "c" and record["task"] == "arousal" and record["words"] == []
+    assert [one["label"] for one in record["sounds"]] == ["2.wav", "1.wav", "0.wav"]
+    for sound in record["sounds"]:
+        assert (evaluation.media.folder / sound["sound"]).is_file()
+        assert (evaluation.media.folder / sound["picture"]).is_file()
+
+
+def test_words_of_transcripts_are_aligned_beside_their_sound(evaluation, tmp_path):
+    task = next(task for task in BUILTIN.values() if task.is_transcription)
+    subset = make(["go on", "stop"], ["go up", "stop"], tmp_path, "emotion")
+    scenes = [examples.of_errors(dataclasses.replace(subset, task=task))]
+    shown = examples.show(evaluation, scenes, every=True)
+    assert str(shown).count('class="sc-heard"') == 2 and "1 error, 2 words" in str(shown)
+    record = shown.played[0]
+    assert record["words"] == [("said", "go on"), ("recognised", "go up")] and len(record["sounds"]) == 1

@@ -46,7 +46,6 @@ def all_figures(rng):
     names = np.array(["anger", "neutral", None], dtype=object)[rng.integers(0, 3, 60)]
     unchanged = frame().assign(test=[f"Percentage Unchanged Predictions {n}" for n in "abcd"], rule=">")
     yield figures.intervals(frame())
-    yield figures.group_difference(frame())
     yield figures.unchanged_overview(unchanged)
     yield figures.truth_and_prediction(truth, prediction, "t")
     yield figures.confusion_matrix(names, names[::-1], ["anger", "neutral"])
@@ -72,7 +71,7 @@ def test_each_figure_is_stored_with_size_and_words(drawn):
         assert re.search(r'width="\d+" height="\d+"', html)
         name = re.search(r'src="media/([^"]+)"', html).group(1)
         assert (media.folder / name).stat().st_size > 1000
-    assert number == 5
+    assert number == 4
 
 
 def test_same_data_same_bytes(drawn, media, rng):
@@ -106,7 +105,7 @@ def test_any_name_can_be_drawn(media, text):
         figures.shift([0.1], [0.2], text),
     ]
     rows = frame(task=text, test=text, corpus=["c", text, "c", "c"])
-    drawn += [figures.intervals(rows), figures.group_difference(rows)]
+    drawn.append(figures.intervals(rows))
     for figure in drawn:
         str(figures.show(media, figure, text)).encode("utf-8")
 
@@ -116,7 +115,6 @@ def test_nothing_to_draw(media):
     nan = np.array([np.nan])
     for figure in (
         figures.intervals(empty),
-        figures.group_difference(empty),
         figures.unchanged_overview(empty),
         figures.truth_and_prediction(nan, nan),
         figures.confusion_matrix([], [], ["a", "b"]),
@@ -130,7 +128,6 @@ def test_values_without_interval_or_reference_are_drawn(media):
     unchanged = rows.assign(test=[f"Percentage Unchanged Predictions {n}" for n in "abcd"])
     for figure in (
         figures.intervals(rows),
-        figures.group_difference(rows),
         figures.unchanged_overview(unchanged),
     ):
         figures.show(media, figure, "x")
@@ -140,8 +137,8 @@ def test_three_hundred_groups_stay_legible(media):
     figure = figures.intervals(frame(300))
     shown = [tick.get_text() for axes in figure.axes for tick in axes.get_yticklabels()]
     assert len(shown) == verdict_figures.MOST_ROWS
-    assert "60 of 300" in figure.axes[0].get_title(loc="left")
-    assert not any(name.endswith(("T0", "T1")) for name in shown)  # passed tests give way to failed ones
+    assert "60 of 300" in figure.axes[0].get_xlabel()
+    assert not any(name.endswith(("t0", "t1")) for name in shown)  # passed tests give way to failed ones
 
 
 def marks(figure) -> dict[tuple[str, bool], list[float]]:
@@ -164,26 +161,6 @@ def test_marks_say_on_which_side_the_interval_lies():
         "whole interval passes: 1, whole interval fails: 1, interval on both sides, or none: 2"
     )
     assert figures.described(frame().iloc[:0]) == "no value"
-
-
-def test_the_legend_names_the_marks_that_there_are():
-    figure = figures.intervals(frame(evidence="open", reference=np.nan))
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "interval on both sides, or none",
-        "threshold",
-    ]
-
-
-def test_groups_are_drawn_by_their_difference_with_the_band_within_the_margin():
-    gaps = dict(gap=[0.2, -0.2, 0.1, -0.1], gap_low=-0.3, gap_high=0.3, matters=0.15, evidence="open")
-    figure = figures.group_difference(frame(**gaps))
-    (axes,) = figure.axes
-    drawn = [x for places in marks(figure).values() for x in places]
-    assert sorted(drawn) == pytest.approx([-0.2, -0.1, 0.1, 0.2])  # and nothing of the reference's value
-    assert {(patch.get_x(), patch.get_width()) for patch in axes.patches} == {(-0.15, 0.3)}
-    assert "above the others" in axes.get_xlabel()
-    assert "above all" in figures.group_difference(frame()).axes[0].get_xlabel()
 
 
 def test_values_with_a_rule_for_differences_are_drawn_as_differences():
@@ -279,7 +256,6 @@ def test_panels_fill_the_figure(media, passed, too):
     for figure in (
         figures.intervals(rows),
         figures.intervals(scales),
-        figures.group_difference(rows),
         figures.unchanged_overview(unchanged),
     ):
         figures.show(media, figure, "x")
@@ -289,18 +265,15 @@ def test_panels_fill_the_figure(media, passed, too):
 def test_marks_differ_in_shape_not_only_colour():
     figure = figures.intervals(frame(evidence=["clear pass", "open", "open", "clear fail"]))
     markers = {line.get_marker() for line in figure.axes[0].lines if line.get_marker() not in ("None", "")}
-    assert {"o", "X", "D"} <= markers
+    assert {"o", "X"} <= markers
 
 
-def test_groups_without_threshold_are_drawn_with_the_others(media):
-    rows = frame(3, group="sex: female", label="a", gap=0.1, gap_low=0.05, gap_high=0.2, matters=0.1)
-    without = {"evidence": "shown", "passed": None, "threshold": np.nan, "matters": np.nan, "task": "style"}
+def test_rules_and_values_without_threshold_have_panels_of_their_own(media):
+    rows = frame(3, group="sex: female", label="a")
+    without = {"evidence": "shown", "passed": None, "threshold": np.nan, "task": "style"}
     shown = rows.assign(**without, skipped="no threshold for style: shown without verdict")
-    drawn = verdict_figures.group_difference(pd.concat([rows, shown], ignore_index=True))
-    assert [axes.get_title(loc="left") for axes in drawn.axes] == ["arousal", "style"]
-    assert [len(axes.get_yticks()) for axes in drawn.axes] == [3, 3]
-    assert "no threshold: 3" in figures.described(pd.concat([rows, shown], ignore_index=True))
-    told = {axes.get_xlabel() for axes in figures.intervals(pd.concat([rows, shown])).axes}
-    sides = ("no threshold", "passes between the thresholds")
-    assert told == {f"value with 95 % interval ({side})" for side in sides}
+    both = pd.concat([rows, shown], ignore_index=True)
+    assert "no threshold: 3" in figures.described(both)
+    titles = {axes.get_title(loc="left") for axes in figures.intervals(both).axes}
+    assert titles == {"no threshold", "passes within the thresholds (small scale)"}
     assert figures.show(media, figures.intervals(shown), "shown")

@@ -7,7 +7,7 @@ import pytest
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.report import figures, study_figures
+from soundcheck.report import figures, speaker_views, study_figures
 from soundcheck.report.style import show
 from soundcheck.statistics.simulation import grid, simulate_all
 
@@ -45,13 +45,13 @@ def all_figures():
     yield figures.expected_ranges([], [], {})
     for n in (0, 1, 2, 30, 300):
         truth = rng.random(n)
-        yield figures.averages(truth, truth[::-1], HOSTILE[0])
-        yield figures.ranks(truth, truth[::-1], HOSTILE[0])
+        yield speaker_views.average_figure(truth, truth[::-1], HOSTILE[0])
+        yield speaker_views.rank_figure(truth, truth[::-1], HOSTILE[0])
     yield study_figures.interval_bars(study_figures.recorded("word_error_intervals")[0], "difference")
     yield study_figures.coverage_by_correlation(study_figures.recorded("word_errors")[0])
     rows = [(m, k, w, 0.9) for m in ("a", "b", "c") for k in (5, 40) for w in ("blockwise", "segments")]
     yield study_figures.coverage_by_speakers(
-        pd.DataFrame(rows, columns=["metric", "speakers", "way", "coverage"]), 9
+        pd.DataFrame(rows, columns=["metric", "speakers", "way", "coverage"])
     )
     yield study_figures.certainties({"ccc": range(10), "uar": [9] * 10})
     found = simulate_all(list(grid(("mean",), (2, 30), (20, 60))), runs=20)

@@ -7,8 +7,7 @@ from browser import SIZES, THEMES
 from soundcheck.common.media import MediaStore
 from soundcheck.report import look_of_pages
 from soundcheck.report.html import join
-from soundcheck.report.pair_player import Side, sweep, switched
-from soundcheck.report.players import player, row
+from soundcheck.report.players import Side, player, row, sweep, switched
 
 pytestmark = pytest.mark.slow
 

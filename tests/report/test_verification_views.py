@@ -1,4 +1,4 @@
-"""Figures and tables of verification: rates are where they belong, any data are drawn, with the same bytes."""
+"""Figures and tables of verification: rates are where they belong, any data are drawn, the same bytes."""
 
 import dataclasses
 import gzip

@@ -8,14 +8,13 @@ import pytest
 
 from soundcheck.evaluation.fault_localisation import (
     EVERYBODY,
-    missing_more,
     missing_words,
     vocabulary,
     words_to_speak,
 )
 from soundcheck.evaluation.subset import Predictions
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
-from soundcheck.report import word_tables
+from soundcheck.report import words as views
 from soundcheck.run import keyword_sentences
 from soundcheck.statistics.bootstrap import resample
 
@@ -70,8 +69,7 @@ def test_a_suite_may_name_the_group():
     probed = words_to_speak(evaluation(probe_group={"accent": "irish"}), subset(), FOUND)
     assert probed.group is None and not any(probed.kinds.values())
     assert probed.reason == "it has no group accent: irish of at least 4 segments beside others"
-    (note,) = word_tables.keyword_notes("tones", probed, 0)
-    assert note == f"tones: no sentences were spoken: {probed.reason}"
+    assert f"tones: no sentences were spoken: {probed.reason}" in str(views.keyword_notes("tones", probed, 0))
 
 
 def test_without_groups_everybody_is_probed():
@@ -88,7 +86,7 @@ def test_the_order_depends_on_the_words_alone():
     many = [f"word{letter}" for letter in "abcdefghijklmnop"]
     first = words_to_speak(evaluation(5), subset(), {EVERYBODY: kinds(many)})
     assert len(first.kinds[ROBUST]) == 5 and first.surplus == 11
-    assert "11 more words were not drawn" in word_tables.keyword_notes("tones", first, 5)[1]
+    assert "11 more words were not drawn" in str(views.keyword_notes("tones", first, 5))
     again = words_to_speak(evaluation(5), subset(), {EVERYBODY: kinds(many[::-1], lost=["spoons"])})
     assert again.kinds[ROBUST] == first.kinds[ROBUST] != many[:5]
     kept = [word for word in many if word != first.kinds[ROBUST][0]]
@@ -101,9 +99,9 @@ def test_what_cannot_be_spoken_is_told():
     probed = words_to_speak(evaluation(), subset(), found)
     assert probed.kinds == {ROBUST: ["thick"], NOT_ROBUST: ["don't"]}
     assert probed.refused["<b>"] == "it holds signs that cannot be spoken"
-    notes = word_tables.keyword_notes("tones", probed, 100)
+    notes = str(views.keyword_notes("tones", probed, 100))
     assert "tones: not spoken, it holds digits: 5, 7" in notes
-    assert notes[0] == "tones: 100 sentences, around words of everybody"
+    assert "tones: 100 sentences, around words of everybody" in notes
 
 
 def test_other_languages_are_not_read_in_english():
@@ -148,15 +146,14 @@ def test_missing_words_are_counted_for_each_kind():
     rows = [(f"r{n % 10}", f"likes r{n % 10} here", "likes" if n < 21 else f"r{n % 10}") for n in range(50)]
     rows += [(f"w{n % 10}", f"likes w{n % 10} here", "" if n < 30 else f"w{n % 10}") for n in range(50)]
     chosen = {ROBUST: [f"r{n}" for n in range(10)], NOT_ROBUST: [f"w{n}" for n in range(10)]}
-    robust, lost = missing_words(evaluation(), Probe(rows), chosen)
-    assert [found.value[0] for found in robust["found"]] == [0, 0.42]
-    assert [found.value[0] for found in lost["found"]] == [0, 0.6]
-    more = missing_more(evaluation(), Probe(rows), chosen)
-    assert more["difference"][1].value[0] == pytest.approx(0.18)
-    assert more["relative"][1].value[0] == pytest.approx(9 / 21)
-    assert np.isfinite(more["difference"][1].interval()).all()
-    text = str(word_tables.keyword_table([robust, lost], more, "missing"))
-    assert "21 of 50" in text and "30 of 50" in text and "+42.9" in text and "+18.0" in text
+    found = missing_words(evaluation(), Probe(rows), chosen).set_index("kind")
+    assert found.loc[[ROBUST, NOT_ROBUST], "clean"].tolist() == [0, 0]
+    assert found.loc[[ROBUST, NOT_ROBUST], "changed"].tolist() == [0.42, 0.6]
+    assert found.loc["difference", "changed"] == pytest.approx(0.18)
+    assert found.loc["relative difference", "changed"] == pytest.approx(9 / 21)
+    assert np.isfinite(found.loc["difference", ["changed_low", "changed_high"]].astype(float)).all()
+    text = str(views.keyword_table(found.reset_index(), "missing"))
+    assert ">50<" in text and "42.9\xa0%" in text and "18.0\xa0points" in text
     assert "relative to 0" in text  # of the clean ones
     assert "42.0\xa0%" in text and "\xa0to\xa0" in text
 
@@ -166,16 +163,13 @@ def test_few_words_have_no_interval():
     rows += [(f"w{n}", f"w{n}", "" if n % 2 else f"w{n}") for n in range(8)]
     chosen = {ROBUST: ["door", "go"], NOT_ROBUST: [f"w{n}" for n in range(8)]}
     found = missing_words(evaluation(), Probe(rows), chosen)
-    text = str(word_tables.keyword_table(found, missing_more(evaluation(), Probe(rows), chosen), "x"))
-    robust, lost, difference, _ = text.split("<tr>")[2:]
+    text = str(views.keyword_table(found, "x"))
+    robust, lost, difference, _ = text.split("<tr><td")[1:]
     assert "\xa0to\xa0" not in robust + difference and "\xa0to\xa0" in lost
 
 
 def test_one_kind_alone_is_not_compared():
     spoken = Probe([("door", "door", ""), ("door", "door", "door")])
     chosen = {ROBUST: [], NOT_ROBUST: ["door"]}
-    rows = missing_words(evaluation(), spoken, chosen)
-    assert missing_more(evaluation(), spoken, chosen) == {}
-    text = str(word_tables.keyword_table(rows, {}, "missing"))
-    assert "1 of 2" in text and "no such words" in text
-    assert text.index("no such words") < text.index("1 of 2")
+    (row,) = missing_words(evaluation(), spoken, chosen).itertuples()
+    assert row.kind == NOT_ROBUST and row.sentences == 2 and (row.clean, row.changed) == (0, 0.5)

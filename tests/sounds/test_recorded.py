@@ -272,7 +272,7 @@ def test_without_distances_all_other_rooms_are_compared(tmp_path):
     assert len(Sounds({"rooms": found}).responses("rooms", "other", 1.5)) == 2
     family = read_family("robustness_simulated_recording_condition")
     shown = str(material(family, Sounds({"rooms": found})))
-    assert "Nothing tells at which distances the rooms were measured" in shown
+    assert "Nothing says at which distances the rooms were measured" in shown
     assert "Rooms by distance" not in shown  # no sweep of a single step
     steps = family.sweeps["Rooms by distance"].steps
     assert not registry.missing(family.changes["Simulated Room"], Sounds({"rooms": found}))

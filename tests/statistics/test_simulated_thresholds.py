@@ -240,9 +240,9 @@ def test_the_page_shows_what_verdicts_use(tmp_path, judged_by):
     for key, row in zip(SETTINGS, page["rows"], strict=True):
         _, found, published = SETTINGS[key]
         groups, samples = published_size(found)
-        assert row[2:4] == [f"{groups} × {samples:,}", published]
-        for size, shown in zip(page["SIZES"], row[4:], strict=True):
-            assert shown == judged_by(key, "simulated", groups, size)
+        assert (row["groups × segments"], row["published"]) == (f"{groups} × {samples:,}", published)
+        for size in (20, 40, 60, 100, 200, 400, 1000):
+            assert row[f"{size:,} segments"] == judged_by(key, "simulated", groups, size)
     assert len(list((tmp_path / "media").iterdir())) == 3
 
 

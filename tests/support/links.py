@@ -1,15 +1,44 @@
-"""Links of a finished site that lead nowhere: pages, anchors, and what scripts link to."""
+"""Links and anchors of a site that lead nowhere."""
 
-import html
 import json
-import os
 import re
 import urllib.parse
+from html.parser import HTMLParser
 from pathlib import Path
 
-_ID = re.compile(r'\b(?:id|name)="([^"]*)"')
-_LINK = re.compile(r'<a\b[^>]*?\shref="([^"]*)"')
-_HEADING = re.compile(r"<h1>([^<]*)<a class=\"headerlink\"")
+ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+
+
+class _Page(HTMLParser):
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = {""}
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attributes}
+        self.anchors |= {found[name] for name in ("id", "name") if name in found}
+        self.links += [found[name] for name in ("href", "src") if name in found]
+
+
+def dead_links(site: Path) -> list[str]:
+    """List links of all pages, and of what scripts show, that lead out of the site or nowhere."""
+    pages = {path.resolve(): _Page(path) for path in site.rglob("*.html") if "_static" not in path.parts}
+    links = [(path, link) for path, page in pages.items() for link in page.links]
+    links += [(site / "index.html", link) for link in (*_rows(site), *_searched(site))]
+    dead = []
+    for path, link in links:
+        if ELSEWHERE.match(link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (path.parent / urllib.parse.unquote(name.partition("?")[0])).resolve() if name else path
+        page = pages.get(target.resolve())
+        there = target.exists() and target.is_relative_to(site.resolve())
+        known = page is None or anchor.startswith(":~:") or urllib.parse.unquote(anchor) in page.anchors
+        if not there or not known:
+            dead.append(f"{path.relative_to(site)}: {link}")
+    return sorted(set(dead))
 
 
 def _data(path: Path) -> dict:
@@ -17,47 +46,12 @@ def _data(path: Path) -> dict:
     return json.loads(text[text.index(",") + 1 : text.rindex(")")])
 
 
-def links(site: Path) -> list[tuple[str, str, str]]:
-    """List where links of pages and scripts lead: page or script, page, anchor."""
-    found = []
-    for path in site.rglob("*.html"):
-        name = path.relative_to(site).as_posix()
-        for link in set(_LINK.findall(path.read_text(encoding="utf-8"))):
-            address, _, anchor = html.unescape(link).partition("#")
-            if re.match(r"[a-z]+:|//", address):
-                continue
-            target = os.path.normpath(os.path.join(os.path.dirname(name), urllib.parse.unquote(address)))
-            found.append((name, target if address else name, urllib.parse.unquote(anchor)))
-    if (rows := site / "all_results.js").is_file():
-        rows = _data(rows)
-        found += [
-            ("all_results.js", f"{rows['pages'][row[-2]]}.html", f"row-{row[-1]}") for row in rows["rows"]
-        ]
-    entries = _data(site / "search_entries.js")
-    for name, _, places in entries["entries"]:
-        for page, *anchor in places:
-            found.append(
-                (f"search for {name}", f"{entries['pages'][page][0]}.html", anchor[0] if anchor else "")
-            )
-    return found
+def _rows(site: Path) -> list[str]:
+    data = _data(site / "all_results.js")
+    return [f"{data['pages'][page]}.html#row-{place}" for *_, page, place in data["rows"]]
 
 
-def broken(site: Path) -> list[tuple[str, str, str]]:
-    """List links that lead nowhere."""
-    ids = {
-        path.relative_to(site).as_posix(): set(_ID.findall(path.read_text(encoding="utf-8")))
-        for path in site.rglob("*.html")
-    }
-    return [
-        (source, target, anchor)
-        for source, target, anchor in links(site)
-        if not (site / target).exists() or anchor and target in ids and anchor not in ids[target]
-    ]
-
-
-def headings(site: Path) -> dict[str, str]:
-    """Give the heading of each page as its HTML has it."""
-    found = {
-        path.relative_to(site).as_posix(): _HEADING.findall(path.read_text()) for path in site.rglob("*.html")
-    }
-    return {name: texts[0] for name, texts in found.items() if texts}
+def _searched(site: Path) -> list[str]:
+    data = _data(site / "search_entries.js")
+    places = [place for _, _, found in data["entries"] for place in found]
+    return [f"{data['pages'][page][0]}.html#{''.join(more[:1])}" for page, *more in places]

@@ -17,8 +17,6 @@ from soundcheck.book import (
     corpus_page,
     executed,
     filled,
-    find_your_way,
-    findings,
     history_page,
     methods,
     model_pages,
@@ -43,6 +41,8 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.report.tables import caveats_notice
 from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.estimates import read_estimates
+from soundcheck.results.facts import ModelFacts, facts_by_model
 from soundcheck.results.page_names import comparison_sheet, model_page
 from soundcheck.results.page_names import corpus_page as corpus_page_of
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
@@ -79,6 +79,11 @@ class Book:
     def among(self) -> pd.Series:
         """The place of each row among all tests."""
         return filled.among(self.results, accepted_reasons(self.results, self.record.accepted))
+
+    @functools.cached_property
+    def facts(self) -> dict[str, ModelFacts]:
+        """What the run says of each model."""
+        return facts_by_model(self.record, self.results, read_estimates(self.output.folder))
 
     @functools.cached_property
     def titles(self) -> dict[str, str]:
@@ -135,7 +140,7 @@ class Book:
 
 # Name of a page, what makes its cells, and whether a book has it.
 PAGES: tuple[tuple[str, Callable[[Book], list[dict]], Callable[[Book], bool]], ...] = (
-    ("index", lambda book: overview.cells(book.record, book.results), lambda book: True),
+    ("index", lambda book: overview.cells(book.record, book.results, book.facts), lambda book: True),
     ("all_results", lambda book: all_results.cells(book.results), lambda book: True),
     ("provenance", lambda book: model_pages.provenance_cells(book.record), lambda book: True),
     ("failures", lambda book: model_pages.failures_cells(book.record), lambda book: bool(book.record.failed)),
@@ -154,8 +159,6 @@ def assemble(sources: pages.Sources, book: Book) -> None:
     sheets.write(sources, book.output, book.record, book.results)
     history_page.write(sources, book.output, book.history)
     _methods(sources, book)
-    beside = sources.pages | {find_your_way.NAME}
-    sources.page(find_your_way.NAME, lambda: find_your_way.cells(book.record, book.results, beside))
     for name in written.REPORT:
         sources.words(name, functools.partial(written.page, name))
     rows = functools.partial(all_results.data, book.results, book.among, book.titles)
@@ -215,20 +218,15 @@ def _other_notebooks(sources: pages.Sources, book: Book) -> None:
 
 
 def _models(sources: pages.Sources, book: Book) -> None:
-    record = book.record
-    blocks = {corpus.name: failures.blocks_of(record, corpus.name) for corpus in record.corpora}
-    titles = [(family.name, family.title, family.question) for family in record.families]
-    for model in record.models:
-        own = book.results[book.results["model"].eq(model.name)]
+    estimates = files.digest(book.output.folder / "estimates.parquet")
+    for model in book.record.models:
 
-        def make(model=model, own=own) -> list[dict]:
-            return model_pages.model_cells(
-                model, record, own, model_pages.value_cells(own, blocks, book.near)
-            )
+        def make(name: str = model.name) -> list[dict]:
+            return model_pages.model_cells(book.facts[name])
 
-        about = (shown(model), record.figures, titles, record.accepted, record.caveats, blocks)
-        rows = own.to_json(orient="split", double_precision=15)
-        sources.page(model_page(model.slug), make, *about, rows)
+        rows = book.results[book.results["model"].eq(model.name)].to_json(orient="split", double_precision=15)
+        about = (shown(model), book.record.figures, book.record.families, book.record.accepted)
+        sources.page(model_page(model.slug), make, *about, book.record.caveats, rows, estimates)
 
 
 def _methods(sources: pages.Sources, book: Book) -> None:
@@ -294,8 +292,8 @@ def _result_cells(
     cells = executed.cells(notebook, title, entry, book.output.folder, fill)
     answered = answers.answer(rows, _no_merit(record, rows), blocks)
     heading_line, _, words = cells[0]["source"].partition("\n")
-    if few := findings.of_few_speakers(record, rows, lambda _, family: files.slug(family), "../../"):
-        answered += element("p", element("strong", f"{findings.FEW}.")) + few
+    if few := overview.of_few_speakers(record, rows, "../../"):
+        answered += element("p", element("strong", f"{overview.FEW_TITLE}.")) + few
     method = element("a", "How these tests work", href=f"../../methods/{files.slug(entry.family)}.html")
     answered += element("p", method, class_="sc-note")
     warning = caveats_notice(caveats) + _recorded_otherwise(book, family, rows)
@@ -354,7 +352,6 @@ def _contents(book: Book, sources: pages.Sources) -> dict:
     ]
     compared = [chapter(overview.page_of(entry)) for entry in record.comparisons]
     parts = [
-        ("", [chapter(find_your_way.NAME)]),
         ("Results", [*models, *map(chapter, ("all_results", history_page.NAME, "failures"))]),
         ("Comparisons", compared),
         ("Corpora", corpora),

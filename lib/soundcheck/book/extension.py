@@ -44,7 +44,7 @@ def _add_style(app: Sphinx, config: Config) -> None:
     files.write_text(folder / "soundcheck.css", look_of_pages.style())
     files.write_text(folder / "soundcheck.js", look_of_pages.script())
     config.html_static_path.append(str(folder))
-    config.templates_path.append(str(resources.root() / "book" / "_templates"))
+    config.templates_path.insert(0, str(resources.root() / "book" / "_templates"))
     app.add_css_file("soundcheck.css")
     app.add_js_file("soundcheck.js")
 
@@ -65,7 +65,7 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
     else:
         text = written.page(name)
     known = {f"book/{path.stem}" for path in (resources.root() / "book").iterdir()}
-    source[0] = written.linked(text, page, (known | {"book/find_your_way"}) - app.env.found_docs)
+    source[0] = written.linked(text, page, known - app.env.found_docs)
 
 
 def _families() -> list[str]:

@@ -18,8 +18,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.corpora import audio
 from soundcheck.report import study_figures, tables
 from soundcheck.report.html import join
-from soundcheck.report.pair_player import Side, sweep, switched
-from soundcheck.report.players import settings
+from soundcheck.report.players import Side, settings, sweep, switched
 from soundcheck.report.sound_tables import material
 from soundcheck.report.spectrum_figures import magnitude_responses, spectra
 from soundcheck.report.style import show
@@ -209,6 +208,6 @@ def listed(families: Iterable[tuple[str, str, str, str]]) -> str:
             shown = section(name, category)
             lines += ["", f"## {SECTIONS[shown]}", ""]
         published = published_name(name)
-        source = f" *{published}* of the published tests {{cite:p}}`method-tests`." if published else ""
+        source = f" *{published}*" if published else ""
         lines.append(f"- [{heading(title)}](methods/{files.slug(name)}.md): {heading(question)}{source}")
     return "\n".join(lines)

@@ -2,56 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
-from soundcheck.book import findings, pages, sheets
-from soundcheck.book.model_tables import family_bars, figures_of
-from soundcheck.book.overview import page_of
-from soundcheck.common import files
+from soundcheck.book import pages, sheets
+from soundcheck.book.overview import (
+    FEW_TITLE,
+    MODEL_FINDINGS,
+    largest,
+    models_table,
+    of_few_speakers,
+    page_of,
+    said,
+)
+from soundcheck.common import templates
 from soundcheck.common.day import today
-from soundcheck.common.escaping import heading
+from soundcheck.common.escaping import heading, shorten
 from soundcheck.common.manifest import MANIFEST
-from soundcheck.common.media import MediaStore
-from soundcheck.report import figures as drawn
-from soundcheck.report import key_figures, sentences, tables
-from soundcheck.report.bars import legend
+from soundcheck.report import failures, key_figures, tables, views
+from soundcheck.report.bars import state_bar
+from soundcheck.report.formats import Cell, value_cell
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.states import mark
+from soundcheck.results.facts import ModelFacts, counts, headline
 from soundcheck.results.page_names import model_sheet, result_page
-from soundcheck.results.record import PROVENANCE, ModelRecord, RunRecord, SoundsRecord
-from soundcheck.results.standing import HOLLOW, standings
-from soundcheck.results.states import NOT_EVALUATED
-from soundcheck.results.summary import headline, tally
+from soundcheck.results.record import PROVENANCE, FailedInput, ModelRecord, RunRecord
+from soundcheck.results.standing import HOLLOW
+from soundcheck.results.states import FAIL, PASS
 
 LISTED = 200  # items that a page lists before it only counts
+ROOT = "../"  # from the page of a model to the first page
 
 
-def value_cells(own: pd.DataFrame, blocks: Mapping[str, str], media: MediaStore) -> list[dict]:
-    """Make the figure of the values of one model: it takes longer than all else on the model's page."""
-    if not own["value"].notna().any():
-        return []
-    figure, alt = drawn.intervals(own), "Values with 95 % intervals and thresholds"
-    return [
-        pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."),
-        pages.output(drawn.show(media, figure, alt, finding=sentences.values(own, blocks))),
+def model_cells(facts: ModelFacts) -> list[dict]:
+    """Make the page of a model: its row of the first page, families, worst findings, values, what it is."""
+    model, record = facts.model, facts.record
+    sections = {
+        "Families": families_table(facts),
+        "The largest findings": largest([facts], MODEL_FINDINGS, ROOT) if len(facts.failing) else Html(),
+        FEW_TITLE: of_few_speakers(record, facts.counted, ROOT, alone=True),
+        "How good it is": figures_table(facts),
+        "Values of groups and classes": parts_table(facts),
+        "About the model": about(model),
+        "Inputs without an answer": failures_table(model.failures) if model.failures else Html(),
+    }
+    notes = key_figures.standing_notes(record.figures, model.name, model.tasks)
+    top = [
+        tables.caveats_notice(facts.caveats),
+        models_table([facts], ROOT),
+        Html() if facts.counts[PASS] + facts.counts[FAIL] else said(f"{headline(facts.counted)}."),
+        tables.notes([] if facts.random else notes),
     ]
+    cells = [pages.markdown(f"# Model {heading(model.name)}"), pages.output(join(top))]
+    cells[1:1] = [sheets.link(model_sheet(model.slug))] if sheets.has_sheet(model) else []
+    for title, part in sections.items():
+        cells += [pages.markdown(f"## {title}"), pages.output(part)] if part else []
+    return cells
 
 
-def model_cells(
-    model: ModelRecord, record: RunRecord, own: pd.DataFrame, values: Sequence[dict]
-) -> list[dict]:
-    """Make the page of a model: what it is, what it passed, where it gave no answer.
+def families_table(facts: ModelFacts) -> Html:
+    """Show each family with the state of its headline test and the states of all its tests."""
+    uncounted = facts.uncounted["family"]
+    rows = pd.DataFrame(
+        {
+            "family": family,
+            "state": facts.state_of(family)[0],
+            "all": counts(rows[rows["standing"].ne(HOLLOW)] if (uncounted == family.name).any() else rows),
+            "left": int((uncounted == family.name).sum()),
+        }
+        for family, rows in facts.families
+    )
 
-    Parameters
-    ----------
-    model, record
-        The model, and the run.
-    own
-        Its rows of the results.
-    values
-        From :func:`value_cells`.
-    """
+    def name(row: object) -> Html:
+        page = f"{ROOT}{result_page(facts.model.name, row.family.name)}.html"
+        return element("a", row.family.title, href=page)
+
+    def tests(row: object) -> Html:
+        words = f"{row.left} not counted: {key_figures.EXPLAINED[HOLLOW]}" if row.left else ""
+        return state_bar(row.all) + (element("small", words, class_="sc-line") if words else Html())
+
+    columns = {
+        "family": name,
+        "headline test": lambda row: Cell(mark(row.state), row.state),
+        "all tests": tests,
+    }
+    return views.table(rows, columns, sortable=False) if len(rows) else Html()
+
+
+def figures_table(facts: ModelFacts) -> Html:
+    """Show its key figures with their intervals, and whether they are better than chance."""
+
+    def is_(row: object) -> str:
+        at = f"at the threshold in use, {key_figures.significant(row.figure.threshold, 3)}"
+        return key_figures.against_chance(row.figure) if row.figure.threshold is None else at
+
+    frame = pd.DataFrame({"figure": facts.figures})
+    columns = {
+        "measure": lambda row: key_figures.name(row.figure),
+        "corpus": lambda row: row.figure.corpus,
+        "value": lambda row: key_figures.value(row.figure) or "–",
+        "95 %": lambda row: key_figures.interval(row.figure) or row.figure.reason,
+        "95 % for these speakers": lambda row: key_figures.sample_interval(row.figure),
+        "chance": lambda row: (
+            key_figures.value(row.figure, row.figure.guessing) if row.figure.guessing is not None else ""
+        ),
+        "segments or trials": lambda row: row.figure.segments,
+        "speakers": lambda row: row.figure.blocks,
+        "that is": is_,
+    }
+    return views.table(frame, columns, sortable=False, stacked=True) if len(frame) else Html()
+
+
+def parts_table(facts: ModelFacts) -> Html:
+    """Show how good it is for each group and class: values of the tables of estimates, the worst first."""
+    classes = facts.classes.assign(title="recall", part=facts.classes["label"])
+    frame = pd.concat([facts.group_values, classes])
+    columns = {
+        "measure": lambda row: row.title if row.title in key_figures.RATES else f"{row.title} of {row.task}",
+        "group or class": lambda row: failures.people(row.part),
+        "corpus": "corpus",
+        "value": lambda row: value_cell(row.value, row.low, row.high),
+        "segments": "segments",
+        "speakers": "speakers",
+    }
+    filters = {"measure": "measure"}
+    return views.table(frame, columns, first=20, filters=filters) if len(frame) else Html()
+
+
+def about(model: ModelRecord) -> Html:
+    """Say what a model is, and what became of its inputs."""
     facts = [
         ("name", model.name),
         ("kind", model.kind),
@@ -61,88 +141,42 @@ def model_cells(
         ("license", model.license or "–"),
         ("fingerprint", f"{model.fingerprint[:16]} of {model.fingerprint_of}"),
         ("inputs", f"{model.inputs}, without an answer {model.failed + model.unusable}"),
+        ("answers", model.given(today())),
     ]
-    if given := model.given(today()):
-        facts.append(("answers", given))
     if model.confirmed_different:
-        facts.append(
-            ("kept answers asked again", f"{model.confirmed_different} of {model.confirmed} were others now")
-        )
+        words = f"{model.confirmed_different} of {model.confirmed} were others now"
+        facts.append(("kept answers asked again", words))
     if model.repeated:
-        facts.append(("asked twice", f"{model.repeated_different} of {model.repeated} answers differed"))
-    standing = standings(own, record.figures if model.kind != "random" else None)
-    families = []
-    for family in record.families:
-        rows = own[own["family"] == family.name]
-        if len(rows):
-            page = f"../results/{model.slug}/{files.slug(family.name)}.html"
-            name = element("a", family.title, href=page)
-            bars = family_bars(rows, standing[rows.index])
-            families.append([name, family.question, bars, tally(rows)[NOT_EVALUATED]])
-    cells = [
-        pages.markdown(f"# Model {heading(model.name)}"),
-        *([sheets.link(model_sheet(model.slug))] if sheets.has_sheet(model) else []),
-        *_how_good(model, record, own, standing),
-        pages.markdown("## Results by family"),
-        pages.output(legend()),
-        pages.output(tables.table(families, ["family", "question", "tests", "not evaluated"])),
-        pages.markdown("## About the model"),
-        pages.output(definitions(facts)),
-        pages.output(tables.notes(model.notes)),
-    ]
-    cells += values
-    if model.failures:
-        cells.append(pages.markdown("## Inputs without an answer"))
-        rows = [
-            [entry.corpus, entry.item, entry.change or "–", entry.reason] for entry in model.failures[:LISTED]
-        ]
-        shown = tables.table(rows, ["corpus", "segment", "change", "reason"])
-        cells.append(pages.output(join([shown, more_items(len(model.failures))])))
-    return cells
+        words = f"{model.repeated_different} of {model.repeated} answers differed"
+        facts.append(("asked twice", words))
+    return definitions([fact for fact in facts if fact[1]]) + tables.notes(model.notes)
 
 
-def _how_good(
-    model: ModelRecord, record: RunRecord, own: pd.DataFrame, standing: pd.Series
-) -> Iterator[dict]:
-    """Make the top of a model's page: its numbers, whether it beats chance, and the states of its tests."""
-    caveats = record.caveats_of({model.name}, set(own["corpus"]), model.tasks)
-    if caveats:
-        yield pages.output(tables.caveats_notice(caveats))
-    figures = figures_of(record, model.name)
-    if figures:
-        yield pages.output(key_figures.figure_table(figures))
-    notes = key_figures.standing_notes(record.figures, model.name, model.tasks)
-    if notes and model.kind != "random":
-        yield pages.markdown(
-            "Robustness and fairness at tasks at which the model is no better than chance are shown in grey "
-            "and not counted: see [about this book](../about.md)."
-        )
-        yield pages.output(tables.notes(notes))
-    kept = own[standing.ne(HOLLOW)]
-    said = element("strong", f"{headline(kept)}.", limit=None)
-    yield pages.output(element("p", said, f" {tally(kept)}.", limit=None))
-    if few := findings.of_few_speakers(record, kept, _page_of, "../"):
-        yield pages.markdown(f"## {findings.FEW}")
-        yield pages.output(few)
-
-
-def _page_of(model: str, family: str) -> str:
-    return f"../{result_page(model, family)}"
+def failures_table(entries: Sequence[FailedInput]) -> Html:
+    """List inputs that a model gave no answer for."""
+    columns = {
+        "corpus": "corpus",
+        "segment": "item",
+        "change": lambda row: row.change or "–",
+        "reason": "reason",
+    }
+    return views.table(pd.DataFrame(entries[:LISTED]), columns) + more_items(len(entries))
 
 
 def failures_cells(record: RunRecord) -> list[dict]:
     """Make the page of notebooks that failed; their tests are skipped rows of the results."""
-    rows = []
-    for entry in record.failed:
-        where = element("a", entry.display_name, href=f"{page_of(entry)}.html")
-        rows.append([where, entry.status, "".join(entry.error.splitlines()[:1])])
+    frame = pd.DataFrame({"entry": record.failed})
+    columns = {
+        "notebook": lambda row: element("a", row.entry.display_name, href=f"{page_of(row.entry)}.html"),
+        "how": lambda row: row.entry.status,
+        "error": lambda row: row.entry.error.partition("\n")[0],
+    }
     words = "# Failed notebooks\n\nTheir tests are not evaluated. Each page shows how far its notebook came."
-    return [pages.markdown(words), pages.output(tables.table(rows, ["notebook", "how", "error"]))]
+    return [pages.markdown(words), pages.output(views.table(frame, columns))]
 
 
 def provenance_cells(record: RunRecord) -> list[dict]:
     """Make the page that says with what the book was made."""
-    versions = [[name, version] for name, version in record.versions.items()]
     facts = [
         ("run", record.run),
         ("seed", str(record.seed)),
@@ -152,50 +186,32 @@ def provenance_cells(record: RunRecord) -> list[dict]:
         ("digest of results.csv", record.results),
         ("digest of the suite", record.suite["digest"]),
     ]
-    families = [[family.name, family.title, family.digest[:16]] for family in record.families]
-    return [
-        pages.markdown(
-            "# Provenance\n\nWith what this book was made. The same suite on the same data gives the same "
-            "results."
+    sounds = pd.DataFrame(
+        [[one.kind, one.sounds, one.seconds, one.source, one.digest[:16]] for one in record.sounds],
+        columns=["kind", "sounds", "seconds", "source", "digest"],
+    )
+    sections = {
+        "Versions": pd.DataFrame(record.versions.items(), columns=["package", "version"]),
+        "Sounds\n\nNoises and impulse responses that signals were changed with.": sounds,
+        "Threshold files": pd.DataFrame(
+            [[one.name, one.title, one.digest[:16]] for one in record.families],
+            columns=["family", "title", "digest"],
         ),
-        pages.output(definitions(facts)),
-        pages.output(_listed_files()),
-        pages.markdown("## Versions"),
-        pages.output(tables.table(versions, ["package", "version"], sortable=False)),
-        *_sounds(record.sounds),
-        pages.markdown("## Threshold files"),
-        pages.output(tables.table(families, ["family", "title", "digest"], sortable=False)),
-    ]
-
-
-def _listed_files() -> Html:
-    """Say how a reader makes sure that the book is as it was built; its own digest cannot stand in it."""
-    listed, made_of = (element("a", name, href=name) for name in (MANIFEST, PROVENANCE))
-    command = element("code", f"sha256sum -c {MANIFEST}")
-    what = ("All files of this book, with the SHA-256 digest of each: ", listed, ". In its folder, ")
-    how = (command, " or soundcheck verify finds what was changed since.")
-    return element("p", *what, *how, " What the book was made of, for programs: ", made_of, ".")
-
-
-def _sounds(groups: Sequence[SoundsRecord]) -> list[dict]:
-    if not groups:
-        return []
-    rows = [[g.kind, g.sounds, g.seconds, g.source, g.digest[:16]] for g in groups]
-    columns = ["kind", "sounds", "seconds", "source", "digest"]
-    words = "## Sounds\n\nNoises and impulse responses that signals were changed with."
-    return [pages.markdown(words), pages.output(tables.table(rows, columns, sortable=False))]
+    }
+    words = "# Provenance\n\nWith what this book was made. The same suite and data give the same results."
+    checked = templates.html("provenance", manifest=MANIFEST, provenance=PROVENANCE)
+    cells = [pages.markdown(words), pages.output(definitions(facts)), pages.output(checked)]
+    for title, frame in sections.items():
+        shown = pages.output(views.table(frame, {name: name for name in frame}, sortable=False))
+        cells += [pages.markdown(f"## {title}"), shown] if len(frame) else []
+    return cells
 
 
 def definitions(facts: list[tuple[str, str]]) -> Html:
     """List facts with their names."""
-    parts = [
-        part for name, value in facts for part in (element("dt", name), element("dd", value, limit=1000))
-    ]
-    return element("dl", *parts, class_="sc-facts")
+    return templates.html("definitions", facts=[(name, shorten(text, 1000)) for name, text in facts])
 
 
 def more_items(count: int) -> Html:
     """Say how many items a list of :data:`LISTED` does not show."""
-    return (
-        element("p", f"… and {count - LISTED} more; left_out.csv lists all.") if count > LISTED else Html("")
-    )
+    return said(f"… and {count - LISTED} more; left_out.csv lists all.") if count > LISTED else Html()

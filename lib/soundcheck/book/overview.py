@@ -1,26 +1,45 @@
-"""The first page: what fails, how good the models are, what could not be concluded and what is missing."""
+"""The first page: how good models are, for whom worse, what breaks them, where they fail, what is unknown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 
 import pandas as pd
 
-from soundcheck.book import findings, pages
-from soundcheck.book.conclusions import conclusions
-from soundcheck.book.model_tables import Kind, family_table, kinds, model_table
+from soundcheck.book import methods, pages
+from soundcheck.common import templates
 from soundcheck.common.escaping import heading
-from soundcheck.report import failures, tables
-from soundcheck.report.bars import legend
+from soundcheck.common.wording import counted, some
+from soundcheck.report import failures, key_figures, tables
+from soundcheck.report.formats import significant
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.names import label
+from soundcheck.report.run_summary import for_groups, standing_notes_in_short, under_changes
+from soundcheck.report.sentences import both_rules
+from soundcheck.report.states import JUDGED, STATE
+from soundcheck.report.verdict_tables import anchor_of
+from soundcheck.results.facts import (
+    ModelFacts,
+    counts,
+    few_speakers,
+    findings,
+    headline,
+)
 from soundcheck.results.page_names import comparison_page, corpus_page, model_page, result_page
-from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
-from soundcheck.results.standing import HOLLOW, standings
-from soundcheck.results.states import NOT_EVALUATED, REPORTED
-from soundcheck.results.summary import tally
+from soundcheck.results.record import ComparisonRecord, KeyFigure, NotebookRecord, RunRecord, StudyRecord
+from soundcheck.results.standing import aspects
+from soundcheck.results.states import FAIL, NOT_EVALUATED, PASS, REPORTED
 
-NEEDED = "model family category task group state mirrors skipped".split()  # of tables of models and families
+HEADS = ("Model", "How good (95 %)", "Works worse for", "Breaks under", "Tests")
+FINDINGS, MODEL_FINDINGS, FEW, MOST_KINDS = 10, 5, 5, 8  # that are listed, the others one link away
+WIDTH, EDGE = 190, 6  # of the drawing of a number against chance
+FEW_TITLE = "Too few speakers to generalise: what these speakers show"
+EVERY = "all_results"
 MOST_LINKS = 50  # models that a method page links to
+SHORT = re.compile(r"^(Correctness|Fairness|Robustness) (of|by|to|in|between) (the |an? )?")
 
 
 def page_of(notebook: NotebookRecord | ComparisonRecord | StudyRecord) -> str:
@@ -30,130 +49,273 @@ def page_of(notebook: NotebookRecord | ComparisonRecord | StudyRecord) -> str:
     return comparison_page(notebook.slug) if isinstance(notebook, ComparisonRecord) else notebook.name
 
 
-def link(text: str | Html, page: str) -> Html:
-    """Link to a page from a page in the top folder."""
-    return element("a", text, href=f"{page}.html")
-
-
-def cells(record: RunRecord, results: pd.DataFrame) -> list[dict]:
-    """Make the first page: what fails, how good the models are, and what could not be concluded.
-
-    Parameters
-    ----------
-    record
-        The run's record.
-    results
-        The results table.
-    """
-    synthetic = any(corpus.synthetic for corpus in record.corpora)
-    standing = standings(results, record.figures)
-    rows = results[failures.counted_in(record, results) & standing.ne(HOLLOW)]
-    made, narrow = kinds(record), results[NEEDED]  # every part of a wide table takes longer to cut out
-    few = findings.of_few_speakers(record, rows, result_page)
-    return [
-        pages.markdown(f"# {heading(record.title, 'Soundcheck')}"),
-        pages.output(
-            join(
-                [
-                    tables.caveats_notice(record.caveats),
-                    conclusions(record, rows),
-                    tables.synthetic_notice(synthetic),
-                ]
-            )
-        ),
-        pages.markdown("## What fails"),
-        pages.output(findings.failed(record, rows, result_page)),
-        *([pages.markdown(f"## {findings.FEW}\n\n{FEW}"), pages.output(few)] if few else []),
-        pages.markdown("## How good the models are\n\n" + SCORES),
-        pages.output(legend()),
-        *_kind_cells(made, lambda kind: model_table(record, narrow, standing, kind)),
-        pages.markdown("## Tests by family"),
-        *_kind_cells(made, lambda kind: family_table(record, narrow, standing, kind, result_page)),
-        pages.markdown("## What could not be concluded\n\n" + INCONCLUSIVE),
-        pages.output(findings.inconclusive_table(record, rows, result_page)),
-        *comparisons(record),
-        pages.markdown("## What is missing"),
-        pages.output(missing(record, results)),
+def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFacts]) -> list[dict]:
+    """Make the first page; ``facts`` are from :func:`soundcheck.results.facts.facts_by_model`."""
+    tested = [own for own in facts.values() if not own.random]
+    rows = pd.concat([own.counted for own in tested]) if tested else results.iloc[:0]
+    concluded = rows["state"].isin((PASS, FAIL)).any()
+    sections = {
+        "Where they fail": heat_map(record, tested),
+        "The largest findings": largest(tested)
+        if rows["state"].eq(FAIL).any()
+        else said(f"{headline(rows)}."),
+        FEW_TITLE: of_few_speakers(record, rows),
+        "What could not be concluded": unknown_groups(tested),
+    }
+    named = [("how to read", "reading"), ("all results", EVERY), ("statistics", "statistics")]
+    top = [
+        links(about(record), named),
+        tables.caveats_notice(record.caveats),
+        tables.synthetic_notice(any(corpus.synthetic for corpus in record.corpora)),
+        Html() if concluded else said(f"{headline(rows)}."),
+        models_table(tested),
+        references([own for own in facts.values() if own.random]),
     ]
+    shown = [pages.markdown(f"# {heading(record.title, 'Soundcheck')}"), pages.output(join(top))]
+    for title, part in sections.items():
+        shown += [pages.markdown(f"## {title}"), pages.output(part)] if part else []
+    last = [pages.markdown("## What is missing"), pages.output(missing(record, results))]
+    return [*shown, *comparisons(record), *last]
 
 
-SCORES = (
-    "The number that says how good a model is at its task, with its 95 % interval; then its tests by "
-    "state. Models that pass more tests of correctness than they fail stand first."
-)
-FEW = (
-    "These differences describe the speakers of the test set. Nothing shows that they are true of other "
-    "speakers of the group, so they count as no failure."
-)
-INCONCLUSIVE = (
-    "An inconclusive test is no pass: what its interval contains is not excluded. Intervals shrink with the "
-    "square root of the number of speakers; the last column plans with that, and with values that stay as "
-    "they are."
-)
+def said(text: str) -> Html:
+    """Write a sentence."""
+    return element("p", text, limit=None)
 
 
-def _kind_cells(made: Sequence[Kind], show: Callable[[Kind], Html]) -> list[dict]:
-    """Make the cells of each kind of model, under its title if there are several."""
-    cells = []
-    for kind in made:
-        if len(made) > 1:
-            cells.append(pages.markdown(f"### {kind.title}"))
-        cells.append(pages.output(show(kind)))
-    return cells
+def about(record: RunRecord) -> str:
+    """Count what was tested."""
+    tested = len(record.models) - len(record.references)
+    corpora = "1 corpus" if len(record.corpora) == 1 else f"{len(record.corpora)} corpora"
+    return f"{counted(tested, 'model')}, {corpora}: "
+
+
+def links(before: str, named: Sequence[tuple[str, str]]) -> Html:
+    """Write links to pages in a line."""
+    parts = [part for text, page in named for part in (element("a", text, href=f"{page}.html"), Html(" · "))]
+    return element("p", before, *parts[:-1], class_="sc-note", limit=None)
+
+
+def models_table(every: Sequence[ModelFacts], root: str = "") -> Html:
+    """Show a row a model: how good it is, for whom it is worse, what breaks it, its tests by state."""
+    if not every:
+        return Html()
+    return templates.html("models", heads=HEADS, models=[model_row(facts, root) for facts in every])
+
+
+def model_row(facts: ModelFacts, root: str) -> dict:
+    """Give what the row of a model shows."""
+    figure, found = facts.headline, facts.counts
+    parts = [(STATE[name], found[name]) for name in reversed(JUDGED)]
+    return {
+        "name": facts.model.name,
+        "address": f"{root}{model_page(facts.model.slug)}.html",
+        "about": re.split(r"[.:;] ", facts.model.description, maxsplit=1)[0],
+        "notes": standing_notes_in_short(facts),
+        "dot": None if figure is None or figure.value is None else dot(figure),
+        "further": list(further(facts)),
+        "groups": for_groups(facts),
+        "changes": under_changes(facts),
+        "parts": parts,
+        "said": ", ".join(f"{number} {state.name}" for state, number in parts),
+    }
+
+
+def dot(figure: KeyFigure) -> SimpleNamespace:
+    """Place a number, its interval and chance on a line from 0 to 1; what lies beyond stands at its end."""
+
+    def place(number: float | None) -> float | None:
+        return None if number is None else round(EDGE + min(max(number, 0.0), 1.0) * (WIDTH - 2 * EDGE), 1)
+
+    span = key_figures.interval(figure) or figure.reason or "no interval"
+    if figure.low is None and (here := key_figures.sample_interval(figure)):
+        span = f"{here} for these speakers"
+    if figure.guessing is not None:
+        span += f"; chance {key_figures.value(figure, figure.guessing)}"
+    return SimpleNamespace(
+        name=key_figures.name(figure),
+        written=key_figures.value(figure),
+        span=span,
+        said=f"{key_figures.sentence(figure)}; {span}",
+        value=place(figure.value),
+        low=place(figure.low),
+        high=place(figure.high),
+        chance=place(figure.guessing),
+    )
+
+
+def further(facts: ModelFacts) -> list[str]:
+    """Write the other numbers of a model on the corpus of its headline, and the class that it finds least."""
+    main = facts.headline
+    if main is None:
+        return []
+    own = [
+        one for one in facts.figures if one.corpus == main.corpus and one != main and one.value is not None
+    ]
+    names = [one.measure if one.measure in key_figures.RATES else one.task for one in own]
+    numbers = [f"{name} {key_figures.value(one)}" for name, one in zip(names, own, strict=True)]
+    lines = [", ".join(numbers)] if numbers else []
+    classes = facts.classes[facts.classes["corpus"].eq(main.corpus) & facts.classes["task"].eq(main.task)]
+    for row in classes.head(1).itertuples():
+        lines.append(f"lowest recall: {label(row.label)} {significant(row.value)}")
+    return lines
+
+
+def references(every: Sequence[ModelFacts]) -> Html:
+    """Write the numbers of random references in a line."""
+    if not every:
+        return Html()
+    numbers = []
+    for facts in every:
+        own = (
+            ""
+            if facts.headline is None
+            else f"{key_figures.name(facts.headline)} {key_figures.value(facts.headline)}"
+        )
+        numbers.append(f"{facts.model.name} {own}".strip())
+    text = f"Random references, for comparison: {some(numbers, FINDINGS)}."
+    return element("p", text, class_="sc-note", limit=None)
+
+
+def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
+    """Show the state of each family for each model, with the number of tests that fail, as links."""
+    failed = {(one.model, one.family) for one in record.notebooks if one.failed}
+    ran = {(one.model, one.family) for one in record.notebooks}
+    found: dict[tuple[str, str], SimpleNamespace] = {}
+    for facts in every:
+        for family, _ in facts.families:
+            place = (facts.model.name, family.name)
+            state, fails = facts.state_of(family)
+            if place not in ran or (state == NOT_EVALUATED and place not in failed):
+                continue
+            words = "failed to run" if place in failed else f"{state}, {counted(fails, 'test')} fail"
+            found[place] = SimpleNamespace(
+                state=STATE[state],
+                fails="failed to run" if place in failed else fails,
+                address=f"{result_page(*place)}.html",
+                said=f"{facts.model.name}, {family.title}: {words}",
+            )
+    families = [one for one in record.families if any(name == one.name for _, name in found)]
+    families.sort(key=lambda one: methods.place(one.name, one.category))
+    rows = [
+        {"name": facts.model.name, "cells": [found.get((facts.model.name, one.name)) for one in families]}
+        for facts in every
+    ]
+    titles = [SHORT.sub("", one.title) for one in families]
+    sections = Counter(methods.section(one.name, one.category) for one in families)
+    return templates.html("heat_map", titles=titles, sections=sections, rows=rows) if found else Html()
+
+
+def largest(facts: Sequence[ModelFacts], most: int = FINDINGS, root: str = "") -> Html:
+    """List the largest findings, of each model and aspect first the largest, so that none hides another."""
+    failing = pd.concat([own.failing for own in facts])
+    every = findings(failing)
+    later = every.groupby(["model", aspects(every)]).cumcount().gt(0)
+    first = later.sort_values(kind="stable").index[:most]
+    accepted = int(failing["accepted"].ne("").sum())
+    words = said(f"{accepted} of {counted(len(failing), 'failure')} accepted.") if accepted else Html()
+    rows = every[every.index.isin(first)]
+    return words + listed(facts[0].record, rows, root, len(every) - len(rows), alone=len(facts) == 1)
+
+
+def listed(record: RunRecord, rows: pd.DataFrame, root: str = "", left: int = 0, alone: bool = False) -> Html:
+    """List rows in words with the way to each, on the page of one model ``alone`` named by their family.
+
+    ``root`` is the way to the first page; ``left`` counts what is not listed.
+    """
+    several = set(rows.groupby("model")["corpus"].nunique().loc[lambda number: number > 1].index)
+    titles = {family.name: family.title for family in record.families}
+    items = []
+    for row in rows.itertuples():
+        found = failures.finding(row, failures.blocks_of(record, row.corpus))
+        more = getattr(row, "more", 0)
+        rests = [found.rests, found.limit, both_rules(row).partition(";")[0]]
+        rests.append(counted(int(more), "more measure") if more else "")
+        items.append(
+            {
+                "name": titles[row.family] if alone else row.model,
+                "address": f"{root}{result_page(row.model, row.family)}.html#{anchor_of(row)}",
+                "who": found.who,
+                "fails": row.state == FAIL,
+                "corpus": row.corpus if row.model in several else "",
+                "says": f"{found.measured} is {found.says}" if found.rests else found.says,
+                "rests": "; ".join(filter(None, rests)),
+                "accepted": getattr(row, "accepted", ""),
+            }
+        )
+    return templates.html("findings", findings=items, left=left, address=f"{root}{EVERY}.html")
+
+
+def of_few_speakers(record: RunRecord, rows: pd.DataFrame, root: str = "", alone: bool = False) -> Html:
+    """List the differences that have too few speakers to generalise, the largest first; empty without any."""
+    own = few_speakers(rows)
+    return listed(record, own.head(FEW), root, max(0, len(own) - FEW), alone) if len(own) else Html()
+
+
+def unknown_groups(every: Sequence[ModelFacts]) -> Html:
+    """Say by kind of group how many speakers would decide half of the tests that are inconclusive."""
+    items = []
+    for facts in every:
+        frame = facts.unknown.sort_values("needed", kind="stable")
+        frame = frame.assign(plan=[failures.planned(row.needed, row.blocks) for row in frame.itertuples()])
+        plans = [
+            f"{some(list(own['kind']), MOST_KINDS).replace('_', ' ')}: {plan}"
+            for plan, own in frame.groupby("plan", sort=False)
+        ]
+        if plans:
+            items.append(
+                ("", facts.model.name, f"{model_page(facts.model.slug)}.html", f": {'; '.join(plans)}")
+            )
+    words = "Inconclusive differences between groups, and how many speakers would decide half of them:"
+    return said(words) + templates.html("links", items=items) if items else Html()
 
 
 def comparisons(record: RunRecord) -> list[dict]:
-    """Show what each comparison found."""
-    rows = []
+    """Say of each comparison what became of the headline of the baseline, with the way to its page."""
+    items = []
     for entry in record.comparisons:
-        counts = ["✗ failed to run", "", ""] if entry.failed else entry.outcomes.values()
-        rows.append([link(entry.name, page_of(entry)), entry.candidate, entry.baseline, *counts])
-    if not rows:
-        return []
-    columns = ["comparison", "candidate", "baseline", "▲ better", "▼ worse", "· no evidence"]
-    words = (
-        "## Comparisons\n\nTests on which the candidate is better or worse than the baseline, by paired "
-        "t-tests at a false discovery rate of 5 % over all tests of the comparison."
-    )
-    return [pages.markdown(words), pages.output(tables.table(rows, columns))]
+        number = ", ".join(f"{count} {name}" for name, count in entry.outcomes.items())
+        words = "failed to run" if entry.failed else " ".join([*entry.headlines[:1], f"Tests: {number}."])
+        named = f"{entry.candidate} for {entry.baseline}"
+        items.append(
+            ("", named if entry.name == named else entry.name, f"{page_of(entry)}.html", f" {words}")
+        )
+    shown = pages.output(templates.html("links", items=items))
+    return [pages.markdown("## Comparisons"), shown] if items else []
 
 
 def tested(record: RunRecord, family: str) -> Html:
     """Link from a method page to the results of its family."""
     models = [entry.model for entry in record.notebooks if entry.family == family][:MOST_LINKS]
     if not models:
-        return element("p", "No model of this book was tested with this family.")
-    links = [element("a", name, href=f"../{result_page(name, family)}.html") for name in models]
-    parts = [part for one in links for part in (one, Html(", "))][:-1]
-    return element("p", element("strong", "Results: "), *parts)
+        return said("No model of this book was tested with this family.")
+    named = [(name, f"../{result_page(name, family)}") for name in models]
+    return links("Results: ", named)
 
 
 def missing(record: RunRecord, results: pd.DataFrame) -> Html:
     """Count what was left out, failed or not evaluated, with the way to the details."""
     items = []
     for corpus in record.corpora:
-        shown = link(corpus.name, corpus_page(corpus.slug))
-        count = len(corpus.unused)
-        if count:
-            items.append(element("li", f"{count} items of the corpus left out: ", shown))
-        items += [element("li", shown, f": {note}") for note in corpus.unlabelled]
+        page = f"{corpus_page(corpus.slug)}.html"
+        if count := len(corpus.unused):
+            items.append((f"{count} items of the corpus left out: ", corpus.name, page, ""))
+        items += [("", corpus.name, page, f": {note}") for note in corpus.unlabelled]
     for model in record.models:
-        count = model.failed + model.unusable
-        if count:
-            text = f"{count} of {model.inputs} inputs without an answer: "
-            items.append(element("li", text, link(model.name, model_page(model.slug))))
+        page = f"{model_page(model.slug)}.html"
+        if count := model.failed + model.unusable:
+            items.append((f"{count} of {model.inputs} inputs without an answer: ", model.name, page, ""))
         if model.answers_of:
-            text = f"not asked in the last run, with answers of {model.answers_of}: "
-            items.append(element("li", text, link(model.name, model_page(model.slug))))
-    items += [
-        element("li", "notebook failed: ", link(entry.display_name, page_of(entry)))
-        for entry in record.failed
-    ]
-    every, found = link("all results", "all_results"), tally(results)
+            words = f"not asked in the last run, with answers of {model.answers_of}: "
+            items.append((words, model.name, page, ""))
+    items += [("notebook failed: ", one.display_name, f"{page_of(one)}.html", "") for one in record.failed]
+    found, every = counts(results), f"{EVERY}.html"
     if found[REPORTED]:
-        why = "values reported without threshold: "
-        items.append(element("li", f"{found[REPORTED]:,} {why}", every))
+        items.append((f"{found[REPORTED]:,} values reported without threshold: ", "all results", every, ""))
     if found[NOT_EVALUATED]:
-        items.append(element("li", f"{found[NOT_EVALUATED]:,} tests not evaluated, with reasons in ", every))
-    complete = element("p", "Nothing was left out, nothing failed, everything was evaluated.")
-    return element("ul", *items) if items else complete
+        items.append(
+            (f"{found[NOT_EVALUATED]:,} tests not evaluated, with reasons in ", "all results", every, "")
+        )
+    if not items:
+        return said("Nothing was left out, nothing failed, everything was evaluated.")
+    return templates.html("links", items=items)

@@ -12,8 +12,8 @@ from soundcheck.corpora.measures import MEASURES
 from soundcheck.report import tables
 from soundcheck.report.corpus_views import group_table
 from soundcheck.report.html import Html
-from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.study_figures import recorded
+from soundcheck.report.words import percent_cell
 
 _LINE = re.compile(r"^<!-- recorded: (\w+) -->$", re.MULTILINE)
 

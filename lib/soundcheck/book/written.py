@@ -6,7 +6,6 @@ import posixpath
 import re
 from collections.abc import Collection
 
-from soundcheck.book import measures, recorded_tables
 from soundcheck.common import resources
 
 REPORT = (
@@ -22,6 +21,8 @@ _LINK = re.compile(r"\[([^\]]*)\]\(([\w./]+)\.(?:md|ipynb)(#[\w-]+)?\)")
 
 def page(name: str) -> str:
     """Read a written page with its recorded tables and lists."""
+    from soundcheck.book import measures, recorded_tables  # late: they load all measures and what draws
+
     text = (resources.root() / "book" / f"{name}.md").read_text(encoding="utf-8")
     return recorded_tables.filled(measures.page(text))
 

@@ -17,7 +17,8 @@ A subset of this module has tables in the place of predictions, one row a segmen
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -25,17 +26,20 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.eligibility import eligible
 from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.groups import compared_columns
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics import brier
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.alignment import AlignedWord, align
+from soundcheck.metrics.combinators import paired_difference, relabel
 from soundcheck.metrics.prediction_intervals import interval_coverage, interval_skill
 from soundcheck.metrics.word_confidence import recognised_words
 from soundcheck.models.stated import BOUNDS, CONFIDENCE, word_names
 from soundcheck.models.stated_words import read_words
 from soundcheck.results.estimates import ALL
 from soundcheck.statistics.evidence import LEAST_BLOCKS
+from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import measure_of
 
 NOTHING_SAID = "the model says nothing of how sure its answers are"
@@ -150,8 +154,8 @@ def _remarks(subset: Subset, stated: Subset) -> Iterator[str]:
         yield f"{len(odd)} {count} {what}"
 
 
-def stated_sweeps(evaluation: Evaluation) -> Iterator[tuple[str, str, dict[str, Subset]]]:
-    """Give name and axis of each series of changes, and a subset a step, clean first, a corpus and task."""
+def stated_sweeps(evaluation: Evaluation) -> Iterator[tuple[PerturbationSeries, dict[str, Subset]]]:
+    """Give each series of changes with a subset a step, clean first, a corpus and task."""
     if _unchanged(evaluation):
         return
     for series in evaluation.family.sweeps.values():
@@ -161,7 +165,7 @@ def stated_sweeps(evaluation: Evaluation) -> Iterator[tuple[str, str, dict[str, 
                 name: _stated(evaluation, subset, identities.get(name, "")) for name, subset in steps.items()
             }
             if not np.isnan(next(iter(stated.values())).predictions.clean[:, 0]).all():
-                yield series.name, series.axis, stated
+                yield series, stated
 
 
 def _unchanged(evaluation: Evaluation) -> str:
@@ -171,11 +175,28 @@ def _unchanged(evaluation: Evaluation) -> str:
     return "" if evaluation.predicts_changes else NO_CHANGES
 
 
-def groups_of(evaluation: Evaluation, subset: Subset, column: str, noun: str = "segment") -> list[str]:
-    """List the groups of a column that are large enough to be compared; notes name the others.
+def judge_change(evaluation: Evaluation, subset: Subset, label: str) -> None:
+    """Judge the change from the clean signals to those of a subset: without the sound, be less confident."""
 
-    ``noun`` says what the rows are.
-    """
+    def change(s: Subset, p: Predictions) -> Statistic:
+        return relabel(paired_difference(measure(p.changed), measure(p.clean)), lambda _: label)
+
+    name, measure = unbiased(evaluation, subset)
+    evaluation.judge(subset, f"{name} Change", change)
+
+
+def compared(
+    evaluation: Evaluation, subset: Subset, tests: Iterable[str], noun: str = "segment"
+) -> dict[str, list[str]]:
+    """List the columns of a corpus and their groups that are large enough; other columns are skipped."""
+    least = evaluation.family.options["minimum_segments"]
+    reason = f"fewer than 2 groups with {least} {noun}s and {LEAST_BLOCKS} speakers"
+    large_enough = functools.partial(groups_of, evaluation, noun=noun)
+    return compared_columns(evaluation, subset, tests, large_enough, reason)
+
+
+def groups_of(evaluation: Evaluation, subset: Subset, column: str, noun: str = "segment") -> list[str]:
+    """List the groups of a column that are large enough to be compared; notes name the others."""
     least, found = evaluation.family.options["minimum_segments"], []
     for group, own in subset.segments.groupby(column, observed=True):
         blocks = len(np.unique(subset.blocks[own.index]))

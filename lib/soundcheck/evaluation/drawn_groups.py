@@ -6,6 +6,8 @@ rows. Notes say what was not drawn.
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from collections.abc import Iterable
 
 import numpy as np
@@ -87,40 +89,29 @@ def accents(evaluation: Evaluation) -> list[Groups]:
 
 
 def languages(evaluation: Evaluation) -> list[Groups]:
-    """Draw segments of the languages that are looked at; those with too few are not compared."""
-    found, options = [], evaluation.family.options
-    wanted, least = options["languages"], options["minimum_segments"]
-    for subset in evaluation.subsets():
-        subset = subset.with_column("language", among(subset.segments["language"], wanted))
-        subset = at_most(evaluation, subset, "language", options["samples"])
-        counts = counts_of(subset, "language", subset.segments["language"].dropna().unique(), least)
-        large = {count.group for count in counts if not count.lacks}
-        found.append(compared(subset, "language", [name for name in wanted if name in large], counts))
-        if len(large) < 2:
-            enough = f"{len(large)} of 2 languages out of {', '.join(wanted)} with at least {least} segments"
-            evaluation.skip(subset, enough)
-    return found
+    """Draw segments of the languages that are looked at; those with too few are not compared.
 
-
-def languages_with_sentiments(evaluation: Evaluation) -> list[Groups]:
-    """Draw segments of the languages that have enough of each sentiment; others have no counts."""
+    A family with sentiments needs enough segments of each, and uses no others.
+    """
     found, options = [], evaluation.family.options
-    wanted, least, sentiments = (options[name] for name in ("languages", "minimum_segments", "sentiments"))
+    wanted, least, sentiments = options["languages"], options["minimum_segments"], options.get("sentiments")
     for subset in evaluation.subsets():
         spoken = among(subset.segments["language"], wanted)
-        spoken[~subset.segments["sentiment"].isin(sentiments).to_numpy()] = None
+        if sentiments:
+            spoken[~subset.segments["sentiment"].isin(sentiments).to_numpy()] = None
         subset = at_most(evaluation, subset.with_column("language", spoken), "language", options["samples"])
-        sizes = subset.segments.groupby(["language", "sentiment"]).size().unstack(fill_value=0)
-        sizes = sizes.reindex(columns=sentiments, fill_value=0)
-        names = [name for name in wanted if name in sizes.index and sizes.loc[name].min() >= least]
-        counts = [
-            GroupCount(f"{name}, {sentiment}", int(sizes.loc[name, sentiment]))
-            for name in names
-            for sentiment in sentiments
-        ]
+        counts = counts_of(subset, "language", subset.segments["language"].dropna().unique(), least)
+        lacks = {count.group: count.lacks for count in counts}
+        for name, sentiment in itertools.product(lacks, sentiments or ()):
+            own = int((subset.mask("language", name) & subset.mask("sentiment", sentiment)).sum())
+            lacks[name] = lacks[name] or eligible([(own, f"segment of {sentiment} sentiment", least)])
+        names = [name for name in wanted if lacks.get(name) == ""]
+        counts = [dataclasses.replace(count, lacks=lacks[count.group]) for count in counts]
         found.append(compared(subset, "language", names, counts))
         if len(names) < 2:
-            evaluation.skip(subset, f"{len(names)} of 2 languages with {least} segments a sentiment")
+            few = f"out of {', '.join(wanted)} with at least {least} segments"
+            few = f"with {least} segments a sentiment" if sentiments else few
+            evaluation.skip(subset, f"{len(names)} of 2 languages {few}")
     return found
 
 

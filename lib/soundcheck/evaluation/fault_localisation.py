@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,8 @@ import pandas as pd
 from soundcheck.common import seeds
 from soundcheck.corpora.languages import among
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Subset, TransformedPredictions
-from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.combinators import difference, relative_difference, restrict
+from soundcheck.evaluation.subset import Measure, Subset, TransformedPredictions
+from soundcheck.metrics.combinators import difference, mean_of, relative_difference, restrict, stack
 from soundcheck.metrics.differential import (
     NOT_ROBUST,
     ROBUST,
@@ -31,9 +30,9 @@ from soundcheck.metrics.differential import (
     word_drops,
     words,
 )
+from soundcheck.metrics.disagreement import dropped_words
 from soundcheck.metrics.regression import mean_value
 from soundcheck.sounds.sources import speech_source
-from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.draws import block_codes
 
 Group = tuple[str, str]
@@ -53,6 +52,17 @@ def vocabulary(evaluation: Evaluation, texts: np.ndarray) -> dict[str, int]:
     """Give the words that are tested, with the times that each is recognised in the signals as they are."""
     options = evaluation.family.options
     return frequent_words(word_counts(texts), options["minimum_count"], options["words"])
+
+
+def dropped(known: Iterable[str], transformation: str) -> Measure:
+    """Measure the share of the recognised words that vanish at the worst level, labelled by the change."""
+    return lambda _, p: stack({transformation: dropped_words(p.clean, p.levels(transformation), list(known))})
+
+
+def mean_dropped(evaluation: Evaluation, known: Iterable[str]) -> Measure:
+    """Measure the share of the recognised words that vanish, averaged over the transformations."""
+    names = list(evaluation.family.transformations)
+    return lambda _, p: mean_of([dropped_words(p.clean, p.levels(name), list(known)) for name in names])
 
 
 def counted_words(
@@ -133,42 +143,44 @@ def words_to_speak(
     return KeywordSentences(group, kinds, refused, surplus, reason)
 
 
-def missing_words(
-    evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]
-) -> list[dict[str, object]]:
-    """Find in how many sentences around words of each kind the word is missing from the transcript."""
-    rows = []
-    for kind, chosen in kinds.items():
-        own = spoken.take(np.flatnonzero(spoken.segments["item"].isin(chosen)))
-        if len(own):
-            blocks, means = _missing(own)
-            found = [evaluation.resample(mean, blocks) for mean in means]
-            rows.append({"kind": kind, "words": sorted(set(own.segments["item"])), "found": found})
-    return rows
+def missing_words(evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Find in how many sentences around words of each kind the word is missing from the transcript.
 
-
-def missing_more(
-    evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]
-) -> dict[str, list[Resampled]]:
-    """Compare how often words that are not robust and robust ones are missing."""
-    masks = [spoken.segments["item"].isin(kinds[kind]).to_numpy() for kind in (NOT_ROBUST, ROBUST)]
-    if not all(mask.any() for mask in masks):
-        return {}
-    blocks, means = _missing(spoken)
-    sides = [[restrict(mean, mask) for mask in masks] for mean in means]
-    return {
-        "difference": [evaluation.resample(difference(*side), blocks) for side in sides],
-        "relative": [evaluation.resample(relative_difference(*side), blocks) for side in sides],
-    }
-
-
-def _missing(spoken: Subset) -> tuple[np.ndarray, list[Statistic]]:
-    """Give words as blocks, and the shares of sentences without their word, clean and changed."""
-    sought, shares = spoken.segments["item"], []
-    for texts in (spoken.predictions.clean, spoken.predictions.changed):
+    Gives rows of robust words, of others and, where there are both, of their differences: ``kind, words,
+    sentences, fewest`` (words of a kind), ``unit``, and of the sides ``clean`` and ``changed`` the value,
+    ``_low``, ``_high`` and ``_why`` there is none.
+    """
+    sought = spoken.segments["item"]
+    masks = {kind: sought.isin(own).to_numpy() for kind, own in kinds.items()}
+    words_of = {kind: sorted(set(sought[mask])) for kind, mask in masks.items() if mask.any()}
+    rows = [
+        {"kind": kind, "words": own, "sentences": int(masks[kind].sum()), "fewest": len(own), "unit": "%"}
+        for kind, own in words_of.items()
+    ]
+    if len(words_of) == len(kinds):
+        both = {"words": [], "sentences": "", "fewest": min(map(len, words_of.values()))}
+        rows += [
+            {"kind": "difference", "unit": "points"} | both,
+            {"kind": "relative difference", "unit": "%"} | both,
+        ]
+    blocks, _ = block_codes(sought.to_numpy(dtype=object))
+    for side, texts in (("clean", spoken.predictions.clean), ("changed", spoken.predictions.changed)):
         pairs = zip(sought, texts, strict=True)
-        shares.append([np.nan if text is None else float(word not in words(text)) for word, text in pairs])
-    return block_codes(sought.to_numpy(dtype=object))[0], [mean_value(np.array(own)) for own in shares]
+        gone = [np.nan if text is None else float(word not in words(text)) for word, text in pairs]
+        shares = {kind: restrict(mean_value(np.array(gone)), mask) for kind, mask in masks.items()}
+        made = {"difference": difference, "relative difference": relative_difference}
+        for row in rows:
+            sides = (shares[NOT_ROBUST], shares[ROBUST])
+            statistic = shares.get(row["kind"]) or made[row["kind"]](*sides)
+            found = evaluation.resample(statistic, blocks)
+            (low,), (high,) = found.interval()
+            row |= {
+                side: found.value[0],
+                f"{side}_low": low,
+                f"{side}_high": high,
+                f"{side}_why": found.reasons[0],
+            }
+    return pd.DataFrame(rows)
 
 
 def average_drops(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:

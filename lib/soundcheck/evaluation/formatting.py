@@ -21,7 +21,6 @@ import pandas as pd
 from soundcheck.corpora.languages import among
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
-from soundcheck.evaluation.words import wer
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import stack
@@ -29,7 +28,7 @@ from soundcheck.metrics.entities import Entity, closest, compare_entities, find_
 from soundcheck.metrics.formatting import MARKS, format_errors, has_capitals, has_marks, split_marks
 from soundcheck.metrics.normalisation import NORMALISERS, fold_case
 from soundcheck.metrics.word_errors import Counts, word_errors
-from soundcheck.metrics.word_rates import ratio_of_sums
+from soundcheck.metrics.word_rates import ratio_of_sums, wer
 from soundcheck.metrics.writing import MIXED, WORD, unit_of, without_blanks
 from soundcheck.models.reference import reference_predictions
 
@@ -132,7 +131,17 @@ class Formatting:
                 found |= {kind for kind, *_ in find_entities(read(text, english), self.names)}
         return sorted(found)
 
-    # Measures
+    @property
+    def measures(self) -> dict[str, Measure]:
+        """Measures of the tests, in their order."""
+        return {
+            "Punctuation Error Rate": self.punctuation,
+            "Punctuation Error Rate Per Mark": self.each_mark,
+            "Capital Error Rate": self.capitals,
+            "Word Error Rate With Capitals": self.words_with_case,
+            "Word Error Rate Without Capitals": self.words_without_case,
+            "Entity Error Rate": self.lost_entities,
+        }
 
     def punctuation(self, subset: Subset, predictions: Predictions) -> Statistic:
         """Errors of all marks by the marks of the references."""
@@ -230,31 +239,24 @@ def plain_writer(subset: Subset) -> Predictions:
 def fitting_tests(formatting: Formatting) -> Iterator[tuple[Subset, dict[str, Measure]]]:
     """Give each corpus and the tests that its references allow; the others are skipped, with the reason."""
     evaluation = formatting.evaluation
-    of_marks = {
-        "Punctuation Error Rate": formatting.punctuation,
-        "Punctuation Error Rate Per Mark": formatting.each_mark,
-    }
-    of_capitals = {
-        "Capital Error Rate": formatting.capitals,
-        "Word Error Rate With Capitals": formatting.words_with_case,
-        "Word Error Rate Without Capitals": formatting.words_without_case,
-    }
     for subset in formatting.subsets():
         apart = unit_of(subset.truth) == WORD
-        possible = [
-            (of_marks, any(map(has_marks, subset.truth)), NO_MARKS),
-            (of_capitals, any(map(has_capitals, subset.truth)), NO_CAPITALS),
-            ({"Entity Error Rate": formatting.lost_entities}, bool(formatting.classes(subset)), NO_ENTITIES),
-        ]
+        marks, capitals = any(map(has_marks, subset.truth)), any(map(has_capitals, subset.truth))
+        obstacles = {
+            "Punctuation": "" if marks else NO_MARKS,
+            "Entity": "" if formatting.classes(subset) else NO_ENTITIES,
+        }
         tests: dict[str, Measure] = {}
-        for own, there, why in possible:
-            own = {test: measure for test, measure in own.items() if test in evaluation.family.tests}
-            if apart and there:
-                tests |= own
-            for test in () if apart and there else own:
+        for test, measure in formatting.measures.items():
+            if test not in evaluation.family.tests:
+                continue
+            why = obstacles.get(test.split()[0], "" if capitals else NO_CAPITALS)
+            if why or not apart:
                 evaluation.skip(subset, why if apart else NO_WORDS, test)
+            else:
+                tests[test] = measure
         others = int((~formatting.english(subset)).sum())
         if others:
-            told = f"{others} of {len(subset)} segments are not in English"
-            evaluation.note(f"{subset.corpus}: {told}, of them only names are entities")
+            said = f"{others} of {len(subset)} segments are not in English"
+            evaluation.note(f"{subset.corpus}: {said}, of them only names are entities")
         yield subset, tests

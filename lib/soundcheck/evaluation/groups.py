@@ -26,6 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import numpy as np
 
 from soundcheck.evaluation.conclusions import GroupGap
+from soundcheck.evaluation.eligibility import skip_small_groups
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.measure_sets import MeasureSet
 from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
@@ -74,11 +75,7 @@ def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence
 
 
 def compare(
-    evaluation: Evaluation,
-    found: Sequence[Groups],
-    measures: MeasureSet,
-    *,
-    against: str = EVERYBODY,
+    evaluation: Evaluation, found: Sequence[Groups], measures: MeasureSet, *, against: str = EVERYBODY
 ) -> None:
     """Judge a set of measures for all groups; those that are too small get their values."""
     for one in found:
@@ -121,28 +118,31 @@ def judge_groups(
     see :func:`soundcheck.statistics.group_sizes.equal_size`.
     """
     masks = {group: subset.mask(column, group) for group in groups}
-    inside = subset.mask(*context) if context else np.ones(len(subset), dtype=bool)
-    sizes = [int((mask & inside).sum()) for mask in masks.values()]
-    measures = {
-        test: once(called) for test, called in tests.items()
-    }  # asked for the same statistic several times
-    bases = measures
-    if context:
-        bases = {test: functools.partial(_moved, measure, inside) for test, measure in measures.items()}
-    names = {
-        group: ", ".join(": ".join(pair) for pair in ((column, group), context) if pair) for group in groups
-    }
+    rows, everybody = list(masks.values()), np.ones(len(subset), dtype=bool)
+    inside = subset.mask(*context) if context else everybody
+    sizes = [int((mask & inside).sum()) for mask in rows]
+    where = f", {': '.join(context)}" if context else ""
+    names = {group: f"{column}: {group}{where}" for group in groups}
+
+    def own(measure: Measure, s: Subset, p: Predictions) -> Statistic:
+        return shift(measure(s, p, inside), everybody, inside) if context else measure(s, p)
+
+    def difference(measure: Measure, place: int, s: Subset, p: Predictions) -> Statistic:
+        if context:
+            return shift_difference(measure(s, p, inside), rows, place, inside)
+        if against == AVERAGE:
+            return against_average(measure(s, p), rows, place)
+        return against_all(measure(s, p), rows[place])
+
+    called = {test: once(measure) for test, measure in tests.items()}  # once, not for each group
+    bases = {test: functools.partial(own, measure) for test, measure in called.items()}
     evaluation.estimate_groups(subset, bases, {names[group]: mask for group, mask in masks.items()})
-    rows = list(masks.values())
     for place, group in enumerate(groups):
         sized = subset.sized(len(groups), group_sizes.equal_size(sizes, place))
-        for test, measure in measures.items():
-            if context:
-                compared = functools.partial(_shifted, measure, rows, place, inside)
-            else:
-                compared = functools.partial(_compared, measure, rows, place, against)
+        for test, measure in called.items():
             gap = GroupGap(bases[test], masks[group], *evaluation.reference(subset, column, masks, group))
-            evaluation.judge(sized, test, compared, names[group], gap=gap)
+            against_others = functools.partial(difference, measure, place)
+            evaluation.judge(sized, test, against_others, names[group], gap=gap)
 
 
 def estimate_others(
@@ -161,41 +161,6 @@ def estimate_others(
         why = {part: lacks[group] or "no other group is large enough" for group, part in parts.items()}
         sized = subset.sized(len(lacks), len(subset) // len(lacks))
         evaluation.estimate_groups(sized, tests, masks, why)
-
-
-def _compared(
-    measure: Measure,
-    masks: Sequence[np.ndarray],
-    place: int,
-    against: str,
-    subset: Subset,
-    predictions: Predictions,
-) -> Statistic:
-    statistic = measure(subset, predictions)
-    if against == AVERAGE:
-        return against_average(statistic, masks, place)
-    return against_all(statistic, masks[place])
-
-
-def _shifted(
-    measure: Callable[[Subset, Predictions, np.ndarray], Statistic],
-    masks: Sequence[np.ndarray],
-    place: int,
-    inside: np.ndarray,
-    subset: Subset,
-    predictions: Predictions,
-) -> Statistic:
-    return shift_difference(measure(subset, predictions, inside), masks, place, inside)
-
-
-def _moved(
-    measure: Callable[[Subset, Predictions, np.ndarray], Statistic],
-    inside: np.ndarray,
-    subset: Subset,
-    predictions: Predictions,
-) -> Statistic:
-    everybody = np.ones(len(subset), dtype=bool)
-    return shift(measure(subset, predictions, inside), everybody, inside)
 
 
 def restricted(subset: Subset, column: str, groups: Sequence[str]) -> Subset:
@@ -225,3 +190,19 @@ def compared_columns(
         for test in tests:
             evaluation.skip(subset, reason if known else f"the corpus has no column {column}", test, column)
     return found
+
+
+def judge_columns(
+    evaluation: Evaluation,
+    subset: Subset,
+    tests: Mapping[str, Measure],
+    few: str = "",
+    against: str = EVERYBODY,
+) -> tuple[list[tuple[object, ...]], dict[str, list[str]]]:
+    """Judge the groups of each column of the family; gives those that are too small, and those compared."""
+    few = few or f"fewer than 2 groups with {evaluation.family.options['minimum_segments']} segments"
+    small = skip_small_groups(evaluation, subset, tests)
+    compared = compared_columns(evaluation, subset, tests, evaluation.groups, few)
+    for column, groups in compared.items():
+        judge_groups(evaluation, subset, column, groups, tests, against=against)
+    return small, compared

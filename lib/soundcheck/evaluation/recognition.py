@@ -25,11 +25,12 @@ from soundcheck.evaluation import corpus_view
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.judging import Judging
-from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
+from soundcheck.evaluation.subset import CLEAN, Measure, Predictions, Subset, TransformedPredictions
 from soundcheck.evaluation.transcripts import FIRST, HEARD, SAID, TranscriptReader
 from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
-from soundcheck.metrics.disagreement import Setting, distance_table, group_distances
+from soundcheck.metrics.combinators import mean_of
+from soundcheck.metrics.disagreement import Setting, distance_table, group_distances, violation_proportions
 from soundcheck.metrics.normalisation import noise_marks
 from soundcheck.metrics.writing import without_blanks
 from soundcheck.models.reference import reference_predictions
@@ -355,3 +356,17 @@ def _mean_distances(distances: Sequence[pd.DataFrame]) -> dict[Setting, float]:
         return {}
     means = pd.concat(known).groupby(["transformation", "level"])["distance"].mean()
     return {setting: float(mean) for setting, mean in means.items()}
+
+
+VIOLATIONS = {"Violations Against Recognisers": False, "Violations Against Transcripts": True}
+
+
+def mean_violations(evaluation: TextTasks, pairs: Sequence[RecogniserPair], counted: np.ndarray) -> Measure:
+    """Measure how often each group is violated, on average over some pairs, under the settings that count."""
+
+    def measure(_: Subset, predictions: Predictions) -> Statistic:
+        found = [(evaluation.distances(pair, random=predictions.random), pair.groups) for pair in pairs]
+        tau = evaluation.family.options["tau"]
+        return mean_of([violation_proportions(*both, tau, counted) for both in found])
+
+    return measure

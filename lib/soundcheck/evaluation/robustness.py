@@ -23,7 +23,6 @@ import pandas as pd
 from soundcheck.augment.registry import missing
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
-from soundcheck.evaluation.words import characters_of
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.change import TOLERANCE, unchanged
 from soundcheck.metrics.classification import unweighted_average_recall
@@ -33,7 +32,7 @@ from soundcheck.metrics.regression import concordance_cc
 from soundcheck.metrics.verification import equal_error_rate, min_dcf
 from soundcheck.metrics.weighted import Remembered, Weighted, weighted_sums
 from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
-from soundcheck.metrics.word_rates import missing_as_empty
+from soundcheck.metrics.word_rates import characters_of, missing_as_empty
 from soundcheck.metrics.writing import WORD, unit_of
 from soundcheck.statistics.crossing import Crossing, crossing
 from soundcheck.suite.entries import ERROR

@@ -11,9 +11,9 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.changed_segments import growing_steps, swept_rows
 from soundcheck.evaluation.evaluation import CLEAN, Evaluation
-from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.classification import class_numbers
-from soundcheck.metrics.temporal import FileChanges, Neighbours, file_changes, neighbours
+from soundcheck.metrics.temporal import FileChanges, Neighbours, drift, file_changes, neighbours
 from soundcheck.suite.families import PerturbationSeries
 
 GROWTH = ("Added Change", "Drift")  # how the tests under a growing change begin
@@ -41,6 +41,31 @@ def changes(subset: Subset, first: np.ndarray | None, second: np.ndarray, pairs:
         codes = [class_numbers(own, subset.task.classes) for own in values]
         values = [np.where(own < 0, np.nan, own.astype(float)) for own in codes]
     return file_changes(*values, pairs, LARGEST[subset.task.kind], classes=not subset.task.is_regression)
+
+
+def measures(pairs: Neighbours) -> dict[str, Measure]:
+    """Give what is measured of the changes of files: name of the test -> measure."""
+    tests = {
+        "Mean Absolute Error": FileChanges.mean_absolute_error,
+        "Mean Directional Error": FileChanges.mean_error,
+        "Jensen Shannon Distance": FileChanges.jensen_shannon_distance,
+        "Reactivity": FileChanges.reactivity,
+        "Stability": FileChanges.stability,
+    }
+    return {
+        name: lambda s, p, test=test: test(changes(s, s.truth, p.clean, pairs))
+        for name, test in tests.items()
+    }
+
+
+def growth_measures(subset: Subset, pairs: Neighbours) -> dict[str, Measure]:
+    """Give what is measured under a growing change: how the name of the test begins -> measure."""
+    found: dict[str, Measure] = {
+        "Added Change": lambda s, p: changes(s, p.clean, p.changed, pairs).mean_error()
+    }
+    if subset.task.is_regression:
+        found["Drift"] = lambda _, p: drift(p.clean, p.changed, pairs)
+    return found
 
 
 def subsets_in_time(evaluation: Evaluation) -> list[tuple[Subset, Neighbours]]:

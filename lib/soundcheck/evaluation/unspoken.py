@@ -13,6 +13,8 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -24,6 +26,7 @@ from soundcheck.corpora.languages import among
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.additive import Statistic, value
+from soundcheck.metrics.combinators import stack
 from soundcheck.metrics.made_up import (
     character_counts,
     empty_answers,
@@ -35,6 +38,8 @@ from soundcheck.metrics.made_up import (
 from soundcheck.metrics.word_errors import word_errors
 from soundcheck.sounds.sound import SoundSet
 from soundcheck.suite.entries import SPEECH_KINDS
+
+Answered = Callable[[Predictions], Statistic]  # a measure of the answers to a kind of sound
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -136,28 +141,31 @@ def empty(predictions: Predictions) -> Statistic:
     return empty_answers(predictions.changed, missing=np.nan if predictions.random else 0.0)
 
 
-def words_a_minute(kind: Kind, predictions: Predictions) -> Statistic:
-    """Words for each minute that was heard."""
-    return per_minute(word_counts(predictions.changed), kind.heard)
+def judge_kinds(evaluation: Evaluation, kinds: Sequence[Kind]) -> None:
+    """Judge the answers to each kind of sound, which is named in the row."""
+    every = [(kind, *one) for kind in kinds for one in _measures(kind, evaluation.family.options["repeats"])]
+    every += [(kind, "Inserted Words Per Minute", _inserted(kind)) for kind in kinds if kind.followed]
+    for kind, test, measure in every:
+        labelled = functools.partial(_labelled, kind.name, measure)
+        evaluation.judge(kind.subset, test, labelled)
 
 
-def characters_a_minute(kind: Kind, predictions: Predictions) -> Statistic:
-    """Characters for each minute that was heard."""
-    return per_minute(character_counts(predictions.changed), kind.heard)
+def _labelled(name: str, measure: Answered, _: Subset, predictions: Predictions) -> Statistic:
+    return stack({name: measure(predictions)})
 
 
-def repeating(predictions: Predictions, repeats: dict[str, int]) -> Statistic:
-    """Share of answers in which words repeat, see :func:`soundcheck.metrics.made_up.repeating_answers`."""
-    return repeating_answers(predictions.changed, repeats["words"], repeats["times"])
+def _measures(kind: Kind, repeats: Mapping[str, int]) -> Iterator[tuple[str, Answered]]:
+    yield "Characters Per Minute", lambda p: per_minute(character_counts(p.changed), kind.heard)
+    if kind.silent:
+        yield "Share Of Empty Answers", empty
+        yield "Words Per Minute", lambda p: per_minute(word_counts(p.changed), kind.heard)
+    if not kind.looped:
+        yield "Repeated Words", lambda p: repeating_answers(p.changed, repeats["words"], repeats["times"])
 
 
-def inserted(kind: Kind, predictions: Predictions) -> Statistic:
-    """Words that were put into the answer to the speech alone, for each minute that nobody speaks.
-
-    The answers to the speech with and without what follows are aligned with as few errors as possible; what
-    the first has more is supported by no speech.
-    """
-    return per_minute(word_errors(predictions.clean, predictions.changed).insertions, kind.unspoken)
+def _inserted(kind: Kind) -> Answered:
+    """Measure what the answer has more than that to the speech alone, for each minute that nobody speaks."""
+    return lambda p: per_minute(word_errors(p.clean, p.changed).insertions, kind.unspoken)
 
 
 IN_CORPUS = "Other Language Of The Corpus"

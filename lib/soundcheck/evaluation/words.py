@@ -13,18 +13,32 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from soundcheck.evaluation.certainty import judged_by
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import EVERYBODY
 from soundcheck.evaluation.subset import Measure, Subset
-from soundcheck.metrics import writing
+from soundcheck.metrics import confidence, writing
 from soundcheck.metrics.additive import Statistic, value
-from soundcheck.metrics.word_errors import Counts, character_errors, error_rates, word_error_rate, word_errors
+from soundcheck.metrics.combinators import paired, paired_difference, relative_difference, stack
+from soundcheck.metrics.made_up import empty_answers
+from soundcheck.metrics.word_confidence import normalised_cross_entropy
+from soundcheck.metrics.word_errors import error_rates, word_error_rate, word_errors
+from soundcheck.metrics.word_rates import (
+    cer,
+    characters_of,
+    error_rate_with_missing,
+    match_error_rate,
+    sentence_error_rate,
+    wer,
+    word_information_lost,
+)
 from soundcheck.metrics.writing import CHARACTER, MIXED, WORD, unit_of
+from soundcheck.results.estimates import ALL
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.draws import every_segment
 from soundcheck.statistics.evidence import Scale
@@ -33,32 +47,6 @@ RATE_COLUMNS = (
     *("corpus", "column", "group", "value", "insertions", "deletions", "substitutions", "low", "high"),
     *("standard_error", "characters", "words", "segments", "blocks"),
 )
-
-
-def wer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Word error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing."""
-    counts = word_errors(references, hypotheses)
-    return word_error_rate(counts.words, counts.errors)
-
-
-def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing.
-
-    Blanks are no characters where references are in scripts without blanks between words.
-    """
-    counts = characters_of(references, hypotheses)
-    return word_error_rate(counts.words, counts.errors)
-
-
-def group_error_rate(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Error rate by which groups are compared: of words, or of characters if their scripts may differ."""
-    return (cer if unit_of(references) == MIXED else wer)(references, hypotheses)
-
-
-def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
-    """Count character errors as :func:`cer` does."""
-    unit = unit_of(references)
-    return character_errors(references, hypotheses, blanks=None if unit == MIXED else unit != CHARACTER)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -79,18 +67,47 @@ class Compared:
         return {way: found.replicates[:, 0] for way, found in ways.items() if len(found.replicates)}
 
 
-def compare(evaluation: Evaluation, subset: Subset, other: str, unit: str, difference: Statistic) -> Compared:
+def _absolute(said: Sequence, ours: Sequence, theirs: Sequence, other: str) -> Statistic:
+    return stack({other: paired_difference(wer(said, ours), wer(said, theirs))})
+
+
+def _relative(said: Sequence, ours: Sequence, theirs: Sequence, other: str) -> Statistic:
+    return stack({other: relative_difference(*paired(wer(said, ours), wer(said, theirs)))})
+
+
+COMPARISONS = {  # test -> this recogniser's rate minus that of another one, or the same by the other's
+    "Word Error Rate Difference": _absolute,
+    "Relative Word Error Rate Difference": _relative,
+}
+
+
+def compare(evaluation: Evaluation, subset: Subset, other: str, theirs: np.ndarray, test: str) -> Compared:
     """Resample a difference between the tested recogniser and another one, blocks as well as segments."""
-    counts = word_errors(subset.truth, subset.predictions.clean)
+    texts = subset.truth, subset.predictions.clean
+    difference = COMPARISONS[test](*texts, theirs, other)
     return Compared(
         evaluation.model,
         other,
         subset.corpus,
-        unit,
-        int(counts.words[difference.rows].sum()),
+        "%" if test.startswith("Relative") else "points",
+        int(word_errors(*texts).words[difference.rows].sum()),
         evaluation.resample(difference, subset.blocks),
         evaluation.resample(difference, every_segment(len(subset))),
     )
+
+
+def confidence_measures(bins: int) -> dict[str, Measure]:
+    """Give the measures of confidences of words or transcripts, test -> measure."""
+    return {
+        "Expected Calibration Error": lambda s, p: confidence.debiased_calibration_error(
+            *judged_by(p.clean), s.blocks, bins
+        ),
+        "Overconfidence": lambda s, p: confidence.overconfidence(*judged_by(p.clean)),
+        "Normalised Cross Entropy": lambda s, p: normalised_cross_entropy(*judged_by(p.clean)),
+        "Relative Area Under Risk": lambda s, p: confidence.area_under_risk(
+            *judged_by(p.clean), s.blocks, relative=True
+        ),
+    }
 
 
 def group_rates(evaluation: Evaluation, subset: Subset, columns: Sequence[str]) -> list[dict[str, object]]:
@@ -120,6 +137,55 @@ def group_rates(evaluation: Evaluation, subset: Subset, columns: Sequence[str]) 
             }
         )
     return rows
+
+
+PROFILE = ("substitution_rate", "deletion_rate", "insertion_rate", "empty_answer_rate")
+
+
+def error_profile(
+    evaluation: Evaluation, subset: Subset, columns: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    """Estimate which errors everybody has and each group of some columns, for the tables of the run.
+
+    Substitutions, deletions and insertions are shares of the words of the references, or of their characters
+    where words cannot be told apart; empty answers are shares of the segments in which something was said.
+    """
+    texts = subset.truth, subset.predictions.clean
+    counts = (characters_of if unit_of(subset.truth) == CHARACTER else word_errors)(*texts)
+    answers = np.array([None if not said else text for said, text in zip(*texts, strict=True)] + [None])[:-1]
+    kinds = (counts.substitutions, counts.deletions, counts.insertions)
+    statistics = [*(word_error_rate(counts.words, errors) for errors in kinds), empty_answers(answers)]
+    measures = {
+        name: lambda _subset, _predictions, own=own: own
+        for name, own in zip(PROFILE, statistics, strict=True)
+    }
+    parts = {
+        f"{column}: {name}": subset.mask(column, name) for column, own in columns.items() for name in own
+    }
+    return evaluation.estimates(subset, measures, {ALL: None} | parts)
+
+
+def _of_texts(rate: Callable[[Sequence, Sequence], Statistic]) -> Measure:
+    return lambda subset, predictions: rate(subset.truth, predictions.clean)
+
+
+RATES = {  # test -> its measure
+    "Word Error Rate": _of_texts(wer),
+    "Character Error Rate": _of_texts(cer),
+    "Mixed Error Rate": _of_texts(wer),
+    "Word Error Rate With Missing": _of_texts(error_rate_with_missing),
+    "Character Error Rate With Missing": _of_texts(
+        lambda said, heard: error_rate_with_missing(said, heard, characters_of)
+    ),
+    "Mixed Error Rate With Missing": _of_texts(error_rate_with_missing),
+    "Sentence Error Rate": _of_texts(lambda *texts: sentence_error_rate(characters_of(*texts))),
+    "Match Error Rate": _of_texts(lambda *texts: match_error_rate(word_errors(*texts))),
+    "Word Information Lost": _of_texts(lambda *texts: word_information_lost(word_errors(*texts))),
+}
+DIFFERENCES = {  # test of groups -> the measure that is compared
+    "Word Error Rate Difference": _of_texts(wer),
+    "Character Error Rate Difference": _of_texts(cer),
+}
 
 
 OF_WORDS = {  # test of words -> the one that takes its place where words cannot be told apart
@@ -184,7 +250,7 @@ def fitting_tests(
         yield subset, own
 
 
-def speech_rates(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.DataFrame]:
+def speech_rates(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
     """Compute the error rate by length of the reference and by speaking rate."""
     unit, options = unit_of(subset.truth), evaluation.family.options
     count = characters_of if unit == CHARACTER else word_errors
@@ -211,7 +277,7 @@ def speech_rates(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.Data
                 place = (subset.corpus, unit, column, name, group)
                 blocks = one.speakers or len(np.unique(subset.blocks[own]))
                 rows.append((*place, one.value, one.low, one.high, units, one.segments, blocks))
-    return value(word_error_rate(counts.words, counts.errors)), pd.DataFrame(rows, columns=BIN_COLUMNS)
+    return pd.DataFrame(rows, columns=BIN_COLUMNS)
 
 
 def _names(ends: Sequence[float], *, whole: bool) -> list[str]:

@@ -22,7 +22,34 @@ import pandas as pd
 
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
-from soundcheck.metrics.word_errors import NO_WORDS, Counts, word_error_rate, word_errors
+from soundcheck.metrics.word_errors import NO_WORDS, Counts, character_errors, word_error_rate, word_errors
+from soundcheck.metrics.writing import CHARACTER, MIXED, unit_of
+
+
+def wer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Word error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing."""
+    counts = word_errors(references, hypotheses)
+    return word_error_rate(counts.words, counts.errors)
+
+
+def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing.
+
+    Blanks are no characters where references are in scripts without blanks between words.
+    """
+    counts = characters_of(references, hypotheses)
+    return word_error_rate(counts.words, counts.errors)
+
+
+def group_error_rate(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Error rate by which groups are compared: of words, or of characters if their scripts may differ."""
+    return (cer if unit_of(references) == MIXED else wer)(references, hypotheses)
+
+
+def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
+    """Count character errors as :func:`cer` does."""
+    unit = unit_of(references)
+    return character_errors(references, hypotheses, blanks=None if unit == MIXED else unit != CHARACTER)
 
 
 def ratio_of_sums(counts: Sequence[float], parts: Sequence[float], nothing: str = "") -> Statistic:

@@ -1,17 +1,16 @@
-"""Markdown for hubs and repositories: text from data made harmless, tables, links.
+"""Markdown for hubs and repositories: text from data made harmless, links.
 
 Conventions
 -----------
 - GitHub's flavour: tables with pipes, HTML and formulas are obeyed by those who show it, so that texts from
   data keep nothing of either. They end up on one line and never begin one.
-- What is made here needs no escaping a second time; only :func:`inline` and :func:`paragraphs` escape.
+- Templates escape by :func:`inline` whatever they print; what the filters here give is finished.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
 
 from soundcheck.common import templates
 from soundcheck.common.escaping import shorten, xml_text
@@ -26,12 +25,7 @@ _LIVE = re.compile(r"\||\$|://|www\.|@", re.IGNORECASE)  # cells, formulas, addr
 def inline(value: object, limit: int | None = LIMIT) -> str:
     r"""Make a value safe as Markdown text on one line, in a paragraph, an item, a heading or a cell.
 
-    Parameters
-    ----------
-    value
-        Anything; its ``str`` is shown.
-    limit
-        Characters after which the text is cut; ``None`` keeps all of it.
+    It is cut after ``limit`` characters; ``None`` keeps all of it.
 
     Examples
     --------
@@ -45,14 +39,10 @@ def inline(value: object, limit: int | None = LIMIT) -> str:
         text = shorten(text, limit)
     text = _SPECIAL.sub(lambda found: f"\\{found.group()}", text)
     text = html.escape(text, quote=False)
-    text = _LIVE.sub(lambda found: _entity(found.group()), text)
+    text = _LIVE.sub(lambda found: _ENTITIES.get(found[0]) or f"{found[0][:-1]}&#46;", text)
     if re.match(r"[-+=#:]", text):
         return f"\\{text}"
     return re.sub(r"^(\d{1,9})([.)])(?= |$)", r"\1\\\2", text)  # the beginning of a numbered list
-
-
-def _entity(found: str) -> str:
-    return _ENTITIES.get(found) or f"{found[:-1]}&#46;"
 
 
 def paragraphs(text: str) -> Html:
@@ -73,38 +63,3 @@ def code(text: str) -> Html:
 
 
 templates.FILTERS |= {"code": code, "linked": linked, "paragraphs": paragraphs}
-
-
-def link(shown: str, address: str) -> str:
-    """Link to an address that is known to be harmless; without one the text alone.
-
-    Parameters
-    ----------
-    shown
-        Markdown.
-    address
-        From :meth:`soundcheck.publish.card_context.CardContext.link`.
-    """
-    return f"[{shown}]({address})" if address else shown
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[int] = ()) -> str:
-    """Write a table.
-
-    Parameters
-    ----------
-    head
-        Titles of the columns.
-    rows
-        Cells, Markdown on one line each.
-    numbers
-        Columns, from 0, that are set to the right.
-    """
-    ruler = ["---:" if place in numbers else "---" for place in range(len(head))]
-    lines = [head, ruler, *rows]
-    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
-
-
-def bullets(items: Iterable[str]) -> str:
-    """Write a list of Markdown items."""
-    return "\n".join(f"- {item}" for item in items)

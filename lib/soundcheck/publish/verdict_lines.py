@@ -15,9 +15,8 @@ from soundcheck.common.escaping import shorten, terminal
 from soundcheck.common.wording import counted
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import inline
-from soundcheck.report import key_figures
+from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import significant
-from soundcheck.report.inconclusive import not_excluded
 from soundcheck.results.conclusion import conclusion
 from soundcheck.results.facts import headline
 from soundcheck.results.record import KeyFigure
@@ -26,6 +25,7 @@ from soundcheck.results.standing import aspects
 INCONCLUSIVE = "What could not be concluded:"
 MOST_FIGURES = 4  # numbers that the first line names
 MOST_CHARACTERS = 90  # of a name
+_NO_CHANCE = "without a chance level to compare with"
 _SENTENCE = 320  # characters
 _LIVE = re.compile(r"(?<=[@#!$%~])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)  # mentions, addresses
 
@@ -88,17 +88,13 @@ def _good(facts: ModelFacts) -> str:
     several = len({one.corpus for one in figures}) > 1
     found: dict[str, list[str]] = {}
     for figure in figures[:MOST_FIGURES]:
-        found.setdefault(_compared_with_chance(figure), []).append(_figure(figure, several))
+        found.setdefault(key_figures.against_chance(figure) or _NO_CHANCE, []).append(
+            _figure(figure, several)
+        )
     said = "; ".join(f"{words}: {', '.join(numbers)}" for words, numbers in found.items())
     said += f", {len(figures) - MOST_FIGURES} more" if len(figures) > MOST_FIGURES else ""
     synthetic = " Some of the speech is synthetic, made by a machine." if facts.synthetic else ""
     return f"{name} is {said}.{synthetic}"
-
-
-def _compared_with_chance(figure: KeyFigure) -> str:
-    if key_figures.worse_than_chance(figure):
-        return key_figures.WORSE_THAN_CHANCE
-    return key_figures.EXPLAINED.get(figure.standing, "without a chance level to compare with")
 
 
 def _figure(figure: KeyFigure, several: bool) -> str:
@@ -126,7 +122,7 @@ def _inconclusive(facts: ModelFacts) -> str:
     rows, few, parts = facts.inconclusive, facts.few, []
     if len(rows):
         parts.append(f"{counted(len(rows), 'test')} {'is' if len(rows) == 1 else 'are'} inconclusive")
-        bound, where = not_excluded(rows)
+        bound, where = failures.not_excluded(rows)
         known = f": a difference of up to {significant(bound)} is not excluded ({plain(where)})"
         parts[-1] += known if where else ""
     if len(few):

@@ -24,7 +24,7 @@ from soundcheck.metrics.disagreement import Setting, degradations
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.metrics.word_changes import word_changes
 from soundcheck.metrics.word_rates import missing_as_empty
-from soundcheck.report.examples import WORST, Example, Scene, Words, choose
+from soundcheck.report.examples import TYPICAL, Example, Scene, Words, choose
 from soundcheck.report.formats import number
 from soundcheck.report.players import Side, settings, signal_of
 from soundcheck.suite.families import Perturbation
@@ -37,41 +37,36 @@ def moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> 
     """Choose the segments whose prediction a change moves most, each once; of values if there are any."""
     found = []
     for subset in [one for one in subsets if one.task.is_regression] or subsets:
-        clean, changed = subset.predictions.clean, subset.predictions.changed
-        both = pd.notna(clean) & pd.notna(changed)
-        moved = np.zeros(len(subset))
-        moved[both] = (
-            np.abs(changed[both] - clean[both]) if subset.task.is_regression else changed[both] != clean[both]
-        )
-        keys = subset.segments["key"].to_numpy(dtype=object)
-        found += [(-moved[n], keys[n], subset.change, int(n), subset) for n in np.flatnonzero(moved > 0)]
+        clean, changed = (pd.Series(own) for own in (subset.predictions.clean, subset.predictions.changed))
+        both = clean.notna() & changed.notna()
+        size = (changed - clean).abs() if subset.task.is_regression else (changed != clean).astype(float)
+        for n in np.flatnonzero(both & (size > 0)):
+            found.append((-size[n], subset.segments["key"].iloc[n], subset.change, int(n), subset))
     first = {}
     for _, key, _, n, subset in sorted(found, key=lambda entry: entry[:3]):
-        first.setdefault(key, (n, subset))
-    return [_moved(evaluation, subset, n) for n, subset in list(first.values())[:count]]
+        first.setdefault(key, (subset, n))
+    return [_moved(evaluation, *one) for one in list(first.values())[:count]]
 
 
 def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
-    name, predictions = subset.task.name, subset.predictions
-    before, after = (_written(own[n]) for own in (predictions.clean, predictions.changed))
-    first, second = subset.sides
+    name, (first, second) = subset.task.name, subset.sides
+    texts = [_written(own[n]) for own in (subset.predictions.clean, subset.predictions.changed)]
+    before, after = (f"{name} {text}" for text in texts)
 
     def sounds(n: int) -> list[Side]:
-        segment = subset.segments.iloc[n]
-        heard = functools.partial(_side, evaluation, subset)
+        heard = functools.partial(side, evaluation, subset, subset.segments.iloc[n])
         if subset.partner is not None:
-            sides = [heard(segment, None, first, f"{name} {before}")]
-            return [*sides, heard(subset.partner.iloc[n], None, second, f"{name} {after}")]
-        sides = [heard(segment, None, "original", "" if subset.base else f"{name} {before}")]
-        if subset.base:
-            sides.append(heard(segment, evaluation.change(subset.base), first, f"{name} {before}"))
-        return [*sides, heard(segment, evaluation.change(second), second, f"{name} {after}")]
+            partner = side(evaluation, subset, subset.partner.iloc[n], None, second, after)
+            return [heard(None, first, before), partner]
+        sides = [heard(None, "original", "" if subset.base else before)]
+        sides += [heard(evaluation.change(subset.base), first, before)] if subset.base else []
+        return [*sides, heard(evaluation.change(second), second, after)]
 
-    said = f"{subset.segments['file'].iloc[n]} under {subset.change}: {name} {before} → {after}"
+    said = f"{subset.segments['file'].iloc[n]} under {subset.change}: {name} {' → '.join(texts)}"
     return Scene("", subset, [Example(n)], said=lambda _: said, sounds=sounds)
 
 
-def _side(
+def side(
     evaluation: Evaluation,
     where: Subset | CorpusView,
     segment: pd.Series,
@@ -104,17 +99,16 @@ def recordings(subset: Subset, most: int) -> dict[str, np.ndarray]:
 
 def of_two_models(pair: Pair, count: int = 4) -> Scene:
     """Choose the segments on which two models differ most; first of classes that the candidate breaks."""
-    both = pd.notna(pair.baseline) & pd.notna(pair.candidate)
-    size, codes = np.full(len(both), np.nan), impact_codes(pair.truth, pair.baseline, pair.candidate)
+    texts = {"baseline": pair.baseline, "candidate": pair.candidate, "truth": pair.truth}
+    codes = impact_codes(pair.truth, pair.baseline, pair.candidate)
     if pair.task.is_regression:
-        size[both] = np.abs(pair.candidate[both] - pair.baseline[both])
+        size = np.abs(pair.candidate - pair.baseline)
     else:
-        worth = 1.0 + (codes == 2) + 2 * (codes == 0)
-        size[both] = ((pair.candidate != pair.baseline) * worth)[both]
+        size = (pair.candidate != pair.baseline) * (1.0 + (codes == 2) + 2 * (codes == 0))
+        size[pd.isna(pair.baseline) | pd.isna(pair.candidate)] = np.nan
 
     def said(n: int) -> str:
-        own = [f"baseline {_written(pair.baseline[n])}", f"candidate {_written(pair.candidate[n])}"]
-        own += [f"truth {_written(pair.truth[n])}"] if pd.notna(pair.truth[n]) else []
+        own = [f"{name} {_written(side[n])}" for name, side in texts.items() if pd.notna(side[n])]
         own += [EVENTS[codes[n]].removesuffix("s")] if 0 <= codes[n] < len(EVENTS) else []
         return ", ".join(own)
 
@@ -139,6 +133,7 @@ def of_two_recognisers(
         seen = [one.row for scene in scenes for one in scene.examples]
         scores = (changes[kind].where(changes[kind] > 0) - changes[other] / 1000).drop(seen)
         chosen = choose(scores.reindex(changes.index).to_numpy(), subset.segments, worst=count, played=played)
+        chosen = [one._replace(why="") for one in chosen]
         title = f"{subset.corpus}: most words {kind} by {second}"
         scenes.append(Scene(title, subset, chosen, said=said, words=words))
     return scenes
@@ -146,24 +141,10 @@ def of_two_recognisers(
 
 def hardest_trials(evaluation: Evaluation, subset: Subset, threshold: float, count: int = 4) -> list[Scene]:
     """Choose non-targets that sound alike and targets that do not; each speaker on the tested side once."""
-    scores, corpus = subset.predictions.clean, evaluation.view(subset)
-    trials = subset.segments.assign(key=range(len(subset)), speaker=subset.segments["test_speaker"])
-    kinds = {
-        "Two speakers that sound alike to the model": (scores, ~subset.truth),
-        "One speaker who does not sound like the same speaker to the model": (-scores, subset.truth),
-    }
-
-    def said(n: int) -> str:
-        decided = "accepted" if scores[n] > threshold else "rejected"
-        return f"score {number(scores[n])}, {decided}; {trials['kind'].iloc[n]}"
-
-    def sounds(n: int) -> list[Side]:
-        return _trial(evaluation, corpus, trials.iloc[n])
-
-    chosen = {
-        title: choose(own, trials, mask, worst=count, played=count) for title, (own, mask) in kinds.items()
-    }
-    return [Scene(title, subset, own, said=said, sounds=sounds) for title, own in chosen.items()]
+    scores, target = subset.predictions.clean, subset.truth
+    one = "One speaker who does not sound like the same speaker to the model"
+    kinds = {"Two speakers that sound alike to the model": (scores, ~target), one: (-scores, target)}
+    return [_trials(evaluation, subset, threshold, title, *own, count) for title, own in kinds.items()]
 
 
 def harmed_trials(
@@ -173,45 +154,50 @@ def harmed_trials(
 
     Under each setting one of a speaker and one of two, whose scores move furthest across the threshold.
     """
-    corpus, target, clean = evaluation.view(subset), subset.truth, subset.predictions.clean
-    right, scenes = np.where(target, clean > threshold, clean <= threshold) & np.isfinite(clean), []
+    clean, target, scenes = subset.predictions.clean, subset.truth, []
+    right = np.where(target, clean > threshold, clean <= threshold) & np.isfinite(clean)
     for setting in settings_:
-        scores, change = subset.predictions.settings[setting], evaluation.settings[setting]
-        wrong = np.where(target, threshold - scores, scores - threshold)
-        for mask, first, second in ((target, "accepted", "rejected"), (~target, "rejected", "accepted")):
-            rows = np.flatnonzero(right & mask & (wrong > 0))
-            if len(rows):
-                n = int(rows[np.argmax(wrong[rows])])
-                trial = subset.segments.iloc[n]
-                said = (
-                    f"score {number(clean[n])}, {first}; under {_name(setting)} {number(scores[n])}, {second}"
-                )
-                sounds = functools.partial(_trial, evaluation, corpus, trial, change, _name(setting))
-                about = {
-                    "said": lambda _, said=f"{said}; {trial['kind']}": said,
-                    "sounds": lambda _, own=sounds: own(),
-                }
-                scenes.append(Scene(subset.corpus, subset, [Example(n)], **about))
+        wrong = (threshold - subset.predictions.settings[setting]) * np.where(target, 1, -1)
+        wrong = np.where(right & (wrong > 0), wrong, np.nan)
+        both = ((subset.corpus, wrong, mask, 1, setting) for mask in (target, ~target))
+        scenes += [_trials(evaluation, subset, threshold, *own) for own in both]
     return scenes
 
 
-def _trial(
+def _trials(
     evaluation: Evaluation,
-    corpus: CorpusView,
-    trial: pd.Series,
-    change: Perturbation | None = None,
-    name: str = "",
-) -> list[Side]:
-    """Give both recordings of a trial to hear, the enrolled one first, and the tested one changed."""
-    tested = corpus.segments.iloc[trial["segment"]]
-    sides = [
-        _side(evaluation, corpus, segment, None, segment["file"], f"{role}: speaker {speaker}")
-        for role, segment, speaker in (
-            ("enrolled", corpus.segments.iloc[trial["enrolled"]], trial["enrol_speaker"]),
-            ("tested", tested, trial["test_speaker"]),
-        )
-    ]
-    return [*sides, _side(evaluation, corpus, tested, change, name)] if change else sides
+    subset: Subset,
+    threshold: float,
+    title: str,
+    scores: np.ndarray,
+    mask: np.ndarray,
+    count: int,
+    setting: Setting = CLEAN,
+) -> Scene:
+    """Choose trials with the largest scores, to hear both recordings, and the tested one changed."""
+    corpus, predictions = evaluation.view(subset), subset.predictions
+    trials = subset.segments.assign(key=range(len(subset)), speaker=subset.segments["test_speaker"])
+    both = {"": predictions.clean}
+    both |= {} if setting == CLEAN else {f"under {_name(setting)} ": predictions.settings[setting]}
+
+    def said(n: int) -> str:
+        decided = ["accepted" if own[n] > threshold else "rejected" for own in both.values()]
+        each = zip(both.items(), decided, strict=True)
+        parts = [f"{name}score {number(own[n])}, {decision}" for (name, own), decision in each]
+        return "; ".join([*parts, trials["kind"].iloc[n]])
+
+    def sounds(n: int) -> list[Side]:
+        trial, sides = trials.iloc[n], []
+        for role, place, who in (("enrolled", "enrolled", "enrol"), ("tested", "segment", "test")):
+            segment = corpus.segments.iloc[trial[place]]
+            speaker = f"{role}: speaker {trial[f'{who}_speaker']}"
+            sides.append(side(evaluation, corpus, segment, None, segment["file"], speaker))
+        if setting != CLEAN:
+            sides.append(side(evaluation, corpus, segment, evaluation.settings[setting], _name(setting)))
+        return sides
+
+    chosen = [one._replace(why="") for one in choose(scores, trials, mask, worst=count, played=count)]
+    return Scene(title, subset, chosen, said=said, sounds=sounds)
 
 
 def lost_words(evaluation: Evaluation, subset: Subset, found: Sequence[Localised]) -> list[Scene]:
@@ -219,26 +205,28 @@ def lost_words(evaluation: Evaluation, subset: Subset, found: Sequence[Localised
 
     ``found`` are words of everybody; those with the largest share lost first.
     """
+    series, scenes = subset.predictions.settings, []
     levels = [setting for setting in evaluation.settings if setting[0] == evaluation.family.options["by"]]
-    scenes = []
     for one in [one for one in found if one.drop > 0][:MOST_WORDS]:
-        holds = {setting: _with_word(subset, setting, one.word) for setting in (CLEAN, *levels)}
+        holds = {
+            setting: np.array([one.word in (text or "").split() for text in series[setting]])
+            for setting in (CLEAN, *levels)
+        }
         setting = min(levels, key=lambda level: int(holds[level].sum()))
         mask = holds[CLEAN] & ~holds[setting]
-        apart = _apart(*(subset.predictions.settings[own] for own in (CLEAN, setting)))
         title = f"{subset.corpus}: “{one.word}”, lost {one.drop} of {one.count} times under {_name(setting)}"
-        scenes.append(_changed(evaluation, subset, setting, apart, title, mask, played=not scenes))
+        apart = _apart(series[CLEAN], series[setting])
+        scenes.append(_changed(evaluation, subset, setting, apart, title, mask, not scenes))
     return scenes
 
 
 def most_harmed(evaluation: Evaluation, subset: Subset, settings_: Sequence[Setting]) -> list[Scene]:
     """Choose a typical segment under each of some settings, and the one that loses most words."""
-    scenes = []
+    scenes, texts = [], {one: missing_as_empty(own) for one, own in subset.predictions.settings.items()}
+    before = _apart(subset.truth, texts[CLEAN])
     for setting in settings_:
-        texts = (subset.predictions.settings[own] for own in (CLEAN, setting))
-        before, after = (_apart(subset.truth, missing_as_empty(own)) for own in texts)
-        title = f"{subset.corpus}: {_name(setting)}"
-        scenes.append(_changed(evaluation, subset, setting, after - before, title))
+        growth, title = _apart(subset.truth, texts[setting]) - before, f"{subset.corpus}: {_name(setting)}"
+        scenes.append(_changed(evaluation, subset, setting, growth, title))
     return scenes
 
 
@@ -265,7 +253,8 @@ def most_violated(
         group, n = map(int, np.unravel_index(np.nanargmax(excess), excess.shape))
         points = [f"{100 * one[group, n]:+.1f}".replace("-", "−") for one in (worse, others)]
         setting, subset = list(evaluation.settings)[1 + n], judging[0].subset
-        growth, mask = _growth(evaluation, judging, 1 + n), judging[0].masks[group]
+        growth = np.mean([_growth(evaluation, pair, 1 + n) for pair in judging], axis=0)
+        mask = judging[0].masks[group]
         rest = np.logical_or.reduce(judging[0].masks) & ~mask
         name = f"{', '.join(place)}: {judging[0].groups[group]} under {_name(setting)}"
         name += f", distance {points[0]} points, others {points[1]}"
@@ -281,38 +270,32 @@ def _changed(
     setting: Setting,
     scores: np.ndarray,
     title: str,
-    mask: np.ndarray | None = None,
+    mask: np.ndarray | bool = True,
     played: bool = True,
 ) -> Scene:
     """Choose a typical segment under a setting, to hear as it is and changed, and the most changed one."""
-    name = _name(setting)
+    name, truth = _name(setting), subset.truth
     clean, changed = (subset.predictions.settings[own] for own in (CLEAN, setting))
 
     def words(n: int) -> Words:
-        if subset.truth is None or subset.truth[n] is None:
+        if truth is None or truth[n] is None:
             return Words(clean[n], {name: changed[n]}, AS_IT_IS)
-        return Words(subset.truth[n], {AS_IT_IS: clean[n], name: changed[n]})
+        return Words(truth[n], {AS_IT_IS: clean[n], name: changed[n]})
 
     def sounds(n: int) -> list[Side]:
-        heard = functools.partial(_side, evaluation, subset, subset.segments.iloc[n])
+        heard = functools.partial(side, evaluation, subset, subset.segments.iloc[n])
         return [heard(None, AS_IT_IS), heard(evaluation.settings[setting], name)]
 
-    chosen = choose(scores, subset.segments, True if mask is None else mask, typical=1, worst=1)
-    names = {WORST: "changed most"}
-    chosen = [
-        one._replace(why=names.get(one.why, one.why), played=played and one.why != WORST) for one in chosen
-    ]
+    chosen = choose(scores, subset.segments, mask, typical=1, worst=1)
+    chosen = [one._replace(played=played and one.why == TYPICAL) for one in chosen]
     return Scene(title, subset, chosen, said=lambda _: "", words=words, sounds=sounds)
 
 
-def _growth(evaluation: Evaluation, pairs: Sequence[RecogniserPair], number: int) -> np.ndarray:
-    """Count by how many words a setting moves pairs apart, on average; float64 ``(segments,)``."""
-    found = []
-    for pair in pairs:
-        sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
-        clean, changed = (_apart(*(side[place] for side in sides)) for place in (0, number))
-        found.append(changed - clean)
-    return np.mean(found, axis=0)
+def _growth(evaluation: Evaluation, pair: RecogniserPair, number: int) -> np.ndarray:
+    """Count by how many words a setting moves a pair apart; float64 ``(segments,)``."""
+    sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
+    clean, changed = (_apart(*(own[place] for own in sides)) for place in (0, number))
+    return changed - clean
 
 
 def _apart(first: Sequence[str | None], second: Sequence[str | None]) -> np.ndarray:
@@ -322,13 +305,8 @@ def _apart(first: Sequence[str | None], second: Sequence[str | None]) -> np.ndar
     return np.array(found, dtype=np.float64)
 
 
-def _with_word(subset: Subset, setting: Setting, word: str) -> np.ndarray:
-    texts = subset.predictions.settings[setting]
-    return np.array([text is not None and word in text.split() for text in texts], dtype=bool)
-
-
 def _name(setting: Setting) -> str:
-    return " ".join(setting)
+    return f"{setting[0]} {setting[1]}"
 
 
 def _written(value: object) -> str:

@@ -73,11 +73,15 @@ def before_after(comparison: Comparison, frame: pd.DataFrame) -> Html:
 
 def all_differences(comparison: Comparison, frame: pd.DataFrame) -> None:
     """Draw by how much the candidate is better on each test, worse and better ones first."""
-    drawn = _worst_first(frame[frame["difference"].notna()])
-    several = drawn["corpus"].nunique() > 1
-    drawn = drawn.assign(name=[_name(row, several) for row in drawn.itertuples()])
     alt = "Difference between candidate and baseline on each test, with 95 % intervals; right is better"
-    page.show(comparison, _differences(drawn), alt)
+    page.show(comparison, improvements(_worst_first(frame)), alt)
+
+
+def improvements(frame: pd.DataFrame) -> Figure:
+    """Draw by how much the candidate is better on tests."""
+    drawn = frame[frame["difference"].notna()]
+    several = drawn["corpus"].nunique() > 1
+    return _differences(drawn.assign(name=[_name(row, several) for row in drawn.itertuples()]))
 
 
 def _differences(frame: pd.DataFrame, panels: str | None = None) -> Figure:

@@ -37,7 +37,7 @@ from soundcheck.metrics.word_errors import word_errors
 from soundcheck.report import views
 from soundcheck.report.aligned_words import aligned_words, legend
 from soundcheck.report.formats import number
-from soundcheck.report.html import Html, element
+from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label
 from soundcheck.report.players import Player, Side, players_of, row, segment_name, segment_player
 
@@ -128,13 +128,14 @@ def show(
     for scene in flat:
         rest = scene.examples
         if scene in heard and not evaluation.guesses:
-            played.append({"title": scene.title, "blocks": _played(evaluation, scene, records)})
+            blocks = _played(evaluation, scene, records)
+            played += [{"title": scene.title, "blocks": blocks}] if blocks else []
             rest = [one for one in rest if not (one.played and (scene.sounds or scene.words_of(one.row)))]
         if rest:
             place = scene.title if scene.words_of(rest[0].row) else scene.place
             listed.setdefault(place, []).append(dataclasses.replace(scene, examples=rest))
-    words = next((words for scene in flat if (words := scene.words_of(scene.examples[0].row))), None)
-    signs = legend(list(words.written)) if words else ""
+    aligned = filter(None, (scene.words_of(scene.examples[0].row) for scene in flat))
+    signs = join(map(legend, dict.fromkeys(tuple(words.written) for words in aligned)))
     lists = map(_listed, listed.values())
     made = Examples(templates.html("examples", legend=signs, played=played, lists=lists))
     made.played = records
@@ -182,7 +183,8 @@ def _listed(scenes: Sequence[Scene]) -> dict[str, object]:
             segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
             line = {"whose": one.whose, "chosen as": one.why, "segment": segment_name(segment)}
             if words:
-                named = f"{', '.join(filter(None, line.values()))}: {scene.said_of(one.row)}"
+                about = ", ".join(filter(None, line.values()))
+                named = ": ".join(filter(None, (about, scene.said_of(one.row))))
                 parts += [element("p", named, class_="sc-players-title", limit=None), aligned_words(*words)]
             else:
                 speaker = segment.get("speaker")
@@ -260,14 +262,14 @@ def segment_errors(subset: Subset) -> np.ndarray:
 
 def of_errors(subset: Subset, errors: np.ndarray | None = None) -> Scene:
     """Choose the segments with the largest error, typical ones and the best; of other errors the worst."""
-    scores = segment_errors(subset) if errors is None else np.where(errors > 0, errors, np.nan)
+    kinds = {WORST: READ, TYPICAL: READ} | ({} if subset.task.is_transcription else {BEST: READ})
+    if errors is not None:
+        chosen = choose(np.where(errors > 0, errors, np.nan), subset.segments, worst=2 * READ, played=3)
+        return _about(subset, "most errors", chosen, float(np.nanmax(errors)))
+    scores = segment_errors(subset)
     mean = float(np.nanmean(scores)) if np.isfinite(scores).any() else 0.0
-    kinds = {WORST: READ, TYPICAL: READ, BEST: READ} if errors is None else {WORST: 6, "played": 3}
-    chosen = choose(scores, subset.segments, **kinds)
-    scene = Scene("", subset, chosen, mean)
-    named = f"mean error {number(mean)}" if subset.task.is_regression else f"{_percent(mean)} wrong"
-    title = f"{scene.place}: {named}" if errors is None else f"{scene.place}: most errors"
-    return dataclasses.replace(scene, title=title)
+    chosen = choose(scores, subset.segments, **kinds, played=2 if subset.task.is_transcription else 1)
+    return _about(subset, f"{_error(subset)} {number(mean)}", chosen, mean)
 
 
 def of_distribution(subset: Subset) -> Scene:
@@ -298,7 +300,7 @@ def of_groups(
     column: str,
     groups: Sequence[str],
     scores: np.ndarray | None = None,
-    what: str = "mean error",
+    what: str = "",
 ) -> list[Scene]:
     """Choose segments of the groups whose mean score differs most from the others', beside these.
 
@@ -310,7 +312,7 @@ def of_groups(
     ranked = gaps(segment_errors(subset) if scores is None else scores, masks)
     scenes = []
     for gap, group in ranked[: 1 if len(masks) == 2 else MOST_GROUPS]:  # of two groups one is the other's
-        about = f"{group}: {what} {_signed(gap)} against the others"
+        about = f"{group}: {what or _error(subset)} {_signed(gap)} against the others"
         about += f" (of {len(ranked)} groups)" if len(ranked) > 2 else ""
         sides = {f"{column}: {group}": masks[group], OTHERS: everybody & ~masks[group]}
         scenes.append(_two_sides(subset, about, sides, scores, gap))
@@ -337,24 +339,24 @@ def of_shifts(
     ``context`` is a column, ``values`` those of it that are compared with all.
     """
     masks, found = {group: subset.mask(column, group) for group in groups}, []
-    for what, scores in _predicted(subset).items():
-        known = np.isfinite(scores)
+    predicted = _predicted(subset)
+    for what, scores in predicted.items():
         for value in values:
-            inside = known & subset.mask(context, value)
-            shifts = {
-                group: scores[inside & mask].mean() - scores[known & mask].mean()
+            inside = subset.mask(context, value) & np.isfinite(scores)
+            moves = {
+                group: scores[mask & inside].mean() - np.nanmean(scores[mask])
                 for group, mask in masks.items()
-                if (inside & mask).any()
+                if (mask & inside).any()
             }
-            moves = {group: float(own - np.mean(list(shifts.values()))) for group, own in shifts.items()}
-            found += [(-abs(gap), what, group, value, gap) for group, gap in moves.items()]
+            usual = sum(moves.values()) / max(1, len(moves))
+            found += [(-abs(own - usual), what, group, value, own - usual) for group, own in moves.items()]
     if not found:
         return []
     _, what, group, value, gap = min(found)
     inside, about = subset.mask(context, value), f"{group}, {context} {value}"
     sides = {f"{column}: {group}": masks[group] & inside, OTHERS: ~masks[group] & inside}
     about += f": {what} moves {_signed(gap)} more than on average"
-    return [_two_sides(subset, about, sides, _predicted(subset)[what], gap)]
+    return [_two_sides(subset, about, sides, predicted[what], float(gap))]
 
 
 def of_ranges(subset: Subset, wanted: Mapping[str, tuple[float, float]], column: str = "category") -> Scene:
@@ -434,6 +436,13 @@ def _two_sides(
 def _about(subset: Subset, about: str, chosen: Sequence[Example], size: float, group: str = "") -> Scene:
     scene = Scene(about, subset, chosen, size, group)
     return dataclasses.replace(scene, title=f"{scene.place}: {about}")
+
+
+def _error(subset: Subset) -> str:
+    """Name the mean of :func:`segment_errors`."""
+    if subset.task.is_transcription:
+        return "mean share of wrong words"
+    return "mean error" if subset.task.is_regression else "share of errors"
 
 
 def _written(value: object) -> str:

@@ -1,63 +1,47 @@
-"""Rows of the results in words: what a row says, in which order, and how many speakers would decide it."""
+"""Rows of the results in words, the same in terminal, book, cards and sheets."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from soundcheck.report.adjusted_gaps import in_short
 from soundcheck.report.formats import significant
+from soundcheck.report.key_figures import PER_CENT, RATES, written
 from soundcheck.report.names import in_words, label
+from soundcheck.results.facts import by_excess, excess, speakers_needed
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.results.verdict import OTHERS
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
+from soundcheck.suite.measures import LOWER, measure_of
+
+__all__ = ["blocks_of", "by_excess", "excess", "finding", "sentence", "speakers_needed", "subject"]
 
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
 SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task
 SEARCHED = "Groups Served Worse"  # the test whose value counts groups, which its remark names
-
-
-def excess(frame: pd.DataFrame) -> pd.Series:
-    """Say by how much rows miss what they have to meet, in widths of their intervals; NaN without interval.
-
-    Of a difference what is beyond the margin, of any other value what is beyond the threshold.
-    """
-    of_groups = frame["matters"].notna() & frame["gap"].notna()
-    size = frame["gap"].where(of_groups, frame["value"]).abs()
-    limit = frame["matters"].where(of_groups, frame["threshold"])
-    beyond = (size - limit).where(frame["rule"].ne(ABOVE) | of_groups, limit - frame["value"])
-    beyond = beyond.where(of_groups | frame["rule"].ne(BELOW), frame["value"] - limit)
-    width = (frame["gap_high"] - frame["gap_low"]).where(of_groups, frame["high"] - frame["low"])
-    return (beyond / width).replace(np.inf, 1e9)
-
-
-def by_excess(frame: pd.DataFrame) -> pd.DataFrame:
-    """Put rows in the order of their excess, the largest first."""
-    keys = ["excess", "model", "corpus", "family", "task", "test", "group", "label"]
-    ordered = frame.assign(excess=excess(frame))
-    return ordered.sort_values(keys, ascending=[False] + [True] * 7, kind="stable")
-
-
-def speakers_needed(frame: pd.DataFrame) -> pd.Series:
-    """Plan how many blocks it would take to decide inconclusive rows, float; infinite on the threshold.
-
-    Half the width of an interval shrinks with the square root of the blocks. It has to fit between the value
-    and what decides; where the value will lie then nobody knows, so this is for planning only.
-    """
-    needed = frame["blocks"] * (0.5 / excess(frame).abs()).pow(2)
-    return np.ceil(needed.clip(lower=frame["blocks"] + 1).round(6))
+CLASS, *PARTS = " Per Class", " Per Bin", " Per Mark"  # ends of names of tests of a part
+UNDER = "Percentage Unchanged Predictions"  # tests whose name ends with the change
+MOST_TIMES = 10  # as many speakers; a larger planning figure is not shown as a number
 
 
 class Finding(NamedTuple):
-    """What a row says, in parts: ``{measured} of {who} is {says} ({rests}){more}``."""
+    """What a row says, in parts: ``{measured} of {who} is {says} ({rests}); it {limit}; {more}``."""
 
     who: str
     measured: str
     says: str
     rests: str
-    more: str = ""
+    limit: str = ""  # "has to be above 0.5"
+    adjusted: str = ""
+
+    @property
+    def more(self) -> str:
+        """What follows the brackets."""
+        parts = (f"it {self.limit}" if self.limit else "", self.adjusted)
+        return "".join(f"; {part}" for part in parts if part)
 
     def __str__(self) -> str:
         if not self.rests:
@@ -67,48 +51,86 @@ class Finding(NamedTuple):
 
 
 def sentence(row: object, blocks: str = "speaker") -> str:
-    """Write what a row says.
-
-    Parameters
-    ----------
-    row
-        A row of the results table.
-    blocks
-        What was resampled, in the singular.
+    """Write what a row of the results says; ``blocks`` is what was resampled, in the singular.
 
     Examples
     --------
-    ``word error rate of german speakers is 0.23 against 0.040 of the others (difference 0.19, 95 % 0.13 to
-    0.25, surely beyond the margin of 0.050, 12 speakers)``
+    ``word error rate of german speakers is 23 % against 4.0 % of the others (difference 19 %, 95 % 13 to
+    25 %, surely beyond the margin of 5.0 %, 12 speakers)``
     """
     return str(finding(row, blocks))
 
 
 def finding(row: object, blocks: str = "speaker") -> Finding:
-    """Say in parts what a row says; parameters as of :func:`sentence`."""
+    """Say in parts what a row says, see :func:`sentence`."""
     if row.test == SEARCHED and row.skipped:
         found = "1 group is" if row.value == 1 else f"{row.value:g} groups are"
         task = "" if row.task in SINGLE else f" in {row.task}"
         return Finding("", "", f"{found} worse off than the others{task}: {row.skipped}", "")
-    measured = _subject(row)
-    if row.label:
-        measured += f", {label(row.label)},"
     count = f"{row.blocks} {blocks}" if row.blocks == 1 else f"{row.blocks} {blocks}s"
+    who, named = people(row.group), measured(row)
     if row.group and not pd.isna(row.gap):
         bounds = (row.gap_low_sample, row.gap_high_sample) if few(row) else (row.gap_low, row.gap_high)
         whose = " for these recordings" if blocks == "file" else " for these speakers"
-        span = _span(*bounds) + (whose if few(row) and not pd.isna(bounds[0]) else "")
-        parts = [f"difference {significant(row.gap)}", span, count, _margin(row, *bounds)]
-        others = "the others" if row.against in ("", "others") else _people(_other(row))
-        says = f"{significant(row.group_value)} against {significant(row.others_value)} of {others}"
+        ends = span(row, *bounds) + (whose if few(row) and not pd.isna(bounds[0]) else "")
+        parts = [f"difference {points(row, row.gap)}", ends, count, _margin(row, *bounds)]
+        says = f"{amount(row, row.group_value)} against {amount(row, row.others_value)} of {others(row)}"
         if pd.isna(row.group_value):  # of a version that kept no values of groups
-            says = f"not that of {others}"
-        rests = ", ".join(filter(None, parts))
-        return Finding(_people(row.group), measured, says, rests, _adjusted(row))
+            says = f"not that of {others(row)}"
+        return Finding(who, named, says, ", ".join(filter(None, parts)), adjusted=_adjusted(row))
+    rests = f"{span(row, row.low, row.high)}, {count}"
+    if not pd.isna(getattr(row, "after", None)) and change_of_quality(row):
+        rests = f"change {points(row, row.value)}, {rests}"
+        return Finding(who, *before_and_after(row), rests, limit(row))
+    return Finding(who, named, amount(row, row.value), rests, limit(row))
+
+
+def before_and_after(row: object) -> tuple[str, str]:
+    """Name a measure of quality, and its value without and with the change that a row is about."""
+    of = "" if row.measure in RATES else f" of {row.task}"
+    before, after = (written(row.measure, number) for number in (row.before, row.after))
+    return f"{row.measure}{of}", f"{before} → {after} under {condition(row)}"
+
+
+def condition(row: object) -> str:
+    """Name the change of the signal that a row is about."""
+    return label(row.label) if row.label else in_words(row.about)
+
+
+def change_of_quality(row: object) -> bool:
+    """Say whether a test is about how much worse a model is under a change, and not about its answers."""
+    return row.test.startswith("Change ") or row.test.endswith(" Change")
+
+
+def amount(row: object, number: float) -> str:
+    """Write a value of what a row measures; rates of errors in per cent.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> amount(SimpleNamespace(test="Word Error Rate", family=""), 0.2345).split()
+    ['23', '%']
+    """
+    return f"{significant(100 * number)}{PER_CENT}" if is_rate(row) else significant(number)
+
+
+def points(row: object, number: float) -> str:
+    """Write a difference of values of what a row measures; of rates in points of per cent."""
+    return f"{significant(100 * number)} points" if is_rate(row) else significant(number)
+
+
+def is_rate(row: object) -> bool:
+    """Say whether the values of a row are rates of errors, which are written in per cent."""
+    info = measure_of(row.test, row.family)
+    return (info.error and info.better == LOWER) or row.test.endswith("Error Rate Change")
+
+
+def limit(row: object) -> str:
+    """Say what a value has to be; empty without a threshold."""
+    if pd.isna(row.threshold):
+        return ""
     side = {ABOVE: "above ", BELOW: "below "}.get(row.rule, "within ±")
-    has_to = "" if pd.isna(row.threshold) else f"; it has to be {side}{significant(row.threshold)}"
-    who = _people(row.group) if row.group else ""
-    return Finding(who, measured, significant(row.value), f"{_span(row.low, row.high)}, {count}", has_to)
+    return f"has to be {side}{amount(row, row.threshold)}"
 
 
 def few(row: object) -> bool:
@@ -117,20 +139,24 @@ def few(row: object) -> bool:
 
 
 def subject(row: object) -> str:
-    """Name what a row is about, as its sentence does: ``arousal of Spanish speakers``."""
-    about = f" of {_people(row.group)}" if row.group else ""
-    return ", ".join(filter(None, (f"{_subject(row)}{about}", label(row.label))))
+    """Name what a row is about, as its sentence does: ``recall of low arousal of Spanish speakers``."""
+    about = f" of {people(row.group)}" if row.group else ""
+    return f"{measured(row)}{about}"
 
 
-def _span(low: float, high: float) -> str:
-    return "no interval" if pd.isna(low) else f"95 % {significant(low)} to {significant(high)}"
+def span(row: object, low: float, high: float) -> str:
+    """Write an interval in the unit of a row."""
+    if pd.isna(low):
+        return "no interval"
+    ends = (significant(100 * number if is_rate(row) else number) for number in (low, high))
+    return f"95 % {' to '.join(ends)}"
 
 
 def _margin(row: object, low: float, high: float) -> str:
     """Say where a difference lies beside its margin: surely beyond it only where the whole interval does."""
     if pd.isna(row.matters):
         return ""
-    size, margin = row.gap if one_sided(row.rule) else abs(row.gap), significant(row.matters)
+    size, margin = row.gap if one_sided(row.rule) else abs(row.gap), points(row, row.matters)
     if size < row.matters or few(row):
         return f"within the margin of {margin}" if row.state == PASS else f"margin {margin}"
     nearest = 0.0 if pd.isna(low) or low * high <= 0 else min(abs(low), abs(high))
@@ -140,32 +166,68 @@ def _margin(row: object, low: float, high: float) -> str:
     return f"more than the margin of {margin}{significant_}"
 
 
-def _other(row: object) -> str:
-    """Name the reference group with its column, as groups are named."""
-    return f"{row.group.partition(': ')[0]}: {row.against}"
+def others(row: object) -> str:
+    """Name whom a group is compared with: a group, or the others."""
+    other = getattr(row, "other", "") or ("" if row.against in ("", OTHERS) else row.against)
+    return people(f"{row.group.partition(': ')[0]}: {other}") if other else "the others"
 
 
 def _adjusted(row: object) -> str:
     """Add what becomes of a difference if both had the same noise, device or whatever it is adjusted by."""
     short = in_short(row)
-    return f"; {short} ({significant(row.adjusted)} if both had the same)" if short else ""
+    return f"{short} ({significant(row.adjusted)} if both had the same)" if short else ""
 
 
-def _subject(row: object) -> str:
-    """Name what was measured; a difference of groups says by itself that it is one."""
-    if row.test == "Mean Value":
-        return row.task
-    name = in_words(row.test)
-    name = name.removesuffix(" difference") if row.group else name
-    if row.task in SINGLE:
-        return name
-    what, under, change = name.partition(" under ")
-    return f"{what} of {row.task}{under}{change}"
+def measured(row: object, label_: bool = True) -> str:
+    """Name what was measured; a difference of groups says by itself that it is one.
+
+    Labels of classes and bins stand where people say them: ``recall of anger``, ``recall of arousal (up to
+    0.25)``; ``label_`` leaves out any other.
+    """
+    info = measure_of(row.test, row.family)
+    task = "" if row.task in SINGLE else f" of {row.task}"
+    if not info.name or row.test.startswith(UNDER):
+        name, under, change = in_words(row.test).partition(" under ")
+        name = name.removesuffix(" difference") if row.group else name
+    else:
+        name, under, change = info.title, "", ""
+    if row.test.endswith(CLASS):
+        return f"{name} of {label(row.label)}"
+    if row.test.endswith(tuple(PARTS)) or label(row.label) != row.label:  # a range of values
+        return f"{name}{task} ({label(row.label)})"
+    named = f", {label(row.label)}" if row.label and label_ else ""
+    return f"{name}{task}{under}{change}{named}"
 
 
-def _people(group: str) -> str:
-    column, _, name = label(group).partition(": ")
-    return f"{name} speakers" if column in PEOPLE and name and ": " not in name else f"“{label(group)}”"
+def people(group: str) -> str:
+    """Name a group as its members are called: ``german speakers``, ``age: young``."""
+    columns, _, name = label(group).partition(": ")
+    known = name and ": " not in name and {*columns.split(" × ")} <= {*PEOPLE}
+    return f"{name} speakers" if known else label(group).replace("_", " ")
+
+
+def planned(needed: float, now: float) -> str:
+    """Write a planning figure.
+
+    Examples
+    --------
+    >>> planned(40, 12), planned(7851, 15), planned(float("nan"), float("nan"))
+    ('about 40 in place of 12', 'more than 10 times as many', 'without interval')
+    """
+    if pd.isna(needed):
+        return "without interval"
+    if needed > MOST_TIMES * now:
+        return f"more than {MOST_TIMES} times as many"
+    return f"about {needed:,.0f} in place of {now:.0f}"
+
+
+def not_excluded(rows: pd.DataFrame) -> tuple[float | None, str]:
+    """Give the difference not excluded that is largest in units of its margin, and the name of its test."""
+    size = rows["bound"].abs() / rows["matters"]
+    if size.isna().all():
+        return None, ""
+    row = rows.loc[size.idxmax()]
+    return float(abs(row["bound"])), subject(row)
 
 
 def blocks_of(record: RunRecord, corpus: str) -> str:
@@ -175,5 +237,4 @@ def blocks_of(record: RunRecord, corpus: str) -> str:
 
 def counted_in(record: RunRecord, results: pd.DataFrame) -> pd.Series:
     """Say which rows are of models under test, bool; those of random references are not."""
-    random = [model.name for model in record.models if model.kind == "random"]
-    return ~results["model"].isin(random)
+    return ~results["model"].isin(record.references)

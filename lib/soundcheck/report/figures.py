@@ -41,8 +41,6 @@ __all__ = ["curves", "described", "intervals", "show", "unchanged_overview"]  # 
 MOST_CLASSES = 15  # of a confusion matrix or bar chart
 MOST_GROUPS = 40  # panels of a figure ...
 ABREAST = 4  # ... and of a line
-MOST_SPEAKERS = 200
-CLOSE = 0.2  # a predicted average within this distance is drawn as close; looser than the test
 REACH = 0.35  # largest movement that is drawn in its place
 BINS = 0.03 * np.arange(35)
 MOST_SMOOTHED = 4000  # about so many values make a density; of more every nth
@@ -353,72 +351,6 @@ def expected_ranges(
         axes.set(xlim=(0, 1), ylabel="", xlabel="prediction (box: middle half; shaded: where it is expected)")
         _title(axes, title, 50)
     return figure
-
-
-def averages(
-    truth: Sequence[float], prediction: Sequence[float], title: str = "", unit: str = "average"
-) -> Figure:
-    """Draw the true and predicted average of each speaker, in the order of the true ones; at most 200."""
-    truth, prediction = np.asarray(truth, dtype=float), np.asarray(prediction, dtype=float)
-    order = np.argsort(truth, kind="stable")
-    note = f" ({MOST_SPEAKERS} of {len(truth)} speakers)" if len(truth) > MOST_SPEAKERS else ""
-    order = order[np.linspace(0, len(order) - 1, min(len(order), MOST_SPEAKERS)).astype(int)]
-    truth, prediction, places = truth[order], prediction[order], np.arange(len(order))
-    close = np.abs(truth - prediction) < CLOSE
-    with look():
-        figure, (axes,) = new(min(12.0, 3.5 + 0.09 * len(order)), 3.4)
-        points = {"linestyle": "none", "markersize": 5}
-        axes.plot(places, truth, marker="o", color=GREY, label="truth", **points)
-        for own, color, mark, name in (
-            (close, GREEN, "x", f"prediction, within {CLOSE}"),
-            (~close, RED, "v", "prediction, farther"),
-        ):
-            axes.vlines(places[own], truth[own], prediction[own], color=color, linewidth=1, alpha=0.6)
-            axes.plot(places[own], prediction[own], marker=mark, color=color, label=name, **points)
-        axes.set(ylim=(-0.02, 1.02), xlabel="speakers, by true value", ylabel=unit)
-        _title(axes, title, 50, note)
-        figure.legend(loc="outside upper right", ncols=3, fontsize=8)
-    return figure
-
-
-def ranks(truth: Sequence[float], prediction: Sequence[float], title: str = "") -> Figure:
-    """Draw the rank of each speaker by prediction against the rank by truth, with top and bottom quarter."""
-    truth, prediction = np.asarray(truth, dtype=float), np.asarray(prediction, dtype=float)
-    count = len(truth)
-    quarter = max(1, round(count / 4)) if count > 2 else 0
-    true_end, end = (_ends(values, quarter) for values in (truth, prediction))
-    kinds = {
-        "in its quarter": ((true_end != 0) & (true_end == end), GREEN, "o"),
-        "wrongly in a quarter": ((true_end == 0) & (end != 0), RED, "^"),
-        "in the opposite quarter": ((true_end != 0) & (end == -true_end), RED, "s"),
-        "missed": ((true_end != 0) & (end == 0), GREY, "^"),
-        "in between": ((true_end == 0) & (end == 0), GREY, "o"),
-    }
-    true_rank, rank = (pd.Series(values).rank().to_numpy() - 1 for values in (truth, prediction))
-    with look():
-        figure, (axes,) = new(5.6, 4.3)
-        for low in (-0.5, count - quarter - 0.5) if quarter else ():
-            axes.fill_between([low, low + quarter], low, low + quarter, color=BLUE, alpha=0.12, lw=0)
-        axes.plot([0, max(1, count - 1)], [0, max(1, count - 1)], color=GREY, linestyle="--", linewidth=1)
-        for name, (own, color, mark) in kinds.items():
-            if own.any():
-                style = {"marker": mark, "color": color, "linestyle": "none"}
-                axes.plot(true_rank[own], rank[own], label=f"{name} ({own.sum()})", **style)
-        limits = (-0.7, max(1, count) - 0.3)
-        axes.set(xlim=limits, ylim=limits, xlabel="rank by truth", ylabel="rank by prediction")
-        axes.set_aspect("equal")
-        _title(axes, title, 44)
-        if count:
-            figure.legend(loc="outside right upper", fontsize=8)
-    return figure
-
-
-def _ends(values: np.ndarray, quarter: int) -> np.ndarray:
-    """Say which speakers are in the bottom (-1) or top (1) quarter; ties in the order of the speakers."""
-    ends = np.zeros(len(values), dtype=int)
-    order = np.argsort(values, kind="stable")
-    ends[order[:quarter]], ends[order[len(order) - quarter :]] = -1, 1
-    return ends
 
 
 def label_distribution(columns: Mapping[str, pd.Series], classes: Mapping[str, Sequence[str]]) -> Figure:

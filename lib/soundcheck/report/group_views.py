@@ -10,10 +10,11 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
@@ -207,20 +208,21 @@ def label_shares(found: Iterable[Groups]) -> Html:
     """Show how the labels of each group are distributed, a table a corpus and task, in per cent."""
     rows: dict[str, list[dict[str, object]]] = {}
     for one in found:
-        subset = one.subset
-        if not one.names or subset.truth is None or not subset.task.is_labelled:
+        if not one.names or one.subset.truth is None or not one.subset.task.is_labelled:
             continue
-        masks = {**one.masks, "all": np.logical_or.reduce(list(one.masks.values()))}
-        for group, mask in masks.items():
-            truth = subset.truth[mask]
+        is_value = one.subset.task.is_regression
+        names = (
+            dict(enumerate(map(label, BINS)))
+            if is_value
+            else {name: name for name in one.subset.task.classes}
+        )
+        for group, mask in {**one.masks, "all": np.logical_or.reduce(list(one.masks.values()))}.items():
+            truth = one.subset.truth[mask]
             row = {"column": one.column, "group": group, "segments": len(truth)}
-            if subset.task.is_regression:
+            if is_value:
                 row |= {"mean": number(truth.mean(), 2), "standard deviation": number(truth.std(), 2)}
-                names, truth = [label(name) for name in BINS], np.array(BINS)[bin_numbers(truth)]
-                shares = dict(zip(names, BINS, strict=True))
-            else:
-                shares = {name: name for name in subset.task.classes}
-            row |= {f"{name}, %": number(100 * np.mean(truth == own), 0) for name, own in shares.items()}
+                truth = bin_numbers(truth)
+            row |= {f"{name}, %": number(100 * np.mean(truth == own), 0) for own, name in names.items()}
             rows.setdefault(_place(one), []).append(row)
     return join(
         views.table(pd.DataFrame(own), {name: name for name in own[0]}, caption=f"Labels: {place}")
@@ -230,43 +232,50 @@ def label_shares(found: Iterable[Groups]) -> Html:
 
 def agreements(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
     """Draw labels and predictions of each group."""
-    shown = []
-    for one in found:
-        for group, mask in one.masks.items():
-            title = f"{_place(one)}: {group}"
-            figure = figures.agreement(one.subset.take(np.flatnonzero(mask)), title)
-            shown.append(figures.show(evaluation.media, figure, f"Predictions against labels: {title}"))
-    return join(shown)
+
+    def drawn() -> Iterator[tuple[str, Figure]]:
+        for one in found:
+            for group, mask in one.masks.items():
+                title = f"{_place(one)}: {group}"
+                own = one.subset.take(np.flatnonzero(mask))
+                yield f"Predictions against labels: {title}", figures.agreement(own, title)
+
+    return _all(evaluation, drawn())
 
 
 def predictions(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
     """Draw what is predicted for each group over the average of the groups that are compared."""
-    shown = []
-    for one in found:
-        if one.names:
-            subset, names = one.everything, one.everything.segments[one.column]
+
+    def drawn() -> Iterator[tuple[str, Figure]]:
+        for one in (one for one in found if one.names):
+            names = one.everything.segments[one.column]
             order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
-            values, classes = subset.predictions.clean, subset.task.classes
+            values, classes = one.everything.predictions.clean, one.subset.task.classes
             figure = figures.groups_against_all(values, names, order, classes, _place(one), one.names)
-            alt = f"Predictions for each {one.column} and their average: {_place(one)}"
-            shown.append(figures.show(evaluation.media, figure, alt))
-    return join(shown)
+            yield f"Predictions for each {one.column} and their average: {_place(one)}", figure
+
+    return _all(evaluation, drawn())
 
 
 def contexts(evaluation: Evaluation, found: Iterable[Groups], context: str, values: Sequence[str]) -> Html:
     """Draw what is predicted for each group in each context over the average of all groups."""
-    shown = []
-    for one in found:
-        subset, segments = one.subset, one.subset.segments
-        for group in one.names:
-            title = f"{_place(one)}: {group}"
-            of_groups = subset.predictions.clean, segments[one.column], one.names, group
-            figure = figures.contexts_against_all(
-                *of_groups, segments[context], values, subset.task.classes, title
-            )
-            alt = f"Predictions for each {context} in one {one.column} and in all: {title}"
-            shown.append(figures.show(evaluation.media, figure, alt))
-    return join(shown)
+
+    def drawn() -> Iterator[tuple[str, Figure]]:
+        for one in found:
+            predicted, inside = one.subset.predictions.clean, one.subset.segments[context]
+            for group in one.names:
+                title = f"{_place(one)}: {group}"
+                of_groups = predicted, one.subset.segments[one.column], one.names, group
+                figure = figures.contexts_against_all(
+                    *of_groups, inside, values, one.subset.task.classes, title
+                )
+                yield f"Predictions for each {context} in one {one.column} and in all: {title}", figure
+
+    return _all(evaluation, drawn())
+
+
+def _all(evaluation: Evaluation, drawn: Iterable[tuple[str, Figure]]) -> Html:
+    return join(figures.show(evaluation.media, figure, alt) for alt, figure in drawn)
 
 
 def not_compared(evaluation: Evaluation) -> Html:

@@ -1,4 +1,4 @@
-"""Writes the numbers that say how good models are, beside those of chance, for pages and the terminal."""
+"""Key figures in words: how good models are, with intervals and what chance scores."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.wording import counted
 from soundcheck.report.formats import significant
-from soundcheck.report.html import Html, element, join
-from soundcheck.report.tables import Cell, table, two_lines
 from soundcheck.results.record import KeyFigure, ModelRecord
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN, standing
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
@@ -27,7 +25,7 @@ _REVERSED = {  # measure -> what turns it around, and the key that mends it
     "unweighted average recall": "Are its classes in another order? Compare its answers with the labels",
     "equal error rate": "Are the scores distances? Then declare `distances: true`",
 }
-_PER_CENT = "\xa0%"
+PER_CENT = "\N{NO-BREAK SPACE}%"
 EXPLAINED = {
     PROVEN: "better than chance",
     HOLLOW: "no better than chance",
@@ -35,53 +33,57 @@ EXPLAINED = {
 }
 
 
+def written(measure: str, number: float | None) -> str:
+    """Write a value of a measure, rates in per cent.
+
+    Examples
+    --------
+    >>> written("equal error rate", 0.2345).split(), written("concordance", 0.2345)
+    (['23.4', '%'], '0.23')
+    """
+    return f"{significant(100 * number, 3)}{PER_CENT}" if measure in RATES else significant(number)
+
+
 def value(figure: KeyFigure, number: float | None = None) -> str:
-    """Write the value of a figure, rates in per cent; another number of the same kind if it is given."""
+    """Write the value of a figure, or another number of the same kind; empty for none."""
     number = figure.value if number is None else number
-    if number is None:
-        return ""
-    if figure.measure in RATES:
-        return f"{significant(100 * number, 3)}{_PER_CENT}"
-    return significant(number)
+    return "" if number is None else written(figure.measure, number)
 
 
 def interval(figure: KeyFigure) -> str:
     """Write the bounds of a figure for new speakers, ``0.57 to 0.66``; empty if there are none."""
-    return _bounds(figure, figure.low, figure.high)
+    return _span(figure, figure.low, figure.high)
 
 
 def sample_interval(figure: KeyFigure) -> str:
     """Write the bounds of a figure for these speakers, as :func:`interval`."""
-    return _bounds(figure, figure.low_sample, figure.high_sample)
+    return _span(figure, figure.low_sample, figure.high_sample)
 
 
-def _bounds(figure: KeyFigure, low: float | None, high: float | None) -> str:
+def _span(figure: KeyFigure, low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return ""
-    return f"{value(figure, low).partition(_PER_CENT)[0]} to {value(figure, high)}"
+    return f"{value(figure, low).removesuffix(PER_CENT)} to {value(figure, high)}"
+
+
+def name(figure: KeyFigure) -> str:
+    """Name a figure: ``concordance of arousal``, ``word error rate``."""
+    return figure.measure if figure.measure in RATES else f"{figure.measure} of {figure.task}"
 
 
 def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
     """Write a figure in one line: ``concordance of arousal 0.61 (95 % 0.57 to 0.66, 26 speakers)``.
 
-    Where speakers are few, with its interval for these speakers.
-
-    Parameters
-    ----------
-    figure
-        The figure.
-    corpus
-        Whether to name its corpus.
+    Where speakers are few, with its interval for these speakers; ``corpus`` names its corpus.
     """
-    of = "" if figure.measure in RATES else f" of {figure.task}"
     where = f" on {figure.corpus}" if corpus else ""
     if figure.value is None:
-        return f"{figure.measure}{of}{where}: none, {figure.reason}"
-    span, here = interval(figure), sample_interval(figure)
-    company = [f"95 % {span}" if span else "no interval for new speakers"]
-    company += [f"for these speakers {here}"] if here and (figure.blocks < FEW_BLOCKS or not span) else []
+        return f"{name(figure)}{where}: none, {figure.reason}"
+    ends, here = interval(figure), sample_interval(figure)
+    company = [f"95 % {ends}" if ends else "no interval for new speakers"]
+    company += [f"for these speakers {here}"] if here and (figure.blocks < FEW_BLOCKS or not ends) else []
     company.append(counted(figure.blocks, figure.block))
-    return f"{figure.measure}{of}{where} {value(figure)} ({', '.join(company)})"
+    return f"{name(figure)}{where} {value(figure)} ({', '.join(company)})"
 
 
 def worse_than_chance(figure: KeyFigure) -> bool:
@@ -106,46 +108,16 @@ def reversed_caveats(figures: Sequence[KeyFigure], models: Sequence[ModelRecord]
     ]
 
 
-def figure_table(figures: Sequence[KeyFigure]) -> Html:
-    """Show figures with their company, and whether they are better than chance."""
-    rows = []
-    for figure in figures:
-        lines = filter(None, (interval(figure) or figure.reason, sample_interval(figure)))
-        span = join(element("span", line, class_="sc-line") for line in lines)
-        shown = two_lines(value(figure) or "–", span)
-        means = WORSE_THAN_CHANCE if worse_than_chance(figure) else EXPLAINED.get(figure.standing, "")
-        if figure.threshold is not None:
-            means = f"at the threshold in use, {significant(figure.threshold, 3)}"
-        rows.append(
-            [
-                figure.task,
-                figure.corpus,
-                figure.measure,
-                Cell(shown, figure.value, "sc-number"),
-                Cell("" if figure.guessing is None else value(figure, figure.guessing), None, "sc-number"),
-                figure.segments,
-                f"{counted(figure.blocks, figure.block)}",
-                means,
-            ]
-        )
-    columns = ["task", "corpus", "measure", "value, 95 % interval, and for these speakers", "chance"]
-    return table(rows, [*columns, "segments or trials", "rests on", "that is"], sortable=False)
+def against_chance(figure: KeyFigure) -> str:
+    """Say how a figure compares with chance; empty for rates that do not decide it."""
+    return WORSE_THAN_CHANCE if worse_than_chance(figure) else EXPLAINED.get(figure.standing, "")
 
 
 def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Sequence[str]) -> list[str]:
     """Say at which tasks a model is not better than chance, or not known to be, and by which number.
 
-    Parameters
-    ----------
-    figures
-        Numbers of all models; ``None`` if nobody computed them.
-    model, tasks
-        Whom to look at.
-
-    Returns
-    -------
-    list of str
-        One text a task: ``"no better than chance at valence: concordance of valence 0.02 (95 % …)"``.
+    One text a task: ``"no better than chance at valence: concordance of valence 0.02 (95 % …)"``; none if
+    nobody computed figures.
     """
     notes = []
     for task in tasks if figures is not None else ():

@@ -99,19 +99,14 @@ class Side:
 
 def players_of(media: MediaStore, sides: Sequence[Side]) -> list[Player]:
     """Make a player of each sound; all but the first are changed ones."""
-    return [
-        silent(side.name, side.caption)
-        if side.signal is None
-        else player(
-            media,
-            side.signal,
-            SAMPLING_RATE,
-            side.name,
-            caption=side.caption,
-            color="changed" if n else "original",
-        )
-        for n, side in enumerate(sides)
-    ]
+    players: list[Player] = []
+    for side in sides:
+        if side.signal is None:
+            players.append(silent(side.name, side.caption))
+        else:
+            words = {"caption": side.caption, "color": "changed" if players else "original"}
+            players.append(player(media, side.signal, SAMPLING_RATE, side.name, **words))
+    return players
 
 
 def switched(media: MediaStore, sides: Sequence[Side], title: str = "") -> Html:

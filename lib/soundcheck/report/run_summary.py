@@ -1,62 +1,138 @@
-"""The last lines of a run: of each model how many tests are in which state, and how good it is."""
+"""What a run says of a model in words: how good it is, for whom worse, what breaks it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-import pandas as pd
-
-from soundcheck.common.wording import counted
-from soundcheck.report.failures import blocks_of, sentence
+from soundcheck.common.wording import counted, some
+from soundcheck.report import failures
+from soundcheck.report.key_figures import EXPLAINED, standing_notes, value
 from soundcheck.report.key_figures import sentence as figure_in_words
-from soundcheck.report.key_figures import standing_notes
-from soundcheck.results.record import ModelRecord, RunRecord
-from soundcheck.results.standing import HOLLOW
-from soundcheck.results.states import FAIL, PASS
-from soundcheck.results.summary import few_speakers, headline, tally
+from soundcheck.report.names import label
+from soundcheck.results.facts import ModelFacts, counts, first, headline
+from soundcheck.results.standing import FAIRNESS, HOLLOW, ROBUSTNESS, aspects
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS
 
+MOST_ALSO = 2  # further groups that are named
 MOST_FEW = 3  # differences with too few speakers that are named
+NOT_TESTED = "not tested"
 
 
-def summary_lines(
-    model: ModelRecord, record: RunRecord, rows: pd.DataFrame, standing: pd.Series
-) -> Iterator[str]:
-    """Sum up the results of a model.
+class Brief(NamedTuple):
+    """A fact in a few words: for whom or under which change, and what; only what fails is named first."""
 
-    Parameters
-    ----------
-    model, record
-        The model and the run.
-    rows
-        Its rows of the results table.
-    standing
-        How models stand at the tasks of their rows, see :func:`soundcheck.results.standing.standings`.
-    """
-    random = model.kind == "random"
-    own = standing[rows.index]
-    kept = rows if random else rows[own.ne(HOLLOW)]
-    found = tally(kept)
-    name = f"{model.name} (random reference)" if random else model.name
-    yield f"{name}: {found}"
-    figures = [figure for figure in record.figures or () if figure.model == model.name]
-    several = len({figure.corpus for figure in figures}) > 1
-    for figure in figures:
+    state: str
+    about: str
+    says: str
+    also: str = ""  # others of which the same is true
+
+    def __str__(self) -> str:
+        return f"{self.about}: {self.says}" if self.about else self.says
+
+
+def for_groups(facts: ModelFacts) -> Brief:
+    """Say for which group a model is worse, or the largest difference that shows nothing."""
+    if (row := first(facts.groups)) is not None:
+        own = facts.groups[facts.groups["side"].eq(row.side)]
+        who, *more = dict.fromkeys(map(failures.people, own["group"]))
+        return Brief(FAIL, who, f"{'' if row.side else 'differs: '}{_both(row)}", some(more, MOST_ALSO))
+    if (row := facts.largest_difference) is None:
+        return Brief(NOT_EVALUATED, "", _why_not(facts, FAIRNESS))
+    if failures.few(row):
+        state = "too few speakers to generalise"
+    else:
+        state = "within the margin" if row.state == PASS else row.state
+    who = failures.people(row.group)
+    return Brief(
+        row.state, "", f"no group shown to be worse; largest difference: {who}, {_both(row)}, {state}"
+    )
+
+
+def under_changes(facts: ModelFacts) -> Brief:
+    """Say under which change of the signal a model fails by most, or comes nearest to."""
+    row = facts.worst_condition
+    if row is None:
+        return Brief(NOT_EVALUATED, "", _why_not(facts, ROBUSTNESS))
+    about = failures.condition(row)
+    if failures.change_of_quality(row) and row.after == row.after:
+        measured, says = failures.before_and_after(row)
+        says = f"{measured} {says.removesuffix(f' under {about}')}"
+    else:
+        named = failures.measured(row, False).removesuffix(f" under {about}")
+        says = f"{named} {failures.amount(row, row.value)}, {failures.limit(row)}"
+    if row.state == FAIL:
+        return Brief(FAIL, about, says)
+    state = "within its limit" if row.state == PASS else row.state
+    return Brief(row.state, "", f"no change shown to break it; nearest: {about}, {says}, {state}")
+
+
+def _both(row: object) -> str:
+    """Write the values of a group and of those that it is compared with."""
+    other = failures.others(row).removeprefix("the ")
+    values = failures.amount(row, row.group_value), failures.amount(row, row.others_value)
+    return f"{failures.measured(row)} {values[0]}, {other} {values[1]}"
+
+
+def _why_not(facts: ModelFacts, aspect: str) -> str:
+    """Say why nothing is known of groups or changes: not counted, not evaluated or not tested."""
+    if aspects(facts.uncounted).eq(aspect).any():
+        return f"not counted: {EXPLAINED[HOLLOW]}"
+    own = facts.not_evaluated
+    reasons = own.loc[aspects(own).eq(aspect), "skipped"]
+    return f"not evaluated: {label(reasons.mode().iloc[0])}" if len(reasons) else NOT_TESTED
+
+
+def quality(facts: ModelFacts) -> str:
+    """Write the headline of a model, with what chance scores."""
+    figure = facts.headline
+    if figure is None:
+        return ""
+    chance = "" if figure.guessing is None else f", chance {value(figure, figure.guessing)}"
+    return f"{figure_in_words(figure)}{chance}"
+
+
+def model_sentence(facts: ModelFacts) -> str:
+    """Sum up a model in a sentence without a full stop: how good, worse for whom, what breaks it."""
+    groups, changes = for_groups(facts), under_changes(facts)
+    parts = [*standing_notes_in_short(facts), quality(facts)]
+    parts.append(f"worse for {groups}" if groups.state == FAIL else groups.says)
+    parts.append(f"breaks under {changes}" if changes.state == FAIL else changes.says)
+    return "; ".join(part for part in parts if part and part != NOT_TESTED)
+
+
+def standing_notes_in_short(facts: ModelFacts) -> list[str]:
+    """Say at which tasks a model is not better than chance."""
+    if facts.random:
+        return []
+    notes = standing_notes(facts.record.figures, facts.model.name, facts.model.tasks)
+    return [note.partition(":")[0] for note in notes]
+
+
+def summary_lines(facts: ModelFacts) -> Iterator[str]:
+    """Sum up the results of a model for the terminal."""
+    name = f"{facts.model.name} (random reference)" if facts.random else facts.model.name
+    yield f"{name}: {facts.counts}"
+    several = len({figure.corpus for figure in facts.figures}) > 1
+    for figure in facts.figures:
         yield f"  {figure_in_words(figure, corpus=several)}"
-    if random:
+    if facts.random:
         return
-    for note in standing_notes(record.figures, model.name, model.tasks):
-        what = note.partition(":")[0]
-        task = what.partition(" at ")[2]
-        left = rows[own.eq(HOLLOW) & rows["task"].eq(task)]
-        uncounted = f": its tests of fairness and robustness are not counted ({tally(left)})"
-        yield f"  {what}" + (uncounted if len(left) else "")
-    if not found[PASS] + found[FAIL]:
-        yield f"  {headline(kept)}"
-    shown = few_speakers(kept)
-    if len(shown):
+    for note in standing_notes_in_short(facts):
+        left = facts.uncounted[facts.uncounted["task"].eq(note.partition(" at ")[2])]
+        uncounted = f": its tests of fairness and robustness are not counted ({counts(left)})"
+        yield f"  {note}" + (uncounted if len(left) else "")
+    if not facts.counts[PASS] + facts.counts[FAIL]:
+        yield f"  {headline(facts.counted)}"
+    for words, brief in (("worse for", for_groups(facts)), ("breaks under", under_changes(facts))):
+        if brief.state == FAIL:
+            yield f"  {words} {brief}"
+        elif brief.state in (PASS, INCONCLUSIVE):
+            yield f"  {brief.says}"
+    if len(facts.few):
         yield "  Too few speakers to generalise; what these speakers show:"
-    for row in shown.head(MOST_FEW).itertuples():
+    for row in facts.few.head(MOST_FEW).itertuples():
         where = f"{row.corpus}: " if several else ""
-        yield f"    {where}{sentence(row, blocks_of(record, row.corpus))}"
-    if len(shown) > MOST_FEW:
-        yield f"    and {counted(len(shown) - MOST_FEW, 'more difference')}"
+        yield f"    {where}{failures.sentence(row, failures.blocks_of(facts.record, row.corpus))}"
+    if len(facts.few) > MOST_FEW:
+        yield f"    and {counted(len(facts.few) - MOST_FEW, 'more difference')}"

@@ -1,7 +1,7 @@
 """Sentences above figures, made from rows of results and estimates; none infers anything itself.
 
-A value is named with its interval. What is significant among all tests is not known when figures are drawn, so
-nothing here claims it, but for :func:`both_rules`. Sentences have no full stop: they are headings.
+A value is named with its interval. What is significant among all tests is not known when figures are drawn,
+so nothing here claims it, but for :func:`both_rules`. Sentences have no full stop: they are headings.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ A *rate* is named by the page: the word error rate, the equal error rate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -25,16 +25,17 @@ from soundcheck.evaluation.robustness import (
     quality_name,
 )
 from soundcheck.evaluation.robustness import quality as quality_of
-from soundcheck.evaluation.subset import Subset
+from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.report import figures, page, views
 from soundcheck.report.compared_examples import recordings
 from soundcheck.report.formats import Cell, number, two_lines, value_cell
 from soundcheck.report.html import Html, element, folded
-from soundcheck.report.recognition_tables import POINTS, percent_cell
 from soundcheck.report.spectrum_figures import spectra
 from soundcheck.report.style import label
+from soundcheck.report.words import POINTS, percent_cell
 from soundcheck.statistics.crossing import Crossing
+from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import UNCHANGED, info_of
 
@@ -89,24 +90,36 @@ def unchanged(evaluation: Evaluation) -> None:
 
 def quality_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:
     """Draw the quality of labelled corpora and tasks at each step of series of changes."""
-    curves = []
-    for series, everywhere in labelled(swept):
-        for steps in everywhere:
-            name = quality_name(next(iter(steps.values())))
-            curves.append((series, evaluation.curve(steps, quality_of, name=name, series=series.name)))
-    _curves(evaluation, curves, "quality of the predictions")
+    curves(evaluation, labelled(swept), quality_of, "quality of the predictions", quality_name)
 
 
 def unchanged_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:
     """Draw the share of unchanged predictions at each step of series of changes."""
-    curves = []
+    what = "share of unchanged predictions"
+    curves(evaluation, swept, proportion_unchanged, what, lambda _: UNCHANGED)
+
+
+def curves(
+    evaluation: Evaluation,
+    swept: Iterable[Swept],
+    measure: Measure,
+    what: str,
+    name: Callable[[Subset], str] = lambda _: "",
+    scale: Scale = FREE,
+) -> None:
+    """Draw a measure at each step of series of changes, with a table of its values; nothing is judged.
+
+    ``name`` gives its name among the estimates, if it is one; else ``scale`` says where values may lie.
+    """
+    found = []
     for series, everywhere in swept:
-        about = {"name": UNCHANGED, "series": series.name}
-        curves += [(series, evaluation.curve(steps, proportion_unchanged, **about)) for steps in everywhere]
-    _curves(evaluation, curves, "share of unchanged predictions")
+        for steps in everywhere:
+            of = name(next(iter(steps.values())))
+            found.append((series, evaluation.curve(steps, measure, scale, of, series.name)))
+    step_curves(evaluation, found, what)
 
 
-def _curves(
+def step_curves(
     evaluation: Evaluation, curves: Sequence[tuple[PerturbationSeries, pd.DataFrame]], what: str
 ) -> None:
     """Draw curves, a panel a series and corpus, and give their numbers behind a line that opens them."""

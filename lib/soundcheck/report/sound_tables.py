@@ -1,10 +1,14 @@
-"""Tables of the sound material that a family works with."""
+"""Tables of the noises and impulse responses that a family works with."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pandas as pd
+
 from soundcheck.augment.registry import drawable, kind_of_sounds, missing
+from soundcheck.report import views
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.tables import table
 from soundcheck.sounds.sound import BASE, Sounds, SoundSet
 from soundcheck.suite.entries import RESPONSE_KINDS
 from soundcheck.suite.families import Family, Perturbation
@@ -14,37 +18,30 @@ SYNTHETIC = (
     "They do not replace recordings, which a suite names under sounds."
 )
 NO_DISTANCES = (
-    "Nothing tells at which distances the rooms were measured, so all others are compared with the base, "
-    "and distances play a part as well. A table impulse_responses.csv with a column distance would tell."
+    "Nothing says at which distances the rooms were measured, so all others are compared with the base, "
+    "and distances play a part as well. A table impulse_responses.csv with a column distance would say it."
 )
 MOST = 5  # files left out that are named
 
 
 def material(family: Family, sounds: Sounds) -> Html:
-    """Say which noises and impulse responses the changes of a family draw from.
-
-    Parameters
-    ----------
-    family
-        The family.
-    sounds
-        The sound material of the suite.
-    """
-    users: dict[str, list[str]] = {}
-    for name, change in [*family.changes.items(), *_swept(family, sounds)]:
+    """Say which noises and impulse responses the changes of a family draw from."""
+    used: dict[str, dict[str, None]] = {}
+    for name, _, change in _changes(family, sounds):
         for kind in kind_of_sounds(change):
-            if name not in users.setdefault(kind, []):
-                users[kind].append(name)
-    groups = [(sounds.sets[kind], names) for kind, names in sorted(users.items()) if kind in sounds]
+            used.setdefault(kind, {})[name] = None
+    groups = [sounds.sets[kind] for kind in sorted(used) if kind in sounds]
     if not groups:
         return element("p", "No sound material is needed: everything that is added is computed.")
-    rows = [
-        [group.kind, ", ".join(names), len(group.sounds), f"{group.duration:.1f}", group.source]
-        for group, names in groups
-    ]
-    columns = ["Kind", "Used for", "Sounds", "Seconds in all", "Where they come from"]
-    shown = [table(rows, columns, caption="Sound material")]
-    for group, _ in groups:
+    columns = {
+        "Kind": lambda row: row.group.kind,
+        "Used for": lambda row: ", ".join(used[row.group.kind]),
+        "Sounds": lambda row: len(row.group.sounds),
+        "Seconds in all": lambda row: round(row.group.duration, 1),
+        "Where they come from": lambda row: row.group.source,
+    }
+    shown = [views.table(pd.DataFrame({"group": groups}), columns, caption="Sound material")]
+    for group in groups:
         if group.kind in RESPONSE_KINDS:
             shown += _measured(family, sounds, group)
         if group.left_out:
@@ -52,54 +49,38 @@ def material(family: Family, sounds: Sounds) -> Html:
             more = f"; and {len(group.left_out) - MOST} more" if len(group.left_out) > MOST else ""
             text = f"{len(group.left_out)} files of {group.kind} cannot be used: {named}{more}"
             shown.append(element("p", text, limit=None))
-    if any(group.synthetic for group, _ in groups):
+    if any(group.synthetic for group in groups):
         shown.append(element("p", SYNTHETIC, class_="sc-note", limit=None))
     return join(shown)
 
 
-def _measured(family: Family, sounds: Sounds, group: SoundSet) -> list[Html]:
+def _measured(family: Family, sounds: Sounds, group: SoundSet) -> Iterator[Html]:
     """Say where impulse responses were measured, and what each is used for."""
-    users: dict[str, list[str]] = {}
-    steps = [(step.name, step) for _, step in _swept(family, sounds)]
-    for name, change in [*family.changes.items(), *steps]:
+    used: dict[str, list[str]] = {}
+    for _, step, change in _changes(family, sounds):
         if group.kind in kind_of_sounds(change) and not missing(change, sounds):
             for sound in drawable(change, sounds):
-                users.setdefault(sound.name, []).append(name)
-    places: dict[tuple[str, float, str], list[str]] = {}
-    for sound in group.sounds:
-        used = "; ".join(users.get(sound.name, ())) or "nothing"
-        places.setdefault((sound.label, sound.distance, used), []).append(sound.name)
-    rows = [
-        [
-            label,
-            f"{metres:g}" if metres else "unknown",
-            f"{names[0]} and {len(names) - 1} more" if names[1:] else names[0],
-            used,
-        ]
-        for (label, metres, used), names in sorted(places.items())
-    ]
-    shown = [
-        table(
-            rows,
-            [group.kind[:-1].capitalize(), "Distance in m", "Impulse response", "Used for"],
-            caption=f"Impulse responses: {group.kind}",
-        )
-    ]
-    base = sounds.of(group.kind, BASE)[0]
-    if group.kind == "rooms" and not base.distance:
-        shown.append(element("p", NO_DISTANCES, class_="sc-note", limit=None))
-    return shown
+                used.setdefault(sound.name, []).append(step)
+    rows = [(one.label, one.distance, "; ".join(used.get(one.name, ())), one.name) for one in group.sounds]
+    frame = pd.DataFrame(rows, columns=["label", "distance", "used", "name"])
+    places = frame.groupby(["label", "distance", "used"])["name"].agg(["first", "size"]).reset_index()
+    columns = {
+        group.kind[:-1].capitalize(): "label",
+        "Distance in m": lambda row: f"{row.distance:g}" if row.distance else "unknown",
+        "Impulse response": lambda row: row.first + (f" and {row.size - 1} more" if row.size > 1 else ""),
+        "Used for": lambda row: row.used or "nothing",
+    }
+    yield views.table(places, columns, caption=f"Impulse responses: {group.kind}")
+    if group.kind == "rooms" and not sounds.of(group.kind, BASE)[0].distance:
+        yield element("p", NO_DISTANCES, class_="sc-note", limit=None)
 
 
-def _swept(family: Family, sounds: Sounds) -> list[tuple[str, Perturbation]]:
-    """List the steps of transformations, and of the sweeps that are shown: those with two possible steps."""
-    found = [
-        (series.name, step)
-        for series in family.transformations.values()
-        for step in series.steps.values()
-        if not missing(step, sounds)
-    ]
-    for sweep in family.sweeps.values():
-        steps = [(sweep.name, step) for step in sweep.steps.values() if not missing(step, sounds)]
-        found += steps if len(steps) > 1 else []
-    return found
+def _changes(family: Family, sounds: Sounds) -> Iterator[tuple[str, str, Perturbation]]:
+    """Give name, step and change; of sweeps that are shown, which have two possible steps."""
+    for name, change in family.changes.items():
+        yield name, name, change
+    for shown, every in ((1, family.transformations), (2, family.sweeps)):
+        for series in every.values():
+            steps = [step for step in series.steps.values() if not missing(step, sounds)]
+            if len(steps) >= shown:
+                yield from ((series.name, step.name, step) for step in steps)

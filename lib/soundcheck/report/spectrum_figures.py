@@ -15,77 +15,46 @@ LINES = 14  # of the spectrum that are averaged
 FLOOR_DB = -128.0
 LOWEST_DB = -40.0  # magnitude of a filter that is still shown
 RESOLUTION = 8  # points of a response for each tap of its filter
+LEAST = 1e-30  # power of silence
 _STYLES = ("-", "--", "-.", ":")
 
 
 def spectra(signals: Mapping[str, np.ndarray], sampling_rate: int) -> Figure:
-    """Draw the mean magnitude spectra of signals, brought to the same root mean square.
-
-    Parameters
-    ----------
-    signals
-        Name -> signal, shape ``(samples,)``; silent ones are left out.
-    sampling_rate
-        In Hz.
-    """
-    with look():
-        figure, (axes,) = new(7.5, 3.4)
-        for n, (name, signal) in enumerate(signals.items()):
-            if rms(signal) == 0:
-                continue
-            hertz, level = _spectrum(np.asarray(signal, dtype=np.float64) / rms(signal), sampling_rate)
-            axes.plot(
-                hertz / 1000,
-                level,
-                color=PALETTE[n % len(PALETTE)],
-                linestyle=_STYLES[n % len(_STYLES)],
-                label=label(name),
-            )
-        axes.set(xlabel="frequency in kHz", ylabel="magnitude in dB", xlim=(0, sampling_rate / 2000))
-        if axes.lines:
-            axes.legend(fontsize=9)
-    return figure
+    """Draw the mean magnitude spectra of signals, brought to the same root mean square; silent ones not."""
+    heard = {name: signal / rms(signal) for name, signal in signals.items() if rms(signal)}
+    return _drawn({name: _spectrum(signal, sampling_rate) for name, signal in heard.items()}, sampling_rate)
 
 
 def magnitude_responses(filters: Mapping[str, np.ndarray], sampling_rate: int) -> Figure:
-    """Draw the magnitude responses of filters in decibel.
+    """Draw the magnitude responses of filters, given by their impulse responses, in decibel."""
+    curves = {}
+    for name, taps in filters.items():
+        count = RESOLUTION * len(taps)
+        level = 20 * np.log10(np.maximum(np.abs(np.fft.rfft(taps, count)), LEAST))
+        curves[name] = np.fft.rfftfreq(count, 1 / sampling_rate), level
+    figure = _drawn(curves, sampling_rate)
+    figure.axes[0].axhline(0, color=GREY, linewidth=0.8)
+    figure.axes[0].set_ylim(LOWEST_DB, 10)
+    return figure
 
-    Parameters
-    ----------
-    filters
-        Name -> impulse response, shape ``(taps,)``.
-    sampling_rate
-        In Hz.
-    """
+
+def _drawn(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], sampling_rate: int) -> Figure:
     with look():
         figure, (axes,) = new(7.5, 3.4)
-        for n, (name, taps) in enumerate(filters.items()):
-            count = RESOLUTION * len(taps)
-            level = 20 * np.log10(np.maximum(np.abs(np.fft.rfft(taps, count)), 1e-30))
-            hertz = np.fft.rfftfreq(count, 1 / sampling_rate)
-            axes.plot(
-                hertz / 1000,
-                level,
-                _STYLES[n % len(_STYLES)],
-                color=PALETTE[n % len(PALETTE)],
-                label=label(name),
-            )
-        axes.axhline(0, color=GREY, linewidth=0.8)
-        axes.set(xlabel="frequency in kHz", ylabel="magnitude in dB")
-        axes.set(xlim=(0, sampling_rate / 2000), ylim=(LOWEST_DB, 10))
-        if filters:
+        for n, (name, (hertz, level)) in enumerate(curves.items()):
+            style = {"color": PALETTE[n % len(PALETTE)], "linestyle": _STYLES[n % len(_STYLES)]}
+            axes.plot(hertz / 1000, level, label=label(name), **style)
+        axes.set(xlabel="frequency in kHz", ylabel="magnitude in dB", xlim=(0, sampling_rate / 2000))
+        if curves:
             axes.legend(fontsize=9)
     return figure
 
 
 def _spectrum(signal: np.ndarray, sampling_rate: int) -> tuple[np.ndarray, np.ndarray]:
     """Average the power of half overlapping frames, then smooth its decibels over some lines."""
-    if len(signal) < LENGTH:
-        signal = np.pad(signal, (0, LENGTH - len(signal)))
+    signal = np.pad(np.asarray(signal, dtype=np.float64), (0, max(0, LENGTH - len(signal))))
     frames = np.lib.stride_tricks.sliding_window_view(signal, LENGTH)[:: LENGTH // 2]
     power = np.mean(np.abs(np.fft.rfft(frames * np.hanning(LENGTH))) ** 2, axis=0) / LENGTH**2
-    level = np.maximum(10 * np.log10(np.maximum(power, 1e-30)), FLOOR_DB)
-    window = np.ones(LINES) / LINES
-    smooth = np.convolve(level, window, mode="valid")
-    hertz = np.fft.rfftfreq(LENGTH, 1 / sampling_rate)
-    return np.convolve(hertz, window, mode="valid"), smooth
+    level = np.maximum(10 * np.log10(np.maximum(power, LEAST)), FLOOR_DB)
+    window, hertz = np.ones(LINES) / LINES, np.fft.rfftfreq(LENGTH, 1 / sampling_rate)
+    return np.convolve(hertz, window, mode="valid"), np.convolve(level, window, mode="valid")

@@ -1,7 +1,5 @@
 """What the page on recognition fairness shows: distances of groups, violations between them, degradations.
 
-Conventions
------------
 Pairs are those of :meth:`soundcheck.evaluation.evaluation.Evaluation.recogniser_pairs`; several of them in
 one call are compared on the same groups of the same corpus.
 """
@@ -10,125 +8,241 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition import RecogniserPair, excluded_settings
 from soundcheck.metrics import differential, disagreement
-from soundcheck.report import figures, recognition_tables, tables
+from soundcheck.report import figures, views
+from soundcheck.report.formats import Cell, number
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.recognition_figures import degradation_curves, violation_bars
+from soundcheck.report.style import PALETTE, label, look, name_ticks, new
+from soundcheck.report.words import POINTS, percent, percent_cell, share
 from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.suite.families import PerturbationSeries
 
 Counts = Mapping[str, pd.DataFrame]
+SURE = 0.95  # certainty from which a violation counts as sure
+STUDY = (8, 41)  # transformations and settings of AequeVox
+MOST_CERTAIN = 10  # violations that are shown
+MOST_GROUPS = 40
+MOST_LINES = 16  # groups of a panel: those that are worst
 
 
 def clean_distances(evaluation: Evaluation, found: Mapping[RecogniserPair, Resampled]) -> Html:
     """Show how far apart both sides of each pair are on each group, before anything is changed."""
-    rows = []
+    clean, rows = slice(None, None, len(evaluation.settings)), []
     for pair, distances in found.items():
-        clean = slice(None, None, len(evaluation.settings))
-        low, high = (bound[clean] for bound in distances.interval(evaluation.interval))
-        cells = map(recognition_tables.percent_cell, distances.value[clean], low, high)
+        ends = (bound[clean] for bound in distances.interval(evaluation.interval))
         about = (pair.subset.corpus, pair.pair, pair.column)
-        rows += [(*about, *group) for group in zip(pair.groups, cells, strict=True)]
-    return tables.table(rows, ["corpus", "pair", "column", "group", "distance, signals as they are"])
+        rows += [(*about, *own) for own in zip(pair.groups, distances.value[clean], *ends, strict=True)]
+    names = ["corpus", "pair", "column", "group"]
+    columns = {name: name for name in names} | {"distance, signals as they are": share()}
+    return views.table(pd.DataFrame(rows, columns=[*names, "value", "low", "high"]), columns)
 
 
 def clean_differences(evaluation: Evaluation, pairs: Sequence[RecogniserPair]) -> Html:
     """Count how often the distance of a group exceeds that of another one before anything is changed."""
-    taus = evaluation.family.options["taus"]
+    taus, title = evaluation.family.options["taus"], "Differences between groups, signals as they are"
     distances = pd.concat(evaluation.distance_table(pair) for pair in pairs)
-    unequal = differential.differences(distances, taus)
-    by_tau = differential.counts(unequal, pairs[0].groups, "tau", taus)
-    title = f"Differences between groups, signals as they are, {', '.join(pairs[0].place)}"
-    return recognition_tables.count_table({"by τ": by_tau}, title)
+    found = differential.differences(distances, taus)
+    by_tau = differential.counts(found, pairs[0].groups, "tau", taus)
+    return count_table({"by τ": by_tau}, f"{title}, {', '.join(pairs[0].place)}")
 
 
 def excluded_table(judged: pd.DataFrame, corpus: str) -> Html:
     """Show which settings do not count on a corpus, and why.
 
-    Parameters
-    ----------
-    judged
-        From :meth:`soundcheck.evaluation.evaluation.Evaluation.judged_settings`.
-    corpus
-        Name of the corpus.
+    ``judged`` is from :meth:`soundcheck.evaluation.evaluation.Evaluation.judged_settings`.
     """
     out = judged[judged["left_out"].ne("")]
     if out.empty:
         return element("p", f"{corpus}: none; all {len(judged)} settings are counted.")
-    rows = [
-        (row.transformation, row.level, row.left_out, recognition_tables.percent_cell(row.distance))
-        for row in out.itertuples()
-    ]
+    columns = {"transformation": "transformation", "level": "level", "why": "left_out"}
+    columns["mean distance between recognisers"] = share("distance")
     caption = f"{corpus}: settings that are left out; {len(judged) - len(out)} are counted"
-    columns = ["transformation", "level", "why", "mean distance between recognisers"]
-    return tables.table(rows, columns, caption=caption)
+    return views.table(out, columns, caption=caption)
 
 
-def counts(
-    evaluation: Evaluation, pairs: Sequence[RecogniserPair], judged: pd.DataFrame, title: str
-) -> tuple[Html, Counts, Counts]:
-    """Count the violations of each group, for all settings that count and for comprehensible ones.
+def judged_settings(
+    evaluation: Evaluation, recognisers: Mapping[tuple[str, str], Sequence[RecogniserPair]]
+) -> dict[str, pd.DataFrame]:
+    """Say of each corpus which settings count, by the pairs of recognisers of its columns."""
+    places: dict[str, list[pd.DataFrame]] = {corpus: [] for corpus, _ in recognisers}
+    for (corpus, _), pairs in recognisers.items():
+        places[corpus] += [evaluation.distance_table(pair) for pair in pairs]
+    return {corpus: evaluation.judged_settings(tables) for corpus, tables in places.items()}
 
-    Parameters
-    ----------
-    evaluation
-        Has the settings and the family's options.
-    pairs
-        Who is compared, at least one.
-    judged
-        Which settings count on their corpus.
-    title
-        Who and what is compared.
 
-    Returns
-    -------
-    tuple of Html, dict and dict
-        Tables, and both counts for :func:`bars`.
+def group_table(pairs: Sequence[RecogniserPair]) -> Html:
+    """Show how large the groups are that are compared, and by which pairs."""
+    names = ["corpus", "column", "group", "segments", "speakers"]
+    rows = [(*pair.place, *group, pair.pair) for pair in pairs for group in pair.counts()]
+    frame = pd.DataFrame(rows, columns=[*names, "pairs"])
+    frame = frame.groupby(names, sort=False)["pairs"].agg(", ".join).reset_index()
+    return views.table(frame, {name: name for name in frame.columns})
+
+
+def settings_notes(evaluation: Evaluation) -> list[str]:
+    """Say in what the changes and distances differ from those of the study."""
+    series = evaluation.family.transformations
+    changes = {name: list(own.steps.values()) for name, own in series.items()}
+    count, chunks = sum(map(len, changes.values())), "dropped_chunks"
+    said = [
+        "Distances are measured after the suite's normaliser; the study splits words and lower-cases them."
+    ]
+    if len(series) < STUDY[0] or count < STUDY[1]:
+        limits = (
+            f"{len(series)} of the study's {STUDY[0]} transformations, {count} of its {STUDY[1]} settings"
+        )
+        said.append(f"The suite limits the changes: {limits}.")
+    halves = [name for name, own in changes.items() if any(one.transform == chunks for one in own)]
+    if halves:
+        said.append(f"{' and '.join(halves)}: only every second chunk can be lost, never two neighbours.")
+    return said
+
+
+def violations(
+    evaluation: Evaluation,
+    pairs: Sequence[RecogniserPair],
+    judged: Mapping[str, pd.DataFrame],
+    title: str,
+    easy: bool = False,
+) -> Html:
+    """Count and draw the violations of each group, for all settings that count and for comprehensible ones.
+
+    With ``easy`` the latter are drawn, too; ``judged`` says of each corpus which settings count.
     """
-    options = evaluation.family.options
+    options, judged = evaluation.family.options, judged[pairs[0].subset.corpus]
     found = evaluation.violation_counts(pairs, excluded_settings(judged))
-    clear = evaluation.violation_counts(pairs, excluded_settings(judged, options["shown_rating"]))
-    totals = {"in all": found["in all"], "comprehensible": clear["in all"]}
+    rated = evaluation.violation_counts(pairs, excluded_settings(judged, options["shown_rating"]))
+    totals = {"in all": found["in all"], "comprehensible": rated["in all"]}
     preferred = (options.get("base_groups") or {}).get(pairs[0].column, "")
     base, _ = differential.against_base(found["in all"].loc["all"], preferred)
     beside = {what: differential.against_base(table.loc["all"], base)[1] for what, table in totals.items()}
-    shown = recognition_tables.count_table(found | totals, f"Violations of each group, {title}")
-    shown += recognition_tables.base_table(beside, base, f"Violations beside those of {base}, {title}")
-    return shown, found, clear
+    parts = [count_table(found | totals, f"Violations of each group, {title}")]
+    parts.append(base_table(beside, base, f"Violations beside those of {base}, {title}"))
+    drawn = {"": found} | ({", comprehensible settings": rated} if easy else {})
+    for which, tables in drawn.items():
+        several = {f"{name}{which}": own for name, own in tables.items() if len(own) > 1 or len(tables) == 1}
+        alt = f"Violations of each group{which}, {title}"
+        parts.append(figures.show(evaluation.media, violation_bars(several), alt))
+    return join(parts)
 
 
-def bars(evaluation: Evaluation, found: Counts, title: str, which: str = "") -> Html:
-    """Draw the violations of each group; ``which`` says of which settings."""
-    several = {name: table for name, table in found.items() if len(table) > 1} or found
-    figure = violation_bars([(f"{name}{which}", table) for name, table in several.items()])
-    return figures.show(evaluation.media, figure, f"Violations of each group{which}, {title}")
+def count_table(counted: Counts, caption: str) -> Html:
+    """Show counts of violations, one column a group; tables have rows as described and the same columns."""
+    frame = pd.concat(counted, names=["counted", "of"]).reset_index()
+    groups = {name: name for name in frame.columns[2:]}
+    columns = {"counted": "counted", "": lambda row: "" if row.of == "all" else f"{row.of}"} | groups
+    return views.table(frame, columns, caption=caption, sortable=False)
+
+
+def base_table(counted: Counts, base: str, caption: str) -> Html:
+    """Show the violations of groups beside those of one group: times as many, and the difference in per cent.
+
+    Tables are from :func:`soundcheck.metrics.differential.against_base`.
+    """
+
+    def count(value: float) -> Cell:
+        return Cell(f"{value:,.{0 if value == int(value) else 1}f}", value, "sc-number")
+
+    def more(times: float) -> Cell:
+        text = f"{base} has none" if np.isnan(times) else f"{'+' if times > 1 else ''}{percent(times - 1)}"
+        return Cell(text, times, "sc-number")
+
+    columns: dict[str, views.Column] = {"group": "group"}
+    for what in counted:
+        columns[what] = lambda row, name=f"{what} violations": count(getattr(row, name))
+        columns[f"{what}, times as many"] = f"{what} times"
+        columns[f"{what}, difference"] = lambda row, name=f"{what} times": more(getattr(row, name))
+    frame = pd.concat([own.add_prefix(f"{what} ") for what, own in counted.items()], axis=1)
+    frame = frame.rename_axis("group").reset_index()
+    return views.table(frame, columns, caption=caption, sortable=False)
+
+
+def violation_bars(counted: Counts) -> Figure:
+    """Draw counts of violations by group, a panel for each table, its rows side by side."""
+    with look():
+        figure, panels = new(9, 0.3 + 2.5 * len(counted), len(counted), 1)
+        for axes, (title, table) in zip(panels, counted.items(), strict=True):
+            most = table.sum().sort_values(ascending=False, kind="stable").index[:MOST_GROUPS]
+            shown = table[[name for name in table.columns if name in set(most)]]
+            if len(shown.columns) < len(table.columns):
+                said = f"the {MOST_GROUPS} of {len(table.columns)} groups with the most violations"
+                axes.set_title(said, loc="right", fontsize=9)
+            shown.rename(index=lambda name: label(name, 40)).T.plot.bar(
+                ax=axes, width=0.8, color=PALETTE, legend=len(shown) > 1
+            )
+            name_ticks(axes, shown.columns, 14)
+            axes.set_ylabel("violations")
+            axes.set_title(label(title, 60), loc="left", fontweight="bold", fontsize=10)
+            if len(shown) > 1:
+                axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
 
 
 def certainties(
     evaluation: Evaluation, pair: RecogniserPair, distances: Resampled, judged: pd.DataFrame
 ) -> Html:
-    """Show in which share of replicates each violation of a pair is there."""
+    """Show in which share of replicates each violation of a pair is there, the surest and largest first."""
     tau, settings = evaluation.family.options["tau"], list(evaluation.settings)
-    violations = differential.violations(evaluation.distance_table(pair), [tau], excluded_settings(judged))
-    violations["certainty"] = disagreement.violation_certainties(
-        distances.replicates, violations, settings, pair.groups
-    )
-    title = f"{pair.pair}, {pair.column}, {pair.subset.corpus}, τ = {tau:g}"
-    return recognition_tables.certainty_table(violations, title)
+    found = differential.violations(evaluation.distance_table(pair), [tau], excluded_settings(judged))
+    certain = disagreement.violation_certainties(distances.replicates, found, settings, pair.groups)
+    caption = f"{pair.pair}, {pair.column}, {pair.subset.corpus}, τ = {tau:g}: {len(found)} violations"
+    caption += f", {int((certain >= SURE).sum())} of them at least {SURE:.0%} sure"
+    order = ["certainty", "excess", "transformation", "level", "base", "other"]
+    ascending = [name not in order[:2] for name in order]
+    ordered = found.assign(certainty=certain).sort_values(order, ascending=ascending)
+    columns = {"transformation": "transformation", "level": "level", "worse for": "base", "than for": "other"}
+    columns["by"] = lambda row: percent_cell(row.excess, unit=POINTS)
+    columns["certainty"] = lambda row: Cell(number(row.certainty, 2), row.certainty)
+    shown = views.table(ordered.head(MOST_CERTAIN), columns, caption=caption)
+    return element("p", caption) if found.empty else shown
 
 
 def degradations(evaluation: Evaluation, pair: RecogniserPair, distances: Resampled) -> Html:
     """Draw how much further apart both sides of a pair are for each group, from mild to severe."""
-    degradation = disagreement.degradations(distances.value, len(pair.groups))
-    rows = [
-        (*setting, group, degradation[g, s])
-        for s, setting in enumerate(list(evaluation.settings)[1:])
-        for g, group in enumerate(pair.groups)
-    ]
-    frame = pd.DataFrame(rows, columns=["transformation", "level", "group", "value"])
+    found = disagreement.degradations(distances.value, len(pair.groups))
+    index = pd.MultiIndex.from_tuples(list(evaluation.settings)[1:], names=["transformation", "level"])
+    frame = pd.DataFrame(found.T, index, pd.Index(pair.groups, name="group")).stack().rename("value")
+    frame = frame.reset_index()
+    ranked = frame.groupby("group")["value"].mean().sort_values(ascending=False, kind="stable").index
     title = f"Degradation of each group, {pair.pair}, {pair.column}, {pair.subset.corpus}"
-    figure = figures.show(evaluation.media, degradation_curves(frame, "degradation"), title)
-    return join([tables.notes([title]), figure])
+    title += f"; the {MOST_LINES} worst of {len(ranked)}" if len(ranked) > MOST_LINES else ""
+    frame = frame[frame["group"].isin(ranked[:MOST_LINES])]
+    figure = views.lines(frame, "level", hue="group", panels="transformation", ylabel="degradation")
+    return figures.show(evaluation.media, figure, title, finding=title)
+
+
+def rating_table(options: Mapping[str, object]) -> Html:
+    """Show how comprehensible people found each setting; those below the limit stand in brackets."""
+    rows = []
+    for name, levels in options["ratings"].items():
+        cells = [
+            f"{level}: {rating:g}" if rating >= options["shown_rating"] else f"({level}: {rating:g})"
+            for level, rating in levels.items()
+        ]
+        rows.append({"transformation": name} | {f"level {n}": cell for n, cell in enumerate(cells, 1)})
+    frame = pd.DataFrame(rows).fillna("")
+    caption = f"Mean rating of each level, 1 to 10; in brackets below {options['shown_rating']:g}"
+    return views.table(frame, {name: name for name in frame.columns}, caption=caption, sortable=False)
+
+
+def rating_notes(transformations: Mapping[str, PerturbationSeries]) -> list[str]:
+    """Say which signals people rated, if others are tested.
+
+    Where the option ``definition`` of a transformation is ``"text"``, other signals were rated.
+    """
+    others = [
+        name
+        for name, series in transformations.items()
+        if any(change.options.get("definition") == "text" for change in series.steps.values())
+    ]
+    if not others:
+        return ["The signals are made as those were that people rated."]
+    named = " and ".join(filter(None, (", ".join(others[:-1]), others[-1])))
+    rated = "people rated signals as the released generator makes them. Those that are tested follow the text"
+    return [f"{named}: {rated} of the paper, and sound different."]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from soundcheck.common import templates
 from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
@@ -113,54 +114,33 @@ def looked_at(searches: Iterable[Found]) -> Html:
     """Show which columns were looked at, which were not and why, and how many groups that makes."""
     rows, notes = [], []
     for found in searches:
-        place = {"corpus": found.subset.corpus, "task": found.subset.task.name}
+        place = found.subset.corpus, found.subset.task.name
         for name, words in found.columns.items():
-            known = pd.Series(words, dtype=object).dropna()
-            values = sorted(word.removeprefix(f"{name}: ") for word in known.unique())
-            about = {"which": shorten(", ".join(values), 120), "without": len(words) - len(known)}
-            rows.append(place | {"column": name, "values": len(values)} | about)
-        for name, why in found.passed_over.items():
-            about = {"values": "", "which": f"left out: {why}", "without": ""}
-            rows.append(place | {"column": name} | about)
+            known = pd.Series(words, dtype=object).dropna().str.removeprefix(f"{name}: ")
+            values = sorted(known.unique())
+            which = shorten(", ".join(values), 120)
+            rows.append((*place, name, len(values), which, len(words) - len(known)))
+        rows += [(*place, name, "", f"left out: {why}", "") for name, why in found.passed_over.items()]
         notes.append(f"{_title(found)}: {_groups(found)} of {found.search.segments:,} segments looked at.")
-    if not rows:
-        return Html()
-    same = ["corpus", "column", "values", "which", "without"]
-    frame = pd.DataFrame(rows).groupby(same, sort=False)["task"].agg(", ".join).reset_index()
-    columns = {name: name for name in ("corpus", "task", "column", "values", "which")}
-    return views.table(frame, columns | {"segments without": "without"}) + tables.notes(notes)
+    columns = ["corpus", "task", "column", "values", "which", "segments without"]
+    frame = pd.DataFrame(rows, columns=columns)
+    same = [name for name in columns if name != "task"]
+    frame = frame.groupby(same, sort=False)["task"].agg(", ".join).reset_index()
+    return views.table(frame, {name: name for name in columns}) + tables.notes(notes)
 
 
 def could_be_shown(searches: Iterable[Found]) -> Html:
     """Say what these data could have shown, and what the recorded simulation found with so many speakers."""
-    notes, compared = [], {}
+    simulated, _ = recorded("worst_groups")
+    simulated = simulated[simulated["planted"].eq(_SPREAD)].set_index("speakers")["found"].sort_index()
+    planned, compared = [], {}
     for found in searches:
-        gap, blocks = found.search.planned_gap(), len(np.unique(found.subset.blocks))
-        text = (
-            "no group of about an eighth of these segments has enough speakers on either side, so nothing "
-            "can be said of groups of that size"
-        )
-        if not np.isnan(gap):
-            text = (
-                f"a group of an eighth of these segments would be named in {100 * PLANNED_POWER:.0f} of 100 "
-                f"cases if it were worse by {number(gap, 2)} (a planning figure, from the spread of groups "
-                "of about that size, half of which vary more)"
-            )
-        notes.append(f"{_title(found)}: {text}.")
-        compared[found.subset.corpus, blocks] = element("p", _compared(found, blocks), limit=None)
-    return tables.notes(notes) + join(compared.values())
-
-
-def _compared(found: Found, blocks: int) -> str:
-    """Say what a simulation with no more blocks found."""
-    table, _ = recorded("worst_groups")
-    near = table[table["planted"].eq(_SPREAD) & table["speakers"].le(max(blocks, table["speakers"].min()))]
-    speakers, share = near.loc[near["speakers"].idxmax(), ["speakers", "found"]]
-    return (
-        f"To compare: the segments of {found.subset.corpus} are of {counted(blocks, 'block')}, which are "
-        f"speakers where these are known; of 100 simulated corpora of {speakers:.0f} speakers, "
-        f"{100 * share:.0f} showed an eighth of the speech, spread over half of the speakers, that was "
-        "worse by 25 points. Finding nothing is no proof."
+        blocks = len(np.unique(found.subset.blocks))
+        near = simulated[: max(blocks, simulated.index[0])]
+        planned.append((_title(found), found.search.planned_gap()))
+        compared[found.subset.corpus, blocks] = (near.index[-1], near.iloc[-1])
+    return templates.html(
+        "could_be_shown", planned=planned, compared=compared.items(), power=PLANNED_POWER, counted=counted
     )
 
 

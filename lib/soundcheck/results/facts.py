@@ -9,7 +9,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,10 @@ from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of, named
 _CHANGE = r"^(?:Change \w+|Percentage Unchanged Predictions|Drift Under|Added Change Under) (.+)$"
 FACT = ["model", "corpus", "task", "about"]  # further rows that agree in these are measures of the same fact
 _ORDER = ["excess", "model", "corpus", "family", "task", "test", "group", "label"]
-_BEFORE, _CHANGES = "before ", "changes"  # conditions of clean signals: of one change, and of all of a family
+_BEFORE, _CHANGES = (
+    "before ",
+    "before changes",
+)  # conditions of clean signals: of one change, and of all of a family
 _RANDOM = "random"  # kind of the reference models
 
 
@@ -129,25 +132,45 @@ def _in_margins(rows: pd.DataFrame) -> pd.Series:
 def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> pd.DataFrame:
     """Add to rows of the results what pages say of them.
 
-    ``about``: the group, class or change of the signal; ``first``: whether the test is one that its family is
-    known by; ``worse``: whether the group is worse off, true of measures without a better side; ``measure``,
-    ``before``, ``after``: how good the model is without and with the change, where estimates have both.
+    ``about``: the group, class or change of the signal; ``other``: of two groups the other one; ``first``:
+    whether the test is one that its family is known by; ``side``: whether the group is *worse* or *better*
+    off, empty for measures without a better side; ``measure``, ``before``, ``after``: how good the model is
+    without and with the change, where estimates have both; ``standing`` as in
+    :mod:`soundcheck.results.standing`; ``accepted``: why the suite accepts the failure, or empty.
     """
     change = rows["test"].str.extract(_CHANGE)[0].fillna("")
     about = rows["label"].where(rows["label"].ne("") | change.eq(""), change)
-    known = {one.name: one.headline for one in record.families}
-    pairs = list(zip(rows["family"], rows["test"], strict=True))
-    better = pd.Series([measure_of(test, family).better for family, test in pairs], rows.index, dtype=object)
-    worse = rows["gap"].lt(0).where(better.eq(HIGHER), rows["gap"].gt(0) | ~better.eq(LOWER))
+    headlines = {one.name: one.headline for one in record.families}
+    tests = rows[["family", "test"]].drop_duplicates()
+    tests = tests.assign(
+        better=[measure_of(row.test, row.family).better for row in tests.itertuples()],
+        first=[_is_any(row.test, headlines.get(row.family, ())) for row in tests.itertuples()],
+    )
+    tests = rows[["family", "test"]].merge(tests, "left").set_axis(rows.index)
+    better = tests["better"]
+    worse = rows["gap"].lt(0).where(better.eq(HIGHER), rows["gap"].gt(0))
+    side = worse.map({True: "worse", False: "better"}).where(better.isin((HIGHER, LOWER)), "")
     rows = rows.assign(
         about=rows["group"].where(rows["group"].ne(""), about),
-        first=[_is_any(test, known.get(family, ())) for family, test in pairs],
-        worse=worse | rows["gap"].isna(),
+        other=_other_of_two(rows),
+        first=tests["first"],
+        side=side.where(rows["gap"].notna() & rows["group"].ne(""), ""),
     )
     pairs = _before_and_after(record, estimates)
     rows = rows.merge(pairs, "left", left_on=FACT, right_on=[*FACT[:-1], "condition"]).set_axis(rows.index)
     of_groups = rows["group"].ne("")
-    return rows.assign(**{name: rows[name].mask(of_groups) for name in ("measure", "before", "after")})
+    rows = rows.assign(**{name: rows[name].mask(of_groups) for name in ("measure", "before", "after")})
+    return rows.assign(
+        standing=standings(rows, record.figures), accepted=accepted_reasons(rows, record.accepted, today())
+    )
+
+
+def _other_of_two(rows: pd.DataFrame) -> np.ndarray:
+    """Name for rows of two groups that are one test the value of the other group, of the rest nothing."""
+    key = ["model", "corpus", "family", "task", "test", "label"]
+    mirrored = rows[rows["mirrors"].ne("")].set_index([*key, "mirrors"])["group"]
+    mirrored = mirrored.str.replace(r"^.*?: ", "", regex=True)
+    return mirrored.reindex(pd.MultiIndex.from_frame(rows[[*key, "group"]])).fillna("").to_numpy()
 
 
 def _is_any(test: str, patterns: Sequence[str]) -> bool:
@@ -156,26 +179,19 @@ def _is_any(test: str, patterns: Sequence[str]) -> bool:
 
 def _before_and_after(record: RunRecord, estimates: pd.DataFrame) -> pd.DataFrame:
     """Give the values of the measures of key figures without and with each change of the signal."""
-    figures = {(one.model, one.corpus, one.task): one.measure for one in record.figures or () if one.standing}
-    own = estimates[estimates["part"].eq(ALL) & estimates["label"].eq("") & estimates["condition"].ne("")]
-    titles = [figures.get(key, "") for key in zip(own["model"], own["corpus"], own["task"], strict=True)]
-    chosen = [
-        bool(title) and name == named(title) for name, title in zip(own["measure"], titles, strict=True)
-    ]
-    own = own.assign(measure=titles)[np.array(chosen, dtype=bool)]
     key = ["model", "corpus", "task"]
-    clean = own["condition"].str.startswith(_BEFORE)
-    before = own[clean].assign(condition=own["condition"].str.removeprefix(_BEFORE))
-    values = before.set_index([*key, "condition"])["value"]
-    after = own[~clean]
-    found = []
-    for row in after.itertuples():
-        place = (row.model, row.corpus, row.task)
-        for condition in (row.condition, _CHANGES):
-            if (*place, condition) in values.index:
-                found.append([*place, row.condition, row.measure, values[(*place, condition)], row.value])
-                break
-    return pd.DataFrame(found, columns=[*key, "condition", "measure", "before", "after"])
+    titles = {(one.model, one.corpus, one.task): one.measure for one in record.figures or () if one.standing}
+    own = estimates[estimates["part"].eq(ALL) & estimates["label"].eq("") & estimates["condition"].ne("")]
+    own = own.assign(title=[titles.get(place, "") for place in own[key].itertuples(index=False, name=None)])
+    own = own[own["measure"].eq(own["title"].map({title: named(title) for title in titles.values()}))]
+    values = own.set_index([*key, "condition"])["value"]
+    clean = [
+        values.reindex(pd.MultiIndex.from_frame(own[key].assign(condition=before))).to_numpy()
+        for before in (_BEFORE + own["condition"], _CHANGES)
+    ]
+    own = own.assign(before=np.where(np.isnan(clean[0]), clean[1], clean[0]), after=own["value"])
+    own = own[own["before"].notna() & ~own["condition"].str.startswith(_BEFORE)]
+    return own.assign(measure=own["title"])[[*key, "condition", "measure", "before", "after"]]
 
 
 def findings(rows: pd.DataFrame) -> pd.DataFrame:
@@ -192,24 +208,24 @@ def findings(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 class ModelFacts:
-    """What a finished run, which has a record, says of one of its models.
+    """What a run, which has a record, says of one of its models; ``rows`` are from :func:`facts_of`."""
 
-    ``rows`` are its rows of the results with ``standing``, ``accepted`` (why the suite accepts a failure, or
-    empty) and the columns of :func:`facts_of`.
-    """
-
-    def __init__(self, run: FinishedRun, model: str, estimates: pd.DataFrame | None = None) -> None:
+    def __init__(
+        self,
+        run: FinishedRun,
+        model: str,
+        estimates: pd.DataFrame | None = None,
+        rows: pd.DataFrame | None = None,
+    ) -> None:
         assert run.record is not None
         self.run = run
         self.record: RunRecord = run.record
         self.model: ModelRecord = next(one for one in run.record.models if one.name == model)
         every = read_estimates(run.path.parent) if estimates is None else estimates
         self.estimates: pd.DataFrame = every[every["model"].eq(model)]
-        own = run.frame[run.frame["model"].eq(model)]
-        self.rows: pd.DataFrame = facts_of(own, run.record, self.estimates).assign(
-            standing=standings(own, run.record.figures),
-            accepted=accepted_reasons(own, run.record.accepted, today()),
-        )
+        own = run.frame if rows is None else rows
+        own = own[own["model"].eq(model)]
+        self.rows: pd.DataFrame = facts_of(own, run.record, self.estimates) if rows is None else own
 
     @property
     def card(self) -> Card:
@@ -312,17 +328,18 @@ class ModelFacts:
         )
 
     @functools.cached_property
-    def worst_group(self) -> pd.Series | None:
-        """The row of the largest failure of a group that is worse off."""
-        own = self.findings
-        return _first(own[own["group"].ne("") & own["worse"]])
+    def groups(self) -> pd.DataFrame:
+        """Findings about groups that are worse off, then those of measures without a better side."""
+        own = self.findings[self.findings["group"].ne("") & self.findings["side"].ne("better")]
+        return own.sort_values("side", ascending=False, kind="stable")
 
     @functools.cached_property
     def largest_difference(self) -> pd.Series | None:
         """The row of the largest difference that does not fail, in units of its margin."""
-        own = self.counted[self.counted["group"].ne("") & self.counted["worse"] & self.counted["gap"].notna()]
+        own = self.counted[self.counted["group"].ne("") & self.counted["side"].ne("better")]
         own = own[own["state"].isin((INCONCLUSIVE, PASS, NOT_EVALUATED)) & own["matters"].gt(0)]
-        return _first(own.loc[_in_margins(own).sort_values(ascending=False, kind="stable").index])
+        own = own[own["gap"].notna()]
+        return first(own.loc[_in_margins(own).sort_values(ascending=False, kind="stable").index])
 
     @functools.cached_property
     def conditions(self) -> pd.DataFrame:
@@ -336,7 +353,7 @@ class ModelFacts:
     @property
     def worst_condition(self) -> pd.Series | None:
         """The row of the change of the signal under which it fails by most, or comes nearest to."""
-        return _first(self.conditions)
+        return first(self.conditions)
 
     @functools.cached_property
     def classes(self) -> pd.DataFrame:
@@ -348,19 +365,14 @@ class ModelFacts:
     @functools.cached_property
     def group_values(self) -> pd.DataFrame:
         """How good it is for each group: estimates of the measures that its figures have, the worst first."""
-        found = self.estimates[
-            self.estimates["part"].ne(ALL)
-            & self.estimates["condition"].eq("")
-            & self.estimates["label"].eq("")
-            & self.estimates["value"].notna()
-        ]
+        found = self.estimates[self.estimates["part"].ne(ALL) & self.estimates["value"].notna()]
+        found = found[found["condition"].eq("") & found["label"].eq("")]
         infos = found["measure"].map(info_of)
-        wanted = {(figure.task, figure.measure) for figure in self.figures}
         found = found.assign(title=[info.title for info in infos], better=[info.better for info in infos])
-        known = [(row.task, row.title) in wanted for row in found.itertuples()]
-        found = found[np.array(known, dtype=bool)]
-        order = found["value"].where(found["better"].ne(LOWER), -found["value"])
-        found = found.assign(order=order).sort_values(["corpus", "task", "title", "order"], kind="stable")
+        wanted = pd.MultiIndex.from_tuples([(one.task, one.measure) for one in self.figures] or [("", "")])
+        found = found[pd.MultiIndex.from_frame(found[["task", "title"]]).isin(wanted)]
+        found = found.assign(order=found["value"].where(found["better"].ne(LOWER), -found["value"]))
+        found = found.sort_values(["corpus", "task", "title", "order"], kind="stable")
         return found.drop_duplicates(["corpus", "task", "title", "part"])
 
     @functools.cached_property
@@ -385,7 +397,8 @@ class ModelFacts:
         return any(corpus.synthetic for corpus in self.corpora)
 
 
-def _first(rows: pd.DataFrame) -> pd.Series | None:
+def first(rows: pd.DataFrame) -> pd.Series | None:
+    """Give the first row, if there is one."""
     return None if rows.empty else next(rows.itertuples())
 
 
@@ -398,7 +411,7 @@ def unknown(rows: pd.DataFrame) -> pd.DataFrame:
     """
     found = []
     rows = rows.assign(needed=speakers_needed(rows), size=rows["bound"].abs() / rows["matters"])
-    kinds = rows["group"].str.replace(r": [^,]*", "", regex=True)
+    kinds = rows["group"].str.replace(r": [^,]*", "", regex=True).str.replace(", ", " and ")
     for (model, kind), own in rows.groupby(["model", kinds], sort=False):
         known = own[own["needed"].notna()]
         largest = own["size"].idxmax() if own["size"].notna().any() else -1
@@ -410,10 +423,11 @@ def unknown(rows: pd.DataFrame) -> pd.DataFrame:
 
 def facts_by_model(
     record: RunRecord, results: pd.DataFrame, estimates: pd.DataFrame
-) -> Mapping[str, ModelFacts]:
+) -> dict[str, ModelFacts]:
     """Give what a run says of each of its models, in the order of the suite."""
     run = FinishedRun("", Path("results.csv"), results, record, {})
-    return {model.name: ModelFacts(run, model.name, estimates) for model in record.models}
+    rows = facts_of(results, record, estimates)
+    return {model.name: ModelFacts(run, model.name, estimates, rows) for model in record.models}
 
 
 def read_facts(path: Path, model: str | None = None) -> ModelFacts:

@@ -24,7 +24,6 @@ from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.transcripts import HEARD, SAID, TranscriptReader
 from soundcheck.evaluation.verification import enrolled_recordings, threshold_in_use
-from soundcheck.evaluation.words import characters_of
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.dealt import dealt_word_error_rates
@@ -37,6 +36,7 @@ from soundcheck.metrics.verification import (
 )
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.metrics.word_errors import word_errors
+from soundcheck.metrics.word_rates import characters_of
 from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions

@@ -14,8 +14,9 @@ from soundcheck.common.wording import counted
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.run_summary import summary_lines
 from soundcheck.results.contrast import WORSE
+from soundcheck.results.estimates import read_estimates
+from soundcheck.results.facts import facts_by_model
 from soundcheck.results.record import RunRecord
-from soundcheck.results.standing import standings
 from soundcheck.run import adding
 from soundcheck.run.output import Output
 
@@ -40,9 +41,8 @@ def sum_up(
 ) -> Outcome:
     """Sum up a run in a few lines, and give its exit code."""
     lines = []
-    standing = standings(frame, record.figures)
-    for model in record.models:
-        lines += summary_lines(model, record, frame[frame["model"].eq(model.name)], standing)
+    for facts in facts_by_model(record, frame, read_estimates(output.folder)).values():
+        lines += summary_lines(facts)
     lines += [f"Caveat: {caveat}" for caveat in record.caveats]
     lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:

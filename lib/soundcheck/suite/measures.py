@@ -45,6 +45,7 @@ class MeasureInfo:
         return max(low, self.low), min(high, self.high)
 
 
+@functools.cache
 def measure_of(test: str, family: str = "") -> MeasureInfo:
     """Give what a test of a family measures; of tests that nobody listed the name says it.
 

@@ -10,6 +10,7 @@ import json
 
 from soundcheck.common.escaping import xml_text
 
+_EMPTY = ("", None, [], {}, ())
 _HTML = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 
 
@@ -27,8 +28,8 @@ def json_text(content: dict) -> str:
 
 
 def filled(**values: object) -> dict[str, object]:
-    """Keep what is not empty: formats leave out what nobody said."""
-    return {name: value for name, value in values.items() if value not in ("", None, [], {}, ())}
+    """Keep what is neither empty nor NaN: formats leave out what nobody said."""
+    return {name: value for name, value in values.items() if value == value and value not in _EMPTY}
 
 
 def _cleaned(content: object) -> object:

@@ -11,7 +11,6 @@ Conventions
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 import re
@@ -21,8 +20,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from soundcheck.common.errors import InputError
-from soundcheck.common.wording import counted
-from soundcheck.publish.cards.hub_tasks import described_tasks
+from soundcheck.publish.cards.hub import described_tasks
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.record import FamilyRecord
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
@@ -41,16 +39,18 @@ _SHARED = {  # measures that the whole field calls by another name
     "equal_error_rate": "eer",
     "actual_dcf": "act_dcf",
 }
-_SAME = ("family", "corpus", "task", "group", "label", "rule", "state", "standing", "accepted")
-_FURTHER = {
-    "group value": "group_value",
-    "value of the reference": "others_value",
-    "margin": "matters",
-    "p value": "p_value",
-    "certainty": "certainty",
-    "random reference": "reference",
-    "adjusted gap": "adjusted",
-}
+TEXTS = ("family", "group", "label", "rule", "state", "standing", "accepted", "remark")
+FURTHER = ("threshold", "decision_threshold", "chance", "low_for_these_speakers", "high_for_these_speakers")
+FURTHER += ("group_value", "value_of_the_reference", "margin", "p_value", "certainty", "random_reference")
+FURTHER += ("adjusted_gap",)
+_COLUMNS = ["corpus", "task", "test", "value", "low", "high", "segments", "blocks", "block", "against"]
+_COLUMNS += [*TEXTS, *FURTHER]
+_SAMPLE = {"low_sample": "low_for_these_speakers", "high_sample": "high_for_these_speakers"}
+_OF_FIGURES = {"measure": "test", "reason": "remark", "threshold": "decision_threshold", "guessing": "chance"}
+_OF_FIGURES |= _SAMPLE
+_OF_GROUPS = {"part": "group", "title": "test", "speakers": "blocks", "excluded": "remark"} | _SAMPLE
+_OF_TESTS = {"skipped": "remark", "others_value": "value_of_the_reference", "matters": "margin"}
+_OF_TESTS |= {"reference": "random_reference", "adjusted": "adjusted_gap"}
 _OWN = ("recall", "precision", "min_dcf", "cllr")  # that it calls as we do
 
 
@@ -64,88 +64,45 @@ class Measure(NamedTuple):
     near_zero: bool = False  # whether 0 is best, whatever the sign
     note: str = ""  # what the test does, as its threshold file says
 
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Measurement:
-    """A number with its interval and its counts; ``None`` or ``""`` where there is nothing."""
-
-    measure: Measure
-    family: str = ""  # of key figures there is none
-    corpus: str
-    task: str
-    test: str  # of key figures the measure
-    group: str = ""
-    label: str = ""
-    value: float
-    low: float | None  # the 95 % interval
-    high: float | None
-    segments: int
-    blocks: int
-    unit: str  # what is counted as segments, in the singular: "trial" for verification
-    block: str = "speaker"
-    rule: str = ""
-    threshold: float | None = None
-    state: str = ""
-    standing: str = ""
-    accepted: str = ""  # why the suite accepts the failure
-    remark: str = ""  # why there is no interval, or what else to know
-    further: dict[str, float]  # more numbers, by name
-
-    @property
-    def counts(self) -> str:
-        """Say how much was measured: ``"976 segments, 40 speakers"``."""
-        return f"{counted(self.segments, self.unit)}, {counted(self.blocks, self.block)}"
-
-    @property
-    def key(self) -> str:
-        """Name it in one word that no other measurement of the model has, the same in each run."""
-        parts = (self.family or "key figure", self.corpus, self.task, self.test, self.group, self.label)
-        return "/".join(quote(part, safe="", errors="backslashreplace") for part in parts).rstrip("/")
-
-
-def measurements(facts: ModelFacts) -> list[Measurement]:
-    """List all numbers of a model."""
-    trials = {name for name, task in described_tasks(facts.record).items() if task.is_embedding}
-    families = {family.name: family for family in facts.record.families}
-
-    def of(row: object, measure: Measure, numbers: tuple, further: dict, **about: object) -> Measurement:
-        value, low, high = (None if pd.isna(number) else float(number) for number in numbers)
-        least, most = measure.limits  # the scale of a task may be longer
-        limits = (least if least <= value else -math.inf, most if value <= most else math.inf)
-        return Measurement(
-            **{name: getattr(row, name) for name in _SAME if hasattr(row, name)} | about,
-            measure=measure._replace(limits=limits),
-            value=value,
-            low=low,
-            high=high,
-            segments=int(row.segments),
-            unit="trial" if row.task in trials else "segment",
-            further={name: float(number) for name, number in further.items() if not pd.isna(number)},
+    def within(self, number: float) -> Measure:
+        """Take away a limit that a number is beyond: the scale of a task may be longer."""
+        least, most = self.limits
+        return self._replace(
+            limits=(least if least <= number else -math.inf, most if number <= most else math.inf)
         )
 
-    def sample(row: object) -> dict[str, float]:
-        return {"low for these speakers": row.low_sample, "high for these speakers": row.high_sample}
 
-    found = []
-    for row in facts.figures:
-        if row.value is not None:
-            numbers, measure = (row.value, row.low, row.high), measure_of_figure(row.measure)
-            further = {"decision threshold": row.threshold, "chance": row.guessing} | sample(row)
-            about = {"blocks": row.blocks, "block": row.block, "remark": row.reason}
-            found.append(of(row, measure, numbers, further, test=row.measure, **about))
-    for row in facts.group_values.itertuples():
-        numbers, measure = (row.value, row.low, row.high), measure_of_figure(row.title)
-        about = {"group": row.part, "blocks": row.speakers, "remark": row.excluded}
-        found.append(of(row, measure, numbers, sample(row), test=row.title, **about))
-    for row in facts.rows[facts.rows["value"].notna()].itertuples():
-        of_gap = row.rule in GAP_RULES and not pd.isna(row.gap)
-        numbers = (row.gap, row.gap_low, row.gap_high) if of_gap else (row.value, row.low, row.high)
-        measure = measure_of_test(families[row.family], row.test, row.rule, bool(row.against))
-        further = {name: getattr(row, column) for name, column in _FURTHER.items()}
-        threshold = None if pd.isna(row.threshold) else float(row.threshold)
-        about = {"blocks": int(row.blocks), "block": facts.record.block_of(row.corpus), "remark": row.skipped}
-        found.append(of(row, measure, numbers, further, test=row.test, threshold=threshold, **about))
-    return found
+def measurements(facts: ModelFacts) -> pd.DataFrame:
+    """List all numbers of a model, one a row.
+
+    Columns of all: ``measure`` (:class:`Measure`), ``key`` (the same in each run), ``corpus, task, test``,
+    ``value, low, high, segments, blocks``, what these are in the singular, ``unit, block``. Texts that there
+    are of some: :data:`TEXTS`, else empty; numbers: :data:`FURTHER`, else NaN.
+    """
+    figures = pd.DataFrame(map(vars, facts.figures)).rename(columns=_OF_FIGURES)
+    groups = facts.group_values.rename(columns=_OF_GROUPS).assign(block="speaker", family="")
+    tests = facts.rows.rename(columns=_OF_TESTS)
+    tests["block"] = tests["corpus"].map(facts.record.block_of)
+    of_gap = tests["rule"].isin(GAP_RULES) & tests["gap"].notna()
+    for name, gap in {"value": "gap", "low": "gap_low", "high": "gap_high"}.items():
+        tests[name] = tests[gap].where(of_gap, tests[name])
+    parts = [part for part in (figures, groups, tests) if len(part)]
+    found = pd.concat(parts, ignore_index=True).reindex(columns=_COLUMNS)
+    numbers = dict.fromkeys(("value", "low", "high", *FURTHER), float)
+    found = found[found["value"].notna()].astype({"segments": int, "blocks": int, **numbers})
+    texts = [*TEXTS, "against"]
+    found[texts] = found[texts].fillna("")
+    trials = [name for name, task in described_tasks(facts).items() if task.is_embedding]
+    families = {family.name: family for family in facts.record.families}
+    measures, keys = [], []
+    for row in found.itertuples():
+        family = families.get(row.family)
+        of = measure_of_test(family, row.test, row.rule, bool(row.against)) if family else None
+        measures.append((of or measure_of_figure(row.test)).within(row.value))
+        names = (row.family or "key figure", row.corpus, row.task, row.test, row.group, row.label)
+        keys.append("/".join(quote(name, safe="", errors="backslashreplace") for name in names).rstrip("/"))
+    units = found["task"].isin(trials).map({True: "trial", False: "segment"})
+    return found.assign(measure=measures, key=keys, unit=units)
 
 
 def measure_of_figure(title: str) -> Measure:

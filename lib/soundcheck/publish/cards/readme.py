@@ -9,26 +9,27 @@ from __future__ import annotations
 
 import copy
 import io
+import itertools
 import re
 from collections.abc import Mapping
 from typing import Any
 
 import yaml
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
 from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.publish.cards.model_index import INDEX, is_ours
+from soundcheck.publish.cards.hub import INDEX, is_ours
 
 BEGIN, END = "<!-- soundcheck:begin -->", "<!-- soundcheck:end -->"
-_MOST_REFERENCES = 20  # more make a small file large
 _BREAK = r"(?:\r\n|\r|\n)"
 _OPENED = re.compile(rf"(\ufeff?\s*?)---([ \t]*)(?:{_BREAK}|\Z)")
 _METADATA = re.compile(rf"(\ufeff?\s*?---{_BREAK})((?:.*?{_BREAK})??)(---[ \t]*(?:{_BREAK}|\Z))", re.DOTALL)
 _MARKER = re.compile(r"<!--[ \t]*soundcheck[ \t]*:", re.IGNORECASE)
 _BELOW = re.compile(r"(^[ \t]*(#.*)?\n)*\Z", re.MULTILINE)  # comments and blank lines at the end
-_FAILURES = (yaml.YAMLError, YAMLError, ValueError, RecursionError)
+_FAILURES = (YAMLError, KeyError, ValueError, RecursionError)
 
 
 def updated(
@@ -47,7 +48,7 @@ def updated(
     model
         Name of the model. Results go to its entry of ``model-index``, else to the only one, else a new one.
     results
-        From :func:`soundcheck.publish.cards.model_index.results_of`; ours that are there are taken out.
+        From :func:`soundcheck.publish.cards.hub.results_of`; ours that are there are taken out.
     block
         Markdown between the markers.
 
@@ -71,9 +72,18 @@ def updated(
     return opening + metadata + closing + body
 
 
-def dumped(data: object) -> str:
-    """Write data as block YAML, which programs for YAML 1.1 and 1.2 read alike."""
-    return yaml.safe_dump(data, allow_unicode=True, sort_keys=False, width=10**6)
+def dumped(data: object, offset: int = 0) -> str:
+    """Write data as block YAML, items of lists indented by so much; comments of data that were read stay."""
+    written = io.StringIO()
+    _yaml(offset).dump(data, written)
+    return written.getvalue()
+
+
+def _yaml(offset: int = 0) -> YAML:
+    found = YAML()
+    found.preserve_quotes, found.width = True, 10**6
+    found.indent(mapping=2, sequence=offset + 2, offset=offset)
+    return found
 
 
 def _parted(text: str, shown: str) -> tuple[str, str, str]:
@@ -93,88 +103,70 @@ def _parted(text: str, shown: str) -> tuple[str, str, str]:
 def _with_ours(
     text: str, shown: str, above: int, own: Mapping[str, Any], model: str, results: list[dict]
 ) -> str:
-    there, sections = _read(text, shown, above)
-    wanted = there | {key: value for key, value in own.items() if _listed(there.get(key)) != _listed(value)}
-    index = copy.deepcopy(there.get(INDEX)) or []
+    there = _read(text, shown, above)
+    index = there.get(INDEX) or []
     if not isinstance(index, list) or not all(map(_is_entry, index)):
-        line = text[: text.find(sections[INDEX])].count("\n") + above + 1
+        line = there.lc.key(INDEX)[0] + above + 1
         raise input_error(f"{shown} line {line}", f"{INDEX} is no list of models with results", "Correct it")
-    _merge(index, model, results)
-    if index != (there.get(INDEX) or []):
-        wanted[INDEX] = index
-        if not index:
-            del wanted[INDEX]
-    if wanted == there:
+    changes = {key: _quoted(value) for key, value in own.items() if _listed(there.get(key)) != _listed(value)}
+    became = _merged(copy.deepcopy(index), model, results)
+    if became != index:
+        changes[INDEX] = became
+    if not changes:
         return text
-    first = f"{shown} line {above + 1}"
     try:
-        for key in [key for key in there | wanted if there.get(key) != wanted.get(key)]:
-            new = None if key not in wanted else results if key == INDEX else wanted[key]
-            sections[key] = _rewritten(sections.get(key, ""), key, new, model)
-        made = "".join(sections.values())
-        kept = _read(made, shown, above)[0] == wanted
+        made = _changed(text, there, changes, model, results)
+        found = _read(made, shown, above)
+        kept = {key for key in there if key not in changes} | {key for key in changes if changes[key]}
+        same = {*found} == kept and all(found[key] == value for key, value in changes.items() if value)
     except (InputError, *_FAILURES):
-        kept = False
-    if not kept:
+        same = False
+    if not same:
         what = "the metadata have a form in which our keys cannot be changed without changing more"
-        raise input_error(first, what, "Write key: value lines without anchors, references and tags")
+        remedy = "Write key: value lines without anchors, references and tags"
+        raise input_error(f"{shown} line {above + 1}", what, remedy)
     return made
 
 
-def _read(text: str, shown: str, above: int) -> tuple[dict[str, Any], dict[str, str]]:
-    """Read metadata: as data, and the piece of text of each key, comments below it included."""
+def _read(text: str, shown: str, above: int) -> CommentedMap:
     try:
-        references = sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader))
-        root = yaml.compose(text, yaml.SafeLoader)
-        data = yaml.safe_load(text) if references <= _MOST_REFERENCES else None
+        data = _yaml().load(text)
     except _FAILURES as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line if mark else text.count("\n", 0, getattr(error, "position", 0))
         why = getattr(error, "problem", None) or getattr(error, "reason", None) or "a value is out of range"
         what = f"the metadata between the two lines --- cannot be read: {why}"
         raise input_error(f"{shown} line {line + above + 1}", what, "Correct them") from error
-    first = f"{shown} line {above + 1}"
-    if references > _MOST_REFERENCES:
-        what = f"the metadata refer to themselves {references} times"
-        raise input_error(first, what, "Write the values out")
-    if root is None:
-        return {}, {"": text}
-    if not isinstance(data, dict) or root.flow_style:
+    if data is None:
+        return CommentedMap()
+    if not isinstance(data, CommentedMap) or data.fa.flow_style():
         what = "the text between the two lines --- is no list of lines key: value"
-        raise input_error(first, what, "Write it so")
-    sections = {"": text[: root.value[0][0].start_mark.index]}
-    starts = [key.start_mark.index for key, _ in root.value]
-    for (key, _), start, end in zip(root.value, starts, [*starts[1:], len(text)], strict=True):
-        if key.value in sections:
-            line = f"{shown} line {key.start_mark.line + above + 1}"
-            raise input_error(line, f"duplicate key {quoted(key.value)}", "Keep one of them")
-        sections[key.value] = text[start:end]
-    return data, sections
+        raise input_error(f"{shown} line {above + 1}", what, "Write it so")
+    return data
 
 
-def _rewritten(section: str, key: str, value: Any, model: str) -> str:
-    """Write the piece of text of a key anew; ``None`` takes it away."""
-    below = _BELOW.search(section).group() if section else ""
-    if value is None or not section:
-        entry = [{"name": model, "results": value}] if key == INDEX else value
-        return below if value is None else dumped({key: entry})
-    trip = YAML()
-    trip.preserve_quotes, trip.width = True, 10**6
-    offset = len(re.search(r"^( *)-(?= |$)|\Z", section, re.MULTILINE)[1] or "")
-    trip.indent(mapping=2, sequence=offset + 2, offset=offset)
-    data = trip.load(section.removesuffix(below))
-    if key == INDEX and data[key]:
-        _merge(data[key], model, trip.load(dumped(value)))
-    else:
-        entry = [{"name": model, "results": value}] if key == INDEX else value
-        data[key] = trip.load(dumped(entry))
-    written = io.StringIO()
-    trip.dump(data, written)
-    return written.getvalue() + below
+def _changed(
+    text: str, there: CommentedMap, changes: Mapping[str, Any], model: str, results: list[dict]
+) -> str:
+    """Write the lines of keys that change anew; a key without a value goes, a new one comes at the end."""
+    lines = re.findall(r".*\n", text)
+    starts = [there.lc.key(key)[0] for key in there] + [len(lines)]
+    spans = zip(there, itertools.pairwise(starts), strict=True)
+    sections = {key: "".join(lines[start:end]) for key, (start, end) in spans}
+    for key, value in changes.items():
+        section = sections.get(key, "")
+        below = _BELOW.search(section).group()
+        data = _yaml().load(section.removesuffix(below)) or {}
+        if key == INDEX:
+            value = _merged(data.get(key) or [], model, _quoted(results))
+        data[key] = value
+        items = re.search(r"^( *)-(?= |$)", section, re.MULTILINE)
+        sections[key] = (dumped(data, len(items[1]) if items else 0) if value else "") + below
+    return "".join([*lines[: starts[0]], *sections.values()])
 
 
-def _merge(index: list, model: str, results: list) -> None:
-    """Take our results out of an index and put new ones in, in place."""
+def _merged(index: list, model: str, results: list) -> list:
+    """Take our results out of an index, in place, and put new ones in."""
     names = [entry.get("name") for entry in index]
     target = names.index(model) if model in names else 0 if len(names) == 1 else len(names)
     for place in reversed(range(len(index))):
@@ -192,6 +184,12 @@ def _merge(index: list, model: str, results: list) -> None:
             del index[place]
     if target == len(names) and results:
         index.append({"name": model, "results": results})
+    return index
+
+
+def _quoted(value: Any) -> Any:
+    """Give a value with quotes wherever programs for YAML 1.1 need them: no, 1e3."""
+    return _yaml().load(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
 
 
 def _is_entry(entry: Any) -> bool:

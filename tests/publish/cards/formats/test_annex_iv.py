@@ -44,13 +44,11 @@ def test_figures_and_failures_with_interval_counts_and_page(made):
     text = made("recogniser")
     assert (
         "| transcript | c | [word error rate](https://example.org/book/models/m.html) | 150 % "
-        "| 12.5 to 180 % |  | 100 % | 200 | 20 | better than chance |"
+        "| 12.5 % to 180 % |  | 100 % | 200 | 20 | better than chance |"
     ) in text
     page = "https://example.org/book/results/m/asr_word_errors.html"
-    assert f"| [word error rate]({page}) | 150 % | 120 to 180 % | below 50.0 % | 20 |  |" in text
-    assert (
-        f"| accent: welsh | [word error rate]({page}) | 10.0 % | −10.0 % | 125 % | 10.0 to 30.0 % |" in text
-    )
+    assert f"| [word error rate]({page}) | c | 150 % | 120 to 180 | below 50 % | 20 |  |" in text
+    assert f"| welsh speakers | c | [word error rate]({page}) | 10 % | −10 % | 125 points | 10 to" in text
     assert "](" not in made("recogniser", book_url="")
 
 
@@ -80,7 +78,7 @@ def test_models_no_better_than_chance_have_no_failures_that_count(made):
         **{"low": -0.1, "high": 0.1, "segments": 200, "blocks": 20, "guessing": 0.0, "standing": "hollow"},
     }
     text = made("fairness only", rows=[row], figures=[figure])
-    assert "At arousal the model is no better than chance: these tests mean nothing there" in text
+    assert "at arousal the model is no better than chance" in text
     assert "welsh" not in text
 
 

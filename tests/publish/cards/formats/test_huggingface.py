@@ -55,7 +55,7 @@ def test_error_rates_are_in_per_cent_with_interval_and_counts(made):
     assert (args["low"], args["high"], args["guessing"], args["unit"]) == (10.0, 15.0, 102.0, "%")
     assert (args["segments"], args["blocks"], len(args["results_sha256"])) == (200, 20, 64)
     assert "source" not in result  # the book is not published
-    assert "| 12.3 % | 10.0 to 15.0 % |" in text
+    assert "| 12.3 % | 10.0 % to 15.0 % |" in text
 
 
 def test_what_has_no_value_is_in_the_text_only(made):
@@ -77,7 +77,7 @@ def test_everything_is_counted(made):
     text = made([verdict(), verdict(test="U", **FAILED), gone, undecided])
     assert "Tests: 1 pass, 1 fail, 1 inconclusive, 1 not evaluated, 0 reported." in text
     assert "- 1 test inconclusive, which is no pass" in text and "- 1 test not evaluated" in text
-    assert "| u of arousal | 0.40 | 0.30 to 0.45 | above 0.50 | 20 |  |" in text
+    assert "| u of arousal | c | 0.40 | 0.30 to 0.45 | above 0.50 | 20 |  |" in text
 
 
 def test_tests_at_chance_level_are_not_failures(made):
@@ -95,7 +95,7 @@ def test_groups_have_both_values_with_interval_margin_and_speakers(made):
     row = verdict(test="Unweighted Average Recall", family="fairness_sex", **FAILED | GAP)
     text = made([verdict(), row])
     assert (
-        "| sex: &lt;b&gt;&#124; | unweighted average recall of arousal | 0.40 | 0.50 | −0.10 "
+        "| &lt;b&gt;&#124; speakers | c | unweighted average recall of arousal | 0.40 | 0.50 | −0.10 "
         "| −0.20 to −0.050 | 0.050 | 20 |  |"
     ) in text
     assert "better off" not in text
@@ -124,7 +124,7 @@ def test_values_of_classes_and_groups_are_estimates_the_worst_first(made, tmp_pa
         "| above 0.75 | arousal | c | 0.20 | 0.10 to 0.90 |  |  | 9 | 3 |\n| calm | arousal | c | 0.70 "
         in text
     )
-    assert "| sex: m | c | word error rate | 25.0 % | none |  | 9 | 3 |\n| sex: f |" in text
+    assert "| m speakers | c | word error rate | 25.0 % | none |  | 9 | 3 |\n| f speakers |" in text
 
 
 @pytest.mark.parametrize(

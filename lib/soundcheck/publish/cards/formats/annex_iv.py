@@ -32,7 +32,7 @@ class AnnexIV(CardFormat):
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the page."""
-        text = content.text("cards/annex-iv.md", facts, context) + "\n"
+        text = content.text("annex-iv.md", facts, context) + "\n"
         return f"{text}{_SEAL.format(_digest(text))}\n"
 
     def updated(self, existing: str, shown: str, facts: ModelFacts, context: CardContext) -> str:

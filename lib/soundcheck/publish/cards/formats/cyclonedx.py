@@ -11,17 +11,21 @@ Conventions
 
 from __future__ import annotations
 
+import math
 import uuid
+from typing import Any
 
+from soundcheck.common.wording import counted
+from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
-from soundcheck.publish.cards.hub_tasks import answer, described_tasks, task_type
+from soundcheck.publish.cards.hub import answer, described_tasks, plain, task_type
 from soundcheck.publish.cards.json_text import filled, json_text
-from soundcheck.publish.cards.measurements import Measurement, interval_methods, measurements
+from soundcheck.publish.cards.measurements import interval_methods, measurements
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.facts import counts
 from soundcheck.results.record import CorpusRecord
-from soundcheck.results.standing import ASPECTS, HOLLOW, aspects
+from soundcheck.results.standing import HOLLOW
 
 _SPDX = ("Apache-2.0", "BSD-3-Clause", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0")
 _SPDX += ("CC0-1.0", "MIT", "MPL-2.0")
@@ -81,16 +85,17 @@ def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
 
 
 def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
-    card, found = context.card, measurements(facts)
-    tasks = [task for name, task in described_tasks(facts.record).items() if name in facts.model.tasks]
+    card, found = context.card, list(measurements(facts).itertuples())
+    tasks = [task for name, task in described_tasks(facts).items() if name in facts.model.tasks]
     differences = facts.findings[facts.findings["group"].ne("")]
     at_risk = [
         {"groupAtRisk": group, "harms": "; ".join(map(facts.sentence, own.itertuples()))}
         for group, own in differences.groupby("group", sort=False)
     ]
+    limitations = content.text("limitations.txt", facts, context, plain).splitlines()
     return {
         "modelParameters": {
-            "task": ", ".join(f"{task_type(facts.record, task.name)}: {task.name}" for task in tasks),
+            "task": ", ".join(f"{task_type(facts, task.name)}: {task.name}" for task in tasks),
             "datasets": [{"ref": f"corpus:{corpus.slug}"} for corpus in facts.corpora],
             "inputs": [{"format": "audio"}],
             "outputs": [{"format": answer(task)} for task in tasks],
@@ -98,7 +103,7 @@ def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
         "quantitativeAnalysis": {"performanceMetrics": [_metric(one) for one in found]},
         "considerations": filled(
             useCases=[card.intended_use] if card.intended_use else [],
-            technicalLimitations=[*filter(None, [card.limitations]), *_limitations(facts)],
+            technicalLimitations=[*filter(None, [card.limitations]), *limitations],
             fairnessAssessments=at_risk,
         ),
         "properties": [
@@ -108,7 +113,7 @@ def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
     }
 
 
-def _metric(one: Measurement) -> dict[str, object]:
+def _metric(one: Any) -> dict[str, object]:
     column, _, group = one.group.partition(": ")
     slices = [("corpus", one.corpus), (column, group or "all"), ("label", one.label)]
     bounds = {"lowerBound": repr(one.low), "upperBound": repr(one.high)}
@@ -116,30 +121,8 @@ def _metric(one: Measurement) -> dict[str, object]:
         "type": f"{one.measure.name} ({one.task})",
         "value": repr(one.value),
         "slice": ", ".join(f"{name}={value}" for name, value in slices if name and value),
-        **({"confidenceInterval": bounds} if one.low is not None else {}),
+        **({"confidenceInterval": bounds} if not math.isnan(one.low) else {}),
     }
-
-
-def _limitations(facts: ModelFacts) -> list[str]:
-    """Say what limits the use of the model: the kind of speech, what fails, and what is not known."""
-    synthetic = ", ".join(corpus.name for corpus in facts.corpora if corpus.synthetic)
-    found, hollow = aspects(facts.rows), facts.rows[facts.rows["standing"].eq(HOLLOW)]
-    values = facts.findings[facts.findings["group"].eq("")]
-    unanswered = facts.model.failed + facts.model.unusable
-    return [
-        *([f"tested on synthetic speech, which says little about people: {synthetic}"] if synthetic else []),
-        *map(str, facts.caveats),
-        *(f"{name} tests: {counts(facts.rows[found.eq(name)])}" for name in ASPECTS if found.eq(name).any()),
-        *map(facts.sentence, values.itertuples()),
-        *(f"of few speakers: {facts.sentence(row)}" for row in facts.few.itertuples()),
-        *(
-            f"no better than chance at {task}: other tests of it mean nothing"
-            for task in hollow["task"].unique()
-        ),
-        *(f"tests of {family} failed to run" for family in facts.failed),
-        *([f"no usable answer to {unanswered} of {facts.model.inputs} inputs"] if unanswered else []),
-        *facts.model.notes,
-    ]
 
 
 def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, object]]:
@@ -166,13 +149,13 @@ def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, object]]:
     ]
 
 
-def _behind(found: list[Measurement], facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
+def _behind(found: list, facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
     """Say of each number how much was measured, what it had to meet, and what came of it."""
     told = []
     for index, one in enumerate(found):
         parts = (
-            one.counts,
-            "" if one.threshold is None else f"{one.rule} {one.threshold!r}",
+            f"{counted(one.segments, one.unit)}, {counted(one.blocks, one.block)}",
+            "" if math.isnan(one.threshold) else f"{one.rule} {one.threshold!r}",
             one.state,
             "no better than chance at the task" if one.standing == HOLLOW else "",
             one.accepted and f"accepted: {one.accepted}",

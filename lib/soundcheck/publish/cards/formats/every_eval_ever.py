@@ -14,18 +14,17 @@ from __future__ import annotations
 
 import datetime
 import math
+from typing import Any
 
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.json_text import filled, json_text
-from soundcheck.publish.cards.measurements import Measurement, interval_method, measurements
+from soundcheck.publish.cards.measurements import FURTHER, TEXTS, interval_method, measurements
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.facts import counts
 from soundcheck.results.record import CorpusRecord
 
 _LOCAL = ("command", "onnx", "onnx-asr", "python", "random", "transformers")  # kinds that run here
-_DETAILS = ("task", "group", "label", "state", "rule", "segments", "blocks", "block", "standing")
-_DETAILS += ("accepted", "remark")
 _LEVEL = 0.95  # of all intervals
 
 
@@ -69,7 +68,7 @@ class EveryEvalEver(CardFormat):
                 "additional_details": _about_model(facts, context),
             },
             "evaluation_results": [
-                _result(one, corpora[one.corpus], facts, context) for one in measurements(facts)
+                _result(one, corpora[one.corpus], facts, context) for one in measurements(facts).itertuples()
             ],
         }
         return json_text(content)
@@ -117,10 +116,10 @@ def _source(corpus: CorpusRecord) -> dict[str, object]:
     return source | {"additional_details": filled(**details)}
 
 
-def _result(one: Measurement, source: dict, facts: ModelFacts, context: CardContext) -> dict[str, object]:
+def _result(one: Any, source: dict, facts: ModelFacts, context: CardContext) -> dict[str, object]:
     name = (one.family or "key figure", one.measure.name, one.task, one.group, one.label)
     interval = {}
-    if one.low is not None:
+    if not math.isnan(one.low):
         interval = {
             "num_bootstrap_samples": facts.record.replicates,
             "confidence_interval": {
@@ -143,13 +142,12 @@ def _result(one: Measurement, source: dict, facts: ModelFacts, context: CardCont
     }
 
 
-def _metric(one: Measurement) -> dict[str, object]:
+def _metric(one: Any) -> dict[str, object]:
     measure = one.measure
     least, most = (
         number if math.isfinite(number) else "Infinity" if number > 0 else "-Infinity"
         for number in measure.limits
     )
-    parameters = {"threshold": one.threshold, "decision_threshold": one.further.get("decision threshold")}
     return {
         "metric_id": measure.id,
         "metric_name": measure.name,
@@ -159,14 +157,13 @@ def _metric(one: Measurement) -> dict[str, object]:
         "max_score": most,
         **filled(
             evaluation_description=measure.note,
-            metric_parameters=filled(**parameters),
+            metric_parameters=filled(threshold=one.threshold, decision_threshold=one.decision_threshold),
             additional_details={"best": "0, whatever the sign"} if measure.near_zero else {},
         ),
     }
 
 
-def _details(one: Measurement, page: str) -> dict[str, object]:
-    texts = {name: str(getattr(one, name)) for name in _DETAILS}
-    numbers = {"threshold": one.threshold} | one.further
-    written = {name.replace(" ", "_"): repr(value) for name, value in numbers.items() if value is not None}
-    return filled(**texts, counted=one.unit, page=page, **written)
+def _details(one: Any, page: str) -> dict[str, object]:
+    texts = {name: getattr(one, name) for name in ("task", *TEXTS[1:], "block")}
+    numbers = filled(**{name: getattr(one, name) for name in ("segments", "blocks", *FURTHER)})
+    return filled(**texts, counted=one.unit, page=page, **{name: repr(numbers[name]) for name in numbers})

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.hub import plain, value_of
 from soundcheck.publish.cards.json_text import filled
-from soundcheck.publish.cards.model_index import plain, value_of
 from soundcheck.publish.cards.readme import dumped
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import sentence

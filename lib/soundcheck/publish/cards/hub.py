@@ -1,4 +1,4 @@
-"""How good a model is, as the metadata of a hub have it: the key figures, each with its interval and counts.
+"""What hubs call tasks and measures, and their metadata of how good a model is: its key figures.
 
 Conventions
 -----------
@@ -12,8 +12,8 @@ from typing import Any
 
 from soundcheck.common import files
 from soundcheck.common.escaping import shorten, xml_text
+from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.publish.cards.context import CardContext
-from soundcheck.publish.cards.hub_tasks import task_type
 from soundcheck.publish.cards.json_text import filled
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import RATES
@@ -32,6 +32,44 @@ _METRICS = {
     "false acceptance rate": "far",
     "false rejection rate": "frr",
 }
+_TYPES = {
+    TRANSCRIPTION: "automatic-speech-recognition",
+    CLASSIFICATION: "audio-classification",
+    REGRESSION: "audio-regression",
+    EMBEDDING: "speaker-verification",
+}
+
+
+def described_tasks(facts: ModelFacts) -> dict[str, Task]:
+    """Read the tasks that a suite declares, beside those that every suite has."""
+    declared = {
+        name: Task(name, about["kind"], tuple(about["classes"]), float(about["low"]), float(about["high"]))
+        for name, about in facts.record.suite.get("tasks", {}).items()
+    }
+    return BUILTIN | declared
+
+
+def task_type(facts: ModelFacts, task: str) -> str:
+    """Name the kind of a task as hubs do."""
+    found = described_tasks(facts).get(task)
+    return _TYPES[found.kind] if found else "other"
+
+
+def answer(task: Task) -> str:
+    """Say what a model answers.
+
+    Examples
+    --------
+    >>> answer(BUILTIN["arousal"]), answer(BUILTIN["transcript"])
+    ('arousal: number from 0 to 1', 'text')
+    """
+    if task.kind == TRANSCRIPTION:
+        return "text"
+    if task.kind == EMBEDDING:
+        return "vector whose direction stands for the speaker"
+    if task.kind == REGRESSION:
+        return f"{task.name}: number from {task.low:g} to {task.high:g}"
+    return f"{task.name}: one of {', '.join(task.classes)}"
 
 
 def plain(text: object) -> str:
@@ -55,7 +93,7 @@ def results_of(facts: ModelFacts, context: CardContext) -> list[dict[str, Any]]:
         key = figure.task, figure.corpus
         if key not in results:
             results[key] = {
-                "task": {"type": task_type(facts.record, figure.task), "name": plain(figure.task)},
+                "task": {"type": task_type(facts, figure.task), "name": plain(figure.task)},
                 "dataset": _dataset(facts, figure.corpus),
                 "metrics": [],
             }
@@ -65,13 +103,12 @@ def results_of(facts: ModelFacts, context: CardContext) -> list[dict[str, Any]]:
     return list(results.values())
 
 
-def is_ours(result: object) -> bool:
+def is_ours(result: Any) -> bool:
     """Say whether a result was made here."""
-    metrics = result.get("metrics") if isinstance(result, dict) else None
-    if not isinstance(metrics, list) or not metrics:
+    try:
+        return bool(result["metrics"]) and all(MARK in metric["args"] for metric in result["metrics"])
+    except (KeyError, TypeError):
         return False
-    args = [metric.get("args") if isinstance(metric, dict) else None for metric in metrics]
-    return all(isinstance(one, dict) and MARK in one for one in args)
 
 
 def _dataset(facts: ModelFacts, name: str) -> dict[str, Any]:
