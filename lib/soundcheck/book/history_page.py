@@ -189,16 +189,15 @@ def _runs(history: History) -> Html:
     for position, run in enumerate(history.past.runs, start=1):
         own = frame[frame["position"].eq(position)]
         versions = own.drop_duplicates("model").set_index("model")["model_version"]
-        told = [f"{own['mark'].eq(name).sum()} {name}" for name in _MARKS if own["mark"].eq(name).any()]
         with_value = own[own["value"].notna()]
+        told = [f"{own['mark'].eq(name).sum()} {name}" for name in _MARKS if own["mark"].eq(name).any()]
         told += [f"nothing of {name}" for name in models if not with_value["model"].eq(name).any()]
-        shown = [f"{name} {version or 'unknown'}" for name, version in versions.items()]
         rows.append(
             {
                 "run": position,
-                "kept (UTC)": run.date or two_lines("unknown", run.name),
+                "kept (UTC)": run.date or f"unknown, {run.name}",
                 "results": run.digest,
-                "models": join(element("span", text, class_="sc-line") for text in shown),
+                "models": ", ".join(f"{name} {version or 'unknown'}" for name, version in versions.items()),
                 "data": run.data_version(sorted(own["corpus"].unique())) or "unknown",
                 "Soundcheck": run.soundcheck or "unknown",
                 "values": len(with_value),
@@ -257,6 +256,7 @@ def _figure(rows: pd.DataFrame) -> object:
             if legend := axes.get_legend():
                 legend.remove()
             axes.xaxis.get_major_locator().set_params(integer=True)
+            axes.vlines(own["position"], own["low"], own["high"], color=GREY, linewidth=1)
             for rules, sign in (({ABOVE, BELOW, WITHIN}, 1), ({WITHIN}, -1)):  # of gaps the value is drawn
                 limits = own[own["rule"].isin(rules)]
                 ends = limits["position"] - 0.4, limits["position"] + 0.4
