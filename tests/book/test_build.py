@@ -22,8 +22,8 @@ from soundcheck.corpora.segments import Excluded
 from soundcheck.report import figures, players
 from soundcheck.report.verdict_tables import verdict_table
 from soundcheck.results.estimates import estimate_frame, write_estimates
+from soundcheck.results.facts import counts
 from soundcheck.results.states import decide
-from soundcheck.results.summary import tally
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import Verdict
 from soundcheck.run.output import Output
@@ -267,7 +267,7 @@ def test_the_build_is_complete_and_quiet(book):
 def test_result_pages_begin_with_the_answer_and_say_what_fails(book):
     page = site(book)[f"results/{files.slug(MODEL)}/correctness_regression.html"].read_text(encoding="utf-8")
     own = book.results[book.results["model"].eq(MODEL)]
-    found = tally(own)
+    found = counts(own)
     answer, verdicts = page.index('class="sc-answer"'), page.index('id="row-')
     assert page.index("<h1") < answer < verdicts
     assert page.count('class="sc-badge sc-fail"') >= found["fail"] > 0

@@ -121,7 +121,6 @@ def _legible_cells(axes: Axes, columns: Sequence[str], rows: Sequence[str]) -> N
     """Name the cells of a heat map by texts from data; write in them what stands out on either ground."""
     cells = axes.collections[0]
     cells.update_scalarmappable()
-    cells.set_gid(palettes.CELLS)
     for text, cell in zip(axes.texts, cells.get_facecolors(), strict=True):
         text.set(text=text.get_text().replace("%", " %"), color=palettes.on(to_hex(cell)))
     name_ticks(axes, columns, 30, longest=9)

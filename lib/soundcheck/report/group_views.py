@@ -26,6 +26,7 @@ from soundcheck.report.estimate_tables import estimate_cell, measured, written
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import label, sentence
+from soundcheck.results.facts import excess
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
 from soundcheck.suite.measures import HIGHER, LOWER, MeasureInfo, info_of, measure_of
 
@@ -62,7 +63,7 @@ def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     compared = rows[rows["against"].ne("")]
     names = [measure_of(*pair).name for pair in zip(compared["test"], compared["family"], strict=True)]
     measure = pd.Series(names, index=compared.index, dtype="str")
-    found = compared.assign(measure=measure, mirrors=mirrors(compared), excess=failures.excess(compared))
+    found = compared.assign(measure=measure, mirrors=mirrors(compared), excess=excess(compared))
     found["evidence"] = found["evidence"].where(found["mirrors"].eq(""), "")  # two groups are one test
     found = found.rename(columns={"group": "part"})[[*_PLACE, *_COMPARED]].drop_duplicates(_PLACE)
     parts = own["part"].str.split(": ", n=1)
