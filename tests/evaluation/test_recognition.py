@@ -90,7 +90,8 @@ def test_two_bootstraps_of_one_difference():
     rows = subset(said, Predictions(own))
     evaluation = SimpleNamespace(model="a", resample=lambda s, blocks: resample(s, blocks, 50, 0))
     found = compare(evaluation, rows, "b", theirs, "Word Error Rate Difference")
-    assert found.unit == "points" and found.words == 40  # the segment that one of them has no transcript of does not count
+    # The segment that one of them has no transcript of does not count
+    assert found.unit == "points" and found.words == 40
     assert found.blockwise.value[0] == found.ordinary.value[0] == pytest.approx(-10 / 40)
     assert (found.blockwise.blocks[0], found.ordinary.blocks[0]) == (10, 20)
     assert [len(drawn) for drawn in found.replicates().values()] == [50, 50]
