@@ -37,8 +37,8 @@ MOST_LINES = 18  # of a figure that is shown at once, titles included; other mea
 MOST_GROUPS = 24  # of a panel
 MOST_ROWS = 30  # of tables
 HOW_TO_READ = (
-    "Line: 95 % interval of the group's own value, segments in brackets. Grey mark: what the group is "
-    "compared with; grey band: the margin around it. Words: the interval of the difference."
+    "Line: 95 % interval of the group's own value, segments or trials in brackets. Grey mark: what the group "
+    "is compared with; grey band: the margin around it. Words: the interval of the difference."
 )
 _PLACE = ["corpus", "task", "measure", "label", "part"]
 _COMPARED = ["others_value", "gap", "matters", "evidence", "mirrors", "excess"]
@@ -235,6 +235,8 @@ def label_shares(found: Iterable[Groups]) -> Html:
                 truth = bin_numbers(truth)
             row |= {f"{name}, %": number(100 * np.mean(truth == own), 0) for own, name in names.items()}
             rows.setdefault(_place(one), []).append(row)
+    if not rows:
+        return element("p", "There are no labels.")
     return join(
         views.table(pd.DataFrame(own), {name: name for name in own[0]}, caption=f"Labels: {place}")
         for place, own in rows.items()
@@ -296,7 +298,9 @@ def not_compared(evaluation: Evaluation) -> Html:
     frame = frame.assign(measure=frame.apply(measured, axis=1) if len(frame) else "")
     columns = {"corpus": "corpus", "task": "task", "group": "part", "measure": "measure"}
     columns |= {"value": estimate_cell, "segments": "segments"}
-    return views.table(frame, columns, first=MOST_ROWS) if len(frame) else Html()
+    if frame.empty:
+        return element("p", "All groups are compared.")
+    return views.table(frame, columns, first=MOST_ROWS)
 
 
 def segments(evaluation: Evaluation, found: Iterable[Groups], *, labels: bool = True) -> Html:
