@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from soundcheck.results.summary import tally
+from soundcheck.results.facts import counts
 from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow
@@ -113,7 +113,7 @@ def test_the_card_says_what_came_out(project, written):
     text, told = written
     frame = read_results(project / "out" / "results.csv")
     own = frame[frame["model"].eq(HOSTILE)]
-    found = tally(own)
+    found = counts(own)
     assert found["fail"] and f"Their tests: {found}." in text
     assert f"{found['fail']} of {found.judged} tests fail." in text
     assert "no one else has verified" in text and "2026-09-21" in text

@@ -22,8 +22,8 @@ from soundcheck.corpora.segments import Excluded
 from soundcheck.report import figures, players
 from soundcheck.report.verdict_tables import verdict_table
 from soundcheck.results.estimates import estimate_frame, write_estimates
+from soundcheck.results.facts import counts
 from soundcheck.results.states import decide
-from soundcheck.results.summary import tally
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import Verdict
 from soundcheck.run.output import Output
@@ -165,7 +165,7 @@ class Book:
         left_out = [{"item": item.item, "reason": item.reason, "stage": "corpus"} for item in corpus.left_out]
         family = self.families[0]
         figure = {
-            **{"corpus": HOSTILE[2], "task": "arousal", "measure": HOSTILE[3], "value": 0.1, "low": -0.1},
+            **{"corpus": HOSTILE[2], "task": "arousal", "measure": "concordance", "value": 0.1, "low": -0.1},
             **{"high": 0.3, "segments": 2, "blocks": 2, "guessing": 0.0, "reason": HOSTILE[4]},
         }
         return {
@@ -267,7 +267,7 @@ def test_the_build_is_complete_and_quiet(book):
 def test_result_pages_begin_with_the_answer_and_say_what_fails(book):
     page = site(book)[f"results/{files.slug(MODEL)}/correctness_regression.html"].read_text(encoding="utf-8")
     own = book.results[book.results["model"].eq(MODEL)]
-    found = tally(own)
+    found = counts(own)
     answer, verdicts = page.index('class="sc-answer"'), page.index('id="row-')
     assert page.index("<h1") < answer < verdicts
     assert page.count('class="sc-badge sc-fail"') >= found["fail"] > 0
@@ -379,12 +379,17 @@ def test_every_link_and_anchor_leads_somewhere(book):
 
 def pages_written(book):
     html = book.output.folder / "book-build" / "html"
-    return {path.relative_to(html).as_posix(): path.stat().st_mtime_ns for path in html.rglob("*.html")}
+    return {
+        path.relative_to(html).as_posix(): path.stat().st_mtime_ns
+        for path in html.rglob("*.html")
+        if "_static" not in path.parts
+    }
 
 
 def test_a_page_that_says_something_else_is_written_alone_and_grown_books_equal_new_ones(book):
     before, results = pages_written(book), book.results
     book.results = results.assign(value=results["value"].mask(results["model"].eq(MODEL), 0.31))
+    (book.output.folder / "book.json").unlink()
     assert book.build() == []
     written = {name for name, time in pages_written(book).items() if before[name] != time}
     assert f"results/{files.slug(MODEL)}/correctness_regression.html" in written

@@ -11,7 +11,7 @@ from tests.support.finished import FAILED, finished, verdict
 from soundcheck.common.errors import InputError
 from soundcheck.publish.facts import read_facts
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
-from soundcheck.results.summary import tally
+from soundcheck.results.facts import counts
 from soundcheck.suite.card import Card
 
 
@@ -22,7 +22,7 @@ def written(tmp_path, recorded):
 
 def test_counts_and_what_fails(written):
     facts = read_facts(written([verdict(), verdict(test="U", **FAILED)]))
-    assert str(tally(facts.rows)) == "1 pass, 1 fail, 0 inconclusive, 0 not evaluated, 0 reported"
+    assert str(counts(facts.rows)) == "1 pass, 1 fail, 0 inconclusive, 0 not evaluated, 0 reported"
     (row,) = facts.failing.itertuples()
     assert row.test == "U" and "0.40" in facts.sentence(row)
 
@@ -85,7 +85,7 @@ def test_of_two_groups_that_are_one_test_one_row_counts(written):
         written([verdict(**one), verdict(**one | {"group": "sex: male", "mirrors": "sex: female"})])
     )
     assert facts.failing["group"].tolist() == ["sex: female"] and len(facts.rows) == 2
-    assert str(tally(facts.rows)).startswith("0 pass, 1 fail")
+    assert str(counts(facts.rows)).startswith("0 pass, 1 fail")
 
 
 def test_both_rules_stand_in_the_sentence(written):

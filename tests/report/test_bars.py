@@ -1,24 +1,25 @@
 """Bars of three parts and the numbers beside them."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
+from soundcheck.book.model_pages import figures_table
 from soundcheck.report.bars import legend, state_bar
 from soundcheck.report.key_figures import (
-    figure_table,
     sentence,
     significant,
     standing_notes,
     worse_than_chance,
 )
+from soundcheck.results.facts import Counts
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.states import STATES
-from soundcheck.results.summary import Tally
 
 
-def counts(passed=0, failed=0, inconclusive=0, missing=0, reported=0) -> Tally:
-    return Tally(zip(STATES, (passed, failed, inconclusive, missing, reported), strict=True))
+def counts(passed=0, failed=0, inconclusive=0, missing=0, reported=0) -> Counts:
+    return Counts(zip(STATES, (passed, failed, inconclusive, missing, reported), strict=True))
 
 
 def test_a_bar_has_a_part_for_each_state_that_occurs():
@@ -80,7 +81,9 @@ def test_a_number_in_one_line():
 
 def test_a_table_of_numbers_says_what_they_mean():
     rates = figure(measure="false acceptance rate", standing="", guessing=None, threshold=0.3446)
-    shown = str(figure_table([figure(), figure(corpus="<b>", standing="hollow"), rates]))
+    shown = str(
+        figures_table(SimpleNamespace(figures=[figure(), figure(corpus="<b>", standing="hollow"), rates]))
+    )
     assert ">better than chance<" in shown and ">no better than chance<" in shown
     assert "at the threshold in use, 0.345" in shown
     assert "&lt;b&gt;" in shown
@@ -106,7 +109,7 @@ def test_what_is_reported_is_beside_the_bar():
 def test_an_interval_on_the_wrong_side_of_guessing_is_worse_than_chance():
     turned = figure(standing="hollow", value=-0.98, low=-0.99, high=-0.96)
     assert standing_notes([turned], "m", ["arousal"])[0].startswith("worse than chance at arousal:")
-    assert "worse than chance" in str(figure_table([turned]))
+    assert "worse than chance" in str(figures_table(SimpleNamespace(figures=[turned])))
     rate = figure(measure="equal error rate", guessing=0.5, value=0.97, low=0.93, high=0.99)
     assert worse_than_chance(rate) and not worse_than_chance(figure())
     # An interval that reaches guessing says nothing of the direction.

@@ -1,15 +1,74 @@
-"""What a row of the results is about, in words."""
+"""What rows of the results say in words."""
 
 from types import SimpleNamespace
 
-from soundcheck.report.failures import subject
+import pytest
+from tests.support.rows import CORRECT, FEW, row
+
+from soundcheck.report.failures import sentence, subject
+from soundcheck.results.table import to_frame
 
 
 def test_a_change_is_named_after_the_task():
-    about = {"task": "valence", "group": "", "label": ""}
+    about = {"task": "valence", "group": "", "label": "", "family": ""}
     row = SimpleNamespace(test="Percentage Unchanged Predictions Babble Noise", **about)
     assert subject(row) == "share of unchanged predictions of valence under babble noise"
-    row = SimpleNamespace(test="Spearmans Rho", **about | {"label": "(0.25, 0.5]"})
-    assert subject(row) == "Spearman's rho of valence, 0.25 to 0.5"
-    row = SimpleNamespace(test="Change Eer Gain", task="embedding", group="", label="")
+    row = SimpleNamespace(test="Recall Per Bin", **about | {"label": "(0.25, 0.5]"})
+    assert subject(row) == "recall of valence (0.25 to 0.5)"
+    row = SimpleNamespace(test="Change Eer Gain", task="embedding", group="", label="", family="")
     assert subject(row) == "change of EER under gain"
+    row = SimpleNamespace(test="Words Per Minute", **about | {"task": "transcript", "label": "Music"})
+    assert subject(row) == "words per minute, Music"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {},
+            "arousal of spanish speakers is 0.62 against 0.44 of the others "
+            "(difference 0.18, 95 % 0.11 to 0.32, 10 speakers, surely beyond the margin of 0.075)",
+        ),
+        (
+            {"gap": -0.18, "gap_low": -0.32, "gap_high": -0.02, "label": "anger", "test": "Recall Per Class"},
+            "recall of anger of spanish speakers is 0.62 against 0.44 of the others "
+            "(difference −0.18, 95 % −0.32 to −0.020, 10 speakers, more than the margin of 0.075; that there "
+            "is a difference is significant)",
+        ),
+        (
+            FEW | {"group": "language: fr, sentiment: negative", "against": "es", "blocks": 1},
+            "arousal of language: fr, sentiment: negative is 0.62 against 0.44 of language: es "
+            "(difference 0.18, 95 % 0.10 to 0.26 for these speakers, 1 speaker, margin 0.075)",
+        ),
+        (
+            {"test": "Word Error Rate Difference", "task": "transcript", "against": "us", "state": "pass"}
+            | {"gap": 0.02, "gap_low": 0.01, "gap_high": 0.03},
+            "word error rate of spanish speakers is 62 % against 44 % of us speakers "
+            "(difference 2.0 points, 95 % 1.0 to 3.0, 10 speakers, within the margin of 7.5 points)",
+        ),
+        (
+            {"adjusted": 0.02, "counterpart": 0.9, "adjusted_by": "signal_to_noise"},
+            "arousal of spanish speakers is 0.62 against 0.44 of the others (difference 0.18, 95 % 0.11 to "
+            "0.32, 10 speakers, surely beyond the margin of 0.075); most of the difference goes with the "
+            "signal-to-noise ratio (0.020 if both had the same)",
+        ),
+        (
+            CORRECT,
+            "concordance of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); it has to be above 0.50",
+        ),
+        (
+            CORRECT | {"rule": "|value| <", "threshold": 0.1},
+            "concordance of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); it has to be within ±0.10",
+        ),
+        (
+            CORRECT | {"test": "Groups Served Worse", "value": 2.0, "skipped": "a × b (0.3 worse), c"},
+            "2 groups are worse off than the others in arousal: a × b (0.3 worse), c",
+        ),
+        (
+            CORRECT | {"test": "Groups Served Worse", "task": "transcript", "value": 1.0, "skipped": "c"},
+            "1 group is worse off than the others: c",
+        ),
+    ],
+)
+def test_findings_are_sentences(changes, told):
+    assert sentence(next(to_frame([row(**changes)]).itertuples())).replace("\xa0", " ") == told

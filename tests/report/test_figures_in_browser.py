@@ -8,11 +8,11 @@ from PIL import Image
 
 from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.report import figures, look_of_pages
-from soundcheck.report.palettes import DARK_GROUND, GROUND
 from soundcheck.report.standalone import standalone
 
 pytestmark = pytest.mark.slow
 
+GROUND, DARK_GROUND = "#ffffff", "#121212"  # of pages in the two themes
 TRUTH = np.linspace(0, 1, 40)
 
 

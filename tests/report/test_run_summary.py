@@ -3,7 +3,8 @@
 import pytest
 
 from soundcheck.report.run_summary import summary_lines
-from soundcheck.results.standing import standings
+from soundcheck.results.estimates import estimate_frame
+from soundcheck.results.facts import facts_by_model
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import Verdict
 
@@ -39,6 +40,10 @@ def model(kind):
     }
 
 
+def lines_of(record, frame):
+    return list(summary_lines(facts_by_model(record, frame, estimate_frame([]))["m"]))
+
+
 @pytest.mark.parametrize("kind", ["python", "random"])
 def test_last_lines(recorded, kind):
     frame = to_frame(
@@ -55,7 +60,7 @@ def test_last_lines(recorded, kind):
     )
     figures = [figure("arousal", "proven"), figure("valence", "hollow")]
     record = recorded(models=[model(kind)], figures=figures)
-    lines = list(summary_lines(record.models[0], record, frame, standings(frame, record.figures)))
+    lines = lines_of(record, frame)
     if kind == "random":
         counts = "3 pass, 1 fail, 1 inconclusive, 1 not evaluated, 1 reported"
         assert lines[0] == f"m (random reference): {counts}" and len(lines) == 3
@@ -78,9 +83,7 @@ def test_few_speakers_are_no_all_clear(recorded):
     sizes = (0.15, 0.3, 0.25, 0.2, -0.4)
     frame = to_frame([row(**few | {"gap": size, "group": f"accent: {n}"}) for n, size in enumerate(sizes)])
     record = recorded(models=[model("python")], figures=None)
-    first, said, title, *lines, more = summary_lines(
-        record.models[0], record, frame, standings(frame, record.figures)
-    )
+    first, said, title, *lines, more = lines_of(record, frame)
     assert said == "  Nothing could be concluded: 5 differences have too few speakers"
     assert title == "  Too few speakers to generalise; what these speakers show:"
     assert [line.split()[2] for line in lines] == ["4", "1", "2"]  # the largest first

@@ -16,9 +16,9 @@ from soundcheck.report.names import sentence
 from soundcheck.report.sentences import both_rules
 from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import anchor_of
+from soundcheck.results.facts import by_excess, counts, few_speakers, headline
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
 from soundcheck.results.states import counted as counted_rows
-from soundcheck.results.summary import few_speakers, headline, tally
 from soundcheck.statistics.rules import GAP_RULES
 
 MOST_REASONS = 3
@@ -59,22 +59,22 @@ def answer(rows: pd.DataFrame, notes: Sequence[str], blocks: Callable[[str], str
 
 def _answered(rows: pd.DataFrame) -> tuple[str, object, str]:
     """Give the state of a page, the row that its sentence is about, if any, and how the sentence begins."""
-    found = tally(rows)
-    if failed := _first(failures.by_excess(rows[rows["state"].eq(FAIL)])):
+    found = counts(rows)
+    if failed := _first(by_excess(rows[rows["state"].eq(FAIL)])):
         return FAIL, failed, ""
     if few := _first(few_speakers(rows)):
         return REPORTED, few, "too few speakers to generalise; for these, "
     differences = rows[rows["state"].eq(INCONCLUSIVE) & rows["gap"].notna()]
-    if largest := _first(failures.by_excess(differences)):
+    if largest := _first(by_excess(differences)):
         return INCONCLUSIVE, largest, "no group shown to be worse; largest difference, inconclusive: "
     if found[INCONCLUSIVE]:
         return (
             INCONCLUSIVE,
-            _first(failures.by_excess(rows[rows["state"].eq(INCONCLUSIVE)])),
+            _first(by_excess(rows[rows["state"].eq(INCONCLUSIVE)])),
             "inconclusive: ",
         )
     if found[PASS]:
-        nearest = failures.by_excess(rows[rows["state"].eq(PASS)])
+        nearest = by_excess(rows[rows["state"].eq(PASS)])
         return PASS, _first(nearest), "nothing fails; nearest to its limit: "
     if found[REPORTED]:
         return REPORTED, None, "No threshold is set: values are reported"

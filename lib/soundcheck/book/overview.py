@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 
 import pandas as pd
@@ -34,7 +34,13 @@ from soundcheck.results.standing import aspects
 from soundcheck.results.states import FAIL, NOT_EVALUATED, PASS, REPORTED
 
 HEADS = ("Model", "How good (95 %)", "Works worse for", "Breaks under", "Tests")
-FINDINGS, MODEL_FINDINGS, FEW, MOST_KINDS = 10, 5, 5, 8  # that are listed, the others one link away
+FINDINGS, MODEL_FINDINGS, FEW, MOST_KINDS, MOST_CORPORA = (
+    10,
+    5,
+    5,
+    8,
+    3,
+)  # that are listed, the others one link away
 WIDTH, EDGE = 190, 6  # of the drawing of a number against chance
 FEW_TITLE = "Too few speakers to generalise: what these speakers show"
 EVERY = "all_results"
@@ -62,9 +68,10 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
         FEW_TITLE: of_few_speakers(record, rows),
         "What could not be concluded": unknown_groups(tested),
     }
+    corpora = "1 corpus" if len(record.corpora) == 1 else f"{len(record.corpora)} corpora"
     named = [("how to read", "reading"), ("all results", EVERY), ("statistics", "statistics")]
     top = [
-        links(about(record), named),
+        links(f"{counted(len(tested), 'model')}, {corpora}: ", named),
         tables.caveats_notice(record.caveats),
         tables.synthetic_notice(any(corpus.synthetic for corpus in record.corpora)),
         Html() if concluded else said(f"{headline(rows)}."),
@@ -81,13 +88,6 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
 def said(text: str) -> Html:
     """Write a sentence."""
     return element("p", text, limit=None)
-
-
-def about(record: RunRecord) -> str:
-    """Count what was tested."""
-    tested = len(record.models) - len(record.references)
-    corpora = "1 corpus" if len(record.corpora) == 1 else f"{len(record.corpora)} corpora"
-    return f"{counted(tested, 'model')}, {corpora}: "
 
 
 def links(before: str, named: Sequence[tuple[str, str]]) -> Html:
@@ -113,7 +113,7 @@ def model_row(facts: ModelFacts, root: str) -> dict:
         "about": re.split(r"[.:;] ", facts.model.description, maxsplit=1)[0],
         "notes": standing_notes_in_short(facts),
         "dot": None if figure is None or figure.value is None else dot(figure),
-        "further": list(further(facts)),
+        "further": [] if figure is None else list(filter(None, further(facts, figure))),
         "groups": for_groups(facts),
         "changes": under_changes(facts),
         "parts": parts,
@@ -144,62 +144,42 @@ def dot(figure: KeyFigure) -> SimpleNamespace:
     )
 
 
-def further(facts: ModelFacts) -> list[str]:
+def further(facts: ModelFacts, main: KeyFigure) -> Iterator[str]:
     """Write the other numbers of a model on the corpus of its headline, and the class that it finds least."""
-    main = facts.headline
-    if main is None:
-        return []
-    own = [
-        one for one in facts.figures if one.corpus == main.corpus and one != main and one.value is not None
-    ]
-    names = [one.measure if one.measure in key_figures.RATES else one.task for one in own]
-    numbers = [f"{name} {key_figures.value(one)}" for name, one in zip(names, own, strict=True)]
-    lines = [", ".join(numbers)] if numbers else []
+    own = [one for one in facts.figures if one.corpus == main.corpus and one != main]
+    numbers = [key_figures.short(one).removeprefix(f"{one.measure} of ") for one in own]
+    yield ", ".join(filter(None, numbers))
     classes = facts.classes[facts.classes["corpus"].eq(main.corpus) & facts.classes["task"].eq(main.task)]
     for row in classes.head(1).itertuples():
-        lines.append(f"lowest recall: {label(row.label)} {significant(row.value)}")
-    return lines
+        yield f"lowest recall: {label(row.label)} {significant(row.value)}"
 
 
 def references(every: Sequence[ModelFacts]) -> Html:
     """Write the numbers of random references in a line."""
-    if not every:
-        return Html()
-    numbers = []
-    for facts in every:
-        own = (
-            ""
-            if facts.headline is None
-            else f"{key_figures.name(facts.headline)} {key_figures.value(facts.headline)}"
-        )
-        numbers.append(f"{facts.model.name} {own}".strip())
-    text = f"Random references, for comparison: {some(numbers, FINDINGS)}."
-    return element("p", text, class_="sc-note", limit=None)
+    numbers = [f"{facts.model.name} {key_figures.short(facts.headline)}".strip() for facts in every]
+    words = f"Random references, for comparison: {some(numbers, FINDINGS)}."
+    return element("p", words, class_="sc-note", limit=None) if every else Html()
 
 
 def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
     """Show the state of each family for each model, with the number of tests that fail, as links."""
-    failed = {(one.model, one.family) for one in record.notebooks if one.failed}
-    ran = {(one.model, one.family) for one in record.notebooks}
-    found: dict[tuple[str, str], SimpleNamespace] = {}
-    for facts in every:
-        for family, _ in facts.families:
-            place = (facts.model.name, family.name)
-            state, fails = facts.state_of(family)
-            if place not in ran or (state == NOT_EVALUATED and place not in failed):
-                continue
-            words = "failed to run" if place in failed else f"{state}, {counted(fails, 'test')} fail"
-            found[place] = SimpleNamespace(
-                state=STATE[state],
-                fails="failed to run" if place in failed else fails,
-                address=f"{result_page(*place)}.html",
-                said=f"{facts.model.name}, {family.title}: {words}",
-            )
+    by_name = {facts.model.name: facts for facts in every}
+    known = {family.name: family for family in record.families}
+    found: dict[tuple[str, str], dict] = {}
+    for one in record.notebooks:
+        if one.model in by_name:
+            state, fails = by_name[one.model].state_of(known[one.family])
+            words = "failed to run" if one.failed else f"{state}, {counted(fails, 'test')} fail"
+            found[one.model, one.family] = {
+                "state": STATE[state],
+                "fails": words if one.failed else fails or "",
+                "address": f"{page_of(one)}.html",
+                "said": f"{one.model}, {known[one.family].title}: {words}",
+            }
     families = [one for one in record.families if any(name == one.name for _, name in found)]
     families.sort(key=lambda one: methods.place(one.name, one.category))
     rows = [
-        {"name": facts.model.name, "cells": [found.get((facts.model.name, one.name)) for one in families]}
-        for facts in every
+        {"name": name, "cells": [found.get((name, family.name)) for family in families]} for name in by_name
     ]
     titles = [SHORT.sub("", one.title) for one in families]
     sections = Counter(methods.section(one.name, one.category) for one in families)

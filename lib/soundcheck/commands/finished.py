@@ -152,7 +152,7 @@ def history(runs: tuple[Path, ...], models: tuple[str, ...], out: Path) -> NoRet
 
     Exit code 0: written. 2: a run cannot be read, was edited, or is of another suite.
     """
-    from soundcheck.history.command import write_history
+    from soundcheck.book.history_page import write_history
 
     click.echo(terminal(write_history(runs, out, models)))
     sys.exit(0)

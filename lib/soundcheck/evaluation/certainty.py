@@ -34,7 +34,7 @@ from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.alignment import AlignedWord, align
 from soundcheck.metrics.combinators import paired_difference, relabel
 from soundcheck.metrics.prediction_intervals import interval_coverage, interval_skill
-from soundcheck.metrics.word_confidence import recognised_words
+from soundcheck.metrics.word_confidence import normalised_cross_entropy, recognised_words
 from soundcheck.models.stated import BOUNDS, CONFIDENCE, word_names
 from soundcheck.models.stated_words import read_words
 from soundcheck.results.estimates import ALL
@@ -70,10 +70,9 @@ def has_probabilities(subset: Subset) -> bool:
 
 def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, TableMeasure]:
     """Give what is judged of a subset: name of the test -> function of a table."""
-    bins, level = evaluation.family.options["bins"], float(evaluation.option("level"))
-    truth, blocks = subset.truth, subset.blocks
+    bins, truth, blocks = evaluation.family.options["bins"], subset.truth, subset.blocks
     if subset.task.is_regression:
-        usual = subset.reference.clean[0]
+        level, usual = float(evaluation.option("level")), subset.reference.clean[0]
         return {
             "Interval Coverage Error": lambda t: interval_coverage(truth, *t.T, above=level),
             "Interval Skill": lambda t: interval_skill(truth, *t.T, usual, level),
@@ -83,6 +82,8 @@ def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, TableMeasur
         "Expected Calibration Error": lambda t: debiased(*judged_by(t), blocks, bins),
         "Overconfidence": lambda t: metrics.overconfidence(*judged_by(t)),
     }
+    if "Normalised Cross Entropy" in evaluation.family.tests:  # of words
+        found["Normalised Cross Entropy"] = lambda t: normalised_cross_entropy(*judged_by(t))
     if has_probabilities(subset):
         classes = subset.task.classes
         found["Brier Skill"] = lambda t: brier.brier_skill(truth, probabilities_of(t), classes)

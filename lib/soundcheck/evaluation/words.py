@@ -18,15 +18,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.evaluation.certainty import judged_by
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import EVERYBODY
 from soundcheck.evaluation.subset import Measure, Subset
-from soundcheck.metrics import confidence, writing
+from soundcheck.metrics import writing
 from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.combinators import paired, paired_difference, relative_difference, stack
 from soundcheck.metrics.made_up import empty_answers
-from soundcheck.metrics.word_confidence import normalised_cross_entropy
 from soundcheck.metrics.word_errors import error_rates, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import (
     cer,
@@ -94,20 +92,6 @@ def compare(evaluation: Evaluation, subset: Subset, other: str, theirs: np.ndarr
         evaluation.resample(difference, subset.blocks),
         evaluation.resample(difference, every_segment(len(subset))),
     )
-
-
-def confidence_measures(bins: int) -> dict[str, Measure]:
-    """Give the measures of confidences of words or transcripts, test -> measure."""
-    return {
-        "Expected Calibration Error": lambda s, p: confidence.debiased_calibration_error(
-            *judged_by(p.clean), s.blocks, bins
-        ),
-        "Overconfidence": lambda s, p: confidence.overconfidence(*judged_by(p.clean)),
-        "Normalised Cross Entropy": lambda s, p: normalised_cross_entropy(*judged_by(p.clean)),
-        "Relative Area Under Risk": lambda s, p: confidence.area_under_risk(
-            *judged_by(p.clean), s.blocks, relative=True
-        ),
-    }
 
 
 def group_rates(evaluation: Evaluation, subset: Subset, columns: Sequence[str]) -> list[dict[str, object]]:

@@ -211,7 +211,7 @@ def columns_of(
         number = pd.api.types.is_numeric_dtype(values)
         if name in hidden or number and name not in numeric:
             continue
-        words = in_ranges(name, values.to_numpy(dtype=np.float64)) if number else _words(name, values)
+        words = in_ranges(name, values.to_numpy(dtype=np.float64)) if number else _named(name, values)
         count = len({word for word in words if word is not None})
         same = said.setdefault(tuple(values.where(values.notna(), None)), name)
         if number and not count:
@@ -225,11 +225,6 @@ def columns_of(
         else:
             found[name] = words
     return found, passed_over
-
-
-def _words(name: str, values: pd.Series) -> np.ndarray:
-    known = zip(values, values.isna(), strict=True)
-    return _objects([None if missing else f"{name}: {value}" for value, missing in known])
 
 
 def in_ranges(name: str, numbers: np.ndarray) -> np.ndarray:
@@ -246,17 +241,17 @@ def in_ranges(name: str, numbers: np.ndarray) -> np.ndarray:
         unit, numbers = "%", 100 * numbers
     numbers = round_significant(numbers)  # 0.3 - 0.2 s are not below 0.1 s
     known = np.isfinite(numbers)
-    if not known.any():
-        return _objects([None] * len(numbers))
-    low, high = (float(f"{border:.3g}") for border in np.quantile(numbers[known], [0.25, 0.75]))
+    low = high = np.nan
+    if known.any():
+        low, high = (float(f"{border:.3g}") for border in np.quantile(numbers[known], [0.25, 0.75]))
     first, last = (f"{border:g}".replace("-", "−") for border in (low, high))
     between = f"of {first}" if low == high else f"of {first} to {last}"
-    names = [f"{title} {words} {unit}".strip() for words in (f"below {first}", between, f"above {last}")]
+    ranges = [f"{title} {words} {unit}".strip() for words in (f"below {first}", between, f"above {last}")]
     place = (numbers >= low).astype(int) + (numbers > high)
-    return _objects([names[n] if there else None for n, there in zip(place, known, strict=True)])
+    return np.where(known, np.array(ranges, dtype=object)[place], None)
 
 
-def _objects(words: Sequence[str | None]) -> np.ndarray:
-    found = np.empty(len(words), dtype=object)
-    found[:] = words
-    return found
+def _named(name: str, values: pd.Series) -> np.ndarray:
+    """Name each value with its column; ``None`` where there is none."""
+    named = [f"{name}: {value}" for value in values]
+    return np.where(values.notna(), np.array(named, dtype=object), None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import JUDGED, STATE
+from soundcheck.results.facts import Counts
 from soundcheck.results.states import REPORTED
-from soundcheck.results.summary import Tally
 
 
-def state_bar(tally: Tally) -> Html:
+def state_bar(tally: Counts) -> Html:
     """Show how many tests are in which state: the bar, and the counts below it."""
     reported = f"{STATE[REPORTED].sign} {tally[REPORTED]} {REPORTED}" if tally[REPORTED] else ""
     if not tally.judged:

@@ -10,14 +10,11 @@ from soundcheck.report.adjusted_gaps import in_short
 from soundcheck.report.formats import significant
 from soundcheck.report.key_figures import PER_CENT, RATES, written
 from soundcheck.report.names import in_words, label
-from soundcheck.results.facts import by_excess, excess, speakers_needed
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
 from soundcheck.results.verdict import OTHERS
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
 from soundcheck.suite.measures import LOWER, measure_of
-
-__all__ = ["blocks_of", "by_excess", "excess", "finding", "sentence", "speakers_needed", "subject"]
 
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
 SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task
@@ -184,6 +181,8 @@ def measured(row: object, label_: bool = True) -> str:
     Labels of classes and bins stand where people say them: ``recall of anger``, ``recall of arousal (up to
     0.25)``; ``label_`` leaves out any other.
     """
+    if row.test == "Mean Value":
+        return row.task
     info = measure_of(row.test, row.family)
     task = "" if row.task in SINGLE else f" of {row.task}"
     if not info.name or row.test.startswith(UNDER):
@@ -230,11 +229,12 @@ def not_excluded(rows: pd.DataFrame) -> tuple[float | None, str]:
     return float(abs(row["bound"])), subject(row)
 
 
+def noun(record: RunRecord, rows: pd.DataFrame) -> str:
+    """Name what is resampled in all rows together, in the plural: ``speakers``; ``blocks`` if it differs."""
+    blocks = {record.block_of(corpus) for corpus in rows["corpus"].unique()}
+    return f"{blocks.pop()}s" if len(blocks) == 1 else "blocks"
+
+
 def blocks_of(record: RunRecord, corpus: str) -> str:
     """Name what is resampled of a corpus, in the singular: ``speaker``, ``file`` or ``block``."""
     return record.block_of(corpus)
-
-
-def counted_in(record: RunRecord, results: pd.DataFrame) -> pd.Series:
-    """Say which rows are of models under test, bool; those of random references are not."""
-    return ~results["model"].isin(record.references)

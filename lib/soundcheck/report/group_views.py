@@ -26,6 +26,7 @@ from soundcheck.report.estimate_tables import estimate_cell, measured, written
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import label, sentence
+from soundcheck.results.facts import excess
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
 from soundcheck.suite.measures import HIGHER, LOWER, MeasureInfo, info_of, measure_of
 
@@ -51,18 +52,21 @@ _WORDS = {
 def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Put the own values of groups, from the estimates, beside the results of what they are compared with.
 
-    Of clean signals, without single bins, and of classes only the share of predictions. ``others_value`` and
-    what follows is empty where nothing was compared.
+    Of clean signals and of the measures of the tests, without single bins, and of classes only the share of
+    predictions. ``others_value`` and what follows is empty where nothing was compared.
     """
-    own = estimates[estimates["part"].str.contains(": ", regex=False) & estimates["condition"].eq("")]
-    own = own.assign(measure=own["measure"].str.removesuffix(BALANCED))
+    tests = rows[["test", "family"]].drop_duplicates().itertuples(index=False)
+    tested = {measure_of(test, family).name for test, family in tests}
+    own = estimates.assign(measure=estimates["measure"].str.removesuffix(BALANCED))
+    own = own[own["part"].str.contains(": ", regex=False) & own["condition"].eq("")]
+    own = own[own["measure"].isin(tested)]
     own = own.drop_duplicates(_PLACE, keep="last")
     shares = own["measure"].eq("predicted_share") & own["label"].eq(own["label"].map(label))
     own = own[own["label"].eq("") | shares]
     compared = rows[rows["against"].ne("")]
     names = [measure_of(*pair).name for pair in zip(compared["test"], compared["family"], strict=True)]
     measure = pd.Series(names, index=compared.index, dtype="str")
-    found = compared.assign(measure=measure, mirrors=mirrors(compared), excess=failures.excess(compared))
+    found = compared.assign(measure=measure, mirrors=mirrors(compared), excess=excess(compared))
     found["evidence"] = found["evidence"].where(found["mirrors"].eq(""), "")  # two groups are one test
     found = found.rename(columns={"group": "part"})[[*_PLACE, *_COMPARED]].drop_duplicates(_PLACE)
     parts = own["part"].str.split(": ", n=1)
@@ -70,15 +74,13 @@ def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     return own.merge(found, on=_PLACE, how="left").fillna({"evidence": "", "mirrors": ""})
 
 
-def own_values(evaluation: Evaluation, column: str = "") -> Html:
+def own_values(evaluation: Evaluation) -> Html:
     """Draw the value of each group beside that of its reference, a figure a corpus and column.
 
-    Measures whose differences are furthest beyond their margins come first; ``column`` is the one to draw.
+    Measures whose differences are furthest beyond their margins come first.
     """
-    frame = group_values(evaluation.estimated(), evaluation.frame())
-    frame = frame[frame["value"].notna() & (frame["column"].eq(column) if column else True)]
-    shown = []
-    places = list(frame.groupby(["corpus", "column"], sort=False))
+    frame, shown = group_values(evaluation.estimated(), evaluation.frame()), []
+    places = list(frame[frame["value"].notna()].groupby(["corpus", "column"], sort=False))
     for (corpus, name), own in places:
         if len(places) > 1:
             shown.append(element("h3", f"By {name.replace('_', ' ')}, {corpus}"))
@@ -95,27 +97,26 @@ def own_values(evaluation: Evaluation, column: str = "") -> Html:
 def drawn(frame: pd.DataFrame) -> pd.DataFrame:
     """Prepare rows of one corpus and column for :func:`soundcheck.report.views.forest`, the worst first."""
     panels = []
-    for (measure, task, _), rows in frame.groupby(["measure", "task", "label"], sort=False):
+    for (measure, task, name), rows in frame.groupby(["measure", "task", "label"], sort=False):
         info = info_of(measure)
         rows = rows.sort_values(["value", "group"], ascending=[info.better != LOWER, True], kind="stable")
-        state = [states.of_evidence(evidence) for evidence in rows["evidence"]]
-        pair = rows["mirrors"].ne("")  # the reference of the other group of a pair
-        found = rows.assign(
-            panel=_title(info, task, rows["label"].iloc[0]),
-            name=[f"{row.group} ({row.segments:,})" for row in rows.itertuples()],
-            state=[one.name for one in state],
-            reference=rows["others_value"].where(~pair, rows["value"]),
-            margin=rows["matters"],
-            said=[written(row) for row in rows.itertuples()],
-        )
-        words = [_words(row, info) for row in found.itertuples()]
-        found["state"] = found["state"].where(~pair, REPORTED)
-        found["words"] = [
-            "the reference" if other else f"{one.sign} {text}"
-            for other, one, text in zip(pair, state, words, strict=True)
-        ]
-        panels.append((found["excess"].fillna(-np.inf).max(), found))
-    return pd.concat([found for _, found in sorted(panels, key=lambda one: -one[0])])
+        lines = pd.DataFrame([_line(row, info) for row in rows.itertuples()], index=rows.index)
+        rows = rows.assign(panel=_title(info, task, name), **lines)
+        panels.append((rows["excess"].fillna(-np.inf).max(), rows))
+    return pd.concat([rows for _, rows in sorted(panels, key=lambda one: -one[0])])
+
+
+def _line(row: object, info: MeasureInfo) -> dict[str, object]:
+    """Say how the value of a group is drawn; of a pair one is the reference of the other."""
+    state, line = states.of_evidence(row.evidence), {"said": written(row), "margin": row.matters}
+    line["name"] = f"{row.group} ({row.segments:,})"
+    if row.mirrors:
+        return line | {"state": REPORTED, "reference": row.value, "words": "the reference"}
+    side = "higher" if row.gap > 0 else "lower"
+    if info.better:
+        side = "better" if (row.gap > 0) == (info.better == HIGHER) else "worse"
+    words = f"{state.sign} {_WORDS[state.name].format(side=side)}"
+    return line | {"state": state.name, "reference": row.others_value, "words": words}
 
 
 def finding(frame: pd.DataFrame) -> str:
@@ -338,11 +339,3 @@ def _title(info: MeasureInfo, task: str, name: str) -> str:
     of = "" if task in failures.SINGLE else f" of {task}"
     better = f" ({info.better} is better)" if info.better else ""
     return f"{info.title}{of}{f', {label(name)}' if name else ''}{better}"
-
-
-def _words(row: object, info: MeasureInfo) -> str:
-    if not info.better:
-        side = "higher" if row.gap > 0 else "lower"
-    else:
-        side = "better" if (row.gap > 0) == (info.better == HIGHER) else "worse"
-    return _WORDS[row.state].format(side=side)

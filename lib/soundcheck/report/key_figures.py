@@ -71,6 +71,11 @@ def name(figure: KeyFigure) -> str:
     return figure.measure if figure.measure in RATES else f"{figure.measure} of {figure.task}"
 
 
+def short(figure: KeyFigure | None) -> str:
+    """Name a figure with its value; empty without any."""
+    return "" if figure is None or figure.value is None else f"{name(figure)} {value(figure)}"
+
+
 def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
     """Write a figure in one line: ``concordance of arousal 0.61 (95 % 0.57 to 0.66, 26 speakers)``.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from soundcheck.common.wording import counted, some
 from soundcheck.report import failures
-from soundcheck.report.key_figures import EXPLAINED, standing_notes, value
+from soundcheck.report.key_figures import EXPLAINED, standing_notes
 from soundcheck.report.key_figures import sentence as figure_in_words
 from soundcheck.report.names import label
 from soundcheck.results.facts import ModelFacts, counts, first, headline
@@ -83,24 +83,6 @@ def _why_not(facts: ModelFacts, aspect: str) -> str:
     return f"not evaluated: {label(reasons.mode().iloc[0])}" if len(reasons) else NOT_TESTED
 
 
-def quality(facts: ModelFacts) -> str:
-    """Write the headline of a model, with what chance scores."""
-    figure = facts.headline
-    if figure is None:
-        return ""
-    chance = "" if figure.guessing is None else f", chance {value(figure, figure.guessing)}"
-    return f"{figure_in_words(figure)}{chance}"
-
-
-def model_sentence(facts: ModelFacts) -> str:
-    """Sum up a model in a sentence without a full stop: how good, worse for whom, what breaks it."""
-    groups, changes = for_groups(facts), under_changes(facts)
-    parts = [*standing_notes_in_short(facts), quality(facts)]
-    parts.append(f"worse for {groups}" if groups.state == FAIL else groups.says)
-    parts.append(f"breaks under {changes}" if changes.state == FAIL else changes.says)
-    return "; ".join(part for part in parts if part and part != NOT_TESTED)
-
-
 def standing_notes_in_short(facts: ModelFacts) -> list[str]:
     """Say at which tasks a model is not better than chance."""
     if facts.random:
@@ -127,7 +109,7 @@ def summary_lines(facts: ModelFacts) -> Iterator[str]:
     for words, brief in (("worse for", for_groups(facts)), ("breaks under", under_changes(facts))):
         if brief.state == FAIL:
             yield f"  {words} {brief}"
-        elif brief.state in (PASS, INCONCLUSIVE):
+        elif brief.state in (PASS, INCONCLUSIVE) and facts.few.empty:
             yield f"  {brief.says}"
     if len(facts.few):
         yield "  Too few speakers to generalise; what these speakers show:"

@@ -17,6 +17,7 @@ from soundcheck.report import failures
 from soundcheck.report.formats import estimate, rule, significant
 from soundcheck.report.names import in_words, label, sentence
 from soundcheck.report.style import label as shortened
+from soundcheck.results.facts import by_excess
 from soundcheck.results.states import FAIL, PASS
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS
 from soundcheck.statistics.rules import GAP_RULES
@@ -56,7 +57,7 @@ def values(frame: pd.DataFrame, blocks: Mapping[str, str] = _SPEAKERS) -> str:
     if surely.empty:
         passing = frame["evidence"].eq(CLEAR_PASS).sum()
         return f"The whole interval of {passing} of {counted(judged, 'value')} passes, of none it fails"
-    worst = next(failures.by_excess(surely).itertuples())
+    worst = next(by_excess(surely).itertuples())
     about = failures.sentence(worst, blocks.get(worst.corpus, "speaker"))
     return f"The whole interval of {len(surely)} of {counted(judged, 'value')} fails, by most: {about}"
 

@@ -14,7 +14,8 @@ _OWN = """
 :root { color-scheme: light dark; background: #fff; }
 @media screen and (prefers-color-scheme: dark) { :root { background: #121212; --pst-color-background: #121212;
   --pst-color-text-base: #e8e8e8; --pst-color-text-muted: #a9b1ba; --pst-color-border: #555;
-  --pst-color-surface: #262626; } }
+  --pst-color-surface: #262626; }
+  .sc-figure img { filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen; } }
 body { font: 1rem/1.5 system-ui, "DejaVu Sans", Verdana, sans-serif; max-width: 76rem;
   margin: 0 auto; padding: 1rem 1.5rem; }
 p, li { max-width: 48rem; }

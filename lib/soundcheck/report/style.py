@@ -27,9 +27,8 @@ from matplotlib.figure import Figure
 from soundcheck.common.escaping import shorten, terminal, xml_text
 from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.report.html import Html, element
-from soundcheck.report.layout import laid_out
 from soundcheck.report.palettes import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
-from soundcheck.report.pictures import png, shorter_svg, smaller_svg
+from soundcheck.report.pictures import png, smaller_svg
 
 
 def _when_used(name: str) -> ModuleType:
@@ -189,13 +188,12 @@ def _picture(figure: Figure, pixels: bool) -> bytes:
     with look():
         figure.set_dpi(2 * SCREEN)
         figure.set_facecolor("white")
-        with laid_out(figure):
-            if pixels:
-                figure.canvas.draw()
-                return png(np.asarray(figure.canvas.buffer_rgba())[..., :3])
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, dpi=2 * SCREEN)
-    return shorter_svg(smaller_svg(buffer.getvalue()))
+        if pixels:
+            figure.canvas.draw()
+            return png(np.asarray(figure.canvas.buffer_rgba())[..., :3])
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, dpi=2 * SCREEN)
+    return smaller_svg(buffer.getvalue())
 
 
 def _marks(figure: Figure) -> int:

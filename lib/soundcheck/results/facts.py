@@ -330,13 +330,13 @@ class ModelFacts:
     @functools.cached_property
     def groups(self) -> pd.DataFrame:
         """Findings about groups that are worse off, then those of measures without a better side."""
-        own = self.findings[self.findings["group"].ne("") & self.findings["side"].ne("better")]
+        own = self.findings[self.findings["group_value"].notna() & self.findings["side"].ne("better")]
         return own.sort_values("side", ascending=False, kind="stable")
 
     @functools.cached_property
     def largest_difference(self) -> pd.Series | None:
         """The row of the largest difference that does not fail, in units of its margin."""
-        own = self.counted[self.counted["group"].ne("") & self.counted["side"].ne("better")]
+        own = self.counted[self.counted["group_value"].notna() & self.counted["side"].ne("better")]
         own = own[own["state"].isin((INCONCLUSIVE, PASS, NOT_EVALUATED)) & own["matters"].gt(0)]
         own = own[own["gap"].notna()]
         return first(own.loc[_in_margins(own).sort_values(ascending=False, kind="stable").index])

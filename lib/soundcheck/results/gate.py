@@ -28,11 +28,11 @@ from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, in
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results import accepted, suite_now, worse
+from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.finished_run import FinishedRun, read_baseline, read_run
 from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, counted
-from soundcheck.results.summary import few_speakers, tally
 from soundcheck.results.verdict import KEY
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.rules import GAP_RULES, passes
@@ -101,7 +101,7 @@ def check(
     problems = [*_missing(frame, record, models), *absent]
     undecided = []
     for model, own in rows.groupby("model", sort=True):
-        numbers = tally(own)
+        numbers = counts(own)
         if numbers[PASS] + numbers[FAIL] or bars[own.index].notna().any():
             continue
         if not numbers[INCONCLUSIVE]:
@@ -115,10 +115,10 @@ def check(
         notes, undecided = [*notes, *compared], [*undecided, *lost]
     else:
         fails = [FAIL, INCONCLUSIVE] if inconclusive == FAIL else [FAIL]
-        counts = frame["state"].isin(fails) & frame["mirrors"].eq("")
-        counts |= frame["passed"].eq(False) & strict
+        judged = frame["state"].isin(fails) & frame["mirrors"].eq("")
+        judged |= frame["passed"].eq(False) & strict
         texts = pd.Series("", index=frame.index, dtype=object)
-        for row in frame[counts].itertuples():
+        for row in frame[judged].itertuples():
             texts[row.Index] = _verdict(row)
         failing = _of_pairs(frame, texts)[rows.index]
     entries = record.accepted if record else ()
@@ -130,7 +130,7 @@ def check(
     files.write_all({junit: junit_xml(rows, problems, undecided)})
     red, errors = rows["status"].eq(FAILED), rows["status"].eq(ERROR)
     left_out = " (mirrors of pairs left out)" if len(rows) < len(frame) else ""
-    lines = [f"{tally(rows)}{left_out}.", *notes, *problems]
+    lines = [f"{counts(rows)}{left_out}.", *notes, *problems]
     lines += _listed(rows[red & bars.ne("")], "hard bar")
     lines += _listed(rows[red & bars.eq("")], "worse" if baselines else "failed")
     lines += _listed(rows[errors], "did not run")

@@ -18,6 +18,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.key_figures import reversed_caveats
 from soundcheck.results.conclusion import summary_of
+from soundcheck.results.facts import counts
 from soundcheck.results.record import (
     ComparisonRecord,
     CorpusRecord,
@@ -31,7 +32,6 @@ from soundcheck.results.record import (
     SoundsRecord,
     StudyRecord,
 )
-from soundcheck.results.summary import tally
 from soundcheck.run.runner import Outcome
 from soundcheck.sounds.sound import Sounds, SoundSet
 from soundcheck.suite.entries import ComparisonEntry, ModelEntry, Suite
@@ -128,7 +128,7 @@ def compose(
             *(caveat for name in suite.models for caveat in reports[name].caveats()),
             *reversed_caveats(figures, models),
         ),
-        verdicts={model: dict(tally(own)) for model, own in rows.groupby("model", sort=True)},
+        verdicts={model: dict(counts(own)) for model, own in rows.groupby("model", sort=True)},
     )
 
 

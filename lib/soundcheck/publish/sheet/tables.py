@@ -15,7 +15,7 @@ from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.report import failures, inconclusive, key_figures
+from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import estimate, significant
 from soundcheck.report.names import label
 from soundcheck.results import worse
@@ -63,7 +63,7 @@ def failing(facts: ModelFacts) -> Iterator[Table]:
     for title, rows, said in (("What fails", facts.findings, []), (few, facts.few, notes)):
         if len(rows):
             columns = ["what", "value", "difference (95 %)", "margin or threshold"]
-            columns.append(inconclusive.noun(facts.record, rows))
+            columns.append(failures.noun(facts.record, rows))
             lines = [_finding(row) for row in rows.head(MOST_ROWS).itertuples()]
             yield _shortened(title, columns, lines, len(rows), said)
 
@@ -129,7 +129,7 @@ def unknown(facts: ModelFacts) -> Table:
     for one in facts.unknown.head(MOST_UNKNOWN).itertuples():
         row = None if one.row == -1 else facts.rows.loc[one.row]
         bound = "" if row is None else f"{significant(abs(row.bound))}: {failures.subject(row)}"
-        plan = "" if pd.isna(one.needed) else inconclusive.planned(one.needed, one.blocks)
+        plan = "" if pd.isna(one.needed) else failures.planned(one.needed, one.blocks)
         lines.append((one.kind, f"{one.tests}", bound, plan))
     columns = ["groups by", "inconclusive", "difference not excluded", "speakers to decide half of them"]
     return _shortened("What could not be concluded", columns, lines, len(facts.unknown), left)
