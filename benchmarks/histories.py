@@ -15,7 +15,7 @@ Conventions
 - A test is a share of right answers among 20 segments of each of 20 speakers. *Correlated* tests have four
   fifths of a segment's fate in common. *Other speakers* has new speakers in every run: unpaired.
 - Planted: two tests improve by 0.15 in the third run, two break by 0.15 in the fourth; 36 stay.
-- All goes through :func:`soundcheck.history.points.points`, with replicates as a run has them. No
+- All goes through :func:`soundcheck.results.history.points`, with replicates as a run has them. No
   difference is too small to be marked here; a suite passes over those up to ``matters_worse``.
 """
 
@@ -33,11 +33,12 @@ import pandas as pd
 from scipy import stats
 
 from soundcheck.common import seeds
-from soundcheck.history.past_runs import PastRun
-from soundcheck.history.points import points
 from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.finished_run import FinishedRun
+from soundcheck.results.history import points
 from soundcheck.results.judged import Judged
+from soundcheck.results.kept_runs import PastRun
+from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.statistics.draws import REPLICATES, weights
 
@@ -88,7 +89,8 @@ def past_run(number: int, shares: np.ndarray, drawn: np.ndarray, blocks: str) ->
             verdict, replicates[:, n], blocks, blocks
         )
     about = {"seed": 0, "matters_worse": 0, "version": "1", "interval": "t"}
-    finished = Simulated("", Path(), pd.DataFrame(), None, about, entries)
+    frame = to_frame(entry.verdict for entry in entries.values())
+    finished = Simulated("", Path(), frame, None, about, entries)
     return PastRun(f"run {number}", "", f"{number}", finished, {})
 
 

@@ -23,13 +23,13 @@ from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED,
 from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.history.kept_runs import check_place, keep
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.shares import Share
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame, load_contrasts
 from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
 from soundcheck.results.judged import load_all
+from soundcheck.results.kept_runs import check_place, keep
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame, write_results

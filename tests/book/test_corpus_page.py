@@ -8,6 +8,7 @@ import soundfile
 from soundcheck.book import corpus_page
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
 from soundcheck.corpora.sound_formats import SoundFormat
@@ -50,7 +51,7 @@ def page(tmp_path, blank_figures):
         )
         media = MediaStore(tmp_path / "media", "../media/")
         found = audit(corpus, {}, tmp_path / "cache") if audited else None
-        cells = corpus_page.cells(about, corpus, {}, media, tmp_path / "cache", found)
+        cells = corpus_page.cells(about, corpus, BUILTIN, media, tmp_path / "cache", found)
         shown = [o["data"]["text/html"] for cell in cells for o in cell.get("outputs", [])]
         return "\n".join([*(cell["source"] for cell in cells), *shown])
 
@@ -94,15 +95,21 @@ def test_what_is_asked_first_stands_first(page):
         "<dt>left out</dt><dd>nothing</dd>",
     ):
         assert part in first, part
-    assert text.count("<figure") >= 3 and "duration of 4 segments" in text
+    assert "Distributions of duration, segments a speaker, level, bandwidth, sex, language" in text
     assert "drawn by content" not in text  # the sample is everything
+
+
+def test_labels_and_ages_are_counted_and_drawn(page):
+    text = page(arousal=[0.1, 0.5, None, 0.9], emotion=["anger", HOSTILE, None, None], age=[30, 30, 41, 41])
+    assert "<dd>arousal (3), emotion (2)</dd>" in text and "<script>" not in text
+    assert "age, arousal, emotion" in text
 
 
 def test_of_300_languages_some_are_named_and_the_rest_counted(page):
     """A page has room for 200 values of a column; hostile ones are text."""
     text = page(segments=600, language=[f"{HOSTILE}{n % 300:03}" for n in range(600)])
     assert "and 294 more (588 segments)" in text
-    assert "language: 100 more values</td>" in text and "language (12 of 300 values)" in text
+    assert "language: 100 more values</td>" in text
     assert "<script>" not in text
 
 
@@ -127,13 +134,12 @@ def test_formats_are_listed_and_what_became_of_them(page):
     for part in (
         "44.1 kHz, 2 channels (1,200 files)",
         "8 kHz, mono (1 file)",
-        "1,200 files of 44.1 kHz: resampled to 16 kHz, which takes away what is above 8 kHz",
-        "1 file of 8 kHz: resampled to 16 kHz, which adds nothing above 4 kHz",
-        "1,200 files of 2 channels: models hear their mean",
+        "resampled to 16 kHz, nothing above 8 kHz; mean of 2 channels",
+        "resampled to 16 kHz, nothing above 4 kHz",
     ):
         assert part in text, part
     same = page(formats=(SoundFormat("FLAC", "PCM_24", 16000, 1, 3, 3, 9.0),))
-    assert "All files have 16 kHz: nothing was resampled" in same
+    assert "the file as it is" in same
 
 
 def test_what_was_left_out_is_counted_and_listed(page):

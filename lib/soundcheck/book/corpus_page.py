@@ -59,8 +59,8 @@ def cells(
         pages.markdown(f"# Corpus {heading(about.name)}"),
         pages.output(join(top)),
         *([pages.markdown("## Audit"), pages.output(_audit(found, listens))] if found else []),
-        *_section("Listen", _examples(corpus, media) if listens else Html()),
         *_section("At a glance", join(_pictures(corpus, tasks, sounds, media))),
+        *_section("Listen", _examples(corpus, media) if listens else Html()),
         *_section("Details", join(_details(about, corpus))),
     ]
 
@@ -90,16 +90,9 @@ def _audit(found: Audit, listens: bool) -> Html:
 def _pictures(
     corpus: Corpus, tasks: Mapping[str, Task], sounds: Mapping[str, Measured], media: MediaStore
 ) -> Iterator[Html]:
-    segments = corpus.segments
-    labelled = corpus_views.labelled(segments, tasks)
-    classes = {name: tasks[name].classes for name in labelled if not tasks[name].is_regression}
-    drawn = [
-        corpus_views.recordings(segments, sounds),
-        corpus_views.speakers(segments, _columns(corpus)),
-    ]
-    if labelled:
-        drawn.append((figures.label_distribution(segments[labelled], classes), "Labels of the segments"))
-    yield from (figures.show(media, *one) for one in drawn if one)
+    drawn = corpus_views.pictures(corpus.segments, _columns(corpus), tasks, sounds)
+    if drawn:
+        yield figures.show(media, *drawn)
     if sampled := [name for name, one in sounds.items() if not one.whole]:
         names = ", ".join(MEASURES[name].title for name in sampled).capitalize()
         count = corpus_views.many(sounds[sampled[0]].asked, "segment")
@@ -113,9 +106,8 @@ def _details(about: CorpusRecord, corpus: Corpus) -> Iterator[Html]:
     summary = corpus_views.summary(corpus.segments, _columns(corpus))
     caption = "Median of the segments, and below it where the middle 90 % of them lie"
     yield folded("Groups, and what was measured", [corpus_views.group_table(summary, caption)])
-    if formats := corpus.formats:
-        notes = tables.notes(corpus_views.heard_as(formats))
-        yield folded("Files", [corpus_views.format_table(formats), notes])
+    if corpus.formats:
+        yield folded("Files", [corpus_views.format_table(corpus.formats)])
     if about.left_out:
         items = pd.DataFrame(about.left_out).groupby(["stage", "reason"], sort=False)["item"].agg(list)
         columns = {"item": lambda row: some(row.item, ALIKE), "stage": "stage", "reason": "reason"}

@@ -1,20 +1,43 @@
-"""The page *History* of a book: what the kept runs of the suite gave, if there are at least two of them.
+"""The page *History*: what kept runs gave, what became better or worse; in a book and by its own command.
 
-It depends on nothing but the kept runs, so that the same suite with the same history gives the same page.
+No place on any disk is shown: runs are known by the name of their folder and the digest of their results.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
 
 from soundcheck.book import pages
 from soundcheck.common import files
-from soundcheck.common.media import MediaStore
-from soundcheck.history.kept_runs import ABOUT, folders_in
+from soundcheck.common.errors import InputError, Problem, input_error
+from soundcheck.common.media import EmbeddedMedia, MediaStore
+from soundcheck.common.wording import counted
+from soundcheck.report import tables
+from soundcheck.report.comparisons import badge
+from soundcheck.report.formats import Cell, estimate, p_value, significant, two_lines
+from soundcheck.report.html import Html, element, join
+from soundcheck.report.names import label, measure
+from soundcheck.report.palettes import GREEN, GREY, RED
+from soundcheck.report.style import look, show
+from soundcheck.report.views import MOST_PANELS, lines, table
+from soundcheck.results.contrast import BETTER, PAIRED, UNPAIRED, WORSE
+from soundcheck.results.history import TYPES, History, history_of, marked, matters
+from soundcheck.results.kept_runs import ABOUT, folders_in, read_kept, read_runs
+from soundcheck.results.schema import frame_csv
 from soundcheck.run.output import Output
+from soundcheck.statistics.rules import ABOVE, BELOW, WITHIN
 
 NAME = "over_time"
+TABLE = "history.csv"
+FIRST = 25  # rows of a table; the others are folded
+MOST_NAMED = 20  # lines in the terminal
 _FILES = ("results.csv", "run.json", ABOUT)
+_TEST = ["model", "family", "corpus", "task", "test", "group", "label"]
+_MARKS = {WORSE: (RED, "v"), BETTER: (GREEN, "^")}
 
 
 def state(folder: Path | None) -> list[tuple[str, ...]]:
@@ -29,44 +52,216 @@ def state(folder: Path | None) -> list[tuple[str, ...]]:
 
 def table_of(output: Output) -> Path:
     """Name the file of all points that the page offers."""
-    return output.folder / "history.csv"
+    return output.folder / TABLE
 
 
 def write(sources: pages.Sources, output: Output, folder: Path | None) -> None:
-    """Write the page if there are two kept runs or more; else there is none.
-
-    Parameters
-    ----------
-    sources
-        The sources of the book.
-    output
-        The output folder, for figures and the table of all points.
-    folder
-        Folder of kept runs; ``None`` if the suite keeps none.
-    """
-    known = state(folder)
-    if folder is None or len(known) < 2:
+    """Register the page of a folder of kept runs, if there are two of them or more with values."""
+    known = history_of(read_kept(folder)) if len(state(folder)) > 1 else None
+    if known is None or len(known.past.runs) < 2 or known.points["value"].isna().all():
         table_of(output).unlink(missing_ok=True)
         return
-    cells = _cells(folder, output)
-    if cells:
-        sources.page(NAME, lambda: cells)
-
-
-def _cells(folder: Path, output: Output) -> list[dict]:
-    # Late: what draws figures takes a second to load, and most books have no such page.
-    from soundcheck.history.page import history_of, sections
-    from soundcheck.history.past_runs import read_kept
-    from soundcheck.history.points import TYPES
-    from soundcheck.results.schema import frame_csv
-
-    history = history_of(read_kept(folder))
-    if len(history.past.runs) < 2 or history.points["value"].isna().all():
-        return []
-    table = table_of(output)
-    files.write_bytes(table, frame_csv(history.points, TYPES))
+    files.write_bytes(table_of(output), frame_csv(known.points, TYPES))
     cells = [pages.markdown("# History")]
-    for section in sections(history, MediaStore(output.media), table.name):
-        cells += [pages.markdown(f"## {section.title}")] if section.title else []
-        cells.append(pages.output(section.content))
-    return cells
+    for title, content in _sections(known, MediaStore(output.media)):
+        cells += [pages.markdown(f"## {title}")] if title else []
+        cells.append(pages.output(content))
+    sources.page(NAME, lambda: cells)
+
+
+def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) -> str:
+    """Write the page and the table of runs that a user names; gives what came out, for the terminal.
+
+    ``paths`` are output folders, results tables or folders of kept runs, ``out`` is a folder or the page.
+    Raises an ``InputError`` if a run cannot be read, was edited or shares no test with the others, if there
+    are fewer than two, or if no run has a model that is asked for.
+    """
+    from soundcheck.report.standalone import standalone
+
+    page = out if out.suffix.lower() in (".html", ".htm") else out / "history.html"
+    beside = page.with_name(TABLE)
+    for path, folder in ((page.parent, True), (page, False), (beside, False)):
+        if path.exists() and path.is_dir() is not folder:
+            what = "this is a file, not a folder" if folder else f"{path.name} is a folder there"
+            raise input_error(f"--out {out}", what, "Name a folder, or a file that ends in .html")
+    past, named = read_runs(paths), " ".join(f"RUN {path}" for path in paths)
+    if len(past.runs) < 2:
+        what = "all runs have the same results" if past.doubled else "this is a single run"
+        raise input_error(named, what, "Name at least two that differ")
+    history = history_of(past, models)
+    if history.apart:
+        about = ("it has no test in common with the other runs", "Leave it out; name runs of one suite")
+        raise InputError([Problem(f"RUN {run.name}", *about) for run in history.apart])
+    frame = history.points
+    if frame["value"].isna().all():
+        raise input_error(named, "no run holds a value", "Name other runs")
+    parts = [element("h1", "History")]
+    for title, content in _sections(history, EmbeddedMedia()):
+        parts += [element("h2", title), content] if title else [content]
+    files.write_all({beside: frame_csv(frame, TYPES), page: standalone("History", join(parts))})
+    own = marked(frame)
+    told = [
+        f"{row.mark} in run {row.position}: {row.model} / {row.corpus} / {row.family}: "
+        f"{tables.row_name(row, row.task)}: by {abs(row.difference):.3g} ({row.pairing}; "
+        f"new: {row.changed or 'nothing that is recorded'})"
+        for row in own.head(MOST_NAMED).itertuples()
+    ]
+    told += [f"... and {len(own) - MOST_NAMED} more."] if len(own) > MOST_NAMED else []
+    return "\n".join([_conclusion(frame), *told, *_doubled(history), f"Page: {page}", f"Table: {beside}"])
+
+
+def _sections(history: History, media: MediaStore | EmbeddedMedia) -> list[tuple[str, Html]]:
+    """Make the sections of the page, each with its title; the first one has none."""
+    frame = history.points
+    corpora = [corpus for run in history.past.runs for corpus in run.finished.part("corpora").values()]
+    size = matters(history.past.runs)
+    rule = "Better or worse: significantly different from the run before, false discovery rate 5 %"
+    address = element("a", "All values with intervals and reasons", href=TABLE)
+    first = [
+        element("p", element("strong", _conclusion(frame), limit=None)),
+        tables.synthetic_notice(any(corpus.get("synthetic") is True for corpus in corpora)),
+        element("p", f"{rule}, and by more than {size:g}. " if size else f"{rule}. ", address, limit=None),
+    ]
+    left = _doubled(history) + [str(problem) for problem in history.past.problems]
+    left += [f"{run.name} has no test in common with the other runs." for run in history.apart]
+    found = {
+        "": join(first),
+        "What changed": _changed(frame),
+        "Values over the runs": _figures(history, media),
+        "Runs": _runs(history),
+        "Where lines break, and why": _breaks(frame),
+        "What was left out": tables.notes(left),
+    }
+    return [(title, content) for title, content in found.items() if content]
+
+
+def _doubled(history: History) -> list[str]:
+    pairs = history.past.doubled
+    return [f"{name} has the same results as {first} and counts once." for name, first in pairs]
+
+
+def _conclusion(frame: pd.DataFrame) -> str:
+    """Say in a sentence or two what changed; names come from data and are not escaped."""
+    compared = frame[frame["p_value"].notna()]
+    about = f"{counted(frame['position'].nunique(), 'run')}, "
+    about += counted(len(frame[_TEST].drop_duplicates()), "test")
+    if compared.empty:
+        return f"{about}: no two values could be compared."
+    marks = {name: int(compared["mark"].eq(name).sum()) for name in (WORSE, BETTER)}
+    paired, unpaired = (int(compared["pairing"].eq(name).sum()) for name in (PAIRED, UNPAIRED))
+    how = f"{counted(len(compared), 'comparison')} with the run before ({paired} paired, {unpaired} unpaired)"
+    told = ", ".join(f"{counted(count, 'value')} became {name}" for name, count in marks.items() if count)
+    return f"{about}: {told or 'nothing became significantly better or worse'}, among {how}."
+
+
+def _changed(frame: pd.DataFrame) -> Html:
+    own = marked(frame)
+    if own.empty:
+        return Html()
+    before = frame.set_index([*_TEST, "position"])["value"]
+    places = own[[*_TEST, "against"]].itertuples(index=False, name=None)
+    own = own.assign(before=[before[place] for place in places])
+
+    def compared(row: SimpleNamespace) -> Html:
+        new = f"new: {row.changed or 'nothing that is recorded'}"
+        how = f"{row.pairing}, {p_value(row.adjusted_p_value)}"
+        return two_lines(how, f"{new}; {row.reason}" if row.reason else new)
+
+    columns = {
+        "": lambda row: badge(row.mark),
+        "runs": lambda row: Cell(f"{row.against}\u00a0→\u00a0{row.position}", row.position),
+        "model, family": lambda row: two_lines(row.model, row.family),
+        "corpus, task": lambda row: two_lines(row.corpus, row.task),
+        "test": tables.test_cell,
+        "value": lambda row: f"{significant(row.before)} → {significant(row.value)}",
+        "difference (95 %)": lambda row: Cell(
+            estimate(row.difference, row.difference_low, row.difference_high).replace("95 % ", ""),
+            row.difference,
+        ),
+        "comparison": compared,
+    }
+    return table(own, columns, first=FIRST)
+
+
+def _runs(history: History) -> Html:
+    frame, rows = history.points, []
+    models = frame["model"].unique().tolist()
+    for position, run in enumerate(history.past.runs, start=1):
+        own = frame[frame["position"].eq(position)]
+        versions = own.drop_duplicates("model").set_index("model")["model_version"]
+        with_value = own[own["value"].notna()]
+        told = [f"{own['mark'].eq(name).sum()} {name}" for name in _MARKS if own["mark"].eq(name).any()]
+        told += [f"nothing of {name}" for name in models if not with_value["model"].eq(name).any()]
+        rows.append(
+            {
+                "run": position,
+                "kept (UTC)": run.date or f"unknown, {run.name}",
+                "results": run.digest,
+                "models": ", ".join(f"{name} {version or 'unknown'}" for name, version in versions.items()),
+                "data": run.data_version(sorted(own["corpus"].unique())) or "unknown",
+                "Soundcheck": run.soundcheck or "unknown",
+                "values": len(with_value),
+                "against the run before": "; ".join(told),
+            }
+        )
+    return table(pd.DataFrame(rows), {name: name for name in rows[0]}, sortable=False)
+
+
+def _breaks(frame: pd.DataFrame) -> Html:
+    """Count the points before which the line breaks, by runs, family and reason without its numbers."""
+    own = frame[frame["reason"].ne("") & frame["value"].notna()]
+    if own.empty:
+        return Html()
+    short = own["reason"].str.replace(r" \([^()]*\)", "", regex=True)
+    own = own.assign(short=short, compared=own["p_value"].notna())
+    counts = own.groupby(["position", "model", "family", "short"]).agg(
+        tests=("value", "size"), compared=("compared", "sum"), reason=("reason", "first")
+    )
+    columns = {"up to run": "position", "model": "model", "family": "family", "tests": "tests"}
+    columns |= {"compared all the same": "compared", "why, of the first of them": "reason"}
+    return table(counts.reset_index(), columns, first=FIRST)
+
+
+def _figures(history: History, media: MediaStore | EmbeddedMedia) -> Html:
+    """Draw the values of each model and family, a panel a test, those with marks first."""
+    frame, shown = history.points, []
+    families = [item for run in history.past.runs for item in run.finished.part("families").items()]
+    titles = {name: str(about.get("title", name)) for name, about in families}
+    several = [name for name in ("corpus", "task") if frame[name].nunique() > 1]
+    parts = [*several, "group", "label"]
+    drawn = frame[frame["value"].notna()].assign(
+        name=frame["test"].map(measure).str.cat([frame[name].map(label) for name in parts], " "),
+        line=frame["joined"].eq("").groupby([frame[name] for name in _TEST]).cumsum(),
+    )
+    for (model, family), own in drawn.groupby(["model", "family"], sort=False):
+        quiet = ~own["mark"].isin(_MARKS)
+        order = quiet.groupby(own["name"], sort=False).min().sort_values(kind="stable").index
+        chosen = order[:MOST_PANELS]
+        fewer = f", {MOST_PANELS} of {len(order)} tests" if len(order) > MOST_PANELS else ""
+        rows = pd.concat([own[own["name"].eq(name)] for name in chosen])
+        found = marked(rows).head(MOST_PANELS).itertuples(index=False)
+        marks = [f"{row.name} became {row.mark} in run {row.position}" for row in found]
+        told = "; ".join(marks) or "nothing became better or worse"
+        alt = f"{family} of {model}: {counted(len(order), 'test')}: {told}"
+        title = f"{titles.get(family, family)}: {model}{fewer}"
+        shown.append(show(media, _figure(rows), alt, finding=title))
+    return join(shown)
+
+
+def _figure(rows: pd.DataFrame) -> object:
+    """Draw values over runs; values of other data or thresholds are not joined by a line."""
+    with look():
+        figure = lines(rows, "position", hue="line", panels="name", xlabel="run")
+        for axes, (_, own) in zip(figure.axes, rows.groupby("name", sort=False), strict=False):
+            if legend := axes.get_legend():
+                legend.remove()
+            axes.xaxis.get_major_locator().set_params(integer=True)
+            axes.vlines(own["position"], own["low"], own["high"], color=GREY, linewidth=1)
+            for rules, sign in (({ABOVE, BELOW, WITHIN}, 1), ({WITHIN}, -1)):  # of gaps the value is drawn
+                limits = own[own["rule"].isin(rules)]
+                ends = limits["position"] - 0.4, limits["position"] + 0.4
+                axes.hlines(sign * limits["threshold"], *ends, color=GREY, linestyle="--", linewidth=1)
+            for mark, (color, marker) in _MARKS.items():
+                at = own[own["mark"].eq(mark)]
+                axes.plot(at["position"], at["value"], marker, color=color, markersize=9, label=mark)
+    return figure

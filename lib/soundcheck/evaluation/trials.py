@@ -437,13 +437,15 @@ def judge_gains(evaluation: Evaluation, cohort: Split) -> None:
             evaluation.judge(cohort.tested, test, own)
 
 
-def about_cohort(evaluation: Evaluation, split: Split) -> str:
-    """Say who is the cohort of a split, and what was left out."""
-    about = split.about.replace("fitted on", "a cohort of")
-    if len(_cohort(evaluation, split)) > (top := _top(evaluation)):
-        return about
-    few = f"The cohort has no more than {top} speakers"
-    return f"{about} {few}, so that the adaptive way is the same as the s-norm."
+def normalised_with(evaluation: Evaluation, cohort: Split) -> tuple[dict[str, Trials], str]:
+    """Normalise the scores of trials in each way; says who the cohort is, or why there is none."""
+    if obstacle := cohort_obstacle(evaluation, cohort):
+        return {}, f"{cohort.tested.corpus}: scores are not normalised, {obstacle}"
+    about, top = cohort.about.replace("fitted on", "a cohort of"), _top(evaluation)
+    if len(_cohort(evaluation, cohort)) <= top:
+        few = f"The cohort has no more than {top} speakers"
+        about = f"{about} {few}, so that the adaptive way is the same as the s-norm."
+    return normalised_trials(evaluation, cohort, cohort.tested.predictions), about
 
 
 def normalised_trials(evaluation: Evaluation, split: Split, predictions: Predictions) -> dict[str, Trials]:

@@ -100,13 +100,13 @@ def risk_at_coverage(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.nd
 def class_table(
     evaluation: Evaluation, subsets: Sequence[Subset], more: Mapping[str, Callable] = MappingProxyType({})
 ) -> Html:
-    """Show what verdicts about classes are made of, for the model and a reference without the sound.
+    """Show what verdicts are made of, for the model and a reference that ignores the sound.
 
-    ``more`` are further measures of a table of confidences, by name.
+    ``more`` are further measures of a table of confidences or intervals, by name.
     """
     if not subsets:
-        return element("p", "The model gives no confidences of classes or words.")
-    frames = [_both(evaluation, one, _class_measures(evaluation, one) | dict(more)) for one in subsets]
+        return element("p", "The model gives no confidences and no intervals.")
+    frames = [_both(evaluation, one, _measures(evaluation, one) | dict(more)) for one in subsets]
     judged = evaluation.estimated()
     own = judged["measure"].eq("expected_calibration_error") & judged["part"].eq(ALL)
     frame = pd.concat([*frames, judged[own & judged["condition"].isin(WHOSE)]])
@@ -114,24 +114,6 @@ def class_table(
     frame["whose"] = frame["condition"].map(WHOSE)
     names = {"corpus": "corpus", "task": "task", "what": "measure"}
     return estimate_table(frame, names, "whose", counts=False, caption="Measures with 95 % intervals")
-
-
-def interval_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
-    """Show how often intervals contain the true value, and how wide they are."""
-    if not subsets:
-        return element("p", "The model gives no intervals for values.")
-    frames = []
-    for subset in subsets:
-        measures = {
-            "coverage": lambda t, s=subset: prediction_intervals.interval_coverage(s.truth, *t.T),
-            "width": lambda t: metrics.mean_of_known(t[:, 1] - t[:, 0]),
-        }
-        frames.append(_both(evaluation, subset, measures))
-    frame = pd.concat(frames).sort_values("measure", kind="stable")
-    frame["whose"] = frame["measure"] + ", " + frame["condition"].map(WHOSE)
-    names = {"corpus": "corpus", "task": "task"}
-    caption = "Intervals for values, on a scale from 0 to 1"
-    return estimate_table(frame, names, "whose", counts=False, caption=caption)
 
 
 def _both(evaluation: Evaluation, subset: Subset, measures: Mapping[str, Callable]) -> pd.DataFrame:
@@ -142,8 +124,13 @@ def _both(evaluation: Evaluation, subset: Subset, measures: Mapping[str, Callabl
     return pd.concat([model, evaluation.estimates(subset, usual, condition=CHANCE, biased=BIASED)])
 
 
-def _class_measures(evaluation: Evaluation, subset: Subset) -> dict[str, Callable]:
+def _measures(evaluation: Evaluation, subset: Subset) -> dict[str, Callable]:
     bins, blocks, classes = evaluation.family.options["bins"], subset.blocks, subset.task.classes
+    if subset.task.is_regression:
+        return {
+            "coverage": lambda t: prediction_intervals.interval_coverage(subset.truth, *t.T),
+            "width": lambda t: metrics.mean_of_known(t[:, 1] - t[:, 0]),
+        }
 
     def right_of_known(table: np.ndarray) -> np.ndarray:
         return np.where(np.isnan(table[:, 0]), np.nan, table[:, 1])

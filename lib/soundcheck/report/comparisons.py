@@ -19,7 +19,7 @@ from soundcheck.report import names as written
 from soundcheck.report.formats import Cell, number, p_value, span, two_lines
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import remark
-from soundcheck.report.style import GREEN, ORANGE, RED, label, look, name_ticks, new
+from soundcheck.report.style import GREEN, ORANGE, RED, label, look, new, seaborn
 from soundcheck.report.tables import FILTERS, test_cell
 from soundcheck.results.conclusion import HEADLINES_TOLD, conclusion, headline_sentences
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
@@ -113,17 +113,21 @@ def _worst_first(frame: pd.DataFrame) -> pd.DataFrame:
 
 def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     """Count better and worse for each family, and for all, with these speakers and for new ones."""
-    named = frame.assign(family=frame["family"].map(lambda name: titles.get(name, name)))
-    every = pd.concat([named.sort_values("family", kind="stable"), frame.assign(family="all")])
-    columns: dict[str, views.Column] = {"family": "family"}
-    for answers, who in (("outcome_sample", "these"), ("outcome", "new")):
-        for outcome, (_, text) in OUTCOMES.items():
-            columns[f"{text}, {who} speakers"] = f"{answers} {outcome}"
-            every[f"{answers} {outcome}"] = every[answers].eq(outcome)
-    columns["not compared"] = "lost"
-    every["lost"] = every["outcome"].eq("") & every["outcome_sample"].eq("")
-    counts = every.groupby("family", sort=False)[list(columns.values())[1:]].sum().reset_index()
-    return views.table(counts, columns, sortable=False)
+    every = [*frame.groupby(frame["family"].map(lambda name: titles.get(name, name))), ("all", frame)]
+    rows = []
+    for family, own in every:
+        answers = [own["outcome_sample"], own["outcome"]]
+        counts = [int(found.eq(outcome).sum()) for found in answers for outcome in OUTCOMES]
+        rows.append((family, *counts, int((answers[0].eq("") & answers[1].eq("")).sum())))
+    columns = [f"{text}, {who} speakers" for who in ("these", "new") for _, text in OUTCOMES.values()]
+    return _table(["family", *columns, "not compared"], rows)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "") -> Html:
+    """Show rows as they are; nothing if there are none."""
+    shown = pd.DataFrame(rows, columns=list(columns))
+    named = {name: name for name in columns}
+    return views.table(shown, named, caption=caption, sortable=False) if len(rows) else Html()
 
 
 def unshared(answered: pd.DataFrame) -> Html:
@@ -138,8 +142,6 @@ def unshared(answered: pd.DataFrame) -> Html:
         if any(alone):
             named = [", ".join([*names[:NAMED], *["…"] * (len(names) > NAMED)]) for names in alone]
             rows.append((corpus, task, int(both.sum()), len(alone[0]), named[0], len(alone[1]), named[1]))
-    if not rows:
-        return Html()
     columns = [
         "corpus",
         "task",
@@ -150,8 +152,7 @@ def unshared(answered: pd.DataFrame) -> Html:
         "of those",
     ]
     caption = "Compared are the segments that both answered; the others count as missing answers only."
-    shown = pd.DataFrame(rows, columns=columns)
-    return views.table(shown, {name: name for name in columns}, caption=caption, sortable=False)
+    return _table(columns, rows, caption)
 
 
 def contrast_table(
@@ -223,29 +224,27 @@ def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
         ]
         rows.append((pair.corpus, pair.task.name, int(found[0].segments[0]), *cells, _effect(found[2])))
     columns = ["corpus", "task", "segments", "changed", *EVENTS, "corrections − added errors", "effect"]
-    shown = pd.DataFrame(rows, columns=columns)
-    return views.table(shown, {name: name for name in columns}) if rows else Html()
+    return _table(columns, rows)
 
 
 def impact_figure(pair: Pair) -> Figure:
     """Draw the true labels of segments with added errors, changed errors and corrections."""
-    codes = impact_codes(pair.truth, pair.baseline, pair.candidate)
-    groups = [pair.truth[codes == n] for n in range(len(EVENTS))]
-    names = [f"{name}: {len(own)} of {(codes >= 0).sum()}" for name, own in zip(EVENTS, groups, strict=True)]
-    style = {"stacked": True, "color": (RED, ORANGE, GREEN), "label": names}
+    codes = pd.Series(impact_codes(pair.truth, pair.baseline, pair.candidate))
+    names = [f"{name}: {codes.eq(n).sum()} of {codes.ge(0).sum()}" for n, name in enumerate(EVENTS)]
+    shown = pd.DataFrame({"truth": pair.truth, "event": codes.map(dict(enumerate(names)))}).dropna()
+    if pair.task.is_regression:
+        shown["truth"] = shown["truth"].astype(float).clip(0, 1)
+        bins = {"bins": 20, "binrange": (0, 1)}
+    else:
+        shown["truth"] = pd.Categorical(shown["truth"], pair.task.classes)
+        bins = {"shrink": 0.8}
     with look():
         figure, (axes,) = new(7.5, 3.4)
-        if pair.task.is_regression:
-            values = [np.clip(own.astype(float), 0, 1) for own in groups]
-            axes.hist(values, bins=np.linspace(0, 1, 21), **style)
-        else:
-            places = {name: n for n, name in enumerate(pair.task.classes)}
-            values = [[places[name] for name in own] for own in groups]
-            axes.hist(values, bins=np.arange(len(places) + 1) - 0.5, rwidth=0.8, **style)
-            name_ticks(axes, pair.task.classes)
+        style = {"hue_order": names, "palette": [RED, ORANGE, GREEN], "multiple": "stack"}
+        seaborn.histplot(shown, x="truth", hue="event", ax=axes, **style, **bins)
         axes.set(xlabel="true label", ylabel="segments")
         axes.set_title(f"{label(pair.corpus, 20)}, {pair.task.name}", loc="left", fontsize=10)
-        axes.legend(fontsize=8)
+        axes.get_legend().set_title("")
     return figure
 
 
@@ -275,9 +274,7 @@ def word_impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
         share = _part(net, 0, comparison.interval, "+")
         rows.append((pair.corpus, int(changes["words"].notna().sum()), *sums, share, *put_in))
     columns = ["corpus", "segments", "words", "corrected", "broken", "corrected − broken"]
-    columns += ["put in by the baseline", "put in by the candidate"]
-    shown = pd.DataFrame(rows, columns=columns)
-    return views.table(shown, {name: name for name in columns}, sortable=False) if rows else Html()
+    return _table([*columns, "put in by the baseline", "put in by the candidate"], rows)
 
 
 def words(pair: Pair) -> Html:

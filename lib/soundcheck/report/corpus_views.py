@@ -34,7 +34,7 @@ NAMED = 6  # values that a fact names
 LISTED = 200  # values of a column that the table has
 SHOWN = 30  # rows of it that are not folded
 MOST_BARS = 12
-MOST_PANELS = 8
+MOST_PANELS = 18
 WIDE = 50  # times the shortest that the longest may be on a linear axis
 _RANGE = (0.05, 0.5, 0.95)
 
@@ -130,26 +130,8 @@ def _values(segments: pd.DataFrame, column: str) -> str:
     return f"{text}, not known of {many(missing, 'segment')}" if missing else text
 
 
-def heard_as(formats: Sequence[SoundFormat]) -> list[str]:
-    """Say in sentences what becomes of the files before models hear them."""
-    frame = pd.DataFrame(formats, columns=["sampling_rate", "channels", "files"])
-    texts = []
-    for rate, files in frame.groupby("sampling_rate")["files"].sum().items():
-        if rate != SAMPLING_RATE:
-            lost = f"takes away what is above {kilohertz(SAMPLING_RATE / 2)}"
-            effect = lost if rate > SAMPLING_RATE else f"adds nothing above {kilohertz(rate / 2)}"
-            resampled = f"{kilohertz(rate)}: resampled to {kilohertz(SAMPLING_RATE)}, which {effect}"
-            texts.append(f"{many(files, 'file')} of {resampled}")
-    if not texts:
-        texts.append(f"All files have {kilohertz(SAMPLING_RATE)}: nothing was resampled")
-    for channels, files in frame.groupby("channels")["files"].sum().items():
-        if channels > 1:
-            texts.append(f"{many(files, 'file')} of {channels} channels: models hear their mean")
-    return texts
-
-
 def format_table(formats: Sequence[SoundFormat]) -> Html:
-    """List how files are stored, a row a way."""
+    """List how files are stored, a row a way, and what models hear of them."""
     columns = {
         "format": "name",
         "sampling rate": lambda row: Cell(kilohertz(row.sampling_rate), row.sampling_rate, "sc-number"),
@@ -158,9 +140,18 @@ def format_table(formats: Sequence[SoundFormat]) -> Html:
         "files": "files",
         "segments": "segments",
         "length": lambda row: Cell(hours(row.seconds), row.seconds, "sc-number"),
+        "models hear": _heard_as,
     }
     frame = pd.DataFrame([vars(one) | {"name": one.name, "bits": one.bits} for one in formats])
     return table(frame, columns, first=SHOWN)
+
+
+def _heard_as(row: object) -> str:
+    highest = kilohertz(min(row.sampling_rate, SAMPLING_RATE) / 2)
+    resampled = f"resampled to {kilohertz(SAMPLING_RATE)}, nothing above {highest}"
+    parts = [resampled] if row.sampling_rate != SAMPLING_RATE else []
+    parts += [f"mean of {row.channels} channels"] if row.channels > 1 else []
+    return "; ".join(parts) or "the file as it is"
 
 
 def measured_in(segments: pd.DataFrame) -> dict[str, str]:
@@ -231,74 +222,59 @@ def _median(row: object) -> Cell:
     return Cell(two_lines(number(row.median, digits), below), row.median, "sc-number")
 
 
-def recordings(segments: pd.DataFrame, sounds: Mapping[str, Measured]) -> tuple[Figure, str] | None:
-    """Draw histograms of durations, segments a speaker and what was measured; also says what is shown."""
-    panels = [("duration", "s", numbers_of(segments, "duration"), "segments")]
-    if "speaker" in segments:
-        panels.append(("segments a speaker", "", segments["speaker"].value_counts().to_numpy(), "speakers"))
+def pictures(
+    segments: pd.DataFrame, columns: Sequence[str], tasks: Mapping[str, Task], sounds: Mapping[str, Measured]
+) -> tuple[Figure, str] | None:
+    """Draw a panel for all that is known of segments, speakers and labels; also says what is shown.
+
+    Numbers are histograms; of words it is counted how many speakers have them, or segments where no speaker
+    is known, of at most 12.
+    """
+    of, people = "segments", segments
+    panels = [("duration", "s", pd.Series(numbers_of(segments, "duration")), "segments")]
+    if _known(segments, "speaker"):
+        of, people = "speakers", segments.dropna(subset="speaker").drop_duplicates("speaker")
+        panels.append(("segments a speaker", "", segments["speaker"].value_counts(), of))
     for name, one in sounds.items():
-        panels.append((MEASURES[name].title, MEASURES[name].unit, one.values, "segments"))
-    panels = [(title, unit, values[np.isfinite(values)], of) for title, unit, values, of in panels]
-    panels = [panel for panel in panels if len(panel[2])]
+        panels.append((MEASURES[name].title, MEASURES[name].unit, pd.Series(one.values), "segments"))
+    for name in (number_of("age"), "age"):
+        if name in people and is_numeric_dtype(people[name]):
+            panels.append(("age", "years", people[name], of))
+    panels += [(name, "", segments[name], "segments") for name in labelled(segments, tasks)]
+    for name in columns:
+        if segments[name].nunique() > 1:
+            each = segments.drop_duplicates(["speaker", name]) if of == "speakers" else segments
+            panels.append((name, "", each[name], of))
+    panels = [panel for panel in panels if panel[2].notna().any()][:MOST_PANELS]
     if not panels:
         return None
-    texts = [f"{title} of {len(values):,} {of}" for title, _, values, of in panels]
     with look():
         figure, places = grid(len(panels), 3, 3.1, 2.4)
-        for axes, (title, unit, values, of) in zip(places, panels, strict=False):
-            middle = np.median(values)
-            about = f"median {number(middle, min(2, digits_for(middle)))} {unit}".strip()
-            _histogram(axes, values, f"{title}, {len(values):,} {of}\n{about}", unit, of)
-    return figure, f"Histograms: {', '.join(texts)}"
+        for axes, (title, unit, values, noun) in zip(places, panels, strict=False):
+            draw = _histogram if is_numeric_dtype(values) else _bars
+            about = draw(axes, values.dropna(), unit, noun)
+            axes.set_title(f"{label(title, 30)}\n{about}", loc="left", fontsize=9)
+    return figure, f"Distributions of {', '.join(title for title, *_ in panels)}"
 
 
-def _histogram(axes: Axes, values: np.ndarray, title: str, xlabel: str, ylabel: str) -> None:
+def _histogram(axes: Axes, values: pd.Series, unit: str, noun: str) -> str:
     low, high = values.min(), values.max()
-    whole = np.array_equal(values, np.round(values)) and high - low < 40
+    whole = values.eq(values.round()).all() and high - low < 40
     bins = {"discrete": True} if whole else {"bins": 30, "log_scale": bool(low > 0 and high > WIDE * low)}
-    seaborn.histplot(x=values, element="step", color=BLUE, alpha=1, ax=axes, **bins)
+    axes.ticklabel_format(useOffset=False)
+    seaborn.histplot(x=values.to_numpy(), element="step", color=BLUE, alpha=1, ax=axes, **bins)
     axes.yaxis.get_major_locator().set_params(integer=True)
-    axes.set_title(title, loc="left", fontsize=9)
-    axes.set(xlabel=xlabel, ylabel=ylabel)
+    axes.set(xlabel=unit, ylabel=noun)
+    middle = f"{values.median():.4g} {unit}".strip().replace("-", "−")
+    return f"median of {values.count():,} {noun}: {middle}"
 
 
-def speakers(segments: pd.DataFrame, columns: Sequence[str]) -> tuple[Figure, str] | None:
-    """Draw how many speakers each value of a column has, or segments where none are known, and their age.
-
-    Columns without two values are left out; also says what is shown.
-    """
-    known = _known(segments, "speaker")
-    of, panels = "speakers" if known else "segments", {}
-    for column in columns:
-        if segments[column].nunique() > 1:
-            groups = segments.groupby(column)
-            counts = groups["speaker"].nunique() if known else groups.size()
-            panels[column] = counts.sort_values(ascending=False, kind="stable")
-    texts = [
-        f"{name} ({MOST_BARS} of {len(own):,} values)" if len(own) > MOST_BARS else name
-        for name, own in panels.items()
-    ]
-    if len(panels) > MOST_PANELS:
-        texts[MOST_PANELS:] = [f"{len(panels) - MOST_PANELS} more columns in the table below"]
-    rows = segments.drop_duplicates("speaker") if known else segments
-    age = next((name for name in (number_of("age"), "age") if name in rows), None)
-    ages = rows[age].dropna().to_numpy() if age and is_numeric_dtype(rows[age]) else np.array([])
-    shown = list(panels.items())[:MOST_PANELS]
-    if not shown and not len(ages):
-        return None
-    most = max([5, *(min(MOST_BARS, len(counts)) for _, counts in shown)])
-    with look():
-        figure, places = grid(len(shown) + bool(len(ages)), 3, 3.1, 0.9 + 0.2 * most)
-        for axes, (column, counts) in zip(places, shown, strict=False):
-            drawn = counts.iloc[:MOST_BARS]
-            axes.barh(range(len(drawn)), drawn.to_numpy(), color=BLUE, height=0.7)
-            axes.set_yticks(range(len(drawn)), [label(name, 18) for name in drawn.index], fontsize=8)
-            axes.set_ylim(most - 0.4, -0.6)
-            axes.xaxis.get_major_locator().set_params(integer=True)
-            fewer = f", {MOST_BARS} of {len(counts):,}" if len(counts) > MOST_BARS else ""
-            axes.set_title(f"{label(column, 20)}{fewer}", loc="left", fontsize=9)
-            axes.set_xlabel(of)
-        if len(ages):
-            _histogram(places[len(shown)], ages, f"age, {len(ages):,} {of}", "years", of)
-            texts.append("age")
-    return figure, f"How many {of} there are, by {', '.join(texts)}"
+def _bars(axes: Axes, values: pd.Series, _unit: str, noun: str) -> str:
+    counts = values.value_counts()
+    drawn = counts.iloc[:MOST_BARS]
+    axes.barh(range(len(drawn)), drawn.to_numpy(), color=BLUE, height=0.7)
+    axes.set_yticks(range(len(drawn)), [label(name, 18) for name in drawn.index], fontsize=8)
+    axes.set_ylim(max(5, len(drawn)) - 0.4, -0.6)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel(noun)
+    return f"the first {MOST_BARS} of {len(counts):,} values" if len(counts) > MOST_BARS else ""

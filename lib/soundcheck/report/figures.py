@@ -33,10 +33,9 @@ from soundcheck.report.style import (
     seaborn,
     show,
 )
-from soundcheck.report.sweep_figures import curves
 from soundcheck.report.verdict_figures import described, intervals, unchanged_overview
 
-__all__ = ["curves", "described", "intervals", "show", "unchanged_overview"]  # of others
+__all__ = ["described", "intervals", "show", "unchanged_overview"]  # of others
 
 MOST_CLASSES = 15  # of a confusion matrix or bar chart
 MOST_GROUPS = 40  # panels of a figure ...
@@ -92,8 +91,7 @@ def confusion_matrix(
             codes = pairs["truth"].map(places).tolist(), predicted.map(places).tolist()
             options = {"labels": list(range(len(columns))), "percentage": True, "show_both": True}
             audplot.confusion_matrix(*codes, ax=axes, **options)
-            axes.collections[0].set_clim(0, 1)
-            _legible_cells(axes, columns, columns)
+            _legible_cells(axes, columns)
             axes.set_ylim(len(known), 0)  # no label is another class
             for text in axes.texts[len(known) * len(columns) :]:
                 text.remove()
@@ -104,28 +102,16 @@ def confusion_matrix(
     return figure
 
 
-def heat_map(
-    axes: Axes,
-    values: np.ndarray,
-    names: Sequence[Sequence[str]],
-    texts: Sequence[Sequence[str]],
-    highest: float,
-) -> None:
-    """Draw numbers from 0 to ``highest`` as colours with texts; ``names`` are those of columns and rows."""
-    options = {"vmin": 0, "vmax": highest, "cmap": "Blues", "cbar": False, "fmt": ""}
-    seaborn.heatmap(values, annot=np.array(texts, dtype=object), ax=axes, **options)
-    _legible_cells(axes, *names)
-
-
-def _legible_cells(axes: Axes, columns: Sequence[str], rows: Sequence[str]) -> None:
-    """Name the cells of a heat map by texts from data; write in them what stands out on either ground."""
+def _legible_cells(axes: Axes, names: Sequence[str]) -> None:
+    """Name rows and columns of a heat map by texts from data; write what stands out on either ground."""
     cells = axes.collections[0]
+    cells.set_clim(0, 1)
     cells.update_scalarmappable()
     for text, cell in zip(axes.texts, cells.get_facecolors(), strict=True):
         text.set(text=text.get_text().replace("%", " %"), color=palettes.on(to_hex(cell)))
-    name_ticks(axes, columns, 30, longest=9)
-    axes.set_xticks(0.5 + np.arange(len(columns)), [text.get_text() for text in axes.get_xticklabels()])
-    axes.set_yticks(0.5 + np.arange(len(rows)), [label(name) for name in rows], rotation=0)
+    name_ticks(axes, names, 30, longest=9)
+    axes.set_xticks(0.5 + np.arange(len(names)), [text.get_text() for text in axes.get_xticklabels()])
+    axes.set_yticks(0.5 + np.arange(len(names)), [label(name) for name in names], rotation=0)
     axes.grid(visible=False)
 
 
@@ -164,8 +150,10 @@ def shift(
     with look():
         figure, (upper, lower) = new(6.2, 5.4, 2, sharex=True, height_ratios=[3, 2])
         upper.axhspan(-TOLERANCE, TOLERANCE, color=GREEN, alpha=0.15, lw=0)
-        edges = BINS, np.linspace(-REACH, REACH, 36)
-        counts_map(upper, clean, np.clip(moved, -REACH, REACH), edges, cbar=True)
+        if len(clean):
+            counts = {"bins": (BINS, np.linspace(-REACH, REACH, 36)), "cmap": "viridis_r", "rasterized": True}
+            scale = {"cbar": True, "cbar_kws": {"label": "segments"}}
+            seaborn.histplot(x=clean, y=np.clip(moved, -REACH, REACH), ax=upper, **counts, **scale)
         upper.axhline(0, color=GREY, linestyle="--", linewidth=1)
         upper.set(ylim=(-REACH, REACH), ylabel=f"{after} − {before}" if sides is None else "difference")
         place = {"fontsize": 8, "ha": "right", "va": "bottom", "color": palettes.for_words(GREEN)}
@@ -180,19 +168,6 @@ def shift(
         if len(clean):
             lower.legend(fontsize=9)
     return figure
-
-
-def counts_map(
-    axes: Axes, x: np.ndarray, y: np.ndarray, edges: Sequence[np.ndarray], cbar: bool = False
-) -> None:
-    """Draw how many segments lie where, empty bins white."""
-    if len(x):
-        options = {
-            "cmap": "viridis_r",
-            "rasterized": True,
-            "cbar_kws": {"label": "segments"} if cbar else None,
-        }
-        seaborn.histplot(x=x, y=y, bins=tuple(edges), cbar=cbar, ax=axes, **options)
 
 
 def distribution(subset: Subset, title: str = "") -> Figure:
@@ -251,7 +226,7 @@ def groups_against_all(
         for name in list(order)[:MOST_GROUPS]
     ]
     note = f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else ""
-    return _over_average(panels, classes, label(title, 60) + note, ("average", "this group"))
+    return _over_average(panels, classes, label(title, 60) + note, "this group")
 
 
 def contexts_against_all(
@@ -267,12 +242,12 @@ def contexts_against_all(
     """Draw what is predicted for one group in each context over the average of all groups, a panel each."""
     values = np.asarray(values)
     groups, contexts = (np.asarray(names, dtype=object) for names in (groups, contexts))
-    panels = []
-    for context in shown:
-        own = contexts == context
-        average = _average(values[own], groups[own], order)
-        panels.append((context, values[own & (groups == tested)], "", average))
-    return _over_average(panels, classes, label(title, 60), ("average", label(tested, 18)))
+    inside = {context: contexts == context for context in shown}
+    panels = [
+        (context, values[own & (groups == tested)], "", _average(values[own], groups[own], order))
+        for context, own in inside.items()
+    ]
+    return _over_average(panels, classes, label(title, 60), label(tested, 18))
 
 
 def _average(values: np.ndarray, groups: np.ndarray, order: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -286,9 +261,9 @@ def _over_average(
     panels: Sequence[tuple[str, np.ndarray, str, tuple[np.ndarray, np.ndarray]]],
     classes: Sequence[str],
     title: str,
-    names: tuple[str, str],
+    name_of_own: str,
 ) -> Figure:
-    """Draw panels of a name, values, a remark, and the values with weights that they are laid over."""
+    """Draw panels of a name, values, a remark, and the average that they are laid over."""
     with look():
         figure, places = grid(len(panels), ABREAST, 2.5, 1.9, (0, 0.8), sharex=True, sharey=True)
         for n, (axes, (name, own, remark, average)) in enumerate(zip(places, panels, strict=False)):
@@ -302,7 +277,7 @@ def _over_average(
             axes.set_title(f"{label(name, 18)} ({pd.notna(own).sum():,}){remark}", loc="left", fontsize=9)
             axes.set_ylabel(("%" if len(classes) else "density") if n % ABREAST == 0 else "")
         figure.suptitle(title, x=0.01, ha="left", fontsize=10)
-        handles = [Patch(color=GREY, alpha=0.6, label=names[0]), Patch(color=BLUE, label=names[1])]
+        handles = [Patch(color=GREY, alpha=0.6, label="average"), Patch(color=BLUE, label=name_of_own)]
         figure.legend(handles=handles, loc="outside upper right", ncols=2, fontsize=9)
     return figure
 
@@ -339,39 +314,13 @@ def expected_ranges(
         known = np.isin(category, names) & np.isfinite(prediction)
         if known.any():
             boxes = {"x": prediction[known], "y": [names.index(name) for name in category[known]]}
-            style = {"width": 0.5, "color": BLUE, "saturation": 1, "boxprops": {"alpha": 0.75}}
-            outliers = {"markersize": 2.5, "markeredgecolor": GREY}
-            seaborn.boxplot(
-                **boxes, order=range(len(names)), orient="h", flierprops=outliers, ax=axes, **style
-            )
+            style = {"width": 0.5, "color": BLUE, "fliersize": 2.5, "boxprops": {"alpha": 0.75}}
+            seaborn.boxplot(**boxes, order=range(len(names)), orient="h", ax=axes, **style)
         counts = [f"{label(name)} ({int((category == name).sum())})" for name in names]
         axes.set_yticks(range(len(names)), counts)
         axes.set_ylim(max(1, len(names)) - 0.4, -0.6)
         axes.set(xlim=(0, 1), ylabel="", xlabel="prediction (box: middle half; shaded: where it is expected)")
         _title(axes, title, 50)
-    return figure
-
-
-def label_distribution(columns: Mapping[str, pd.Series], classes: Mapping[str, Sequence[str]]) -> Figure:
-    """Draw the labels of a corpus: a histogram of each dimension, bars for ``classes``, four a line."""
-    with look():
-        figure, panels = grid(len(columns), 4, 2.6, 2.6)
-        for axes, (name, values) in zip(panels, columns.items(), strict=False):
-            note = ""
-            if name in classes:
-                counts = pd.Series(values, dtype=object).value_counts().reindex(classes[name], fill_value=0)
-                if len(counts) > MOST_CLASSES:
-                    note = f", {MOST_CLASSES} of {len(counts)} classes"
-                    counts = counts.nlargest(MOST_CLASSES)
-                axes.bar(range(len(counts)), counts, color=BLUE)
-                name_ticks(axes, counts.index)
-            else:
-                (given,) = _numbers(values)
-                bins = {"bins": 20, "binrange": (0, 1)}
-                seaborn.histplot(x=np.clip(given, 0, 1), color=BLUE, alpha=1, ax=axes, **bins)
-                axes.set(xlim=(0, 1), xlabel="")
-            _title(axes, name, 20, note)
-            axes.set_ylabel("segments")
     return figure
 
 

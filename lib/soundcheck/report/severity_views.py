@@ -5,6 +5,7 @@ A *rate* is named by the page: the word error rate, the equal error rate.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -18,7 +19,6 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.robustness import (
     DOUBLE,
     HALF,
-    Limit,
     Swept,
     labelled,
     proportion_unchanged,
@@ -41,7 +41,6 @@ from soundcheck.suite.measures import UNCHANGED, info_of
 
 AS_IT_IS = "as it is"
 MOST_HEARD = 4
-OPEN = 4  # changes whose curves are shown, those of the others are folded
 _TEST = "Percentage Unchanged Predictions "
 
 
@@ -53,6 +52,7 @@ def quality(evaluation: Evaluation) -> None:
     same = ["corpus", "task", "measure", "condition"]
     rows = found[~before].merge(clean[[*same, "value"]], on=same, suffixes=("", "_before"))
     rows["reference"], rows["change"] = rows["value_before"], rows["value"] - rows["value_before"]
+    rows = rows[rows["change"].notna()]
     rows["measure"] = rows["task"] + ": " + rows["measure"].map(lambda name: info_of(name).title)
     rows["words"] = [_arrow(row) for row in rows.itertuples()]
     for corpus, own in rows.groupby("corpus", sort=False):
@@ -105,13 +105,14 @@ def curves(
     measure: Measure,
     what: str,
     name: Callable[[Subset], str] = lambda _: "",
-    scale: Scale = FREE,
+    *,
+    share: bool = False,
 ) -> None:
     """Draw a measure at each step of series of changes, with a table of its values; nothing is judged.
 
-    ``name`` gives its name among the estimates, if it is one; else ``scale`` says where values may lie.
+    ``name`` gives its name among the estimates, if it is one; ``share`` says that values lie from 0 to 1.
     """
-    found = []
+    found, scale = [], Scale(0, 1) if share else FREE
     for series, everywhere in swept:
         for steps in everywhere:
             of = name(next(iter(steps.values())))
@@ -183,16 +184,14 @@ def curve_figure(evaluation: Evaluation, frame: pd.DataFrame, rate: str) -> None
         pd.concat([start, rest[rest["transformation"].eq(name)]]).assign(panel=f"{name} ({axes[name]})")
         for name in rises.index
     ]
-    corpus, double = start["corpus"].iloc[0], DOUBLE * start["rate"].iloc[0]
-    for n in range(0, len(parts), OPEN):
-        drawn = pd.concat(parts[n : n + OPEN]).rename(columns={"rate_low": "low", "rate_high": "high"})
+    double = DOUBLE * start["rate"].iloc[0]
+    for n in range(0, len(parts), views.MOST_PANELS):
+        drawn = pd.concat(parts[n : n + views.MOST_PANELS])
+        drawn = drawn.rename(columns={"rate_low": "low", "rate_high": "high"})
         figure = views.lines(drawn, "level", y="rate", panels="panel", ylabel=rate, threshold=double)
-        alt = f"{rate.capitalize()} from mild to severe, {corpus}: {', '.join(drawn['panel'].unique())}"
-        if n:
-            shown = figures.show(evaluation.media, figure, alt)
-            display(folded(f"{', '.join(rises.index[n : n + OPEN])}", [shown]))
-        else:
-            page.show(evaluation, figure, alt, _finding(frame, rate))
+        changes = ", ".join(drawn["panel"].unique())
+        alt = f"{rate.capitalize()} from mild to severe, {start['corpus'].iloc[0]}: {changes}"
+        page.show(evaluation, figure, alt, "" if n else _finding(frame, rate))
 
 
 def _worst(frame: pd.DataFrame, column: str = "change") -> pd.DataFrame:
@@ -249,9 +248,12 @@ def curve_table(frame: pd.DataFrame, columns: Mapping[str, tuple[str, str]], cou
 
 
 def level_table(
-    limits: Sequence[Limit], transformations: Mapping[str, PerturbationSeries], rate: str
+    limits: Sequence[Mapping[str, object]], transformations: Mapping[str, PerturbationSeries], rate: str
 ) -> Html:
-    """Show at which level of each change a rate doubles, and at which it reaches one half."""
+    """Show at which level of each change a rate doubles, and at which it reaches one half.
+
+    ``limits`` are from :meth:`soundcheck.evaluation.robustness.Sweep.limits`.
+    """
 
     def doubled(row: object) -> Cell:
         cell = _reached(row.doubled, row.levels)
@@ -264,10 +266,10 @@ def level_table(
         "rate as it is": lambda row: percent_cell(row.clean),
         "rate doubles at": doubled,
     }
-    if any(limit.half is not None for limit in limits):
+    if any(limit["half"] is not None for limit in limits):
         columns[f"rate reaches {100 * HALF:.0f}\xa0% at"] = lambda row: _reached(row.half, row.levels)
     caption = f"Levels at which the {rate} reaches a limit, with 95 % intervals"
-    return views.table(pd.DataFrame([vars(limit) for limit in limits]), columns, caption=caption)
+    return views.table(pd.DataFrame(limits), columns, caption=caption)
 
 
 def _reached(crossing: Crossing, levels: Sequence[str]) -> Cell:
@@ -305,7 +307,7 @@ def level_name(place: float, levels: Sequence[str]) -> str:
 
 
 def group_table(frames: Sequence[pd.DataFrame], rate: str, counts: Sequence[str]) -> Html:
-    """Show how much each group loses on average, and where it loses most against the others of its column.
+    """Show by how many points the rate of each group rises, on average and under each change.
 
     ``frames`` are from :meth:`soundcheck.evaluation.robustness.Sweep.group_changes`; for ``counts`` see
     :func:`curve_table`.
@@ -313,24 +315,16 @@ def group_table(frames: Sequence[pd.DataFrame], rate: str, counts: Sequence[str]
     frame = pd.concat(frames) if frames else pd.DataFrame()
     if frame.empty:
         return element("p", "No groups are compared.")
-    mean = frame.groupby(["corpus", "column", "transformation"])["value"].transform("mean")
-    above = frame.assign(above=frame["value"] - mean)[frame["transformation"].ne("")]
-    above = above.sort_values("above", ascending=False).drop_duplicates(["corpus", "column", "group"])
-    most = {(row.corpus, row.column, row.group): row for row in above.itertuples()}
-
-    def most_under(row: object) -> str:
-        found = most.get((row.corpus, row.column, row.group))
-        if found is None or not found.above > 0:
-            return "none"
-        return f"{found.transformation}, by {number(100 * found.above, 1)} points"
-
-    columns = {
-        **{name: name for name in ("corpus", "column", "group")},
-        "mean change": lambda row: percent_cell(row.value, row.low, row.high, POINTS),
-        "above the mean of the groups most under": most_under,
-        counts[0]: "segments",
-        counts[-1]: "blocks",
-    }
+    names = ["corpus", "column", "group"]
+    under = frame.set_index([*names, "transformation"])["value"]
     rows = frame[frame["transformation"].eq("")].sort_values("value", ascending=False, kind="stable")
-    caption = f"Who loses most: mean change of the {rate} over all levels"
-    return views.table(rows, columns, caption=caption)
+
+    def points(row: object, change: str) -> Cell:
+        return percent_cell(under[row.corpus, row.column, row.group, change], unit=POINTS)
+
+    columns = {name: name for name in names}
+    columns["mean"] = lambda row: percent_cell(row.value, row.low, row.high, POINTS)
+    for change in filter(None, frame["transformation"].unique()):
+        columns[change] = functools.partial(points, change=change)
+    columns |= {counts[0]: "segments", counts[-1]: "blocks"}
+    return views.table(rows, columns, caption=f"Rise of the {rate} by group, over all levels")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from soundcheck.evaluation.evaluation import CLEAN, Evaluation
@@ -14,7 +15,7 @@ from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.regression import mean_error
 from soundcheck.metrics.temporal import FileChanges, Neighbours
-from soundcheck.report import page, severity_views
+from soundcheck.report import severity_views
 from soundcheck.report.examples import Example, Scene
 from soundcheck.report.html import Html
 from soundcheck.report.names import measure
@@ -31,19 +32,13 @@ def files_table(found: Sequence[tuple[Subset, Neighbours]]) -> Html:
     """Say how many files and segments take part, and how far apart in time neighbours are."""
     rows = []
     for subset, pairs in found:
-        segments, start = subset.segments, _starts(subset)
+        segments, start, inside = subset.segments, _starts(subset), pairs.file >= 0
         gaps = pd.Series(start[pairs.after] - (start + segments["duration"].to_numpy())[pairs.before])
-        inside = int((pairs.file >= 0).sum())
-        rows.append(
-            {
-                **{"corpus": subset.corpus, "task": subset.task.name},
-                **{"files": len(pairs), "segments": inside},
-                "seconds between neighbours, median": gaps.median(),
-                "longest": gaps.max(),
-                "files left out": segments["file"][pairs.file < 0].nunique(),
-                "their segments": len(segments) - inside,
-            }
-        )
+        about = {"corpus": subset.corpus, "task": subset.task.name, "files": len(pairs)}
+        about |= {"segments": int(inside.sum()), "seconds between neighbours, median": gaps.median()}
+        left_out = segments["file"][~inside]
+        about |= {"longest": gaps.max(), "files left out": left_out.nunique()}
+        rows.append(about | {"their segments": len(left_out)})
     return _table(rows)
 
 
@@ -72,63 +67,46 @@ def _table(rows: Sequence[Mapping[str, object]]) -> Html:
     return table(pd.DataFrame(rows), {name: name for name in rows[0]}) if rows else Html()
 
 
-def change_figures(evaluation: Evaluation, found: Sequence[InTime]) -> None:
-    """Draw of each corpus the predicted against the true change of each file, a panel a task."""
-    for corpus, own in _by_corpus(found).items():
-        alt = f"Predicted against true change of each file: {corpus}"
-        page.show(evaluation, change_figure(own, corpus), alt)
-
-
-def course_figures(evaluation: Evaluation, found: Sequence[InTime]) -> None:
-    """Draw of each corpus truth and predictions over time, of each task the file that is predicted worst."""
-    for corpus, own in _by_corpus(found).items():
-        alt = f"Truth and predictions of one file over time: {corpus}, a panel a task"
-        page.show(evaluation, course_figure(own, corpus), alt)
-
-
-def _by_corpus(found: Sequence[InTime]) -> dict[str, list[InTime]]:
-    names = dict.fromkeys(subset.corpus for subset, *_ in found)
-    return {name: [one for one in found if one[0].corpus == name] for name in names}
-
-
-def change_figure(found: Sequence[InTime], title: str = "") -> Figure:
-    """Draw the predicted against the true change of each file, a panel a subset."""
+def change_figure(found: Sequence[InTime]) -> Figure:
+    """Draw the predicted against the true change of each file, a panel a corpus and task."""
     with look():
-        figure, panels = grid(len(found), PANELS, 2.6, 2.7, (0.4, 0.3))
+        figure, panels = grid(len(found), PANELS, 2.6, 2.7)
         for axes, (subset, _, own) in zip(panels, found, strict=False):
             most = 1.05 * max([0.05, *own.truth, *own.prediction])
             axes.plot([0, most], [0, most], color=GREY, linestyle="--", linewidth=1)
             axes.plot(own.truth, own.prediction, linestyle="none", marker="o", markersize=4, color=BLUE)
-            axes.set(xlim=(-0.03 * most, most), ylim=(-0.03 * most, most), xlabel="true change")
-            axes.set_title(f"{label(subset.task.name, 18)} ({len(own)} files)", loc="left", fontsize=9)
-        for axes in panels[::PANELS]:
-            axes.set_ylabel("predicted change")
-        figure.suptitle(label(title, 60), x=0.01, ha="left", fontsize=10)
+            axes.set(xlim=(-0.03 * most, most), ylim=(-0.03 * most, most))
+            axes.set(xlabel="true change", ylabel="predicted change")
+            _name_panel(axes, subset, f", {len(own)} files")
     return figure
 
 
-def course_figure(found: Sequence[InTime], title: str = "") -> Figure:
-    """Draw truth and predictions in the order of time, a panel a subset: the file that is predicted worst."""
+def course_figure(found: Sequence[InTime]) -> Figure:
+    """Draw truth and predictions over time, of each corpus and task the file that is predicted worst."""
     with look():
         figure, panels = grid(len(found), PANELS, 2.6, 2.4, (0.4, 0.6))
         for axes, (subset, pairs, own) in zip(panels, found, strict=False):
             rows, classes = _worst_rows(pairs, own), subset.task.classes
-            for values, name, color, mark, line in (
-                (subset.truth, "truth", GREY, "o", "-"),
-                (subset.predictions.clean, "prediction", RED, "s", "--"),
-            ):
+            lines = {
+                "truth": (subset.truth, GREY, "o-"),
+                "prediction": (subset.predictions.clean, RED, "s--"),
+            }
+            for name, (values, color, style) in lines.items():
                 shown = class_numbers(values[rows], classes) if classes else values[rows]
-                style = {"color": color, "marker": mark, "linestyle": line, "markersize": 4}
-                axes.plot(_starts(subset)[rows], shown, label=name, **style)
+                axes.plot(_starts(subset)[rows], shown, style, color=color, label=name, markersize=4)
             axes.set_ylim(-0.03, 1.03)
             if classes:
                 axes.set_ylim(-0.4, len(classes) - 0.6)
                 axes.set_yticks(range(len(classes)), [label(name, 10) for name in classes])
             axes.set_xlabel("seconds")
-            axes.set_title(label(subset.task.name, 24), loc="left", fontsize=9)
-        figure.suptitle(label(title, 40), x=0.01, ha="left", fontsize=10)
+            _name_panel(axes, subset)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2, fontsize=8)
     return figure
+
+
+def _name_panel(axes: Axes, subset: Subset, more: str = "") -> None:
+    name = f"{label(subset.corpus, 24)}\n{label(subset.task.name, 18)}{more}"
+    axes.set_title(name, loc="left", fontsize=9)
 
 
 def furthest(subset: Subset, pairs: Neighbours, found: FileChanges) -> Scene:

@@ -23,12 +23,9 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.trials import (
     Split,
-    about_cohort,
     carried_errors,
     carry_over,
-    cohort_obstacle,
     errors_of,
-    normalised_trials,
 )
 from soundcheck.evaluation.verification import KINDS, threshold_in_use
 from soundcheck.metrics.trials import Trials
@@ -167,7 +164,7 @@ def score_histograms(
 def conditions(
     evaluation: Evaluation, subset: Subset, ways: Mapping[object, Trials], across: str, note: str
 ) -> None:
-    """Show the equal error rate along conditions, and a table of both errors."""
+    """Show the equal error rate along conditions, and a table of both errors; without any, the note."""
     display(notes([note]))
     if ways:
         found = errors_of(evaluation, subset, ways, across)
@@ -190,17 +187,6 @@ def carried_over(evaluation: Evaluation, split: Split) -> None:
     scores = [one for one in found if one.condition == "tested half"]
     errors = [one for one in found if one.condition != "tested half"]
     display(_by_condition(errors, "tested half", split.tested.corpus), measures(scores, split.tested.corpus))
-
-
-def normalised(evaluation: Evaluation, cohort: Split) -> None:
-    """Show errors of scores that are normalised against a cohort, or why there are none."""
-    if obstacle := cohort_obstacle(evaluation, cohort):
-        display(notes([f"{cohort.tested.corpus}: scores are not normalised, {obstacle}"]))
-        return
-    display(notes([about_cohort(evaluation, cohort)]))
-    ways = normalised_trials(evaluation, cohort, cohort.tested.predictions)
-    found = errors_of(evaluation, cohort.tested, ways, "scores")
-    display(_by_condition(found, "scores", cohort.tested.corpus))
 
 
 def _by_condition(found: Sequence[Estimate], across: str, caption: str) -> Html:
@@ -253,6 +239,11 @@ def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, floa
     text = f"{corpus}: thresholds of the {listed}. In use is {used}; scores above it are accepted."
     if not isinstance(wanted, int | float):
         text += " It was chosen on these very trials, so it is better than one that is fixed before."
+    settings = {"main": evaluation.cost, **evaluation.costs}
+    costs = [
+        f"{name} {one.p_target:g}, {one.c_miss:g}, {one.c_false_alarm:g}" for name, one in settings.items()
+    ]
+    text += f" Share of targets, cost of a miss and of a false alarm: {'; '.join(costs)}."
     return element("p", text, class_="sc-note", limit=None)
 
 

@@ -36,6 +36,13 @@ MATTERS_WORSE = 0.01
 _SETTINGS = {"version": "Soundcheck", "title": "title", "seed": "seed", "interval": "kind of interval"}
 
 
+_DIGESTS = (  # part of the record, what its entries are named by, kind, and what a change means
+    ("corpora", "name", "corpus", "other sounds"),
+    ("families", "name", "family", "another threshold file"),
+    ("sounds", "kind", "sounds", "other noises or rooms ({})"),
+)
+
+
 def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
     """Compare the tests that both runs judged, a row a test with the index of ``now.frame``.
 
@@ -87,27 +94,46 @@ def got_better(compared: Sequence[pd.DataFrame], matters: float = MATTERS_WORSE)
 
 def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
     """Say in what two runs differ that may move values without any change of the model."""
-    old, new = before.about, now.about
-    if not (old and new):
-        which = "earlier" if not old else "later"
+    if not (before.about and now.about):
+        which = "later" if before.about else "earlier"
         return [f"the {which} one has no run.json, so nobody knows whether both are of one suite"]
     found = []
-    settings = [(of.get("suite") or {}).get("normaliser") for of in (old, new)]
-    named = [(what, old.get(key), new.get(key)) for key, what in _SETTINGS.items()]
-    for what, one, other in (*named, ("normaliser", *settings)):
-        if one != other:
-            found.append(f"{what} {one} then, {other} now")
+    for (kind, name), what in unlike(now, before).items():
+        found.append(what if kind == "setting" else f"{kind} {name}: {what}")
     for model in sorted(now.part("models").keys() & before.part("models").keys()):
         if reason := now.changed_model(before, model):
             found.append(f"model {model} is another one ({reason})")
-    for key, what in (("corpora", "corpus"), ("families", "family")):
-        ours, theirs = now.part(key), before.part(key)
+    for key, kind in (("corpora", "corpus"), ("families", "family")):
+        ours, theirs = now.part(key).keys(), before.part(key).keys()
+        for names, when in ((theirs - ours, "then"), (ours - theirs, "now")):
+            found += [f"{kind} {', '.join(sorted(names))} {when} only"] if names else []
+    return found
+
+
+def unlike(now: FinishedRun, before: FinishedRun) -> dict[tuple[str, str], str]:
+    """Give what both runs recorded and what is not the same: kind and name -> in what it differs.
+
+    Kinds are ``setting``, ``task``, ``corpus``, ``family`` and ``sounds``; that of models is
+    :meth:`FinishedRun.changed_model`.
+    """
+    suites = [run.about.get("suite") or {} for run in (before, now)]
+    pairs = {what: (before.about.get(key), now.about.get(key)) for key, what in _SETTINGS.items()}
+    pairs["normaliser"] = tuple(suite.get("normaliser") for suite in suites)
+    found = {
+        ("setting", what): f"{what} {one} then, {other} now"
+        for what, (one, other) in pairs.items()
+        if one != other
+    }
+    old, new = (suite.get("tasks") or {} for suite in suites)
+    for name in sorted(old.keys() & new.keys()):
+        if old[name] != new[name]:
+            found["task", name] = "another definition of the task"
+    for key, by, kind, what in _DIGESTS:
+        ours, theirs = now.part(key, by), before.part(key, by)
         for name in sorted(ours.keys() & theirs.keys()):
-            if ours[name].get("digest") != theirs[name].get("digest"):
-                changed = "other sounds" if key == "corpora" else "another threshold file"
-                found.append(f"{what} {name}: {changed}")
-        for names, when in ((theirs.keys() - ours.keys(), "then"), (ours.keys() - theirs.keys(), "now")):
-            found += [f"{what} {', '.join(sorted(names))} {when} only"] if names else []
+            digests = [one[name].get("digest") for one in (theirs, ours)]
+            if None not in digests and digests[0] != digests[1]:
+                found[kind, name] = what.format(name)
     return found
 
 

@@ -60,7 +60,7 @@ def test_what_stands_on_it(sheet, tmp_path):
     seen = Seen(text)
     for told in (
         *("How good.", "m is better than chance", "1 of 2 tests fails", "c (200 segments"),
-        *("arousal of german speakers", "0.30, others 0.48", "−0.18 (−0.32 to −0.11)", "±0.075"),
+        *("arousal of german speakers", "0.30, the others 0.48", "−0.18 (−0.32 to −0.11)", "±0.075"),
         *("✓ 1 pass", "✗ 1 fail", "Against the last release", "Worse on 1 of 9 tests.", "recall"),
         *("a.wav under Noise: 1 → 2", "results.csv, SHA-256", "Soundcheck 0.1.0"),
     ):
@@ -129,13 +129,15 @@ def test_long_lists_are_cut_and_counted(sheet):
     failing, unknown = sheet(many(), figures=[FIGURE]).tables
     assert failing.title == "What fails" and len(failing.rows) == 8
     assert failing.notes == ["32 more are in the tables of the run."]
-    assert unknown.rows == [("accent", "40", "0.20: arousal of 0 speakers", "more than 10 times as many")]
+    ((kind, tests, bound, plan),) = unknown.rows
+    assert (kind, tests, plan) == ("accent", "40", "more than 10 times as many")
+    assert bound.startswith("0.20: ") and bound.endswith("arousal of 0 speakers")
 
 
 def test_the_largest_failure_stands_first(sheet):
     larger = GAP | {"group": "accent: french", "gap": -0.4, "gap_low": -0.45, "gap_high": -0.35}
     (failing, *_) = sheet([verdict(), verdict(**GAP), verdict(**larger)]).tables
-    assert [row[0] for row in failing.rows] == ["arousal of french speakers", "arousal of german speakers"]
+    assert [row[0].split()[-2] for row in failing.rows] == ["french", "german"]
 
 
 def test_values_of_groups_and_classes_the_worst_first(sheet, tmp_path):

@@ -11,9 +11,9 @@ import pytest
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, SoundcheckError
-from soundcheck.history import kept_runs
-from soundcheck.history.page import history_of
-from soundcheck.history.past_runs import read_kept, read_runs
+from soundcheck.results import kept_runs
+from soundcheck.results.history import history_of
+from soundcheck.results.kept_runs import read_kept, read_runs
 
 NOON = datetime.datetime(2027, 3, 1, 12, 0, 5, tzinfo=datetime.UTC)
 LATER = NOON + datetime.timedelta(days=1)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from benchmarks.histories import history as simulated
 
-from soundcheck.history.page import history_of
-from soundcheck.history.past_runs import read_runs
 from soundcheck.results.contrast import contrast
+from soundcheck.results.history import history_of
+from soundcheck.results.kept_runs import read_runs
 
 FAMILY = {"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "1"}
 
@@ -55,7 +55,7 @@ def test_differences_are_those_of_compare(write, judged):
         (
             {},
             {"families": [FAMILY | {"digest": "2"}]},
-            "another version of the family",
+            "another threshold file",
             False,
             "",
         ),

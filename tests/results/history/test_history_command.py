@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from soundcheck.book.history_page import write_history
 from soundcheck.common.errors import InputError
-from soundcheck.history.command import write_history
 
 pytestmark = pytest.mark.slow
 

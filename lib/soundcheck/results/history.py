@@ -1,0 +1,234 @@
+"""The history of runs: values one after the other, what became better or worse, what may be joined by a line.
+
+Each value is compared with the one before it, of the last run that has one, by the rule of ``soundcheck
+compare``: *paired* where both rest on the same data with the same draws, *unpaired* elsewhere. Among all
+these differences together the false discovery rate of Benjamini and Hochberg (1995) is kept at 5 %, so that a
+history in which nothing changed marks anything in at most 5 of 100 cases.
+
+- *Not compared* is what does not measure the same thing: another rule, threshold file, noises, definition of
+  the task, or normaliser of transcripts.
+- *Compared, not joined* is the same measure of other things: other segments, sounds or labels (*unpaired*
+  then), or another threshold; and all of a table without a record.
+- To another model, whose code, options or files changed, the line breaks, and the reason says so. Another
+  version of Soundcheck has a mark.
+- Differences up to what matters (``matters_worse`` of the last run's suite) are not marked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.results import worse
+from soundcheck.results.contrast import BETTER, CONTRAST_TYPES, WORSE, contrast_frame, settled, unsettled
+from soundcheck.results.judged import Judged
+from soundcheck.results.kept_runs import PastRun, PastRuns
+from soundcheck.results.schema import frame_of, schema_of
+from soundcheck.results.standing import ROBUSTNESS
+from soundcheck.results.verdict import KEY, Verdict
+from soundcheck.statistics.rules import of_gap
+
+JOINED, GAP, NEW_MODEL = "joined", "across a gap", "to another model"
+_DIFFERENCE = {  # column of a contrast -> of history.csv; adjusted among all comparisons of the history
+    "outcome": "mark",
+    "difference": "difference",
+    "low": "difference_low",
+    "high": "difference_high",
+    "p_value": "p_value",
+    "adjusted_p_value": "adjusted_p_value",
+    "pairing": "pairing",
+}
+# ``against``: position of the value before (0: none); ``changed``: what else is not the same; ``joined``:
+# whether a line leads here; ``reason``: why none does, or why there is no value.
+_STEP = ("against", "changed", "joined", "reason")
+_PLACE = ["position", *KEY]
+_VALUES = (
+    *("model", "corpus", "family", "category", "task", "test", "group", "label", "value", "low", "high"),
+    *("segments", "blocks", "rule", "threshold", "passed"),
+)
+COLUMNS = [
+    *("position", "run", "date", "soundcheck", "model_version", "data_version"),
+    *(*_VALUES, "mark", "against"),
+    *list(_DIFFERENCE.values())[1:],
+    *_STEP[1:],
+]
+_KNOWN = schema_of(Verdict) | CONTRAST_TYPES | {"position": "int", "against": "int"}
+_KNOWN |= {column: CONTRAST_TYPES[name] for name, column in _DIFFERENCE.items()}
+TYPES = {name: _KNOWN.get(name, "str") for name in COLUMNS}
+
+
+@dataclasses.dataclass(frozen=True)
+class History:
+    """Runs, their points (columns :data:`COLUMNS`), and those that share no test with the others."""
+
+    past: PastRuns
+    points: pd.DataFrame
+    apart: Sequence[PastRun] = ()
+
+
+def history_of(past: PastRuns, models: Sequence[str] = ()) -> History:
+    """Put runs together, of these models alone if any are named; without runs that share no test.
+
+    Raises an ``InputError`` if no run has a model that is asked for.
+    """
+    names = models_of(past.runs, models)
+    tests = []
+    for run, own in zip(past.runs, names, strict=True):
+        keys = (key for key, row in run.finished.verdicts.items() if row.value is not None)
+        tests.append({(own[key[0]], *key[1:]) for key in keys if key[0] in own})
+    apart = [
+        run
+        for n, (run, own) in enumerate(zip(past.runs, tests, strict=True))
+        if own and own.isdisjoint(set().union(*tests[:n], *tests[n + 1 :]))
+    ]
+    runs = [run for run in past.runs if run not in apart]
+    return History(dataclasses.replace(past, runs=runs), points(runs, models_of(runs, models)), apart)
+
+
+def models_of(runs: Sequence[PastRun], wanted: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Give for each run: name of a model in it -> its name in the history.
+
+    Models of the same name are one. If every run has a single model and no two of them share its name, these
+    are one, too, under its last name. Random references are left out unless they are asked for.
+    """
+    known = sorted({str(name) for run in runs for name in run.finished.frame["model"]})
+    for name in wanted if runs else ():
+        if name not in known:
+            raise input_error(f"--model {quoted(name)}", "no run has such a model", did_you_mean(name, known))
+    own = [list(wanted) or run.models for run in runs]
+    single = [names[0] for names in own if len(names) == 1]
+    if single and len(single) == len(runs) == len(set(single)):
+        return [{name: single[-1]} for name in single]
+    return [{name: name for name in names} for names in own]
+
+
+def matters(runs: Sequence[PastRun]) -> float:
+    """Give the size up to which differences are not marked: that of the last run that says so."""
+    found = [run.finished.about.get("matters_worse") for run in runs]
+    known = [size for size in found if isinstance(size, int | float) and size >= 0]
+    return float(known[-1]) if known else worse.MATTERS_WORSE
+
+
+def points(runs: Sequence[PastRun], models: Sequence[dict[str, str]]) -> pd.DataFrame:
+    """Put the values of all runs one after the other, by test, and mark what changed.
+
+    ``models`` is that of :func:`models_of`. Missing numbers are NaN, missing truths ``None``.
+    """
+    values, steps, contrasts, places = [], [], [], []
+    last: dict[tuple[str, ...], tuple[int, Judged]] = {}
+    for position, (run, names) in enumerate(zip(runs, models, strict=True), start=1):
+        values.append(_values(run, names).assign(position=position))
+        pairs: dict[int, _Pair] = {}
+        judged = dataclasses.replace(run.finished).judged  # what it remembers goes with it
+        for key, verdict in run.finished.verdicts.items():
+            if verdict.model not in names or verdict.value is None:
+                continue
+            entry = dataclasses.replace(judged.get(key) or Judged(verdict, np.empty(0)), verdict=verdict)
+            test = (names[verdict.model], *key[1:])
+            before, earlier = last.get(test, (0, None))
+            last[test] = position, entry
+            if earlier is None:
+                continue
+            pair = pairs.setdefault(before, _Pair(runs[before - 1], run))
+            compared, same_draws, step = pair.step(earlier, entry, gap=before != position - 1)
+            steps.append((position, *test, before if compared else 0, *step))
+            if compared:
+                kinds = tuple(str(one.finished.about.get("interval")) for one in (pair.before, run))
+                contrasts.append(unsettled(earlier, entry, same_draws, kinds=kinds))
+                places.append((position, *test))
+    differences = contrast_frame(settled(contrasts, matters(runs)))
+    differences = differences[[*_DIFFERENCE]].rename(columns=_DIFFERENCE)
+    frame = pd.concat(values) if values else _table([], TYPES)
+    keys = _table(places, _PLACE)
+    frame = frame.merge(_table(steps, [*_PLACE, *_STEP]), "left", on=_PLACE)
+    frame = frame.merge(pd.concat([keys, differences], axis="columns"), "left", on=_PLACE)
+    frame["reason"] = frame["reason"].fillna(frame["skipped"].where(frame["value"].isna(), ""))
+    empty = {"str": "", "int": 0}
+    frame = frame.fillna({name: empty[kind] for name, kind in TYPES.items() if kind in empty})
+    frame = frame_of(TYPES, {name: frame[name] for name in TYPES})
+    return frame.sort_values([*KEY, "position"], kind="stable", ignore_index=True)
+
+
+def _table(rows: Sequence[tuple], names: Iterable[str]) -> pd.DataFrame:
+    columns = zip(*rows, strict=True) if rows else [[]] * len([*names])
+    return frame_of({name: TYPES[name] for name in names}, dict(zip(names, columns, strict=True)))
+
+
+def _values(run: PastRun, names: dict[str, str]) -> pd.DataFrame:
+    own = run.finished.frame
+    own = own.loc[own["model"].isin([*names]), [*_VALUES, "skipped"]]
+    versions = {name: run.data_version([name]) for name in own["corpus"].unique()}
+    return own.assign(
+        run=run.digest,
+        date=run.date,
+        soundcheck=run.soundcheck,
+        model_version=own["model"].map({name: run.model_version(name) for name in names}),
+        data_version=own["corpus"].map(versions),
+        model=own["model"].map(names),
+    )
+
+
+class _Pair:
+    """An earlier and a later run: in what they differ, for each of their tests."""
+
+    def __init__(self, before: PastRun, after: PastRun) -> None:
+        self.before, self.after = before, after
+        self._known = bool(before.finished.about and after.finished.about)
+        self._unlike = worse.unlike(after.finished, before.finished)
+        self._same_seed = before.finished.about.get("seed") == after.finished.about.get("seed")
+        self._other_model = functools.cache(functools.partial(after.finished.changed_model, before.finished))
+        self._data = functools.cache(self._changed_data)
+
+    def step(self, earlier: Judged, later: Judged, *, gap: bool) -> tuple[bool, bool, tuple[str, str, str]]:
+        """Say whether two values may be compared, and with the same draws; and cells of :data:`_STEP`."""
+        one, other = earlier.verdict, later.verdict
+        measures = [self._unlike.get(key) for key in (("family", other.family), ("task", other.task))]
+        if other.task == "transcript":
+            measures.append(self._unlike.get(("setting", "normaliser")))
+        if other.category == ROBUSTNESS:
+            measures += [text for (kind, _), text in self._unlike.items() if kind == "sounds"]
+        if of_gap(one.rule) != of_gap(other.rule):
+            measures.append(f"another rule ({one.rule or 'none'} then, {other.rule or 'none'} now)")
+        versions, data = self._data(other.corpus)
+        if one.segments != other.segments:
+            data = [*data, f"other segments ({one.segments} then, {other.segments} now)"]
+        elif earlier.segments and later.segments and earlier.segments != later.segments:
+            data = [*data, f"other segments ({other.segments} both times)"]
+        further = [] if self._known else ["no record of the data"]
+        if (one.threshold, one.rule) != (other.threshold, other.rule):
+            further.append(f"another threshold ({_limit(one)} then, {_limit(other)} now)")
+        measures, model = list(filter(None, measures)), self._other_model(other.model, one.model)
+        apart = [*measures, *data, *further]
+        line = NEW_MODEL if model else GAP if gap else JOINED
+        changed = [*(["model"] if model else []), *versions]
+        changed += [] if self._same_seed or not self._known else ["seed"]
+        reasons = [*apart, *([f"another model ({model})"] if model else [])]
+        same_draws = self._same_seed and self._known and not data
+        return not measures, same_draws, ("; ".join(changed), "" if apart else line, "; ".join(reasons))
+
+    def _changed_data(self, corpus: str) -> tuple[list[str], list[str]]:
+        """Say which versions are others than before, and in what the data of a corpus differ."""
+        runs = (self.before, self.after)
+        pairs = {"data": [run.data_version([corpus]) for run in runs]}
+        pairs["Soundcheck"] = [run.soundcheck for run in runs]
+        versions = [name for name, (one, other) in pairs.items() if one and other and one != other]
+        found = [self._unlike.get(("corpus", corpus))]
+        labels = [run.tables.get(corpus) for run in runs]
+        found.append("other labels" if None not in labels and labels[0] != labels[1] else None)
+        return versions, list(filter(None, found))
+
+
+def _limit(verdict: Verdict) -> str:
+    return "none" if verdict.threshold is None else f"{verdict.rule} {verdict.threshold:g}"
+
+
+def marked(frame: pd.DataFrame) -> pd.DataFrame:
+    """Give the points that are better or worse, what became worse first, then the surest."""
+    own = frame[frame["mark"].isin([BETTER, WORSE])].sort_values("adjusted_p_value", kind="stable")
+    return own.sort_values("mark", ascending=False, kind="stable")
