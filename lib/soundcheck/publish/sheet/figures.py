@@ -8,7 +8,6 @@ import dataclasses
 import pandas as pd
 from matplotlib.figure import Figure
 
-from soundcheck.common.templates import Html
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.verdict_lines import plain
 from soundcheck.report import failures, key_figures
@@ -31,14 +30,14 @@ class Picture:
     svg: str
 
     @property
-    def address(self) -> Html:
+    def address(self) -> str:
         """An address that holds it."""
         return carried("image/svg+xml", self.svg.encode())
 
 
-def carried(kind: str, data: bytes) -> Html:
+def carried(kind: str, data: bytes) -> str:
     """Make an address that holds what it leads to."""
-    return Html(f"data:{kind};base64,{base64.b64encode(data).decode()}")
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
 def model_pictures(facts: ModelFacts) -> list[Picture]:

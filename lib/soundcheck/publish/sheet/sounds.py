@@ -19,7 +19,6 @@ from typing_extensions import TypedDict
 
 from soundcheck.common import files
 from soundcheck.common.media import EXAMPLES, NONE
-from soundcheck.common.templates import Html
 from soundcheck.corpora.audio import encode_flac
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet.figures import carried
@@ -44,7 +43,7 @@ class Sound:
     image: bytes = b""
 
     @property
-    def addresses(self) -> tuple[Html, Html]:
+    def addresses(self) -> tuple[str, str]:
         """Addresses that hold sound and picture."""
         return carried("audio/flac", self.data), carried("image/png", self.image)
 
