@@ -124,7 +124,7 @@ def test_the_keyboard_alone_reaches_menu_and_search(browser, book):
 
 
 def test_without_scripts_all_is_there(browser, book):
-    for pattern in ("index.html", "all_results.html", "results/*/asr_word_errors.html"):
+    for pattern in ("index.html", "results/*/asr_word_errors.html"):
         path = largest(book, pattern)
         page = browser.open(path, java_script_enabled=False)
         text = page.inner_text("article")

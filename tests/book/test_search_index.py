@@ -1,10 +1,8 @@
 """The search names families, models, corpora, groups and segments, from the disk and with hostile names."""
 
-import dataclasses
 import json
 
 import nbformat
-import pandas as pd
 import pytest
 from nbformat import v4
 
@@ -19,13 +17,6 @@ pytestmark = pytest.mark.slow
 
 IMAGE = "<img src=x onerror=alert(1)>"
 PAGE = "results/m/fairness_accent"
-
-
-@dataclasses.dataclass
-class Segments:
-    """As much of a corpus as the index looks at."""
-
-    segments: pd.DataFrame
 
 
 def verdict(**given) -> Verdict:
@@ -66,7 +57,7 @@ def index(recorded, tmp_path):
     cell = v4.new_code_cell(outputs=[v4.new_output("display_data", {"text/html": str(shown)})])
     nbformat.write(v4.new_notebook(cells=[cell]), path)
     files = ["a/c22_004.wav", f"{IMAGE} 1.wav", "a/silent.wav"]
-    script = search_index.data(record, frame, [Segments(pd.DataFrame({"file": files}))], tmp_path)
+    script = search_index.data(record, frame, files, tmp_path)
     return script, frame
 
 

@@ -42,6 +42,8 @@ def dead_links(site: Path) -> list[str]:
 
 
 def _data(path: Path) -> dict:
+    if not path.is_file():
+        return {"rows": [], "entries": []}
     text = path.read_text(encoding="utf-8")
     return json.loads(text[text.index(",") + 1 : text.rindex(")")])
 

@@ -96,11 +96,6 @@ class Book:
         return str(self.output.folder), executed.places(), executed.user_name()
 
     @functools.cached_property
-    def handbook(self) -> str:
-        """The address of the handbook, if the suite gives it."""
-        return (self.record.suite.get("handbook") or "").rstrip("/")
-
-    @functools.cached_property
     def families_in_order(self) -> list[Family]:
         """The families by section, in the order of :data:`soundcheck.book.methods.SECTIONS`."""
         return sorted(self.families, key=lambda family: methods.place(family.name, family.category))
@@ -249,7 +244,8 @@ def _methods(sources: pages.Sources, book: Book) -> None:
         sources.words(f"methods/{files.slug(family.name)}", make, family, *about)
     listed = methods.listed((f.name, f.category, f.title, f.question) for f in book.families)
     words = written.page("methods").replace(written.METHODS, listed)
-    address = f"[handbook]({book.handbook}/index.html)" if book.handbook else "handbook of Soundcheck"
+    handbook = sources.handbook
+    address = f"[handbook]({handbook}/index.html)" if handbook else "handbook of Soundcheck"
     sources.words("methods", lambda: f"{words}\n\n{HANDBOOK.format(address)}")
 
 

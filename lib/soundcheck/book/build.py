@@ -20,26 +20,15 @@ from soundcheck.book.pages import Sources, media_in
 from soundcheck.book.run_style import run_style
 from soundcheck.book.site import into_place, lay_out, signature
 from soundcheck.book.sphinx_run import build as run_sphinx
-from soundcheck.common import files, manifest, resources
+from soundcheck.common import files, manifest, resources, store
 from soundcheck.common.day import given_day, today
 from soundcheck.common.errors import Problem
-from soundcheck.common.json_file import JsonFile
 from soundcheck.common.library import installed, library_digest
 from soundcheck.common.media import NONE
 from soundcheck.results.record import PROVENANCE, ModelRecord, Provenance, RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sources import speech_digest
 from soundcheck.suite.families import Family
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class State(JsonFile):
-    """What the book in ``html`` was made of: ``book.json``."""
-
-    inputs: str  # digest of all that its pages depend on
-    site: str  # signature of html
-    results: str = ""  # digest of the results that it shows
-    day: datetime.date | None = None  # of the run that made them
 
 
 def build(
@@ -58,32 +47,19 @@ def build(
     ``history`` is a folder of kept runs, ``tested`` are the corpora, tasks and sounds of the run.
     """
     depends = _inputs(output, record, suite_root, families, history)
-    state = _read(output)
-    if state is not None and (state.inputs, state.site) == (depends, signature(output.html)):
+    if (known := store.read(_state(output))) and known["made"] == [depends, signature(output.html)]:
         return []
     from soundcheck.book import assembly  # late: what draws figures takes a second to load
 
     sources = open_sources(output, record)
-    book = assembly.Book(
-        output,
-        record,
-        results,
-        suite_root=suite_root,
-        families=families,
-        history=history,
-        jobs=jobs,
-        **tested,
-    )
-    assembly.assemble(sources, book)
-    tables = [output.results, output.estimates, output.left_out, output.comparison_table, output.word_errors]
-    tables.append(history_page.table_of(output))
+    tested |= {"suite_root": suite_root, "families": families, "history": history, "jobs": jobs}
+    assembly.assemble(sources, assembly.Book(output, record, results, **tested))
+    tables = [*_tables(output), history_page.table_of(output)]
     problems = finish(
         sources, output, record, tables, about=Provenance.of(record), depends=depends, jobs=jobs
     )
-    notebooks = (
-        *output.notebooks.rglob("*.ipynb"),
-        *output.comparisons.glob("*.ipynb"),
-    )  # not executed again
+    # Notebooks are not executed again to make their sounds and pictures anew.
+    notebooks = [*output.notebooks.rglob("*.ipynb"), *output.comparisons.glob("*.ipynb")]
     kept = {name for path in notebooks for name in media_in(path.read_bytes())}
     output.prune(output.media, {path.name for path in sources.media} | kept)
     return problems
@@ -113,19 +89,13 @@ def finish(
     problem = run_sphinx(sources.folder, work, output.log, jobs, made_with())
     if problem is not None:
         return [problem]
-    state = _read(output)
-    known = state.day if state is not None and state.results == record.results else None
-    day = given_day() or known or today()  # a book that is built again of the same keeps its day
-    lay_out(
-        work / "html",
-        new,
-        style=run_style(record, day),
-        media=sources.media,
-        beside=[
-            *((table.name, table) for table in tables if table.is_file()),
-            *((name, sources.folder / name) for name in sources.beside),
-        ],
-    )
+    # A book that is built again of the same results keeps the day of the run that made them.
+    known = store.read(_state(output)) or {}
+    same = known.get("results") == record.results
+    day = given_day() or (datetime.date.fromisoformat(known["day"]) if same else today())
+    beside = [(table.name, table) for table in tables if table.is_file()]
+    beside += [(name, sources.folder / name) for name in sources.beside]
+    lay_out(work / "html", new, style=run_style(record, day), media=sources.media, beside=beside)
     if about is not None:
         about.write(new / PROVENANCE)
     manifest.write(new)  # the last file of the site: it names all others
@@ -134,8 +104,13 @@ def finish(
         shutil.rmtree(new)
         return problems
     into_place(new, output.html)
-    State(inputs=depends, site=signature(output.html), results=record.results, day=day).write(_state(output))
+    made = [depends, signature(output.html)]
+    store.write(_state(output), {"made": made, "results": record.results, "day": day.isoformat()})
     return []
+
+
+def _tables(output: Output) -> list[Path]:
+    return [output.results, output.estimates, output.left_out, output.comparison_table, output.word_errors]
 
 
 def made_with() -> str:
@@ -162,7 +137,7 @@ def _inputs(
         *(resources.find(f"book/methods/{family.name}.md", suite_root) for family in families),
         *(*output.notebooks.rglob("*"), *output.comparisons.rglob("*")),
         *(*output.studies.glob("*"), *output.corpora.glob("*")),
-        *(output.results, output.estimates, output.left_out, output.comparison_table, output.word_errors),
+        *_tables(output),
     ]
     contents = sorted((str(path), files.digest(path)) for path in made if path is not None and path.is_file())
     parts = [
@@ -175,10 +150,3 @@ def _inputs(
 
 def _state(output: Output) -> Path:
     return output.folder / "book.json"
-
-
-def _read(output: Output) -> State | None:
-    try:
-        return State.read(_state(output))
-    except (OSError, ValueError):
-        return None

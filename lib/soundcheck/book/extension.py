@@ -29,6 +29,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     for name in BY_JUPYTER_BOOK:
         app.add_config_value(name, None, "")
     app.connect("config-inited", _add_style)
+    app.connect("env-before-read-docs", _forget_static_files)
     app.connect("source-read", _fill)
     app.connect("html-page-context", _escape_titles, priority=900)  # after the theme
     app.connect("build-finished", _escape_headings)
@@ -47,6 +48,12 @@ def _add_style(app: Sphinx, config: Config) -> None:
     config.templates_path.insert(0, str(resources.root() / "book" / "_templates"))
     app.add_css_file("soundcheck.css")
     app.add_js_file("soundcheck.js")
+
+
+def _forget_static_files(app: Sphinx, environment: object, pages: list[str]) -> None:
+    """Begin without styles and scripts, as a first build does: pages name digests of those that are there."""
+    if pages:
+        shutil.rmtree(Path(app.outdir) / "_static", ignore_errors=True)
 
 
 def _fill(app: Sphinx, page: str, source: list[str]) -> None:

@@ -108,6 +108,7 @@ class Sources:
         ``absent`` pages lead to the ``handbook``, if it has an address.
         """
         self.folder = folder
+        self.handbook = handbook
         self._linked = functools.partial(linked, absent=absent, handbook=handbook)
         self.pages: set[str] = set()  # names, such as models/prosody
         self.media: set[Path] = set()  # sounds and pictures that files refer to

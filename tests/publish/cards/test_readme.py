@@ -185,8 +185,8 @@ REFERENCES = "".join(f"a{n}: [{'*a, ' * 9}*a]\n" for n in range(9))
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("---\na: 1\n# no end\n", "line 1: the metadata begin here and end nowhere"),
-        ("\n--- \na: 1\n---\n", "line 2: there are blanks after ---"),
+        ("---\na: 1\n# no end\n", "line 1: the metadata begin with --- and end nowhere"),
+        ("\n--- \na: 1\n---\n", "line 2: the metadata begin with --- and end nowhere, or there are blanks"),
         ("---\na: [1\nb: 2\n---\n", "line 3: the metadata between the two lines --- cannot be read"),
         ("---\na: 1\n\tb: 2\n---\n", "line 3: the metadata"),
         ("---\na: 1\nb: \x07\n---\n", "line 3: the metadata"),

@@ -25,7 +25,7 @@ from soundcheck.publish.cards.hub import INDEX, is_ours
 
 BEGIN, END = "<!-- soundcheck:begin -->", "<!-- soundcheck:end -->"
 _BREAK = r"(?:\r\n|\r|\n)"
-_OPENED = re.compile(rf"(\ufeff?\s*?)---([ \t]*)(?:{_BREAK}|\Z)")
+_OPENED = re.compile(rf"(\ufeff?\s*?)---[ \t]*(?:{_BREAK}|\Z)")
 _METADATA = re.compile(rf"(\ufeff?\s*?---{_BREAK})((?:.*?{_BREAK})??)(---[ \t]*(?:{_BREAK}|\Z))", re.DOTALL)
 _MARKER = re.compile(r"<!--[ \t]*soundcheck[ \t]*:", re.IGNORECASE)
 _BELOW = re.compile(r"(^[ \t]*(#.*)?\n)*\Z", re.MULTILINE)  # comments and blank lines at the end
@@ -57,19 +57,26 @@ def updated(
     InputError
         If the metadata cannot be read or changed, or the markers are no pair.
     """
-    first = re.search(_BREAK, text)
-    lines = first.group() if first else "\n"
-    opening, metadata, closing = _parted(text, shown)
+    found, opened = _METADATA.match(text), _OPENED.match(text)
+    if opened and not found:
+        what = "the metadata begin with --- and end nowhere, or there are blanks behind ---"
+        remedy = "Begin and close them with lines --- without blanks, or begin the file with a heading"
+        raise input_error(f"{shown} line {_lines(opened[1]) + 1}", what, remedy)
+    opening, metadata, closing = found.groups() if found else (text[: text.startswith("\ufeff")], "", "")
     body = text[len(opening + metadata + closing) :]
-    above = len(re.findall(_BREAK, opening))
+    lines = (re.search(_BREAK, text) or ["\n"])[0]
     plain = re.sub(_BREAK, "\n", metadata)
-    changed = _with_ours(plain, shown, above, own, model, results)
+    changed = _with_ours(plain, shown, _lines(opening), own, model, results)
     if changed != plain:
         metadata = changed.replace("\n", lines)
     if metadata and not closing:
         opening, closing = f"{opening}---{lines}", f"---{lines}"
-    body = _with_block(body, block, lines, shown, len(re.findall(_BREAK, text[: len(text) - len(body)])))
-    return opening + metadata + closing + body
+    above = _lines(text) - _lines(body)
+    return opening + metadata + closing + _with_block(body, block, lines, shown, above)
+
+
+def _lines(text: str) -> int:
+    return len(re.findall(_BREAK, text))
 
 
 def dumped(data: object, offset: int = 0) -> str:
@@ -84,20 +91,6 @@ def _yaml(offset: int = 0) -> YAML:
     found.preserve_quotes, found.width = True, 10**6
     found.indent(mapping=2, sequence=offset + 2, offset=offset)
     return found
-
-
-def _parted(text: str, shown: str) -> tuple[str, str, str]:
-    """Give what opens the metadata, the metadata and what closes them; without them a byte order mark."""
-    opened, found = _OPENED.match(text), _METADATA.match(text)
-    if not opened:
-        return text[: text.startswith("\ufeff")], "", ""
-    line = f"{shown} line {len(re.findall(_BREAK, opened[1])) + 1}"
-    if opened[2]:
-        raise input_error(line, "there are blanks after ---, so that no hub sees the metadata", "Remove them")
-    if not found:
-        what = "the metadata begin here and end nowhere"
-        raise input_error(line, what, "Close them with a line ---, or begin the file with a heading")
-    return found[1], found[2], found[3]
 
 
 def _with_ours(

@@ -78,7 +78,7 @@ def test_models_no_better_than_chance_have_no_failures_that_count(made):
         **{"low": -0.1, "high": 0.1, "segments": 200, "blocks": 20, "guessing": 0.0, "standing": "hollow"},
     }
     text = made("fairness only", rows=[row], figures=[figure])
-    assert "at arousal the model is no better than chance" in text
+    assert "at arousal, where the model is no better than chance" in text
     assert "welsh" not in text
 
 

@@ -76,7 +76,8 @@ def test_everything_is_counted(made):
     undecided = verdict(test="O", state="inconclusive")
     text = made([verdict(), verdict(test="U", **FAILED), gone, undecided])
     assert "Tests: 1 pass, 1 fail, 1 inconclusive, 1 not evaluated, 0 reported." in text
-    assert "- 1 test inconclusive, which is no pass" in text and "- 1 test not evaluated" in text
+    assert "- Inconclusive, which is no pass: 1 test." in text
+    assert "- Not evaluated, for lack of data or labels: 1 test." in text
     assert "| u of arousal | c | 0.40 | 0.30 to 0.45 | above 0.50 | 20 |  |" in text
 
 
@@ -84,7 +85,7 @@ def test_tests_at_chance_level_are_not_failures(made):
     unfair = verdict(test="U", category="fairness", family="fairness_sex", group="sex: a", **FAILED)
     text = made([verdict(), unfair], figures=[FIGURE | {"task": "arousal", "standing": "hollow"}])
     assert "Tests: 1 pass, 0 fail, " in text and "No group was compared: **nothing is known" in text
-    assert "1 test of fairness and robustness not counted: at arousal the model is no better" in text
+    assert "- Not counted: 1 test of fairness and robustness at arousal, where the model is no better" in text
 
 
 GAP = {"category": "fairness", "matters": 0.05, "threshold": 0.05, "rule": "|gap| <", "against": "others"}

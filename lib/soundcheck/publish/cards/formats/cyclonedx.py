@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from soundcheck.common.wording import counted
@@ -26,10 +27,12 @@ from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.facts import counts
 from soundcheck.results.record import CorpusRecord
 from soundcheck.results.standing import HOLLOW
+from soundcheck.suite.card import FIELDS, Card
 
 _SPDX = ("Apache-2.0", "BSD-3-Clause", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0")
 _SPDX += ("CC0-1.0", "MIT", "MPL-2.0")
 _LICENCES = {name.lower(): name for name in _SPDX}  # hubs write them in small letters
+_WRITTEN = ("training_data", "languages", "base_model", "id")  # about the model, in the card
 _SPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "soundcheck.cyclonedx")
 
 
@@ -66,18 +69,16 @@ def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
     card, model, licence = context.card, facts.model, _LICENCES.get(context.card.license.lower())
     pages = {"model-card": facts.page(), "quality-metrics": "all_results.html"}
     links = [{"type": kind, "url": context.link(page)} for kind, page in pages.items()]
-    contact = [{"name": card.contact}] if card.contact else []
+    named = {"id": licence} if licence else {"name": card.license}
     return {
         "type": "machine-learning-model",
         "bom-ref": f"model:{model.slug}",
         "name": model.name,
         **filled(
-            supplier=filled(name=card.owner, contact=contact),
+            supplier=filled(name=card.owner, contact=[{"name": card.contact}] if card.contact else []),
             version=card.version,
             description=model.description,
-            licenses=[{"license": {"id": licence} if licence else {"name": card.license}}]
-            if card.license
-            else [],
+            licenses=[{"license": named}] if card.license else [],
             externalReferences=links if context.book_url else [],
         ),
         "modelCard": _card(facts, context),
@@ -87,12 +88,13 @@ def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
 def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
     card, found = context.card, list(measurements(facts).itertuples())
     tasks = [task for name, task in described_tasks(facts).items() if name in facts.model.tasks]
+    limits = content.text("limitations.txt", facts, context, plain).splitlines()
+    limitations = [line.removeprefix("- ") for line in limits if line]
     differences = facts.findings[facts.findings["group"].ne("")]
     at_risk = [
         {"groupAtRisk": group, "harms": "; ".join(map(facts.sentence, own.itertuples()))}
         for group, own in differences.groupby("group", sort=False)
     ]
-    limitations = content.text("limitations.txt", facts, context, plain).splitlines()
     return {
         "modelParameters": {
             "task": ", ".join(f"{task_type(facts, task.name)}: {task.name}" for task in tasks),
@@ -102,14 +104,11 @@ def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:
         },
         "quantitativeAnalysis": {"performanceMetrics": [_metric(one) for one in found]},
         "considerations": filled(
-            useCases=[card.intended_use] if card.intended_use else [],
+            useCases=[*filter(None, [card.intended_use])],
             technicalLimitations=[*filter(None, [card.limitations]), *limitations],
             fairnessAssessments=at_risk,
         ),
-        "properties": [
-            {"name": f"soundcheck:{name}", "value": str(value)}
-            for name, value in [*_about(facts, context), *_behind(found, facts, context)]
-        ],
+        "properties": _properties(_about(facts, card) | _behind(found, facts, context)),
     }
 
 
@@ -121,37 +120,27 @@ def _metric(one: Any) -> dict[str, object]:
         "type": f"{one.measure.name} ({one.task})",
         "value": repr(one.value),
         "slice": ", ".join(f"{name}={value}" for name, value in slices if name and value),
-        **({"confidenceInterval": bounds} if not math.isnan(one.low) else {}),
+        **filled(confidenceInterval={} if math.isnan(one.low) else bounds),
     }
 
 
-def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, object]]:
-    """List what a reader needs to find the numbers again, and what nobody wrote."""
-    record, model, card = facts.record, facts.model, context.card
-    said = {"training data": card.training_data, "languages": ", ".join(card.languages)}
-    said |= {"base model": card.base_model, "id on a hub": card.id}
-    return [
-        ("results:sha256", facts.sha256),
-        ("run", record.run),
-        ("seed", record.seed),
-        ("replicates", record.replicates),
-        *(("interval", method) for method in interval_methods(facts)),
-        ("model:kind", model.kind),
-        ("model:fingerprint", model.fingerprint),
-        ("model:inputs", model.inputs),
-        ("model:inputs failed", model.failed),
-        ("model:answers unusable", model.unusable),
-        *((f"card:{name}", text) for name, text in filled(**said).items()),
-        *(("card:missing", name) for name in context.card.missing),
-        *((f"tests:{state}", count) for state, count in counts(facts.rows).items()),
-        *(("families:failed", name) for name in facts.failed),
-        *((f"version:{name}", version) for name, version in record.versions.items()),
-    ]
+def _about(facts: ModelFacts, card: Card) -> dict[str, object]:
+    """Give what a reader needs to find the numbers again, and what nobody wrote."""
+    record, model = facts.record, facts.model
+    about = {"results:sha256": facts.sha256, "run": record.run, "seed": record.seed}
+    about |= {"replicates": record.replicates, "interval": interval_methods(facts)}
+    about |= {"model:kind": model.kind, "model:fingerprint": model.fingerprint}
+    about |= {"model:inputs": model.inputs, "model:inputs failed": model.failed}
+    about |= {"model:answers unusable": model.unusable}
+    about |= {f"card:{FIELDS[name]}": getattr(card, name) for name in _WRITTEN}
+    about |= {"card:missing": card.missing, "families:failed": facts.failed}
+    about |= {f"tests:{state}": count for state, count in counts(facts.rows).items()}
+    return about | {f"version:{name}": version for name, version in record.versions.items()}
 
 
-def _behind(found: list, facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
+def _behind(found: list, facts: ModelFacts, context: CardContext) -> dict[str, object]:
     """Say of each number how much was measured, what it had to meet, and what came of it."""
-    told = []
+    said = {}
     for index, one in enumerate(found):
         parts = (
             f"{counted(one.segments, one.unit)}, {counted(one.blocks, one.block)}",
@@ -162,31 +151,32 @@ def _behind(found: list, facts: ModelFacts, context: CardContext) -> list[tuple[
             one.remark,
             context.link(facts.page(one.family)),
         )
-        told.append((f"performanceMetrics:{index}", "; ".join(filter(None, parts))))
-    return told
+        said[f"performanceMetrics:{index}"] = "; ".join(filter(None, parts))
+    return said
 
 
 def _corpus(corpus: CorpusRecord) -> dict[str, object]:
     synthetic = "synthetic speech, " if corpus.synthetic else ""
     speakers = f"{corpus.speakers} speakers" if corpus.speakers else "speakers not known"
     about = f"For testing: {synthetic}{corpus.segments} segments, {speakers}, {corpus.seconds:.0f} s."
-    properties = {
-        "digest": corpus.digest,
-        "format": corpus.format,
-        "synthetic": str(corpus.synthetic).lower(),
-        "left out": str(len(corpus.unused)),
-        "notices": str(len(corpus.notices)),
-    }
+    description = f"{about} {corpus.description}".strip()
+    properties = {"digest": corpus.digest, "format": corpus.format}
+    properties |= {"synthetic": str(corpus.synthetic).lower(), "left out": len(corpus.unused)}
     return {
         "type": "data",
         "bom-ref": f"corpus:{corpus.slug}",
         "name": corpus.name,
-        "data": [
-            {
-                "type": "dataset",
-                "name": corpus.title or corpus.name,
-                "description": f"{about} {corpus.description}".strip(),
-            }
-        ],
-        "properties": [{"name": f"soundcheck:{name}", "value": text} for name, text in properties.items()],
+        "data": [{"type": "dataset", "name": corpus.title or corpus.name, "description": description}],
+        "properties": _properties(properties | {"notices": len(corpus.notices)}),
     }
+
+
+def _properties(values: Mapping[str, object]) -> list[dict[str, str]]:
+    """Write properties, of a list one for each item; empty texts are left out."""
+    listed = {name: value if isinstance(value, list | tuple) else [value] for name, value in values.items()}
+    return [
+        {"name": f"soundcheck:{name}", "value": str(item)}
+        for name, items in listed.items()
+        for item in items
+        if item != ""
+    ]

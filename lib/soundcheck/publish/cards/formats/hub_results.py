@@ -39,35 +39,29 @@ class HubResults(CardFormat):
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the entries."""
-        source = {"url": context.link(facts.page()), "name": "Soundcheck"} if context.book_url else {}
-        entries = []
-        for corpus in facts.corpora:
-            for figure in _figures(facts, corpus):
-                about, synthetic = corpus.benchmark, "; synthetic speech" if corpus.synthetic else ""
-                notes = (
-                    f"{sentence(figure)}, {figure.segments:,} segments{synthetic}; "
-                    f"Soundcheck {facts.record.version}, SHA-256 of results.csv {facts.sha256}"
-                )
-                dataset = filled(id=about.id, task_id=plain(about.task_id), revision=plain(about.revision))
-                entries.append(
-                    filled(
-                        dataset=dataset,
-                        value=value_of(figure, figure.value),
-                        date=context.date.isoformat(),
-                        source=source,
-                        notes=plain(notes),
-                    )
-                )
-        return dumped(entries)
+        figures = [(corpus, figure) for corpus in facts.corpora for figure in _figures(facts, corpus)]
+        return dumped([_entry(facts, context, corpus, figure) for corpus, figure in figures])
 
 
 def _figures(facts: ModelFacts, corpus: CorpusRecord) -> list[KeyFigure]:
     """List the figures of a benchmark: those that decide how good a model is."""
-    about = corpus.benchmark
-    return [
-        figure
-        for figure in facts.figures
-        if about is not None
-        and (figure.corpus == corpus.name and figure.standing and figure.value is not None)
-        and about.task in ("", figure.task)
-    ]
+    if corpus.benchmark is None:
+        return []
+    own = [one for one in facts.figures if one.corpus == corpus.name and one.standing]
+    return [one for one in own if one.value is not None and corpus.benchmark.task in ("", one.task)]
+
+
+def _entry(facts: ModelFacts, context: CardContext, corpus: CorpusRecord, figure: KeyFigure) -> dict:
+    about, synthetic = corpus.benchmark, "; synthetic speech" if corpus.synthetic else ""
+    notes = (
+        f"{sentence(figure)}, {figure.segments:,} segments{synthetic}; "
+        f"Soundcheck {facts.record.version}, SHA-256 of results.csv {facts.sha256}"
+    )
+    page = context.link(facts.page())
+    return filled(
+        dataset=filled(id=about.id, task_id=plain(about.task_id), revision=plain(about.revision)),
+        value=value_of(figure, figure.value),
+        date=context.date.isoformat(),
+        source={"url": page, "name": "Soundcheck"} if page else {},
+        notes=plain(notes),
+    )
