@@ -258,6 +258,7 @@ def pictures(
 
 
 def _histogram(axes: Axes, values: pd.Series, unit: str, noun: str) -> str:
+    values = values.round(9)  # numbers that differ by rounding alone cannot be divided into bins
     low, high = values.min(), values.max()
     whole = values.eq(values.round()).all() and high - low < 40
     bins = {"discrete": True} if whole else {"bins": 30, "log_scale": bool(low > 0 and high > WIDE * low)}
