@@ -63,7 +63,7 @@ def facts_of(
         stored = pd.Series([one.files for one in formats], [_stored(one) for one in formats])
         facts["files"] = _ranked(stored.groupby(level=0).sum(), "file")
     if not audio:
-        facts["audio"] = "none here: models that listen are not asked about this corpus"
+        facts["audio"] = "none here: models that need sound are not tested on this corpus"
     return facts
 
 
@@ -131,7 +131,7 @@ def _values(segments: pd.DataFrame, column: str) -> str:
 
 
 def format_table(formats: Sequence[SoundFormat]) -> Html:
-    """List how files are stored, a row a way, and what models hear of them."""
+    """List how files are stored, a row a way, and what models get of them."""
     columns = {
         "format": "name",
         "sampling rate": lambda row: Cell(kilohertz(row.sampling_rate), row.sampling_rate, "sc-number"),
@@ -140,13 +140,13 @@ def format_table(formats: Sequence[SoundFormat]) -> Html:
         "files": "files",
         "segments": "segments",
         "length": lambda row: Cell(hours(row.seconds), row.seconds, "sc-number"),
-        "models hear": _heard_as,
+        "models get": _used_as,
     }
     frame = pd.DataFrame([vars(one) | {"name": one.name, "bits": one.bits} for one in formats])
     return table(frame, columns, first=SHOWN)
 
 
-def _heard_as(row: object) -> str:
+def _used_as(row: object) -> str:
     highest = kilohertz(min(row.sampling_rate, SAMPLING_RATE) / 2)
     resampled = f"resampled to {kilohertz(SAMPLING_RATE)}, nothing above {highest}"
     parts = [resampled] if row.sampling_rate != SAMPLING_RATE else []
