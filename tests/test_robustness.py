@@ -309,7 +309,7 @@ def test_sweeps_show_where_the_model_breaks(swept):
     page = (other / "build/html/results/mine/robustness_simulated_recording_condition.html").read_text()
     assert "Share of unchanged predictions from mild to severe: Rooms by distance" in page
     steps = re.findall("<td[^>]*>(Base Room|1|2|4)</td>", page)
-    assert steps.count("Base Room") == 2  # for arousal and emotion; nothing was measured four times as far
+    assert steps.count("Base Room") == 3  # arousal, emotion, its use; nothing was measured four times as far
     method = (other / "build/html/methods/robustness_simulated_recording_condition.html").read_text()
     assert "a distance within a ratio of 1.4 of 4 m" in method and "Rooms by distance, 2<" in method
     frame = read_results(other / "build/results.csv")

@@ -271,9 +271,9 @@ def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, undraw
     out = tmp_path / "build" / "compare"
     slug = json.loads((out / "run.json").read_text())["comparisons"][0]["slug"]
     page = shown(out, slug, kind="comparisons")
-    for words in ("Words corrected and broken", "talk: most words broken", "talk: most words corrected"):
+    for words in ("Corrected and broken", "talk: most words broken", "talk: most words corrected"):
         assert words in page
-    assert "<i>" not in page.split("Words corrected and broken")[-1].split("Listen")[0]
+    assert "<i>" not in page.split("Corrected and broken")[-1].split("Listen")[0]
     table = page.split("wrong by both")[-1].split("</table>")[0]
     rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in table.split("<tr>")[1:]]
     assert rows == [

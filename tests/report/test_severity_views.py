@@ -1,15 +1,20 @@
 """Pages about changes of the sound: before and after, what each group loses; text of data stays text."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.evaluation.robustness import Limit
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation import robustness
+from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.report import severity_views
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.statistics.crossing import Crossing
+from soundcheck.suite.families import Perturbation, PerturbationSeries
 
 HOSTILE = "<b>x</b>"
 
@@ -81,12 +86,58 @@ def test_groups_and_what_they_lose():
 
 
 def test_levels_at_which_a_rate_doubles():
-    levels = ("20", "10", "0")
+    row = {"corpus": "c", "transformation": "A", "levels": ("20", "10", "0"), "clean": 0.1, "half": None}
     found = [
-        Limit("c", "A", levels, 0.1, Crossing(0.5, 0.2, np.inf)),
-        Limit("c", "B", levels, 0.1, Crossing(np.inf, np.nan, np.nan), "remark"),
+        row | {"doubled": Crossing(0.5, 0.2, np.inf), "remark": ""},
+        row | {"transformation": "B", "doubled": Crossing(np.inf, np.nan, np.nan), "remark": "remark"},
     ]
     series = {name: SimpleNamespace(axis="dB") for name in "AB"}
     html = str(severity_views.level_table(found, series, "rate"))
     assert "15<" in html and "18 to beyond 0" in html
     assert "not reached up to 0" in html and "no interval: too few speakers" in html and "remark" in html
+
+
+def subset(task="arousal", change="", labels=True):
+    values = np.linspace(0, 1, 6)
+    data = pd.DataFrame({"key": [f"k{n}" for n in range(6)], "speaker": ["a", "a", "b", "b", "c", "c"]})
+    predictions = Predictions(values, values + 0.01 * np.arange(6))
+    truth = values if labels else None
+    return Subset(HOSTILE, BUILTIN[task], data, truth, predictions, predictions, np.arange(6) // 2, change)
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    found = []
+    for module in (severity_views, severity_views.page):
+        monkeypatch.setattr(module, "display", lambda *parts: found.extend(map(str, parts)))
+    return found
+
+
+def test_movements_are_behind_a_line_for_each_change(displayed, tmp_path):
+    several = [subset(task, change) for change in ("Babble", "Music") for task in ["arousal", "valence"]]
+    severity_views.movements(SimpleNamespace(media=MediaStore(tmp_path)), several)
+    assert len(displayed) == 2 and HOSTILE not in "".join(displayed)
+    assert displayed[0].startswith("<details") and "<summary>Babble: 2 figures</summary>" in displayed[0]
+    assert displayed[0].count("<figure") == 2 and 'alt="How predictions move: &lt;b&gt;' in displayed[0]
+    assert "arousal under Music" in displayed[1] and "valence under Music" in displayed[1]
+
+
+def test_curves_pass_over_what_has_no_labels_and_are_followed_by_their_numbers(displayed, tmp_path):
+    rows = {"corpus": "c", "task": "arousal", "value": 0.5, "low": 0.4, "high": np.nan, "reference": 0.1}
+    measured = []
+
+    def curve(steps, measure, scale, name, series):
+        measured.append((measure, name, series))
+        frame = [rows | {"step": step, "segments": len(own), "blocks": 1} for step, own in steps.items()]
+        return pd.DataFrame(frame)
+
+    evaluation = SimpleNamespace(media=MediaStore(tmp_path), curve=curve, block_names={"c": "speaker"})
+    series = PerturbationSeries("Babble", "signal-to-noise ratio", {"0 dB": Perturbation("x", "y", {})})
+    steps = {"clean": subset(), "0 dB": subset(change="0 dB")}
+    without = {"clean": subset(labels=False)}
+    swept = [(dataclasses.replace(series, name="Empty"), [without]), (series, [steps, without])]
+    severity_views.quality_curves(evaluation, swept)
+    assert measured == [(robustness.quality, "concordance_cc", "Babble")]
+    figure, table = displayed
+    assert 'alt="Quality of the predictions from mild to severe: Babble"' in figure
+    assert "<summary>All steps in numbers</summary>" in table and "6 in 1 speaker<" in table

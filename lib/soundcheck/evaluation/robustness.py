@@ -14,7 +14,6 @@ Conventions
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -154,19 +153,6 @@ def possible_settings(evaluation: Evaluation) -> dict[str, list[Setting]]:
     return found
 
 
-@dataclasses.dataclass(frozen=True)
-class Limit:
-    """Where a rate reaches a limit under one transformation."""
-
-    corpus: str
-    transformation: str
-    levels: tuple[str, ...]  # from mild to severe
-    clean: float  # rate of the sound as it is
-    doubled: Crossing  # where twice that rate is reached, as a place of levels
-    remark: str = ""  # what is to be known of doubling this rate
-    half: Crossing | None = None  # where the rate reaches one half; ``None`` if that means nothing
-
-
 class Sweep:
     """Error rates of one model under all settings, and by how much they exceed its clean rate.
 
@@ -234,20 +220,22 @@ class Sweep:
             rows.append(row | {"reference": values(guessed)[0]})
         return pd.DataFrame(rows)
 
-    def limits(self, subset: Subset) -> list[Limit]:
-        """Find the levels of each transformation at which the rate doubles, and at which it is one half."""
+    def limits(self, subset: Subset) -> list[dict[str, object]]:
+        """Find the levels of each transformation at which the rate doubles, and at which it is one half.
+
+        ``corpus, transformation, levels`` from mild to severe, ``clean``, the rate as it is, ``doubled`` and
+        ``half``, which are places of levels, and ``remark``, what is to be known of doubling this rate.
+        ``half`` is ``None`` where that means nothing.
+        """
         found = []
         clean = float(values(self.excess(subset, subset.predictions, {"": [CLEAN]}, 0.0))[0])
         for name, settings in self.settings.items():
             parts = {level: [(name, level)] for _, level in settings}
             doubled = self._crossing(subset, self.excess(subset, subset.predictions, parts, DOUBLE))
+            row = {"corpus": subset.corpus, "transformation": name, "levels": tuple(parts), "clean": clean}
             half = self.half(subset, settings)
-            found.append(
-                Limit(
-                    *(subset.corpus, name, tuple(parts), clean, doubled if clean else UNKNOWN),
-                    *(self._remark(clean), half and self._crossing(subset, half)),
-                )
-            )
+            row |= {"doubled": doubled if clean else UNKNOWN, "remark": self._remark(clean)}
+            found.append(row | {"half": half and self._crossing(subset, half)})
         return found
 
     def _remark(self, clean: float) -> str:

@@ -33,10 +33,9 @@ from soundcheck.report.style import (
     seaborn,
     show,
 )
-from soundcheck.report.sweep_figures import curves
 from soundcheck.report.verdict_figures import described, intervals, unchanged_overview
 
-__all__ = ["curves", "described", "intervals", "show", "unchanged_overview"]  # of others
+__all__ = ["described", "intervals", "show", "unchanged_overview"]  # of others
 
 MOST_CLASSES = 15  # of a confusion matrix or bar chart
 MOST_GROUPS = 40  # panels of a figure ...

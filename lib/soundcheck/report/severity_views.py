@@ -19,7 +19,6 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.robustness import (
     DOUBLE,
     HALF,
-    Limit,
     Swept,
     labelled,
     proportion_unchanged,
@@ -53,6 +52,7 @@ def quality(evaluation: Evaluation) -> None:
     same = ["corpus", "task", "measure", "condition"]
     rows = found[~before].merge(clean[[*same, "value"]], on=same, suffixes=("", "_before"))
     rows["reference"], rows["change"] = rows["value_before"], rows["value"] - rows["value_before"]
+    rows = rows[rows["change"].notna()]
     rows["measure"] = rows["task"] + ": " + rows["measure"].map(lambda name: info_of(name).title)
     rows["words"] = [_arrow(row) for row in rows.itertuples()]
     for corpus, own in rows.groupby("corpus", sort=False):
@@ -105,13 +105,14 @@ def curves(
     measure: Measure,
     what: str,
     name: Callable[[Subset], str] = lambda _: "",
-    scale: Scale = FREE,
+    *,
+    share: bool = False,
 ) -> None:
     """Draw a measure at each step of series of changes, with a table of its values; nothing is judged.
 
-    ``name`` gives its name among the estimates, if it is one; else ``scale`` says where values may lie.
+    ``name`` gives its name among the estimates, if it is one; ``share`` says that values lie from 0 to 1.
     """
-    found = []
+    found, scale = [], Scale(0, 1) if share else FREE
     for series, everywhere in swept:
         for steps in everywhere:
             of = name(next(iter(steps.values())))
@@ -247,9 +248,12 @@ def curve_table(frame: pd.DataFrame, columns: Mapping[str, tuple[str, str]], cou
 
 
 def level_table(
-    limits: Sequence[Limit], transformations: Mapping[str, PerturbationSeries], rate: str
+    limits: Sequence[Mapping[str, object]], transformations: Mapping[str, PerturbationSeries], rate: str
 ) -> Html:
-    """Show at which level of each change a rate doubles, and at which it reaches one half."""
+    """Show at which level of each change a rate doubles, and at which it reaches one half.
+
+    ``limits`` are from :meth:`soundcheck.evaluation.robustness.Sweep.limits`.
+    """
 
     def doubled(row: object) -> Cell:
         cell = _reached(row.doubled, row.levels)
@@ -262,10 +266,10 @@ def level_table(
         "rate as it is": lambda row: percent_cell(row.clean),
         "rate doubles at": doubled,
     }
-    if any(limit.half is not None for limit in limits):
+    if any(limit["half"] is not None for limit in limits):
         columns[f"rate reaches {100 * HALF:.0f}\xa0% at"] = lambda row: _reached(row.half, row.levels)
     caption = f"Levels at which the {rate} reaches a limit, with 95 % intervals"
-    return views.table(pd.DataFrame([vars(limit) for limit in limits]), columns, caption=caption)
+    return views.table(pd.DataFrame(limits), columns, caption=caption)
 
 
 def _reached(crossing: Crossing, levels: Sequence[str]) -> Cell:
