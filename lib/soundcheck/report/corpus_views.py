@@ -228,7 +228,7 @@ def pictures(
     """Draw a panel for all that is known of segments, speakers and labels; also says what is shown.
 
     Numbers are histograms; of words it is counted how many speakers have them, or segments where no speaker
-    is known, of at most 12.
+    is known, of at most 12. What is the same everywhere is left out.
     """
     of, people = "segments", segments
     panels = [("duration", "s", pd.Series(numbers_of(segments, "duration")), "segments")]
@@ -242,10 +242,9 @@ def pictures(
             panels.append(("age", "years", people[name], of))
     panels += [(name, "", segments[name], "segments") for name in labelled(segments, tasks)]
     for name in columns:
-        if segments[name].nunique() > 1:
-            each = segments.drop_duplicates(["speaker", name]) if of == "speakers" else segments
-            panels.append((name, "", each[name], of))
-    panels = [panel for panel in panels if panel[2].notna().any()][:MOST_PANELS]
+        each = segments.drop_duplicates(["speaker", name]) if of == "speakers" else segments
+        panels.append((name, "", each[name], of))
+    panels = [panel for panel in panels if panel[2].nunique() > 1][:MOST_PANELS]
     if not panels:
         return None
     with look():
