@@ -1,5 +1,5 @@
-# `make report` builds the book of the demo suite, `make test` tests in some minutes all but whole runs, which
-# `make test-all` adds. All set themselves up.
+# `make report` builds the report of the demo suite, `make docs` the handbook, `make test` tests in some minutes all but
+# whole runs, which `make test-all` adds. All set themselves up.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -20,11 +20,15 @@ SUITE ?= suite.yml
 OUT ?= build
 NEURAL := $(VENV)/.installed-neural
 
-.PHONY: report test test-all golden neural lint format clean compiled
+.PHONY: report docs test test-all golden neural lint format clean compiled
 .DEFAULT_GOAL := report
 
 report: $(VENV)/.installed $(if $(filter neural.yml,$(notdir $(SUITE))),$(NEURAL)) compiled
 	$(BIN)/soundcheck run $(SUITE) --out $(OUT)
+
+# The handbook: all methods and the manual, as any book of Jupyter Book.
+docs: $(VENV)/.installed compiled
+	$(BIN)/jupyter-book build . --path-output $(OUT)/docs -W --keep-going
 
 # A worker takes one file after the other, in the order that tests/conftest.py puts them: longest first.
 test: $(VENV)/.installed-test compiled lint

@@ -222,7 +222,7 @@ def test_no_answer_is_no_gain(run, results, written, shown):
     asked = sum(len(texts) for setting, texts in heard.items() if setting[0])
     page = shown(run / "out", "failing", "asr_robustness")
     assert f"beeps: {int((~answered).sum())} input without an answer: all words count as missed" in page
-    assert f"beeps: {missing} of {asked} answers under changes are missing; they count as empty ones" in page
+    assert f"beeps: {missing} of {asked} transcripts under changes are missing; they count as empty" in page
 
 
 def test_what_the_trivial_ones_get(results):

@@ -220,7 +220,7 @@ def test_pages_are_bounded_and_escaped(run, shown):
     assert all(page.count("<audio") <= 6 for page in pages.values())
     assert "<b>thanks" not in pages["going_on"]
     assert "nothing is written for 12 of 12 segments of speech either" in pages["silent"]
-    assert "Nothing was written where nobody speaks" in pages["silent"]
+    assert "No word was written where nobody speaks" in pages["silent"]
     assert "the speech as it is" in pages["hearing"]
 
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 THRESHOLDS = "thresholds/correctness_regression.yml"
 METHOD = "book/methods/correctness_regression.md"
-BOOK = ("html", "book-build", "book-src", "book-cells", "book-pages.json", "book.json")
+BOOK = ("html", "book-build", "book-src", "book-pages.json", "book.json")
 
 
 class Grown:
@@ -49,7 +49,11 @@ class Grown:
     def times(self) -> dict[str, int]:
         """When each page was written; what Sphinx wrote is copied."""
         html = self.folder / "out" / "book-build" / "html"
-        return {path.relative_to(html).as_posix(): path.stat().st_mtime_ns for path in html.rglob("*.html")}
+        return {
+            path.relative_to(html).as_posix(): path.stat().st_mtime_ns
+            for path in html.rglob("*.html")
+            if "_static" not in path.parts
+        }
 
     def built_at_once(self) -> dict[str, str]:
         """Build the book of the same notebooks with nothing that was kept of a book."""

@@ -214,7 +214,7 @@ def test_the_page_shows_it(run):
     for told in (
         "Reliability diagram",
         "normalised cross entropy",
-        "sure of the word",
-        "of words; overconfidence",
+        "% confident of",
+        "Mean confidence minus share of right words",
     ):
         assert told in page

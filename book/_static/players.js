@@ -2,13 +2,14 @@
 // Sounds of a page on a disk may be played but not read, so nothing is mixed here: two sounds run together, one
 // of them silent, and the silent one keeps up by its speed. Without this script each sound has a player of its own.
 document.addEventListener("DOMContentLoaded", () => {
-  const APART = 0.02, TOGETHER = 0.005; // s between two sounds: from which one is moved, until which it is
-  const FAR = 0.25; // s from which it jumps
+  const APART = 0.02, TOGETHER = 0.005, FAR = 0.25; // s: from which a sound is moved, until which, from which it jumps
   // Volume of what is not heard, -100 dB: 16 bit have nothing below. At 0, or muted, Chromium gives a sound another
   // clock, which takes a while: a switch would have a gap, and the two would be apart.
   const SILENT = 1e-5;
   const PATIENCE = 600; // ms to wait for a sound that is switched to
   const SHORTEST = 0.05; // s of a part that is repeated
+  const KEYS = "Space: switch at the same position. P: play or pause. [ and ]: the part that is repeated begins or ends "
+    + "here; so does dragging over a picture. Escape: no part. 1 to 9: hear the first to the ninth sound. Levels are not touched.";
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   const players = []; // of which one plays at a time
 
@@ -30,43 +31,39 @@ document.addEventListener("DOMContentLoaded", () => {
     picture.replaceWith(frame);
     picture.draggable = false;
     frame.append(picture, part, line);
-    const across = (time) => 100 * Math.min(1, Math.max(0, time / length));
+    const inside = (share) => Math.min(1, Math.max(0, share));
+    const across = (time) => `${100 * inside(time / length)}%`;
     return {
-      length, frame,
+      length, frame, audio: figure.querySelector("audio"),
       time(event) {
         const { left, width } = frame.getBoundingClientRect();
-        return length * Math.min(1, Math.max(0, (event.clientX - left) / width));
+        return length * inside((event.clientX - left) / width);
       },
-      draw(time) { line.style.left = `${across(calm.matches ? Math.floor(4 * time) / 4 : time)}%`; },
-      mark(from, to) {
-        part.style.left = `${across(from)}%`;
-        part.style.width = `${across(to) - across(from)}%`;
-      },
+      draw(time) { line.style.left = across(calm.matches ? Math.floor(4 * time) / 4 : time); },
+      mark(from, to) { Object.assign(part.style, { left: across(from), width: `calc(${across(to)} - ${across(from)})` }); },
     };
   };
 
   const alone = (figure) => {
-    const audio = figure.querySelector("audio"), seen = view(figure);
+    const { audio, frame, draw, time } = view(figure);
     const follow = () => {
-      seen.draw(audio.currentTime);
+      draw(audio.currentTime);
       if (!audio.paused) requestAnimationFrame(follow);
     };
     ["play", "timeupdate", "seeked"].forEach((name) => audio.addEventListener(name, follow));
-    seen.frame.addEventListener("click", (event) => { audio.currentTime = seen.time(event); seen.draw(seen.time(event)); });
+    frame.addEventListener("click", (event) => draw(audio.currentTime = time(event)));
     players.push({ has: (other) => other === audio, pause: () => audio.pause() });
   };
 
   const together = (box, figures) => {
-    const steps = box.classList.contains("sc-sweep");
-    const title = box.previousElementSibling;
+    const steps = box.classList.contains("sc-sweep"), title = box.previousElementSibling;
     box.setAttribute("role", "group");
-    box.setAttribute("aria-label", title && title.matches(".sc-players-title") ? title.textContent : "Sounds to compare");
+    box.setAttribute("aria-label", title?.matches(".sc-players-title") ? title.textContent : "Sounds to compare");
     const sides = figures.map((figure) => {
-      const audio = figure.querySelector("audio"), head = figure.querySelector("strong");
-      const name = head.textContent, choose = button(name, { class: "sc-name" });
+      const head = figure.querySelector("strong"), name = head.textContent, choose = button(name, { class: "sc-name" });
       head.replaceChildren(choose);
-      audio.controls = false;
-      return { audio, name, choose, figure, ...view(figure) };
+      figure.querySelector("audio").controls = false;
+      return { name, choose, figure, ...view(figure) };
     });
     const longest = Math.max(...sides.map((side) => side.length));
     const play = button("", { class: "sc-play" }), turn = button("", { class: "sc-switch" });
@@ -74,23 +71,17 @@ document.addEventListener("DOMContentLoaded", () => {
     const place = slider("Position", longest, 0.01), severity = slider("Severity", sides.length - 1, 1);
     const clock = make("span", "", { class: "sc-clock", "aria-hidden": "true" }); // the slider says the same
     const news = make("span", "", { class: "sc-news", "aria-live": "polite" });
-    const keys = make("details"), tools = make("div", "", { class: "sc-hear" });
-    keys.append(make("summary", "Keys"), make("span", "Space: switch at the same position. P: play or pause. "
-      + "[ and ]: the part that is repeated begins or ends here; so does dragging over a picture. Escape: no part. "
-      + "1 to 9: hear the first to the ninth sound. Levels are not touched."));
-    tools.append(play, turn);
-    if (steps) {
-      const label = make("label", "Severity");
-      label.append(severity);
-      tools.append(label);
-    }
-    tools.append(loop, place, clock, news, keys);
+    const keys = make("details"), tools = make("div", "", { class: "sc-hear" }), label = make("label", "Severity");
+    keys.append(make("summary", "Keys"), make("span", KEYS));
+    label.append(severity);
+    tools.append(play, turn, ...(steps ? [label] : []), loop, place, clock, news, keys);
     box.prepend(tools);
 
     let heard = sides[0], other = sides[1], wanted = heard, playing = false;
     let position = 0, part = null, deadline = 0;
     const begin = () => (part ? part[0] : 0);
     const running = () => new Set([heard, other, wanted]);
+    const say = (text) => { news.textContent = text; };
 
     const show = () => {
       play.textContent = playing ? "❚❚ Pause" : "▶ Play";
@@ -100,7 +91,8 @@ document.addEventListener("DOMContentLoaded", () => {
       sides.forEach((side) => {
         side.choose.setAttribute("aria-pressed", String(side === heard));
         side.figure.classList.toggle("sc-audible", side === heard);
-        side.mark(part ? part[0] : 0, part && part[1] < longest ? part[1] : part && part[0] ? longest : 0);
+        const whole = !part || (part[0] === 0 && part[1] >= longest);
+        side.mark(whole ? 0 : part[0], whole ? 0 : Math.min(part[1], longest));
       });
       severity.value = sides.indexOf(heard);
       severity.setAttribute("aria-valuetext", heard.name);
@@ -111,17 +103,14 @@ document.addEventListener("DOMContentLoaded", () => {
       place.setAttribute("aria-valuetext", `${position.toFixed(2)} of ${longest.toFixed(2)} s`);
       clock.textContent = `${position.toFixed(1)} / ${longest.toFixed(1)} s`;
     };
-    const say = (text) => { news.textContent = text; };
-
-    const hush = (side, quiet) => {
-      side.audio.volume = quiet ? SILENT : 1;
-      side.audio.muted = quiet && side.audio.volume === 1; // where a page has no say in the volume
+    const hush = ({ audio }, quiet) => {
+      audio.volume = quiet ? SILENT : 1;
+      audio.muted = quiet && audio.volume === 1; // where a page has no say in the volume
     };
     const start = (side) => {
       if (position >= side.length) return;
       hush(side, side !== heard);
-      side.audio.playbackRate = 1;
-      side.audio.currentTime = position;
+      Object.assign(side.audio, { playbackRate: 1, currentTime: position });
       side.audio.play().catch((problem) => {
         if (problem.name !== "AbortError" && running().has(side)) { pause(); say(`${side.name} cannot be played.`); }
       });
@@ -141,6 +130,7 @@ document.addEventListener("DOMContentLoaded", () => {
       show();
       requestAnimationFrame(frame);
     };
+    const toggle = () => (playing ? pause() : resume());
     const go = (time) => {
       position = Math.min(time, longest);
       if (playing && position >= heard.length) position = begin();
@@ -152,9 +142,8 @@ document.addEventListener("DOMContentLoaded", () => {
       heard = wanted;
       other = steps && heard !== sides[0] ? sides[0] : before;
       heard.audio.playbackRate = 1;
-      hush(heard, false);
       sides.forEach((side) => {
-        if (side !== heard) hush(side, true);
+        hush(side, side !== heard);
         if (side !== heard && side !== other) side.audio.pause();
       });
       if (playing && other.audio.paused) start(other);
@@ -172,9 +161,9 @@ document.addEventListener("DOMContentLoaded", () => {
       deadline = performance.now() + PATIENCE;
       if (side.audio.paused) start(side);
     };
-    const keepUp = (side) => {
-      const { audio } = side, apart = position - audio.currentTime;
-      if (audio.paused || audio.seeking || position >= side.length) return Infinity;
+    const keepUp = ({ audio, length }) => {
+      const apart = position - audio.currentTime;
+      if (audio.paused || audio.seeking || position >= length) return Infinity;
       if (Math.abs(apart) > FAR) audio.currentTime = position;
       else if (Math.abs(apart) > APART) audio.playbackRate = 1 + Math.max(-0.25, Math.min(0.25, 4 * apart));
       else if (Math.abs(apart) < TOGETHER || (apart > 0) !== (audio.playbackRate > 1)) audio.playbackRate = 1;
@@ -203,6 +192,7 @@ document.addEventListener("DOMContentLoaded", () => {
     };
 
     sides.forEach((side) => {
+      let from = null, moved = false;
       side.audio.addEventListener("timeupdate", tick); // in a window that is not seen, where frames rest
       side.audio.addEventListener("ended", () => {
         if (!playing || side !== heard) return;
@@ -212,7 +202,6 @@ document.addEventListener("DOMContentLoaded", () => {
         draw();
       });
       side.choose.addEventListener("click", () => choose(side));
-      let from = null, moved = false;
       side.frame.addEventListener("pointerdown", (event) => {
         if (event.button) return;
         from = { time: side.time(event), x: event.clientX };
@@ -221,9 +210,8 @@ document.addEventListener("DOMContentLoaded", () => {
       });
       const ends = (event) => [from.time, side.time(event)].sort((a, b) => a - b);
       side.frame.addEventListener("pointermove", (event) => {
-        if (!from) return;
-        moved = moved || Math.abs(event.clientX - from.x) > 4;
-        if (moved) sides.forEach((one) => one.mark(...ends(event)));
+        moved = moved || (from !== null && Math.abs(event.clientX - from.x) > 4);
+        if (from && moved) sides.forEach((one) => one.mark(...ends(event)));
       });
       side.frame.addEventListener("pointerup", (event) => {
         if (!from) return;
@@ -234,13 +222,13 @@ document.addEventListener("DOMContentLoaded", () => {
       });
       side.frame.addEventListener("pointercancel", () => { from = null; show(); });
     });
-    play.addEventListener("click", () => { playing ? pause() : resume(); play.focus({ preventScroll: true }); });
+    play.addEventListener("click", () => { toggle(); play.focus({ preventScroll: true }); });
     turn.addEventListener("click", () => choose(other));
     loop.addEventListener("click", () => (part ? repeat(null) : repeat(0, longest)));
     place.addEventListener("input", () => go(Number(place.value)));
     severity.addEventListener("input", () => choose(sides[Number(severity.value)]));
     const pressed = {
-      p: () => (playing ? pause() : resume()),
+      p: toggle,
       "[": () => repeat(position, part && part[1] > position ? part[1] : longest),
       "]": () => repeat(part && part[0] < position ? part[0] : 0, position),
       Escape: () => repeat(null),

@@ -45,14 +45,14 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // A value is a text or [text, small print, what it is sorted by, choice of a filter]; a row is numbers of values, then
   // that of its page and its place there.
-  const rowsOfData = ({ columns, rows, pages, linked, badge, badges }) => {
+  const rowsOfData = ({ columns, rows, pages, linked, badge, badges }, names) => {
     const values = columns.map((column) => column.map((value) => {
       const [first, lines, sort, facet] = [].concat(value);
       const key = sort ?? (isNumber(first) || !lines ? numeric(first) : `${first} ${lines}`);
       return { first, small: lines ? lines.split("\n") : [], key, facet: facet ?? first };
     }));
     const shown = ({ first, small }, column, address) => {
-      const cell = make("td", "", isNumber(first) ? { class: "sc-number" } : {});
+      const cell = make("td", "", { "data-label": names[column], ...(isNumber(first) ? { class: "sc-number" } : {}) });
       const line = make("span", column === linked || column === badge ? "" : first, { class: "sc-line" });
       if (column === linked) line.append(make("a", first, { href: address }));
       if (column === badge) line.append(make("span", first, { class: `sc-badge ${badges[first]}` }));
@@ -218,8 +218,8 @@ document.addEventListener("DOMContentLoaded", () => {
   };
 
   document.querySelectorAll("table.sc-sortable").forEach((table) => {
-    const { rows } = table.dataset;
+    const { rows } = table.dataset, names = Array.from(table.tHead.rows[0].cells, (head) => head.textContent.trim());
     if (!rows) prepare(table, Array.from(table.tBodies[0].rows, rowOfPage));
-    else window.soundcheck.load(rows, "rows", (data) => data && prepare(table, rowsOfData(data)));
+    else window.soundcheck.load(rows, "rows", (data) => data && prepare(table, rowsOfData(data, names)));
   });
 });

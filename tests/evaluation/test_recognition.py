@@ -12,7 +12,7 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
 from soundcheck.evaluation.words import cer, compare, group_rates, wer
 from soundcheck.metrics.additive import value
-from soundcheck.metrics.combinators import paired_difference, restrict
+from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.word_errors import error_rates, word_errors
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
@@ -89,9 +89,9 @@ def test_two_bootstraps_of_one_difference():
     own, theirs = texts(*["one two"] * 20, None), texts(*["one", "one two"] * 10, "three")
     rows = subset(said, Predictions(own))
     evaluation = SimpleNamespace(model="a", resample=lambda s, blocks: resample(s, blocks, 50, 0))
-    difference = paired_difference(wer(said, own), wer(said, theirs))
-    found = compare(evaluation, rows, "b", "points", difference)
-    assert found.words == 40  # the segment that one of them has no transcript of does not count
+    found = compare(evaluation, rows, "b", theirs, "Word Error Rate Difference")
+    # The segment that one of them has no transcript of does not count
+    assert found.unit == "points" and found.words == 40
     assert found.blockwise.value[0] == found.ordinary.value[0] == pytest.approx(-10 / 40)
     assert (found.blockwise.blocks[0], found.ordinary.blocks[0]) == (10, 20)
     assert [len(drawn) for drawn in found.replicates().values()] == [50, 50]

@@ -185,7 +185,7 @@ def test_groups_that_are_worse_have_their_error_profile(rng, tmp_path):
     media = MediaStore(tmp_path / "media", "media/")
     evaluation = SimpleNamespace(frame=lambda: frame, estimates=estimated, media=media)
     shown = str(group_views.error_profile(evaluation, found))
-    assert "Wrongly taken for neutral: device: &lt;b&gt; 50 % (95 % 0 to 70); device: room 0 %" in shown
+    assert "wrongly taken for neutral: device: &lt;b&gt; 50 % (95 % 0 to 70); device: room 0 %" in shown
     fair = SimpleNamespace(
         frame=lambda: frame.assign(gap_low=-1.0, gap_high=1.0), estimates=None, media=media
     )

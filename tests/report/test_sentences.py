@@ -56,20 +56,6 @@ def test_two_rules_name_the_reference_and_the_rule_of_the_suite():
     assert sentences.both_rules(next(value.itertuples())) == ""
 
 
-def test_the_value_that_fails_by_most_is_named():
-    frame = rows(
-        dict(test="Recall Per Class", value=0.39, low=0.3, high=0.48, evidence="clear fail"),
-        dict(evidence="clear pass"),
-        dict(test="Unweighted Average Precision", value=0.45, low=0.4, high=0.51),
-    )
-    told = sentences.values(frame)
-    assert told.startswith("The whole interval of 1 of 3 values fails, by most: recall per class of emotion")
-    assert "0.39 (95 % 0.30 to 0.48, 40 speakers)" in told
-    assert "40 files" in sentences.values(frame, {"demo": "file"})
-    assert sentences.values(frame.iloc[1:]).startswith("The whole interval of 1 of 2 values passes")
-    assert sentences.values(frame.iloc[:0]) == ""
-
-
 def test_a_value_is_that_of_its_row():
     frame = rows({}, dict(test="Relative Difference Per Class", label="joy", value=-0.2, low=-0.3, high=-0.1))
     place = ("demo", "emotion")

@@ -107,7 +107,7 @@ def record_of(
 def compared_models(comparisons):
     """Make records of comparisons of what their table says."""
     for (baseline, candidate), rows in comparisons.groupby(["baseline", "candidate"]):
-        about = {"name": f"{candidate} for {baseline}", "slug": "c", "baseline": baseline}
+        about = {"name": "both", "slug": "c", "baseline": baseline}
         about |= {"candidate": candidate, "status": "ok", "error": ""}
         yield about | summary_of(rows)
 

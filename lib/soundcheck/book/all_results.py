@@ -62,7 +62,7 @@ def cells(results: pd.DataFrame) -> list[dict]:
         "table",
         element("thead", element("tr", *heads)),
         element("tbody"),
-        class_="sc-table sc-sortable",
+        class_="sc-table sc-sortable sc-stacked",
         data_rows=ROWS,
     )
     shown = element("div", table, class_="sc-scroll", tabindex="0", role="group", aria_label="table")

@@ -256,7 +256,7 @@ def _content(path: Path) -> str:
 def _executed_cells(
     notebook: Path, title: str, entry: ComparisonRecord | StudyRecord, out: Path, caveats: Sequence[Caveat]
 ) -> list[dict]:
-    """Make the page of a comparison, with the way to its page for a meeting, or of a study."""
+    """Make the page of a comparison, with the way to its one-page summary, or of a study."""
     cells = executed.cells(notebook, title, entry, out)
     if isinstance(entry, ComparisonRecord):
         cells[1:1] = [pages.output(caveats_notice(caveats)), sheets.link(comparison_sheet(entry.slug))]

@@ -18,7 +18,7 @@ from soundcheck.book.overview import (
 )
 from soundcheck.common import templates
 from soundcheck.common.day import today
-from soundcheck.common.escaping import heading, shorten
+from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.report import failures, key_figures, tables, views
 from soundcheck.report.bars import state_bar
@@ -27,7 +27,7 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import mark
 from soundcheck.results.facts import ModelFacts, counts, headline
 from soundcheck.results.page_names import model_sheet, result_page
-from soundcheck.results.record import PROVENANCE, FailedInput, ModelRecord, RunRecord
+from soundcheck.results.record import PROVENANCE, FailedInput, RunRecord
 from soundcheck.results.standing import HOLLOW
 from soundcheck.results.states import FAIL, PASS
 
@@ -44,7 +44,8 @@ def model_cells(facts: ModelFacts) -> list[dict]:
         FEW_TITLE: of_few_speakers(record, facts.counted, ROOT, alone=True),
         "How good it is": figures_table(facts),
         "Values of groups and classes": parts_table(facts),
-        "About the model": about(model),
+        "About the model": templates.html("model", model=model, given=model.given(today()))
+        + tables.notes(model.notes),
         "Inputs without an answer": failures_table(model.failures) if model.failures else Html(),
     }
     notes = key_figures.standing_notes(record.figures, model.name, model.tasks)
@@ -130,28 +131,6 @@ def parts_table(facts: ModelFacts) -> Html:
     return views.table(frame, columns, first=20, filters=filters) if len(frame) else Html()
 
 
-def about(model: ModelRecord) -> Html:
-    """Say what a model is, and what became of its inputs."""
-    facts = [
-        ("name", model.name),
-        ("kind", model.kind),
-        ("source", model.target),
-        ("tasks", ", ".join(model.tasks)),
-        ("description", model.description or "–"),
-        ("license", model.license or "–"),
-        ("fingerprint", f"{model.fingerprint[:16]} of {model.fingerprint_of}"),
-        ("inputs", f"{model.inputs}, without an answer {model.failed + model.unusable}"),
-        ("answers", model.given(today())),
-    ]
-    if model.confirmed_different:
-        words = f"{model.confirmed_different} of {model.confirmed} were others now"
-        facts.append(("kept answers asked again", words))
-    if model.repeated:
-        words = f"{model.repeated_different} of {model.repeated} answers differed"
-        facts.append(("asked twice", words))
-    return definitions([fact for fact in facts if fact[1]]) + tables.notes(model.notes)
-
-
 def failures_table(entries: Sequence[FailedInput]) -> Html:
     """List inputs that a model gave no answer for."""
     columns = {
@@ -177,15 +156,6 @@ def failures_cells(record: RunRecord) -> list[dict]:
 
 def provenance_cells(record: RunRecord) -> list[dict]:
     """Make the page that says with what the book was made."""
-    facts = [
-        ("run", record.run),
-        ("seed", str(record.seed)),
-        ("replicates", str(record.replicates)),
-        ("interval", record.interval),
-        ("voices", record.voices),
-        ("digest of results.csv", record.results),
-        ("digest of the suite", record.suite["digest"]),
-    ]
     sounds = pd.DataFrame(
         [[one.kind, one.sounds, one.seconds, one.source, one.digest[:16]] for one in record.sounds],
         columns=["kind", "sounds", "seconds", "source", "digest"],
@@ -199,17 +169,12 @@ def provenance_cells(record: RunRecord) -> list[dict]:
         ),
     }
     words = "# Provenance\n\nWith what this book was made. The same suite and data give the same results."
-    checked = templates.html("provenance", manifest=MANIFEST, provenance=PROVENANCE)
-    cells = [pages.markdown(words), pages.output(definitions(facts)), pages.output(checked)]
+    top = templates.html("provenance", record=record, manifest=MANIFEST, provenance=PROVENANCE)
+    cells = [pages.markdown(words), pages.output(top)]
     for title, frame in sections.items():
         shown = pages.output(views.table(frame, {name: name for name in frame}, sortable=False))
         cells += [pages.markdown(f"## {title}"), shown] if len(frame) else []
     return cells
-
-
-def definitions(facts: list[tuple[str, str]]) -> Html:
-    """List facts with their names."""
-    return templates.html("definitions", facts=[(name, shorten(text, 1000)) for name, text in facts])
 
 
 def more_items(count: int) -> Html:

@@ -31,7 +31,7 @@ from soundcheck.results.facts import (
 from soundcheck.results.page_names import comparison_page, corpus_page, model_page, result_page
 from soundcheck.results.record import ComparisonRecord, KeyFigure, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import aspects
-from soundcheck.results.states import FAIL, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.results.states import FAIL, PASS
 
 HEADS = ("Model", "How good (95 %)", "Works worse for", "Breaks under", "Tests")
 FINDINGS, MODEL_FINDINGS, FEW, MOST_KINDS, MOST_CORPORA = (
@@ -234,34 +234,21 @@ def of_few_speakers(record: RunRecord, rows: pd.DataFrame, root: str = "", alone
 
 def unknown_groups(every: Sequence[ModelFacts]) -> Html:
     """Say by kind of group how many speakers would decide half of the tests that are inconclusive."""
-    items = []
+    found = []
     for facts in every:
         frame = facts.unknown.sort_values("needed", kind="stable")
-        frame = frame.assign(plan=[failures.planned(row.needed, row.blocks) for row in frame.itertuples()])
-        plans = [
-            f"{some(list(own['kind']), MOST_KINDS).replace('_', ' ')}: {plan}"
-            for plan, own in frame.groupby("plan", sort=False)
-        ]
-        if plans:
-            items.append(
-                ("", facts.model.name, f"{model_page(facts.model.slug)}.html", f": {'; '.join(plans)}")
-            )
-    words = "Inconclusive differences between groups, and how many speakers would decide half of them:"
-    return said(words) + templates.html("links", items=items) if items else Html()
+        plans = [failures.planned(row.needed, row.blocks) for row in frame.itertuples()]
+        kinds = frame["kind"].str.replace("_", " ")
+        by_plan = kinds.groupby(pd.Series(plans, index=frame.index, dtype=object), sort=False)
+        lines = [f"{some(list(own), MOST_KINDS)}: {plan}" for plan, own in by_plan]
+        found += [(facts.model, "; ".join(lines))] if lines else []
+    return templates.html("unknown", unknown=found) if found else Html()
 
 
 def comparisons(record: RunRecord) -> list[dict]:
     """Say of each comparison what became of the headline of the baseline, with the way to its page."""
-    items = []
-    for entry in record.comparisons:
-        number = ", ".join(f"{count} {name}" for name, count in entry.outcomes.items())
-        words = "failed to run" if entry.failed else " ".join([*entry.headlines[:1], f"Tests: {number}."])
-        named = f"{entry.candidate} for {entry.baseline}"
-        items.append(
-            ("", named if entry.name == named else entry.name, f"{page_of(entry)}.html", f" {words}")
-        )
-    shown = pages.output(templates.html("links", items=items))
-    return [pages.markdown("## Comparisons"), shown] if items else []
+    shown = pages.output(templates.html("comparisons", comparisons=record.comparisons))
+    return [pages.markdown("## Comparisons"), shown] if record.comparisons else []
 
 
 def tested(record: RunRecord, family: str) -> Html:
@@ -275,27 +262,13 @@ def tested(record: RunRecord, family: str) -> Html:
 
 def missing(record: RunRecord, results: pd.DataFrame) -> Html:
     """Count what was left out, failed or not evaluated, with the way to the details."""
-    items = []
-    for corpus in record.corpora:
-        page = f"{corpus_page(corpus.slug)}.html"
-        if count := len(corpus.unused):
-            items.append((f"{count} items of the corpus left out: ", corpus.name, page, ""))
-        items += [("", corpus.name, page, f": {note}") for note in corpus.unlabelled]
-    for model in record.models:
-        page = f"{model_page(model.slug)}.html"
-        if count := model.failed + model.unusable:
-            items.append((f"{count} of {model.inputs} inputs without an answer: ", model.name, page, ""))
-        if model.answers_of:
-            words = f"not asked in the last run, with answers of {model.answers_of}: "
-            items.append((words, model.name, page, ""))
-    items += [("notebook failed: ", one.display_name, f"{page_of(one)}.html", "") for one in record.failed]
-    found, every = counts(results), f"{EVERY}.html"
-    if found[REPORTED]:
-        items.append((f"{found[REPORTED]:,} values reported without threshold: ", "all results", every, ""))
-    if found[NOT_EVALUATED]:
-        items.append(
-            (f"{found[NOT_EVALUATED]:,} tests not evaluated, with reasons in ", "all results", every, "")
-        )
-    if not items:
-        return said("Nothing was left out, nothing failed, everything was evaluated.")
-    return templates.html("links", items=items)
+    shown = templates.html("missing", record=record, counts=counts(results))
+    nothing = said("Nothing was left out, nothing failed, everything was evaluated.")
+    return shown if "<li>" in shown else nothing
+
+
+templates.FILTERS |= {
+    "corpus_page": lambda slug: f"{corpus_page(slug)}.html",
+    "model_page": lambda slug: f"{model_page(slug)}.html",
+    "notebook_page": lambda notebook: f"{page_of(notebook)}.html",
+}

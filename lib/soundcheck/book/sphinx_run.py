@@ -1,7 +1,7 @@
 """Runs Jupyter Book and Sphinx in a process of its own, on the doctrees of the last build if these are good.
 
 Sphinx reads pages again whose files are newer, and nothing else. So whatever pages take from each other
-(configuration, contents, titles, written pages, versions of packages) is in one digest, and with another one
+(configuration, contents, titles, citations, versions of packages) is in one digest, and with another one
 a build begins anew.
 """
 
@@ -25,7 +25,8 @@ YOUNG = 50_000  # objects after which Python looks for those that refer to each 
 SECRET = re.compile("TOKEN|KEY|SECRET|PASS")  # in names of environment variables
 # An extension of Jupyter Book does not say whether pages can be read in parallel; they are read one by one.
 _SERIAL = ("is safe for parallel reading", "doing serial read")
-_TITLE = re.compile(r'"source": "(# [^\n"]*)')
+# What other pages show of a page: headings, of notebooks the title, and citations.
+_SHARED = re.compile(r"""^#+ .*$|"source": "(?:# [^\n"]*)|\{cite[^}]*\}`[^`]*`""", re.MULTILINE)
 
 
 def build(source: Path, work: Path, log: Path, jobs: int, made_with: str) -> Problem | None:
@@ -63,10 +64,9 @@ def _key(source: Path, made_with: str) -> str:
     parts = [str(source), made_with]
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source).as_posix()
-        if path.suffix == ".ipynb":
-            titles = _TITLE.findall(path.read_text(encoding="utf-8"))
-            parts.append(f"{name} {titles[:1]}")
-        elif path.suffix in (".md", ".yml", ".bib", ".svg"):
+        if path.suffix in (".ipynb", ".md"):
+            parts.append(f"{name} {_SHARED.findall(path.read_text(encoding='utf-8'))}")
+        elif path.suffix in (".yml", ".bib"):
             parts.append(f"{name} {files.digest(path)}")
     return files.digest("\n".join(parts))
 

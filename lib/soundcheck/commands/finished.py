@@ -182,10 +182,10 @@ def sheet(
     pdf: bool,
     text: Path | None,
 ) -> NoReturn:
-    """Write the page for a meeting about a model of RESULTS, the output folder of a run.
+    """Write the one-page summary of a model of RESULTS, the output folder of a run.
 
-    One HTML file without anything outside, sounds included, that prints on one or two pages: the verdict in
-    three lines, what holds, what could not be concluded, what became of it since the last release.
+    One HTML file without anything outside, sounds included, that prints on one or two pages: how good it is,
+    what fails, values by group and class, what could not be concluded, what changed since the last release.
 
     Exit code 0: written. 2: the results cannot be used, nothing was written.
     """

@@ -1,1 +1,1 @@
-"""What leaves the book: cards, records and the page for a meeting, all computed from a finished run alone."""
+"""What leaves the book: cards, records and the one-page summary, all computed from a finished run alone."""

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from soundcheck.common.wording import counted
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.report.formats import Cell, digits_for, number, significant, span, two_lines
-from soundcheck.report.html import Html, element, folded
-from soundcheck.report.names import label, measure
+from soundcheck.report.formats import Cell, digits_for, number, span, two_lines
+from soundcheck.report.html import Html, element, join
 from soundcheck.results.verdict import NOT_ADJUSTED
 
 MOST_LEFT, LEAST_STAYS = 1 / 3, 2 / 3
@@ -57,8 +55,9 @@ def adjusted_cell(row: object) -> Cell:
         return Cell(element("small", f"– {why}", class_="sc-line", limit=None))
     digits = digits_for(row.adjusted, row.adjusted_low, row.adjusted_high)
     shown = two_lines(number(row.adjusted, digits), span(row.adjusted_low, row.adjusted_high, digits))
-    matched = element("small", f"{100 * row.counterpart:.0f} % matched", class_="sc-line")
-    return Cell(shown + matched, row.adjusted, "sc-number")
+    further = filter(None, (f"{100 * row.counterpart:.0f} % matched", in_short(row)))
+    lines = join(element("small", line, class_="sc-line", limit=None) for line in further)
+    return Cell(shown + lines, row.adjusted, "sc-number")
 
 
 def in_short(row: object) -> str:
@@ -77,34 +76,11 @@ def in_short(row: object) -> str:
     return f"part of the difference goes with {what}"
 
 
-def adjusted_words(row: object) -> str:
-    """Say what an adjusted difference means, with both numbers; ``""`` as :func:`in_short`.
-
-    ``most of the difference goes with the signal-to-noise ratio: 0.21 plain, 0.030 (−0.040 to 0.10) if both
-    had the same; 93 % of the group could be matched``
-    """
-    if not (found := in_short(row)):
-        return ""
-    bounds = " to ".join(
-        significant(end) for end in (row.adjusted_low, row.adjusted_high) if not pd.isna(end)
-    )
-    left = f"{significant(row.adjusted)} ({bounds or 'no interval'}) if both had the same"
-    matched = f"{100 * row.counterpart:.0f} % of the group could be matched"
-    return f"{found}: {significant(row.gap)} plain, {left}; {matched}"
-
-
 def notes_below(frame: pd.DataFrame) -> Html:
-    """Say below a table what its adjusted differences are, and what the certain ones mean."""
-    adjusted = frame[frame["adjusted"].notna()]
-    items, several = [], adjusted["corpus"].nunique() > 1
-    for row in adjusted.sort_values("gap", key=abs, ascending=False, kind="stable").itertuples():
-        if words := adjusted_words(row):
-            place = [row.corpus] * several + [row.task, measure(row.test), label(row.group), label(row.label)]
-            items.append(element("li", f"{' · '.join(filter(None, place))}: {words}.", limit=None))
-    names = dict.fromkeys(filter(None, map(adjusted_columns, adjusted["adjusted_by"])))
-    about = element("p", ABOUT.format(what=" or ".join(names) or "conditions"), class_="sc-note", limit=None)
-    what = f"What becomes of {counted(len(items), 'difference')} beyond the margin"
-    return about + (folded(what, [element("ul", *items)]) if items else Html())
+    """Say below a table what its adjusted differences are."""
+    names = dict.fromkeys(filter(None, map(adjusted_columns, frame["adjusted_by"].fillna(""))))
+    about = ABOUT.format(what=" or ".join(names) or "conditions")
+    return element("p", about, class_="sc-note", limit=None)
 
 
 def _certain(row: object) -> bool:

@@ -17,11 +17,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from soundcheck.common.wording import counted
+from soundcheck.evaluation import words
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups
 from soundcheck.evaluation.measure_sets import TAKEN_FOR, least_per_bin, least_predictions
 from soundcheck.metrics.regression import BINS, bin_numbers
 from soundcheck.report import compared_examples, examples, failures, figures, states, tables, views
+from soundcheck.report import words as word_views
 from soundcheck.report.estimate_tables import estimate_cell, measured, written
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element, folded, join
@@ -35,8 +37,8 @@ MOST_LINES = 18  # of a figure that is shown at once, titles included; other mea
 MOST_GROUPS = 24  # of a panel
 MOST_ROWS = 30  # of tables
 HOW_TO_READ = (
-    "Line: 95 % interval of the group's own value, segments in brackets. Grey mark: what the group is "
-    "compared with; grey band: the margin around it. Words: the interval of the difference."
+    "Line: 95 % interval of the group's own value, segments or trials in brackets. Grey mark: what the group "
+    "is compared with; grey band: the margin around it. Words: the interval of the difference."
 )
 _PLACE = ["corpus", "task", "measure", "label", "part"]
 _COMPARED = ["others_value", "gap", "matters", "evidence", "mirrors", "excess"]
@@ -138,30 +140,38 @@ def described(frame: pd.DataFrame) -> str:
 
 
 def error_profile(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
-    """Show what segments are wrongly taken for, where the classes of a group are recognised worse."""
+    """Show which errors groups have, where one is worse: of words by kind, of classes what is predicted."""
     rows = evaluation.frame()
     rows = rows[rows["gap"].abs().gt(rows["matters"]) & (rows["gap_low"] * rows["gap_high"]).gt(0)]
     worse = set(zip(rows["corpus"], rows["task"], rows["group"], strict=True))
     shown = []
     for one in found:
-        subset, parts = one.subset, {f"{one.column}: {name}": mask for name, mask in one.masks.items()}
-        places = {(subset.corpus, subset.task.name, part) for part in parts}
-        if subset.truth is None or not subset.task.classes or not places & worse:
+        task, corpus = one.subset.task, one.subset.corpus
+        if not {(corpus, task.name, f"{one.column}: {name}") for name in one.names} & worse:
             continue
-        measures = {f"{name}{BALANCED * subset.balanced}": own for name, own in TAKEN_FOR.items()}
-        frame = evaluation.estimates(subset, measures, parts)
-        ends = frame.groupby("label")["value"].agg(["max", "min"])
-        spread = frame["label"].map(ends["max"] - ends["min"])
-        frame = frame.iloc[np.lexsort((-frame["value"], frame["label"], -spread))]
-        frame = frame.assign(group=frame["part"].map(label))
-        frame["name"] = frame["label"] + ", " + frame["group"]
-        most = frame[frame["label"].eq(frame["label"].iloc[0])].iloc[[0, -1]]
-        each = [f"{row.group} {written(row)}" for row in most.itertuples()]
-        figure = views.forest(frame, unit="share of a group's segments that is wrongly taken for the class")
-        alt = f"Wrong predictions by {one.column}, {_place(one)}"
-        text = f"Wrongly taken for {most['label'].iloc[0]}: {'; '.join(each)}"
-        shown.append(figures.show(evaluation.media, figure, alt, finding=text))
-    return join([element("h3", "What wrong predictions are"), *shown]) if shown else Html()
+        if task.is_transcription:
+            profile = words.error_profile(evaluation, one.everything, {one.column: one.names})
+            shown.append(word_views.error_profile(evaluation, profile))
+        elif task.classes and one.subset.truth is not None:
+            shown.append(_taken_for(evaluation, one))
+    return join([element("h3", "Which errors"), *shown]) if shown else Html()
+
+
+def _taken_for(evaluation: Evaluation, one: Groups) -> Html:
+    measures = {f"{name}{BALANCED * one.subset.balanced}": own for name, own in TAKEN_FOR.items()}
+    parts = {f"{one.column}: {name}": mask for name, mask in one.masks.items()}
+    frame = evaluation.estimates(one.subset, measures, parts)
+    ends = frame.groupby("label")["value"].agg(["max", "min"])
+    spread = frame["label"].map(ends["max"] - ends["min"])
+    frame = frame.iloc[np.lexsort((-frame["value"], frame["label"], -spread))]
+    frame = frame.assign(group=frame["part"].map(label))
+    frame["name"] = frame["label"] + ", " + frame["group"]
+    most = frame[frame["label"].eq(frame["label"].iloc[0])].iloc[[0, -1]]
+    each = [f"{row.group} {written(row)}" for row in most.itertuples()]
+    figure = views.forest(frame, unit="share of a group's segments that is wrongly taken for the class")
+    alt = f"Wrong predictions by {one.column}, {_place(one)}"
+    text = f"{_place(one)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(each)}"
+    return figures.show(evaluation.media, figure, alt, finding=text)
 
 
 def speaker_tables(found: Mapping[str, pd.DataFrame]) -> Html:
@@ -225,6 +235,8 @@ def label_shares(found: Iterable[Groups]) -> Html:
                 truth = bin_numbers(truth)
             row |= {f"{name}, %": number(100 * np.mean(truth == own), 0) for own, name in names.items()}
             rows.setdefault(_place(one), []).append(row)
+    if not rows:
+        return element("p", "There are no labels.")
     return join(
         views.table(pd.DataFrame(own), {name: name for name in own[0]}, caption=f"Labels: {place}")
         for place, own in rows.items()
@@ -286,7 +298,9 @@ def not_compared(evaluation: Evaluation) -> Html:
     frame = frame.assign(measure=frame.apply(measured, axis=1) if len(frame) else "")
     columns = {"corpus": "corpus", "task": "task", "group": "part", "measure": "measure"}
     columns |= {"value": estimate_cell, "segments": "segments"}
-    return views.table(frame, columns, first=MOST_ROWS) if len(frame) else Html()
+    if frame.empty:
+        return element("p", "All groups are compared.")
+    return views.table(frame, columns, first=MOST_ROWS)
 
 
 def segments(evaluation: Evaluation, found: Iterable[Groups], *, labels: bool = True) -> Html:

@@ -41,7 +41,7 @@ def intervals(evaluation: Evaluation) -> None:
     """Draw all values with their intervals and thresholds."""
     frame = evaluation.frame()
     alt = f"Values with 95 % intervals and thresholds; {figures.described(frame)}"
-    show(evaluation, figures.intervals(frame), alt, sentences.values(frame, evaluation.block_names))
+    show(evaluation, figures.intervals(frame), alt)
 
 
 def speakers(subsets: Sequence[tuple[Subset, SpeakerValues]]) -> None:

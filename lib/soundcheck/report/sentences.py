@@ -6,23 +6,16 @@ so nothing here claims it, but for :func:`both_rules`. Sentences have no full st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 import pandas as pd
 
-from soundcheck.common.wording import counted
 from soundcheck.evaluation.subset import Subset
 from soundcheck.report import failures
 from soundcheck.report.formats import estimate, rule, significant
 from soundcheck.report.names import in_words, label, sentence
 from soundcheck.report.style import label as shortened
-from soundcheck.results.facts import by_excess
 from soundcheck.results.states import FAIL, PASS
-from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS
 from soundcheck.statistics.rules import GAP_RULES
 
-_SPEAKERS: Mapping[str, str] = MappingProxyType({})
 _ENDS = ["value", "low", "high"]
 
 
@@ -43,23 +36,6 @@ def both_rules(row: object) -> str:
     size = f"{significant(abs(row.gap))}, {'more than' if row.state == FAIL else 'within'} the margin of"
     differs = f"{failures.subject(row)} differs from that of {against} by {size} {significant(row.matters)}"
     return f"{'passes' if row.passed else 'fails'} {kind} ({rule(row)}); {differs}"
-
-
-def values(frame: pd.DataFrame, blocks: Mapping[str, str] = _SPEAKERS) -> str:
-    """Say how many values fail with their whole interval, and which one by most.
-
-    ``blocks`` says of a corpus what was resampled, in the singular; of others it is ``"speaker"``.
-    """
-    surely = frame[frame["evidence"].eq(CLEAR_FAIL)]
-    judged = frame["passed"].notna().sum()
-    if not judged:
-        return ""
-    if surely.empty:
-        passing = frame["evidence"].eq(CLEAR_PASS).sum()
-        return f"The whole interval of {passing} of {counted(judged, 'value')} passes, of none it fails"
-    worst = next(by_excess(surely).itertuples())
-    about = failures.sentence(worst, blocks.get(worst.corpus, "speaker"))
-    return f"The whole interval of {len(surely)} of {counted(judged, 'value')} fails, by most: {about}"
 
 
 def value(frame: pd.DataFrame, test: str, corpus: str, task: str, named: str | None = "") -> str:

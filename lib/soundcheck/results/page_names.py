@@ -26,10 +26,10 @@ def comparison_page(slug: str) -> str:
 
 
 def model_sheet(slug: str) -> str:
-    """Name the page for a meeting about a model."""
+    """Name the one-page summary of a model."""
     return f"sheets/{slug}"
 
 
 def comparison_sheet(slug: str) -> str:
-    """Name the page for a meeting about a comparison."""
+    """Name the one-page summary of a comparison."""
     return f"sheets/comparisons/{slug}"

@@ -313,7 +313,7 @@ class Suite:
     title, seed, replicates, interval
         As written or default.
     handbook
-        Address of the handbook, to which reports link; ``None`` = they only name it.
+        Address of the handbook, to which reports link; empty = they only name it.
     families
         Names of the families to run.
     corpora, models, comparisons
@@ -387,7 +387,7 @@ class Suite:
     """
 
     title: schema.Title = "Soundcheck"
-    handbook: schema.Address | None = None
+    handbook: schema.Address = ""
     seed: schema.whole(0, 2**32 - 1) = 0
     replicates: schema.whole(100, 100_000) = 1000
     interval: schema.choice(*INTERVALS) = "t"

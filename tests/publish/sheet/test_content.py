@@ -60,7 +60,7 @@ def test_what_stands_on_it(sheet, tmp_path):
     seen = Seen(text)
     for told in (
         *("How good.", "m is better than chance", "1 of 2 tests fails", "c (200 segments"),
-        *("arousal of german speakers", "0.30, others 0.48", "−0.18 (−0.32 to −0.11)", "±0.075"),
+        *("arousal of german speakers", "0.30, the others 0.48", "−0.18 (−0.32 to −0.11)", "±0.075"),
         *("✓ 1 pass", "✗ 1 fail", "Against the last release", "Worse on 1 of 9 tests.", "recall"),
         *("a.wav under Noise: 1 → 2", "results.csv, SHA-256", "Soundcheck 0.1.0"),
     ):

@@ -1,1 +1,1 @@
-"""The page for a meeting: its content, as HTML and as PDF."""
+"""The one-page summary of a model or a comparison: its content, as HTML and as PDF."""

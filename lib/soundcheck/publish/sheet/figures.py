@@ -13,7 +13,6 @@ from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.verdict_lines import plain
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import significant
-from soundcheck.report.names import in_words, label
 from soundcheck.report.style import svg
 from soundcheck.report.views import forest
 from soundcheck.results.contrast import BETTER, WORSE
@@ -48,11 +47,9 @@ def model_pictures(facts: ModelFacts) -> list[Picture]:
     rows = findings(rows[rows["group"].ne("") & rows["gap_low"].notna() & rows["matters"].notna()])
     columns = {"gap": "value", "gap_low": "low", "gap_high": "high", "matters": "margin"}
     rows = rows.head(MOST_ROWS).drop(columns=[*columns.values()], errors="ignore").rename(columns=columns)
-    pairs = zip(rows["group_value"], rows["others_value"], strict=True)
-    values = [f"{significant(own)}, others {significant(others)}" for own, others in pairs]
     title = "Largest differences of groups, 95 % intervals; grey: margin"
     unit = "below the others  ←  difference  →  above the others"
-    return [*_values(facts), *_differences(title, rows, values, unit)]
+    return [*_values(facts), *_differences(title, rows, unit)]
 
 
 def comparison_pictures(frame: pd.DataFrame, facts: ModelFacts) -> list[Picture]:
@@ -62,22 +59,26 @@ def comparison_pictures(frame: pd.DataFrame, facts: ModelFacts) -> list[Picture]
     rows = known.assign(rank=rank, value=known["difference"]).sort_values(["rank", "p_value"], kind="stable")
     rows["state"] = rows["outcome"].map({WORSE: FAIL, BETTER: PASS}).fillna(INCONCLUSIVE)
     rows = rows.head(MOST_ROWS)
-    pairs = zip(rows["baseline_value"], rows["candidate_value"], strict=True)
-    values = [f"{significant(before)} → {significant(after)}" for before, after in pairs]
     title = f"The {len(rows)} surest of {len(known)} differences, 95 % intervals; ✗ worse, ✓ better"
-    return [*_differences(title, rows, values, "candidate − baseline"), *_values(facts)]
+    return [*_differences(title, rows, "candidate − baseline"), *_values(facts)]
 
 
-def _differences(title: str, rows: pd.DataFrame, values: list[str], unit: str) -> list[Picture]:
+def _differences(title: str, rows: pd.DataFrame, unit: str) -> list[Picture]:
     names, words, told = [], [], []
-    for row, value in zip(rows.itertuples(), values, strict=True):
-        task = "" if row.task in failures.SINGLE else row.task
-        names.append(" · ".join(filter(None, (label(row.group), task))))
-        test = in_words(row.test).removesuffix(" difference")
-        words.append(f"{' '.join(filter(None, (test, label(row.label))))}: {value}")
+    for row in rows.itertuples():
+        measured = failures.measured(row)
+        names.append(failures.people(row.group) if row.group else measured)
+        of_groups = f"{measured}: {both_values(row)}" if "group_value" in rows else measured
+        words.append(of_groups if row.group else "")
         told.append(f"{plain(failures.subject(row))} {significant(row.value)} ({row.state})")
     shown = rows.assign(name=names, words=words, reference=0.0)
     return [_picture(title, "; ".join(told), forest(shown, unit=unit))] if names else []
+
+
+def both_values(row: object) -> str:
+    """Write the values of a group and of those it is compared with."""
+    own, other = (failures.amount(row, value) for value in (row.group_value, row.others_value))
+    return f"{own}, {failures.others(row)} {other}"
 
 
 def _values(facts: ModelFacts) -> list[Picture]:

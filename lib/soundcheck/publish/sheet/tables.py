@@ -15,8 +15,9 @@ from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
 from soundcheck.publish.facts import ModelFacts
+from soundcheck.publish.sheet.figures import both_values
 from soundcheck.report import failures, key_figures
-from soundcheck.report.formats import estimate, significant
+from soundcheck.report.formats import estimate
 from soundcheck.report.names import label
 from soundcheck.results import worse
 from soundcheck.results.compared import read_comparison
@@ -24,7 +25,6 @@ from soundcheck.results.conclusion import conclusion
 from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.facts import headline
 from soundcheck.results.finished_run import FinishedRun
-from soundcheck.statistics.rules import WITHIN
 
 MOST_ROWS = 8
 MOST_UNKNOWN = 5
@@ -69,27 +69,26 @@ def failing(facts: ModelFacts) -> Iterator[Table]:
 
 
 def _finding(row: object) -> tuple[str, ...]:
-    what, value, difference = failures.subject(row), _estimate(row.value, row.low, row.high), ""
-    limit = f"{'±' if row.rule == WITHIN else f'{row.rule} '}{significant(row.threshold)}"
+    what, limit = failures.subject(row), failures.limit(row).removeprefix("has to be ")
+    value, difference = _with_interval(row, failures.amount(row, row.value), row.low, row.high), ""
     if row.test == failures.SEARCHED and row.skipped:
         what, value, limit = f"groups worse off in {row.task}: {row.skipped}", f"{row.value:g}", ""
     elif row.group and not pd.isna(row.gap):
         sample = failures.few(row)
         low, high = (row.gap_low_sample, row.gap_high_sample) if sample else (row.gap_low, row.gap_high)
-        value = f"{significant(row.group_value)}, others {significant(row.others_value)}"
-        difference = _estimate(row.gap, low, high)
-        limit = "" if pd.isna(row.matters) else f"±{significant(row.matters)}"
+        value, difference = both_values(row), _with_interval(row, failures.points(row, row.gap), low, high)
+        limit = "" if pd.isna(row.matters) else f"within ±{failures.points(row, row.matters)}"
     elif not pd.isna(row.before):
-        difference = value
-        value = f"{row.measure} {significant(row.before)} → {significant(row.after)}"
+        measure, change = failures.before_and_after(row)
+        difference, value = value, f"{measure} {change.partition(' under ')[0]}"
     more = getattr(row, "more", 0)
     about = [f"accepted: {row.accepted}" if row.accepted else ""]
     about.append(f"and {counted(more, 'more measure')}" if more else "")
     return ", ".join(filter(None, [what, *about])), value, difference, limit, f"{row.blocks:,}"
 
 
-def _estimate(value: float, low: float, high: float, *, percent: bool = False) -> str:
-    return estimate(value, low, high, percent=percent).replace("(95 % ", "(")
+def _with_interval(row: object, written: str, low: float, high: float) -> str:
+    return f"{written} ({failures.span(row, low, high).removeprefix('95 % ')})"
 
 
 def values(facts: ModelFacts) -> Iterator[Table]:
@@ -118,7 +117,8 @@ def _cell(row: object) -> str:
         return ""
     few = pd.isna(row.low) and not pd.isna(row.low_sample)
     low, high = (row.low_sample, row.high_sample) if few else (row.low, row.high)
-    return _estimate(row.value, low, high, percent=row.title in key_figures.RATES) + ("*" if few else "")
+    found = estimate(row.value, low, high, percent=row.title in key_figures.RATES)
+    return found.replace("(95 % ", "(") + ("*" if few else "")
 
 
 def unknown(facts: ModelFacts) -> Table:
@@ -128,7 +128,7 @@ def unknown(facts: ModelFacts) -> Table:
     lines = []
     for one in facts.unknown.head(MOST_UNKNOWN).itertuples():
         row = None if one.row == -1 else facts.rows.loc[one.row]
-        bound = "" if row is None else f"{significant(abs(row.bound))}: {failures.subject(row)}"
+        bound = "" if row is None else f"{failures.points(row, abs(row.bound))}: {failures.subject(row)}"
         plan = "" if pd.isna(one.needed) else failures.planned(one.needed, one.blocks)
         lines.append((one.kind, f"{one.tests}", bound, plan))
     columns = ["groups by", "inconclusive", "difference not excluded", "speakers to decide half of them"]
@@ -164,9 +164,10 @@ def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> Table
     found = found.sort_values("outcome", ascending=False, kind="stable")  # worse before better
     lines = []
     for row in found.groupby("outcome", sort=False).head(MOST_CHANGES).itertuples():
-        change = f"{significant(row.baseline_value)} → {significant(row.candidate_value)}"
-        difference = _estimate(row.difference, row.low, row.high).removesuffix(" (no interval)")
-        lines.append((row.outcome, failures.subject(row), change, difference))
+        before, after = (failures.amount(row, one) for one in (row.baseline_value, row.candidate_value))
+        difference = _with_interval(row, failures.points(row, row.difference), row.low, row.high)
+        difference = difference.removesuffix(" (no interval)")
+        lines.append((row.outcome, failures.subject(row), f"{before} → {after}", difference))
     none = ["No test is better or worse; that is not the same as no difference."]
     columns = ["", "what", "before → after", "difference (95 %)"]
     return _shortened(title, columns, lines, len(found), notes or ([] if lines else none))
