@@ -231,6 +231,7 @@ def test_a_family_of_ones_own(tmp_path):
         ("    source: words\n", "", "tests.'Mean Value'.source: the key is missing"),
         ("    source: words\n", "    source: words\n    source: words\n", "on line 10 and line 11"),
         ("    source: words\n", "    source: words\n  Mean Value: {}\n", "on line 6 and line 11"),
+        ("family: mine", "family: mine\nheadline: [Mean]", "'Mean' is none of the tests.*Mean Value"),
         ("family: mine", "family: other", "line 1, family: 'other' is not the name of the file. Write mine"),
         (
             "[regression]",
