@@ -14,7 +14,7 @@ from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.speakers import SpeakerValues
-from soundcheck.report import figures, sentences, tables
+from soundcheck.report import figures, tables
 from soundcheck.report.names import remark
 from soundcheck.report.verdict_tables import verdict_table
 
