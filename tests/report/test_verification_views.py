@@ -127,7 +127,7 @@ def test_long_curves_are_thinned_where_they_are_seen():
 
 
 def test_curves_are_distinguished_without_colours():
-    figure = det_figure({f"change {n}": entry(n, 300, 4 - 0.3 * n) for n in range(9)}, bands=False)
+    figure = det_figure({f"change {n}": entry(n, 300, 4 - 0.3 * n) for n in range(9)})
     curves = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 50]
     assert len({str(line._dash_pattern) for line in curves}) == 8
     names = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -137,8 +137,8 @@ def test_curves_are_distinguished_without_colours():
 
 
 @pytest.mark.parametrize("bands", [True, False])
-def test_bands_can_be_left_out(bands):
-    figure = det_figure({"clean": entry(0), "noise": entry(1)}, bands=bands)
+def test_bands_are_drawn_where_they_are_known(bands):
+    figure = det_figure({"clean": entry(0, band=bands), "noise": entry(1, band=bands)})
     assert len(figure.axes[0].collections) == 2 * bands
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names.count("95 % interval") == bands

@@ -181,8 +181,8 @@ class Sweep:
             self.evaluation.note(f"{subset.corpus}: {without}; left out")
         if lost := self.lost(subset, there):
             of = len(self.every) * int(there.sum())
-            told = f"{lost} of {of} {self.predictions} under changes are missing; {self.count_as}"
-            self.evaluation.note(f"{subset.corpus}: {told}")
+            what = f"{lost} of {of} {self.predictions} under changes are missing; {self.count_as}"
+            self.evaluation.note(f"{subset.corpus}: {what}")
 
     def lost(self, subset: Subset, there: np.ndarray) -> int:
         """Count the predictions of some rows that are missing under changes."""
@@ -277,7 +277,7 @@ class Sweep:
 
 
 class WordSweep(Sweep):
-    """Word error rates; of characters where words of some references are not told apart by blanks.
+    """Word error rates; of characters where blanks do not separate the words of some references.
 
     A change is additive in its errors, so that the bootstrap is paired.
     """

@@ -126,11 +126,13 @@ def step_curves(
     """Draw curves, a panel a series and corpus, and give their numbers behind a line that opens them."""
     if not curves:
         return
-    frame = pd.concat([own.assign(change=series.name, axis=series.axis) for series, own in curves])
+    parts = [own.assign(change=series.name, axis=series.axis) for series, own in curves]
+    frame = pd.concat(parts, ignore_index=True)
     frame["panel"] = frame["corpus"] + ", " + frame["change"] + ": " + frame["axis"]
     figure = views.lines(frame, "step", hue="task", panels="panel", xlabel="mild → severe", ylabel=what)
     changes = ", ".join(frame["change"].unique())
-    page.show(evaluation, figure, f"{what.capitalize()} from mild to severe: {changes}")
+    alt = f"{what.capitalize()} from mild to severe: {changes}"
+    page.show(evaluation, figure, alt, _largest_change(frame))
     blocks = evaluation.block_names
     columns = {
         **{name: name for name in ("corpus", "change", "task", "step")},
@@ -140,6 +142,17 @@ def step_curves(
     }
     numbers = views.table(frame, columns, caption=f"{what.capitalize()} at each step")
     display(folded("All steps in numbers", [numbers]))
+
+
+def _largest_change(frame: pd.DataFrame) -> str:
+    """Say which step moves a value furthest from the first one of its curve."""
+    first = frame.groupby(["corpus", "change", "task"], sort=False)["value"].transform("first")
+    moved = (frame["value"] - first).abs()
+    if not moved.max() > 0:
+        return "No step changes anything"
+    row, before = frame.loc[moved.idxmax()], first[moved.idxmax()]
+    values = f"{number(before, 2)} → {number(row['value'], 2)}"
+    return f"Largest change: {row['task']} {values} under {row['change']} {row['step']}"
 
 
 def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:

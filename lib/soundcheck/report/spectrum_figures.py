@@ -21,8 +21,8 @@ _STYLES = ("-", "--", "-.", ":")
 
 def spectra(signals: Mapping[str, np.ndarray], sampling_rate: int) -> Figure:
     """Draw the mean magnitude spectra of signals, brought to the same root mean square; silent ones not."""
-    heard = {name: signal / rms(signal) for name, signal in signals.items() if rms(signal)}
-    return _drawn({name: _spectrum(signal, sampling_rate) for name, signal in heard.items()}, sampling_rate)
+    audible = {name: signal / rms(signal) for name, signal in signals.items() if rms(signal)}
+    return _drawn({name: _spectrum(signal, sampling_rate) for name, signal in audible.items()}, sampling_rate)
 
 
 def magnitude_responses(filters: Mapping[str, np.ndarray], sampling_rate: int) -> Figure:

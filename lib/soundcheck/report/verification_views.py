@@ -52,7 +52,7 @@ _TITLES = {
 }
 
 
-def det_figure(curves: Mapping[str, Mapping[str, object]], *, bands: bool = True) -> Figure:
+def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
     """Draw detection error trade-offs, on axes on which normally distributed scores give straight lines.
 
     Martin et al. (1997), The DET curve in assessment of detection task performance.
@@ -63,8 +63,6 @@ def det_figure(curves: Mapping[str, Mapping[str, object]], *, bands: bool = True
         Name -> what :func:`soundcheck.evaluation.trials.det_curves` gives: ``far`` and ``frr``, ``(T,)``
         each; ``equal``, a rate; ``minimum``, FAR and FRR where the cost is lowest; and, if known, ``rates,
         low, high``, the 95 % interval of the FRR at some FAR. The first 8 are drawn.
-    bands
-        Whether to draw the intervals.
     """
     shown = dict(list(curves.items())[:MOST_CURVES])
     limits = _limits(shown)
@@ -78,7 +76,7 @@ def det_figure(curves: Mapping[str, Mapping[str, object]], *, bands: bool = True
         for n, (line, (name, entry)) in enumerate(zip(list(axes.lines), shown.items(), strict=True)):
             style = {"color": PALETTE[n], "linestyle": _LINES[n], "linewidth": 1.6}
             line.set(label=f"{label(name)}, EER {100 * entry['equal']:.3g} %", **style)
-            if bands and "rates" in entry:
+            if "rates" in entry:
                 ends = [ndtri(_inside(entry[end])) for end in ("rates", "low", "high")]
                 axes.fill_between(*ends, color=PALETTE[n], alpha=0.18, lw=0, label="95 % interval")
             for kind, (marker, meaning) in _MARKS.items():
@@ -123,10 +121,11 @@ def _thin(entry: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def show_curves(evaluation: Evaluation, curves: Mapping[str, Mapping[str, object]], what: str) -> None:
-    """Show detection error trade-offs; of several only those without bands can be told apart."""
-    named = [f"{name} {100 * one['equal']:.3g} %" for name, one in curves.items()]
-    finding = f"Equal error rate: {', '.join(named)}" if named else ""
-    page.show(evaluation, det_figure(curves), f"Detection error trade-off, {what}", finding)
+    """Show detection error trade-offs below their equal error rates."""
+    if curves:
+        rates = ", ".join(f"{name} {100 * one['equal']:.3g} %" for name, one in curves.items())
+        alt = f"Detection error trade-off, {what}"
+        page.show(evaluation, det_figure(curves), alt, f"Equal error rate: {rates}")
 
 
 def score_histograms(
