@@ -236,11 +236,11 @@ def test_a_table_of_a_run_gives_the_same(run):
 
 def test_the_page_shows_it(run):
     page = (run[0] / "out" / "html" / "results" / "bold" / "correctness_calibration.html").read_text("utf-8")
-    groups = ("The same for groups and under noise", "Noise 0", "sex: female")
+    groups = ("Groups and steps of changes", "Noise 0", "sex: female")
     for told in (
         *groups,
         "Reliability diagram",
         "calibration error as computed",
-        "sure that it is",
+        "% confident of",
     ):
         assert told in page

@@ -73,7 +73,7 @@ def grown(tmp_path_factory, command):
 
 def test_threshold_and_method_page(grown):
     before = grown.times()
-    grown.edit(THRESHOLDS, "thresholds: {arousal: 0.5", "thresholds: {arousal: 0.45")
+    grown.edit(THRESHOLDS, "threshold: 0.5", "threshold: 0.45")
     small = grown.run()
     kept = {name for name, time in grown.times().items() if before.get(name) == time}
     assert "corpora/tones.html" in kept

@@ -300,7 +300,7 @@ def test_everybody_says_what_is_shown(project, frame, undrawn):
     groups = page(folder, "results/table/fairness_groups")
     assert "○ reported" in groups and "feeling" in groups
     language = page(folder, "results/table/fairness_language")
-    assert "○ reported" in language and "difference and 95 % interval" in language
+    assert "○ reported" in language and "difference (95 %)" in language
     comparison = pd.read_csv(folder / "out" / "comparisons.csv")
     recall = comparison[comparison["test"].eq("Unweighted Average Recall")].iloc[0]
     assert recall["outcome"] == "better" and recall["skipped"].startswith("thresholds differ: ")

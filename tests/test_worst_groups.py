@@ -172,7 +172,7 @@ def test_the_page_says_what_was_looked_at_and_lets_it_be_heard(run):
     folder, _, _ = run
     shown = page_of(folder, "uneven")
     assert PHONE not in shown and "sex: female × device: &lt;b&gt;phone&lt;/b&gt;" in shown
-    assert "passed over: it has 60 values, more than 50" in shown
+    assert "left out: it has 60 values, more than 50" in shown
     assert shown.count("<audio") >= 8 and "How much higher the mean absolute error of" in shown
     assert "of 100 simulated corpora of 60 speakers" in shown
     nothing = page_of(folder, "even")

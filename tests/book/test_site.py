@@ -10,6 +10,7 @@ from soundcheck.book.site import into_place, lay_out, signature
 KEPT = ["index.html", "_static/scripts/theme.js", "_static/scripts/theme.js.LICENSE.txt"]
 DROPPED = [
     "_static/scripts/theme.js.map",
+    "_static/scripts/fontawesome.js",
     "_static/locales/de/LC_MESSAGES/booktheme.mo",
     ".buildinfo",
 ]

@@ -30,14 +30,14 @@ def test_a_failure_and_an_inconclusive_test(lines):
         "(95 % 0.57 to 0.66, 20 speakers; chance 0)."
     )
     assert fails == (
-        "What fails: 1 of 3 tests fails; the largest about fairness: mean value of arousal of german "
+        "What fails: 1 of 3 tests fails; the largest about fairness: arousal of german "
         "speakers is 0.30 against 0.48 of the others (difference −0.18, 95 % −0.32 to −0.11, 10 speakers, "
         "surely beyond the margin of 0.075). "
         "1 pass, 1 fail, 1 inconclusive, 0 not evaluated, 0 reported."
     )
     assert left == (
         "What could not be concluded: 1 test is inconclusive: a difference of up to 0.21 is not excluded "
-        "(mean value of arousal of french speakers)."
+        "(arousal of french speakers)."
     )
 
 
@@ -50,7 +50,7 @@ def test_the_largest_is_the_one_farthest_beyond_its_margin(lines):
 def test_one_bias_hides_no_other(lines):
     _, fails, _ = lines([verdict(**FAILED), verdict(**GAP)], figures=[FIGURE])
     assert "2 of 2 tests fail; the largest about correctness: " in fails
-    assert "; the largest about fairness: mean value of arousal of german" in fails
+    assert "; the largest about fairness: arousal of german" in fails
 
 
 def test_few_speakers_are_no_failure_and_no_all_clear(lines):
@@ -58,7 +58,7 @@ def test_few_speakers_are_no_failure_and_no_all_clear(lines):
     assert fails.startswith(
         "What fails: Nothing could be concluded: 1 difference has too few speakers. 0 pass"
     )
-    assert "1 difference with too few speakers to generalise: mean value of arousal of german " in left
+    assert "1 difference with too few speakers to generalise: arousal of german " in left
     assert "95 % −0.25 to −0.12 for these speakers, 2 speakers, margin 0.075" in left
 
 

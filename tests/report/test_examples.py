@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck.common.media import MediaStore
+from soundcheck.common.media import EXAMPLES, MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.speakers import SpeakerValues
@@ -233,7 +233,7 @@ def test_gaps_are_against_the_other_groups():
 
 def test_what_is_played_is_kept_as_data(evaluation, tmp_path):
     shown = examples.show(evaluation, [examples.of_errors(make([0.5] * 3, [0.5, 0.6, 0.9], tmp_path))])
-    (record,) = shown._repr_mimebundle_()[examples.DATA]
+    (record,) = shown._repr_mimebundle_()[EXAMPLES]
     assert record["corpus"] == "c" and record["task"] == "arousal" and record["words"] == []
     assert [one["label"] for one in record["sounds"]] == ["2.wav", "1.wav", "0.wav"]
     for sound in record["sounds"]:

@@ -1,6 +1,7 @@
 """Figures take any data, show nothing live, and the same data give the same bytes."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from PIL import Image
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.report import figures, verdict_figures
+from soundcheck.report import figures, page
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import Verdict
 
@@ -44,9 +45,6 @@ def all_figures(rng):
     truth = rng.random(80)
     prediction = np.clip(truth + rng.normal(0, 0.1, 80), 0, 1)
     names = np.array(["anger", "neutral", None], dtype=object)[rng.integers(0, 3, 60)]
-    unchanged = frame().assign(test=[f"Percentage Unchanged Predictions {n}" for n in "abcd"], rule=">")
-    yield figures.intervals(frame())
-    yield figures.unchanged_overview(unchanged)
     yield figures.truth_and_prediction(truth, prediction, "t")
     yield figures.confusion_matrix(names, names[::-1], ["anger", "neutral"])
     yield figures.shift(truth, prediction, "t")
@@ -71,7 +69,7 @@ def test_each_figure_is_stored_with_size_and_words(drawn):
         assert re.search(r'width="\d+" height="\d+"', html)
         name = re.search(r'src="media/([^"]+)"', html).group(1)
         assert (media.folder / name).stat().st_size > 1000
-    assert number == 4
+    assert number == 2
 
 
 def test_same_data_same_bytes(drawn, media, rng):
@@ -104,69 +102,18 @@ def test_any_name_can_be_drawn(media, text):
         figures.truth_and_prediction([0.1, 0.2], [0.1, 0.2], text),
         figures.shift([0.1], [0.2], text),
     ]
-    rows = frame(task=text, test=text, corpus=["c", text, "c", "c"])
-    drawn.append(figures.intervals(rows))
     for figure in drawn:
         str(figures.show(media, figure, text)).encode("utf-8")
 
 
 def test_nothing_to_draw(media):
-    empty = frame().iloc[:0]
     nan = np.array([np.nan])
     for figure in (
-        figures.intervals(empty),
-        figures.unchanged_overview(empty),
         figures.truth_and_prediction(nan, nan),
         figures.confusion_matrix([], [], ["a", "b"]),
         figures.shift(nan, nan),
     ):
         assert "src=" in str(figures.show(media, figure, "empty"))
-
-
-def test_values_without_interval_or_reference_are_drawn(media):
-    rows = frame(low=np.nan, high=np.nan, reference=np.nan, reference_passed=None)
-    unchanged = rows.assign(test=[f"Percentage Unchanged Predictions {n}" for n in "abcd"])
-    for figure in (
-        figures.intervals(rows),
-        figures.unchanged_overview(unchanged),
-    ):
-        figures.show(media, figure, "x")
-
-
-def test_three_hundred_groups_stay_legible(media):
-    figure = figures.intervals(frame(300))
-    shown = [tick.get_text() for axes in figure.axes for tick in axes.get_yticklabels()]
-    assert len(shown) == verdict_figures.MOST_ROWS
-    assert "60 of 300" in figure.axes[0].get_xlabel()
-    assert not any(name.endswith(("t0", "t1")) for name in shown)  # passed tests give way to failed ones
-
-
-def marks(figure) -> dict[tuple[str, bool], list[float]]:
-    """Give the places of all marks along the horizontal axis by their shape and whether they are hollow."""
-    found = {}
-    for line in (line for axes in figure.axes for line in axes.lines):
-        places = [float(x) for x in line.get_xdata() if np.isfinite(x)]
-        if line.get_marker() not in ("None", "") and places:
-            look = line.get_marker(), line.get_markerfacecolor() in ("white", "none")
-            found.setdefault(look, []).extend(places)
-    return found
-
-
-def test_marks_say_on_which_side_the_interval_lies():
-    evidence = ["clear pass", "open", "none", "clear fail"]
-    found = marks(figures.intervals(frame(evidence=evidence, reference=np.nan)))
-    places = {("o", False): [0.0], ("o", True): [0.05, 0.1], ("X", False): [0.15]}
-    assert {look: pytest.approx(x) for look, x in found.items()} == places
-    assert figures.described(frame(evidence=evidence)) == (
-        "whole interval passes: 1, whole interval fails: 1, interval on both sides, or none: 2"
-    )
-    assert figures.described(frame().iloc[:0]) == "no value"
-
-
-def test_values_with_a_rule_for_differences_are_drawn_as_differences():
-    gaps = dict(gap=[0.2, -0.2, 0.1, -0.1], gap_low=-0.3, gap_high=0.3, matters=0.15, rule="|gap| <")
-    drawn = [x for places in marks(figures.intervals(frame(**gaps))).values() for x in places]
-    assert sorted(drawn) == pytest.approx([-0.2, -0.1, 0.1, 0.2])
 
 
 def test_confusion_matrix_counts_and_percents():
@@ -247,33 +194,15 @@ def test_movements_beyond_the_edge_are_said():
     assert "1 beyond the edge" in figure.axes[0].get_title(loc="left")
 
 
-@pytest.mark.parametrize("passed, too", [(True, True), (True, False), (False, False)])
-def test_panels_fill_the_figure(media, passed, too):
-    rows = frame(reference_passed=too, passed=passed)
-    unchanged = rows.assign(test=[f"Percentage Unchanged Predictions {n}" for n in "abcd"], rule=">")
-    many = frame(12, reference_passed=too, passed=passed, rule=">", threshold=0.5)
-    scales = pd.concat([many, many.head(3).assign(rule="<", threshold=0.1)], ignore_index=True)
-    for figure in (
-        figures.intervals(rows),
-        figures.intervals(scales),
-        figures.unchanged_overview(unchanged),
-    ):
-        figures.show(media, figure, "x")
-        assert sum(axes.get_position().height for axes in figure.axes) > 0.35
-
-
-def test_marks_differ_in_shape_not_only_colour():
-    figure = figures.intervals(frame(evidence=["clear pass", "open", "open", "clear fail"]))
-    markers = {line.get_marker() for line in figure.axes[0].lines if line.get_marker() not in ("None", "")}
-    assert {"o", "X"} <= markers
-
-
-def test_rules_and_values_without_threshold_have_panels_of_their_own(media):
-    rows = frame(3, group="sex: female", label="a")
-    without = {"evidence": "shown", "passed": None, "threshold": np.nan, "task": "style"}
-    shown = rows.assign(**without, skipped="no threshold for style: shown without verdict")
-    both = pd.concat([rows, shown], ignore_index=True)
-    assert "no threshold: 3" in figures.described(both)
-    titles = {axes.get_title(loc="left") for axes in figures.intervals(both).axes}
-    assert titles == {"no threshold", "passes within the thresholds (small scale)"}
-    assert figures.show(media, figures.intervals(shown), "shown")
+def test_all_values_are_drawn_a_panel_a_measure(media, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(page, "show", lambda evaluation, figure, alt: drawn.append((figure, alt)))
+    rows = frame(9, label=["b", HOSTILE[0]] + ["a"] * 7, low=np.nan)
+    page.intervals(SimpleNamespace(frame=lambda: rows))
+    assert [len(figure.axes) for figure, _ in drawn] == [8, 1] and drawn[1][1].endswith("T8")
+    names = [
+        tick.get_text() for figure, _ in drawn for axes in figure.axes for tick in axes.get_yticklabels()
+    ]
+    assert names == ["b", HOSTILE[0]] + ["a"] * 7
+    page.intervals(SimpleNamespace(frame=lambda: rows.iloc[:0]))
+    assert len(drawn) == 2

@@ -149,9 +149,9 @@ def test_violations_beside_those_of_a_base():
 def test_figures_are_drawn():
     table = pd.DataFrame([[1, 2], [3, 4]], columns=["x", "y"], index=["a", "b"])
     assert len(violation_views.violation_bars({"by τ": table, "by pair": table}).axes) == 2
-    drawn = {"blockwise": np.array([0.1, np.nan, 0.2]), "ordinary": np.array([0.1, 0.3])}
-    assert words.replicates_of_difference(drawn, 0.1, "difference").axes
-    assert words.replicates_of_difference({}, 0.1, "difference").axes
+    assert words.replicates_of_difference(both_ways(45)).axes
+    one = compared(np.array([np.nan]), np.array([1.0]), [0])
+    assert words.replicates_of_difference(one).axes
 
 
 def test_ratings_below_the_limit_stand_in_brackets():

@@ -69,6 +69,7 @@ class Book:
     sounds: Sounds
     history: Path | None = None
     jobs: int = 1
+    audits: dict[str, Audit | None] = dataclasses.field(default_factory=dict)  # those made so far
 
     @functools.cached_property
     def near(self) -> MediaStore:
@@ -95,24 +96,15 @@ class Book:
         """What must not appear in pages of notebooks."""
         return str(self.output.folder), executed.places(), executed.user_name()
 
-    @functools.cached_property
-    def families_in_order(self) -> list[Family]:
-        """The families by section, in the order of :data:`soundcheck.book.methods.SECTIONS`."""
-        return sorted(self.families, key=lambda family: methods.place(family.name, family.category))
-
     def audit(self, name: str) -> Audit | None:
         """Audit a corpus, once; ``None`` for sentences that Soundcheck itself made."""
-        if name not in self._audits:
+        if name not in self.audits:
             corpus = next(one for one in self.corpora if one.name == name)
-            settings = {"seed": self.record.seed, "replicates": self.record.replicates}
-            settings |= {"interval": self.record.interval, "jobs": self.jobs}
+            settings = {key: getattr(self.record, key) for key in ("seed", "replicates", "interval")}
             made = corpus.entry.probes_of
-            self._audits[name] = None if made else audit(corpus, self.tasks, self.output.cache, **settings)
-        return self._audits[name]
-
-    @functools.cached_property
-    def _audits(self) -> dict[str, Audit | None]:
-        return {}
+            found = None if made else audit(corpus, self.tasks, self.output.cache, jobs=self.jobs, **settings)
+            self.audits[name] = found
+        return self.audits[name]
 
     @functools.cached_property
     def audited(self) -> dict[str, str]:
@@ -123,10 +115,7 @@ class Book:
         unopened = {*corpus.elsewhere["file"]} if corpus.entry.audio and len(corpus.elsewhere) else ()
         parts = [
             *(corpus.entry, corpus.groups, corpus.adjust, corpus.formats, self.tasks),
-            *(
-                one.to_json(orient="split", double_precision=15)
-                for one in (corpus.segments, corpus.elsewhere)
-            ),
+            *map(_table, (corpus.segments, corpus.elsewhere)),
             [(name, signature(corpus.root / name)) for name in sorted(unopened)],
             *(self.record.seed, self.record.replicates, self.record.interval),
         ]
@@ -190,9 +179,9 @@ def _results(sources: pages.Sources, book: Book) -> None:
         notebook = book.output.notebooks / files.slug(entry.model) / f"{files.slug(entry.family)}.ipynb"
         caveats = book.record.caveats_of({entry.model}, set(rows["corpus"]), set(rows["task"]))
         recorded = [book.audited.get(corpus) for corpus in rows["corpus"].unique()]
-        table = rows.to_json(orient="split", index=False, double_precision=15)
         about = (entry, family.title, family.question, _content(notebook), figures, caveats, book.published)
         make = functools.partial(_result_cells, book, entry, family, notebook, rows, caveats)
+        table = _table(rows.reset_index(drop=True))
         sources.page(overview.page_of(entry), make, *about, table, book.among[rows.index].tolist(), recorded)
 
 
@@ -219,7 +208,7 @@ def _models(sources: pages.Sources, book: Book) -> None:
         def make(name: str = model.name) -> list[dict]:
             return model_pages.model_cells(book.facts[name])
 
-        rows = book.results[book.results["model"].eq(model.name)].to_json(orient="split", double_precision=15)
+        rows = _table(book.results[book.results["model"].eq(model.name)])
         about = (shown(model), book.record.figures, book.record.families, book.record.accepted)
         sources.page(model_page(model.slug), make, *about, book.record.caveats, rows, estimates)
 
@@ -247,6 +236,10 @@ def _methods(sources: pages.Sources, book: Book) -> None:
     handbook = sources.handbook
     address = f"[handbook]({handbook}/index.html)" if handbook else "handbook of Soundcheck"
     sources.words("methods", lambda: f"{words}\n\n{HANDBOOK.format(address)}")
+
+
+def _table(frame: pd.DataFrame) -> str:
+    return frame.to_json(orient="split", double_precision=15)
 
 
 def _content(path: Path) -> str:
@@ -330,7 +323,8 @@ def configure(sources: pages.Sources, share: Path, record: RunRecord) -> None:
 def _contents(book: Book, sources: pages.Sources) -> dict:
     """Make the table of contents: of pages that there are, families by section below their model."""
     record = book.record
-    order = {family.name: number for number, family in enumerate(book.families_in_order)}
+    ordered = sorted(book.families, key=lambda family: methods.place(family.name, family.category))
+    order = {family.name: number for number, family in enumerate(ordered)}
 
     def chapter(name: str, title: str = "", below: Sequence[dict] = ()) -> dict:
         found = {"file": name} | ({"title": one_line(title)} if title else {})
@@ -343,9 +337,7 @@ def _contents(book: Book, sources: pages.Sources) -> dict:
         below = [chapter(overview.page_of(entry), book.titles[entry.family]) for entry in own]
         models.append(chapter(model_page(model.slug), model.name, below))
     corpora = [chapter(corpus_page_of(corpus.slug), corpus.name) for corpus in record.corpora]
-    families = [
-        chapter(f"methods/{files.slug(family.name)}", family.title) for family in book.families_in_order
-    ]
+    families = [chapter(f"methods/{files.slug(family.name)}", family.title) for family in ordered]
     compared = [chapter(overview.page_of(entry)) for entry in record.comparisons]
     parts = [
         ("Results", [*models, *map(chapter, ("all_results", history_page.NAME, "failures"))]),

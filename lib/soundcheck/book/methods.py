@@ -11,13 +11,13 @@ import numpy as np
 
 from soundcheck.augment.filters import tilt_filter
 from soundcheck.augment.registry import apply, missing
-from soundcheck.book.pages import raw
+from soundcheck.book.pages import NO_VOICES, raw
 from soundcheck.common import files, resources
 from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora import audio
 from soundcheck.report import study_figures, tables
-from soundcheck.report.html import join
+from soundcheck.report.html import element, join
 from soundcheck.report.players import Side, settings, sweep, switched
 from soundcheck.report.sound_tables import material
 from soundcheck.report.spectrum_figures import magnitude_responses, spectra
@@ -117,8 +117,9 @@ class MethodPage:
             return ""
         if self.signal is None:
             return "There is nothing to hear: no installed package has a sample of speech."
+        notice = "" if self.media.heard else raw(element("p", NO_VOICES, class_="sc-notice")) + "\n\n"
         if not self.family.all_changes:
-            return raw(switched(self.media, self._conditions()))
+            return notice + raw(switched(self.media, self._conditions()))
         changes = self.family.changes.values()
         shown = [switched(self.media, self._changed(changes))] if changes else []
         for series in self.family.transformations.values():
@@ -127,7 +128,7 @@ class MethodPage:
         for series in self.family.sweeps.values():
             title = f"{series.name}, from mild to severe"
             shown.append(sweep(self.media, self._changed(series.steps.values()), title))
-        return raw(join(shown))
+        return notice + raw(join(shown))
 
     def _conditions(self) -> list[Side]:
         speech = speech_source()

@@ -46,7 +46,7 @@ def model_cells(facts: ModelFacts) -> list[dict]:
         "Values of groups and classes": parts_table(facts),
         "About the model": templates.html("model", model=model, given=model.given(today()))
         + tables.notes(model.notes),
-        "Inputs without an answer": failures_table(model.failures) if model.failures else Html(),
+        "Inputs without a prediction": failures_table(model.failures) if model.failures else Html(),
     }
     notes = key_figures.standing_notes(record.figures, model.name, model.tasks)
     top = [
@@ -132,7 +132,7 @@ def parts_table(facts: ModelFacts) -> Html:
 
 
 def failures_table(entries: Sequence[FailedInput]) -> Html:
-    """List inputs that a model gave no answer for."""
+    """List inputs that a model gave no prediction for."""
     columns = {
         "corpus": "corpus",
         "segment": "item",

@@ -11,7 +11,7 @@ from soundcheck.common import files
 
 NOT_PUBLISHED = (
     *(".map", ".buildinfo"),  # of the theme's scripts, and Sphinx's own note
-    "webpack-macros.html",  # of templates
+    *("webpack-macros.html", "fontawesome.js"),  # of templates; see book/_templates
     *(".ttf", "fa-brands-400.woff2", "fa-regular-400.woff2"),  # for old browsers; icons of no page
 )
 LOCALES = "locales"  # texts of the theme in other languages; books are in English

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ from soundcheck.common.wording import counted
 from soundcheck.evaluation.eligibility import eligible
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import compared_columns
-from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import brier
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import Statistic
@@ -50,8 +50,6 @@ NO_WORDS = "the model says nothing of how sure its words are"
 NO_TRANSCRIPTS = "the model says nothing of how sure its transcripts are"
 OF_TRANSCRIPTS = "Transcript "  # what names of tests begin with
 
-TableMeasure = Callable[[np.ndarray], Statistic]
-
 
 def judged_by(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Give the confidences and what is correct, float64 ``(segments,)`` each, of a table of classes."""
@@ -68,29 +66,34 @@ def has_probabilities(subset: Subset) -> bool:
     return bool((~np.isnan(probabilities_of(subset.predictions.clean))).any())
 
 
-def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, TableMeasure]:
-    """Give what is judged of a subset: name of the test -> function of a table."""
-    bins, truth, blocks = evaluation.family.options["bins"], subset.truth, subset.blocks
+def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
+    """Give what is judged of a subset of this module: name of the test -> measure."""
+    bins = evaluation.family.options["bins"]
     if subset.task.is_regression:
-        level, usual = float(evaluation.option("level")), subset.reference.clean[0]
+        level = float(evaluation.option("level"))
         return {
-            "Interval Coverage Error": lambda t: interval_coverage(truth, *t.T, above=level),
-            "Interval Skill": lambda t: interval_skill(truth, *t.T, usual, level),
+            "Interval Coverage Error": lambda s, p: interval_coverage(s.truth, *p.clean.T, above=level),
+            "Interval Skill": lambda s, p: interval_skill(s.truth, *p.clean.T, s.reference.clean[0], level),
         }
-    debiased, area = metrics.debiased_calibration_error, metrics.area_under_risk
-    found: dict[str, TableMeasure] = {
-        "Expected Calibration Error": lambda t: debiased(*judged_by(t), blocks, bins),
-        "Overconfidence": lambda t: metrics.overconfidence(*judged_by(t)),
+    found: dict[str, Measure] = {
+        "Expected Calibration Error": lambda s, p: metrics.debiased_calibration_error(
+            *judged_by(p.clean), s.blocks, bins
+        ),
+        "Overconfidence": lambda s, p: metrics.overconfidence(*judged_by(p.clean)),
     }
-    if "Normalised Cross Entropy" in evaluation.family.tests:  # of words
-        found["Normalised Cross Entropy"] = lambda t: normalised_cross_entropy(*judged_by(t))
-    if has_probabilities(subset):
-        classes = subset.task.classes
-        found["Brier Skill"] = lambda t: brier.brier_skill(truth, probabilities_of(t), classes)
-    return found | {"Relative Area Under Risk": lambda t: area(*judged_by(t), blocks, relative=True)}
+    if subset.task.is_transcription:
+        found["Normalised Cross Entropy"] = lambda s, p: normalised_cross_entropy(*judged_by(p.clean))
+    elif has_probabilities(subset):
+        found["Brier Skill"] = lambda s, p: brier.brier_skill(
+            s.truth, probabilities_of(p.clean), s.task.classes
+        )
+    found["Relative Area Under Risk"] = lambda s, p: metrics.area_under_risk(
+        *judged_by(p.clean), s.blocks, relative=True
+    )
+    return found
 
 
-def unbiased(evaluation: Evaluation, subset: Subset) -> tuple[str, TableMeasure]:
+def unbiased(evaluation: Evaluation, subset: Subset) -> tuple[str, Measure]:
     """Give the measure that is compared between groups and under changes, with its name.
 
     Overconfidence of classes and coverage of intervals: of both, no estimator is biased in small groups.
@@ -99,12 +102,17 @@ def unbiased(evaluation: Evaluation, subset: Subset) -> tuple[str, TableMeasure]
     return test.removesuffix(" Error"), measures_of(evaluation, subset)[test]
 
 
+def under_change(measure: Measure) -> Measure:
+    """Measure the predictions for the changed signals."""
+    return lambda s, p: measure(s, Predictions(p.changed))
+
+
 def estimates_of(
-    evaluation: Evaluation, subset: Subset, part: str = ALL, condition: str = "", *, changed: bool = False
+    evaluation: Evaluation, subset: Subset, part: str = ALL, condition: str = ""
 ) -> pd.DataFrame:
-    """Estimate what is judged of everybody for a part of a corpus, or under a change."""
+    """Estimate what is judged of everybody for a part of a corpus, or under a change if that is named."""
     named = {
-        measure_of(test).name: lambda s, p, one=one: one(p.changed if changed else p.clean)
+        measure_of(test).name: under_change(one) if condition else one
         for test, one in measures_of(evaluation, subset).items()
     }
     return evaluation.estimates(subset, named, {part: None}, condition=condition)
@@ -125,7 +133,7 @@ def stated_subsets(evaluation: Evaluation) -> list[Subset]:
         found.append(stated)
         for remark in _remarks(subset, stated):
             evaluation.note(f"{subset.corpus}, {subset.task.name}: {remark}")
-        reason = _unchanged(evaluation)
+        reason = why_no_changes(evaluation)
         if reason:
             test = "Interval Coverage Change" if subset.task.is_regression else "Overconfidence Change"
             evaluation.skip(subset, reason, test)
@@ -135,29 +143,27 @@ def stated_subsets(evaluation: Evaluation) -> list[Subset]:
 
 
 def _remarks(subset: Subset, stated: Subset) -> Iterator[str]:
-    """Say of how many answers nothing is said, and how many contradict what is said of them."""
-    answers, table = subset.predictions.clean, stated.predictions.clean
-    of_values = subset.task.is_regression
-    answered = ~np.isnan(answers) if of_values else np.array([one is not None for one in answers])
-    silent = answered & np.isnan(table[:, 0])
-    count, what = f"of {answered.sum()} answers", "an interval" if of_values else "how sure the model is"
-    if silent.any():
-        yield f"{silent.sum()} {count} come without {what}: they are left out, as if they were missing"
-    if of_values:
-        odd = np.flatnonzero((answers < table[:, 0]) | (answers > table[:, 1]))
-        what = "lie outside their own interval"
+    """Say of how many predictions nothing is said, and how many contradict what is said of them."""
+    predicted, table = subset.predictions.clean, stated.predictions.clean
+    known, what = pd.notna(predicted), "how sure the model is"
+    if subset.task.is_regression:
+        odd, what = (predicted < table[:, 0]) | (predicted > table[:, 1]), "an interval"
+        contradiction = "lie outside their own interval"
     else:
         likeliest, classes = probabilities_of(table), np.array(subset.task.classes, dtype=object)
-        named = np.where(answers[:, None] == classes, likeliest, -np.inf).max(axis=1)
-        odd = np.flatnonzero(answered & (named < likeliest.max(axis=1)))
-        what = "name another class than the likeliest one"
-    if len(odd):
-        yield f"{len(odd)} {count} {what}"
+        named = np.where(predicted[:, None] == classes, likeliest, -np.inf).max(axis=1)
+        odd = known & (named < likeliest.max(axis=1))
+        contradiction = "name another class than the likeliest one"
+    count = f"of {known.sum()} answers"
+    if silent := int((known & np.isnan(table[:, 0])).sum()):
+        yield f"{silent} {count} come without {what}: they are left out, as if they were missing"
+    if odd.any():
+        yield f"{odd.sum()} {count} {contradiction}"
 
 
 def stated_sweeps(evaluation: Evaluation) -> Iterator[tuple[PerturbationSeries, dict[str, Subset]]]:
     """Give each series of changes with a subset a step, clean first, a corpus and task."""
-    if _unchanged(evaluation):
+    if why_no_changes(evaluation):
         return
     for series in evaluation.family.sweeps.values():
         identities = {name: change.identity for name, change in series.steps.items()}
@@ -169,8 +175,8 @@ def stated_sweeps(evaluation: Evaluation) -> Iterator[tuple[PerturbationSeries, 
                 yield series, stated
 
 
-def _unchanged(evaluation: Evaluation) -> str:
-    """Say why nothing is heard under changes; empty if it is."""
+def why_no_changes(evaluation: Evaluation) -> str:
+    """Say why there are no predictions under changes; empty if there are."""
     if not evaluation.family.sweeps:
         return NO_SWEEPS
     return "" if evaluation.predicts_changes else NO_CHANGES
@@ -180,7 +186,7 @@ def judge_change(evaluation: Evaluation, subset: Subset, label: str) -> None:
     """Judge the change from the clean signals to those of a subset: without the sound, be less confident."""
 
     def change(s: Subset, p: Predictions) -> Statistic:
-        return relabel(paired_difference(measure(p.changed), measure(p.clean)), lambda _: label)
+        return relabel(paired_difference(under_change(measure)(s, p), measure(s, p)), lambda _: label)
 
     name, measure = unbiased(evaluation, subset)
     evaluation.judge(subset, f"{name} Change", change)

@@ -104,7 +104,7 @@ class Audit:
 
         ``column`` and ``group`` are empty for all segments. ``recorded`` is what was measured on recordings
         and is no label. ``low, high`` are NaN where there are too few speakers; ``others, gap, gap_low,
-        gap_high, p_value, adjusted`` where nothing is compared or can be told.
+        gap_high, p_value, adjusted`` where nothing is compared or known.
         """
         frame = pd.DataFrame(self.means, columns=ROW)
         frame[list(GAP)] = frame[list(GAP)].astype(float)
@@ -133,8 +133,8 @@ def audit(
 ) -> Audit:
     """Audit a corpus."""
     table, others = corpus.segments, corpus.elsewhere
-    heard, unreadable = _measured(corpus, cache, jobs) if corpus.entry.audio else ({}, 0)
-    everything = [*_recordings(table, heard), *_labels(table, tasks)]
+    sounds, unreadable = _measured(corpus, cache, jobs) if corpus.entry.audio else ({}, 0)
+    everything = [*_recordings(table, sounds), *_labels(table, tasks)]
     quantities = [one for one in everything if not one.unchanging]
     columns = [name for name in dict.fromkeys((*COLUMNS, *corpus.groups)) if name in table]
     there = set(corpus.entry.blocks) <= set(table.columns)
@@ -146,7 +146,7 @@ def audit(
         for row in _rows(quantities, column, group, rows, compared, blocks, draw, interval, seed)
     ]
     splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
-    prints, compared_sounds = heard.get(FINGERPRINT, {}), None
+    prints, compared_sounds = sounds.get(FINGERPRINT, {}), None
     if corpus.entry.audio and len(others):
         compared_sounds, more = heard_elsewhere(corpus, cache, jobs)
         prints = prints | more
@@ -157,7 +157,7 @@ def audit(
         find_repeats(table, prints, labelled, compared_sounds),
         tuple(splits),
         tuple(shared),
-        {one.name: _counted(table, one, heard) for one in everything if one.name in RECORDED},
+        {one.name: _counted(table, one, sounds) for one in everything if one.name in RECORDED},
         " and ".join(corpus.entry.blocks) if there else "file",
         int(blocks.max(initial=-1)) + 1,
         tuple(corpus.entry.adjust),
@@ -171,18 +171,20 @@ def _measured(corpus: Corpus, cache: Path, jobs: int) -> tuple[dict[str, Mapping
     table, part = corpus.segments, drawn(corpus.segments, MOST, SECONDS)
     name = corpus.name if len(part) == table["audio"].nunique() else f"{corpus.name} audit"
     own = dataclasses.replace(corpus, name=name, segments=part)
-    heard, unreadable = listened(own, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
+    sounds, unreadable = listened(own, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
     known = [name for name in (*SAMPLED, *ASKED) if is_known(table, name)]
     whole = {name: dict(zip(table["audio"], numbers_of(table, name), strict=True)) for name in known}
     sample = sampled(corpus, SAMPLED, cache).set_index("audio") if not {*SAMPLED} <= {*known} else table
-    return heard | {name: sample[name].to_dict() for name in SAMPLED if name not in whole} | whole, unreadable
+    return sounds | {
+        name: sample[name].to_dict() for name in SAMPLED if name not in whole
+    } | whole, unreadable
 
 
-def _recordings(table: pd.DataFrame, heard: Measured) -> Iterator[Quantity]:
+def _recordings(table: pd.DataFrame, sounds: Measured) -> Iterator[Quantity]:
     for name in RECORDED:
         measure = MEASURES[name]
-        if name in heard or name == "duration":
-            known = table["audio"].map(heard[name]) if name in heard else table["duration"]
+        if name in sounds or name == "duration":
+            known = table["audio"].map(sounds[name]) if name in sounds else table["duration"]
             numbers = known.astype(np.float64).to_numpy()
             yield Quantity(name, measure.title, measure.unit, measure.noticeable, numbers)
 
@@ -271,6 +273,6 @@ def _gaps(
     return {one.name: tuple(own) for one, own in zip(taken, numbers.tolist(), strict=True)}
 
 
-def _counted(table: pd.DataFrame, one: Quantity, heard: Measured) -> tuple[int, int]:
-    asked = table["audio"].isin(list(heard[one.name])).sum() if one.name in heard else len(table)
-    return int(one.known.sum()), int(asked)
+def _counted(table: pd.DataFrame, one: Quantity, sounds: Measured) -> tuple[int, int]:
+    measured = table["audio"].isin(list(sounds[one.name])).sum() if one.name in sounds else len(table)
+    return int(one.known.sum()), int(measured)

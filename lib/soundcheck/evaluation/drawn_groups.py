@@ -6,8 +6,6 @@ rows. Notes say what was not drawn.
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 from collections.abc import Iterable
 
 import numpy as np
@@ -94,19 +92,17 @@ def languages(evaluation: Evaluation) -> list[Groups]:
     A family with sentiments needs enough segments of each, and uses no others.
     """
     found, options = [], evaluation.family.options
-    wanted, least, sentiments = options["languages"], options["minimum_segments"], options.get("sentiments")
+    wanted, least = options["languages"], options["minimum_segments"]
+    sentiments = options.get("sentiments", ())
     for subset in evaluation.subsets():
         spoken = among(subset.segments["language"], wanted)
         if sentiments:
             spoken[~subset.segments["sentiment"].isin(sentiments).to_numpy()] = None
         subset = at_most(evaluation, subset.with_column("language", spoken), "language", options["samples"])
-        counts = counts_of(subset, "language", subset.segments["language"].dropna().unique(), least)
-        lacks = {count.group: count.lacks for count in counts}
-        for name, sentiment in itertools.product(lacks, sentiments or ()):
-            own = int((subset.mask("language", name) & subset.mask("sentiment", sentiment)).sum())
-            lacks[name] = lacks[name] or eligible([(own, f"segment of {sentiment} sentiment", least)])
-        names = [name for name in wanted if lacks.get(name) == ""]
-        counts = [dataclasses.replace(count, lacks=lacks[count.group]) for count in counts]
+        there = subset.segments["language"].dropna().unique()
+        counts = counts_of(subset, "language", there, least, sentiments)
+        large = {count.group for count in counts if not count.lacks}
+        names = [name for name in wanted if name in large]
         found.append(compared(subset, "language", names, counts))
         if len(names) < 2:
             few = f"out of {', '.join(wanted)} with at least {least} segments"
@@ -115,13 +111,18 @@ def languages(evaluation: Evaluation) -> list[Groups]:
     return found
 
 
-def counts_of(subset: Subset, column: str, names: Iterable[str], least: int = 0) -> list[GroupCount]:
-    """Count the segments and speakers of groups; what has fewer than ``least`` segments lacks some."""
+def counts_of(
+    subset: Subset, column: str, names: Iterable[str], least: int = 0, sentiments: Iterable[str] = ()
+) -> list[GroupCount]:
+    """Count the segments and speakers of groups, and say which have too few, in all or of a sentiment."""
     counts = []
     for name in names:
         own = subset.segments[subset.mask(column, name)]
         speakers = own["speaker"].nunique() if "speaker" in own else None
-        counts.append(GroupCount(name, len(own), speakers, eligible([(len(own), "segment", least)])))
+        needed = [(len(own), "segment", least)]
+        for sentiment in sentiments:
+            needed.append((own["sentiment"].eq(sentiment).sum(), f"segment of {sentiment} sentiment", least))
+        counts.append(GroupCount(name, len(own), speakers, eligible(needed)))
     return counts
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
+from soundcheck.evaluation.certainty import why_no_changes
 from soundcheck.evaluation.changed_segments import growing_steps, swept_rows
 from soundcheck.evaluation.evaluation import CLEAN, Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
@@ -90,13 +91,11 @@ def subsets_under_growth(
 ) -> Iterator[tuple[PerturbationSeries, Subset, Neighbours]]:
     """Give for each series of changes what :func:`growing` makes of it; say why where there is nothing."""
     for subset, _ in subsets:
-        reason = f"no file has {evaluation.family.options['file_minimum']} segments that were heard changed"
-        if not evaluation.family.sweeps:
-            reason = "the suite leaves out changes from mild to severe"
-        elif not evaluation.predicts_changes:
-            reason = "a table of predictions cannot answer for changed signals"
-        elif not evaluation.view(subset).audio:
+        reason = why_no_changes(evaluation)
+        if not reason and not evaluation.view(subset).audio:
             reason = "the corpus has no audio that could be changed"
+        minimum = evaluation.family.options["file_minimum"]
+        reason = reason or f"no file has {minimum} segments that were heard changed"
         for test in evaluation.family.tests:
             if test.startswith(GROWTH):
                 evaluation.skip(subset, reason, test)

@@ -41,11 +41,6 @@ from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.draws import every_segment
 from soundcheck.statistics.evidence import Scale
 
-RATE_COLUMNS = (
-    *("corpus", "column", "group", "value", "insertions", "deletions", "substitutions", "low", "high"),
-    *("standard_error", "characters", "words", "segments", "blocks"),
-)
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Compared:
@@ -58,11 +53,6 @@ class Compared:
     words: int  # words of the references that the difference rests on
     blockwise: Resampled  # the difference, with replicates of whole blocks and of single segments
     ordinary: Resampled
-
-    def replicates(self) -> dict[str, np.ndarray]:
-        """Give the replicates of each bootstrap, ``(replicates,)``; of none that has none."""
-        ways = {"blockwise": self.blockwise, "ordinary": self.ordinary}
-        return {way: found.replicates[:, 0] for way, found in ways.items() if len(found.replicates)}
 
 
 def _absolute(said: Sequence, ours: Sequence, theirs: Sequence, other: str) -> Statistic:
@@ -105,21 +95,16 @@ def group_rates(evaluation: Evaluation, subset: Subset, columns: Sequence[str]) 
             for name, own in sorted(subset.segments.groupby(column, sort=False).indices.items()):
                 members[column, name] = own
     rows = []
-    for group, own in members.items():
+    for (column, group), own in members.items():
         errors, characters = all_words.take(own), all_characters.take(own)
         found = evaluation.resample(error_rates(errors), subset.blocks[own])
         low, high = found.interval(evaluation.interval, scale=Scale(0))
-        rows.append(
-            {
-                **dict(zip(("corpus", "column", "group"), (subset.corpus, *group), strict=True)),
-                **dict(zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)),
-                **{"low": low[0], "high": high[0], "standard_error": found.standard_error[0]},
-                "characters": value(word_error_rate(characters.words, characters.errors)),
-                "words": int(np.nansum(errors.words[~np.isnan(errors.errors)])),
-                "segments": int(found.segments[0]),
-                "blocks": int(found.blocks[0]),
-            }
-        )
+        row = {"corpus": subset.corpus, "column": column, "group": group}
+        row |= zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)
+        row |= {"low": low[0], "high": high[0], "standard_error": found.standard_error[0]}
+        row["characters"] = value(word_error_rate(characters.words, characters.errors))
+        row["words"] = int(np.nansum(errors.words[~np.isnan(errors.errors)]))
+        rows.append(row | {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])})
     return rows
 
 
@@ -203,11 +188,6 @@ FITTING = {  # unit of a corpus -> why other tests do not fit, and which ones ta
     ),
 }
 
-BIN_COLUMNS = (
-    *("corpus", "unit", "column", "bin", "group", "value", "low", "high"),
-    *("units", "segments", "blocks"),
-)
-
 # Ends of bins, the upper one included
 LENGTHS = {"word": (1, 2, 3, 5, 10, 20, 40), "character": (5, 10, 20, 40, 80)}
 SPEAKING_RATES = {"word": (1, 2, 3, 4, 5), "character": (2, 4, 6, 8, 10)}  # a second
@@ -257,11 +237,12 @@ def speech_rates(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
                 group = f"{name} {writing.units(unit)}{'' if column == 'length' else ' a second'}"
                 condition = f"{column}: {group}"
                 (one,) = evaluation.estimate(subset.take(own), measure, rate, condition=condition)
-                units = int(errors.words[~np.isnan(errors.errors)].sum())
-                place = (subset.corpus, unit, column, name, group)
-                blocks = one.speakers or len(np.unique(subset.blocks[own]))
-                rows.append((*place, one.value, one.low, one.high, units, one.segments, blocks))
-    return pd.DataFrame(rows, columns=BIN_COLUMNS)
+                row = {"corpus": subset.corpus, "unit": unit, "column": column, "bin": name, "group": group}
+                row |= {"value": one.value, "low": one.low, "high": one.high, "segments": one.segments}
+                row["units"] = int(errors.words[~np.isnan(errors.errors)].sum())
+                row["blocks"] = one.speakers or len(np.unique(subset.blocks[own]))
+                rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def _names(ends: Sequence[float], *, whole: bool) -> list[str]:

@@ -20,7 +20,7 @@ from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.report.views import table
 from soundcheck.suite.groups_reader import MOST_ADJUSTED
 
-SENTENCES = 12  # differences that are told in words
+SENTENCES = 12  # differences that are written out
 NAMED = 3  # on a page of fairness, of a column
 LISTED = 30  # recordings that are there more than once
 FILES = 3  # of such a recording that are named
@@ -188,9 +188,9 @@ def _others(found: Audit) -> Iterator[str]:
         same = [f"{title} {_with_unit(number(value), unit)}" for title, value, unit in found.unchanging]
         yield f"The same in all segments: {', '.join(same)}"
     known = [found.measured[name] for name in _STANDING_OUT if name in found.measured]
-    audible, asked = min(known, key=lambda own: own[0] / max(1, own[1]), default=(0, 0))
-    if audible < asked / 2:
-        segments = f"{asked - audible:,} of {many(asked, 'segment')}"
+    audible, measured = min(known, key=lambda own: own[0] / max(1, own[1]), default=(0, 0))
+    if audible < measured / 2:
+        segments = f"{measured - audible:,} of {many(measured, 'segment')}"
         yield f"In {segments} nothing stands out from the noise: is there speech in them?"
     if found.unreadable:
         yield f"{many(found.unreadable, 'sound')} could not be read again"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics import brier, prediction_intervals
 from soundcheck.metrics import confidence as metrics
+from soundcheck.metrics.word_confidence import normalised_cross_entropy
 from soundcheck.report import examples, page, severity_views
 from soundcheck.report.estimate_tables import estimate_table, measured
 from soundcheck.report.formats import estimate, number
@@ -97,16 +97,11 @@ def risk_at_coverage(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.nd
     return (ends + 1) / len(ranked), wrong[ends] / (ends + 1)
 
 
-def class_table(
-    evaluation: Evaluation, subsets: Sequence[Subset], more: Mapping[str, Callable] = MappingProxyType({})
-) -> Html:
-    """Show what verdicts are made of, for the model and a reference that ignores the sound.
-
-    ``more`` are further measures of a table of confidences or intervals, by name.
-    """
+def measures_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
+    """Show what verdicts are made of, for the model and a reference that ignores the sound."""
     if not subsets:
         return element("p", "The model gives no confidences and no intervals.")
-    frames = [_both(evaluation, one, _measures(evaluation, one) | dict(more)) for one in subsets]
+    frames = [_both(evaluation, one, _measures(evaluation, one)) for one in subsets]
     judged = evaluation.estimated()
     own = judged["measure"].eq("expected_calibration_error") & judged["part"].eq(ALL)
     frame = pd.concat([*frames, judged[own & judged["condition"].isin(WHOSE)]])
@@ -141,7 +136,9 @@ def _measures(evaluation: Evaluation, subset: Subset) -> dict[str, Callable]:
         "mean_confidence": lambda t: metrics.mean_of_known(judged_by(t)[0]),
         "area_under_risk": lambda t: metrics.area_under_risk(*judged_by(t), blocks),
     }
-    if has_probabilities(subset):
+    if subset.task.is_transcription:
+        found["normalised_cross_entropy"] = lambda t: normalised_cross_entropy(*judged_by(t))
+    elif has_probabilities(subset):
         found |= {
             "brier_score": lambda t: brier.brier_score(subset.truth, probabilities_of(t), classes),
             "brier_parts": lambda t: brier.brier_parts(subset.truth, probabilities_of(t), classes, bins),
@@ -155,13 +152,11 @@ def level_curves(
     """Draw overconfidence of classes and coverage of intervals from mild to severe changes."""
     curves: dict[bool, list] = {False: [], True: []}
     for series, steps in swept:
-        of_values = next(iter(steps.values())).task.is_regression
-        found = evaluation.curve(
-            steps,
-            lambda s, p: certainty.unbiased(evaluation, s)[1](p.changed),
-            name="interval_coverage_error" if of_values else "overconfidence",
-            series=series.name,
-        )
+        first = next(iter(steps.values()))
+        of_values, (_, measure) = first.task.is_regression, certainty.unbiased(evaluation, first)
+        name = "interval_coverage_error" if of_values else "overconfidence"
+        about = {"name": name, "series": series.name}
+        found = evaluation.curve(steps, certainty.under_change(measure), **about)
         curves[of_values].append((series, found))
     severity_views.step_curves(evaluation, curves[False], "overconfidence")
     severity_views.step_curves(evaluation, curves[True], "coverage minus what is promised")
@@ -192,7 +187,7 @@ def _surest(evaluation: Evaluation, subset: Subset, said: Callable[[int], str]) 
     chosen = examples.choose(wrong, subset.segments, worst=MOST_PLAYED, played=MOST_PLAYED)
     title = f"{subset.corpus}, {subset.task.name}: most confident errors"
 
-    def told(n: int) -> str:
+    def text(n: int) -> str:
         return f"{number(100 * confidence[n], 1)} % confident of {said(n)}"
 
-    return examples.show(evaluation, [examples.Scene(title, subset, chosen, said=told)], every=True)
+    return examples.show(evaluation, [examples.Scene(title, subset, chosen, said=text)], every=True)

@@ -63,7 +63,7 @@ def facts_of(
         stored = pd.Series([one.files for one in formats], [_stored(one) for one in formats])
         facts["files"] = _ranked(stored.groupby(level=0).sum(), "file")
     if not audio:
-        facts["audio"] = "none here: models that listen are not asked about this corpus"
+        facts["audio"] = "none here: models that need sound are not tested on this corpus"
     return facts
 
 
@@ -131,7 +131,7 @@ def _values(segments: pd.DataFrame, column: str) -> str:
 
 
 def format_table(formats: Sequence[SoundFormat]) -> Html:
-    """List how files are stored, a row a way, and what models hear of them."""
+    """List how files are stored, a row a way, and what models get of them."""
     columns = {
         "format": "name",
         "sampling rate": lambda row: Cell(kilohertz(row.sampling_rate), row.sampling_rate, "sc-number"),
@@ -140,13 +140,13 @@ def format_table(formats: Sequence[SoundFormat]) -> Html:
         "files": "files",
         "segments": "segments",
         "length": lambda row: Cell(hours(row.seconds), row.seconds, "sc-number"),
-        "models hear": _heard_as,
+        "models get": _used_as,
     }
     frame = pd.DataFrame([vars(one) | {"name": one.name, "bits": one.bits} for one in formats])
     return table(frame, columns, first=SHOWN)
 
 
-def _heard_as(row: object) -> str:
+def _used_as(row: object) -> str:
     highest = kilohertz(min(row.sampling_rate, SAMPLING_RATE) / 2)
     resampled = f"resampled to {kilohertz(SAMPLING_RATE)}, nothing above {highest}"
     parts = [resampled] if row.sampling_rate != SAMPLING_RATE else []
@@ -228,7 +228,7 @@ def pictures(
     """Draw a panel for all that is known of segments, speakers and labels; also says what is shown.
 
     Numbers are histograms; of words it is counted how many speakers have them, or segments where no speaker
-    is known, of at most 12.
+    is known, of at most 12. What is the same everywhere is left out.
     """
     of, people = "segments", segments
     panels = [("duration", "s", pd.Series(numbers_of(segments, "duration")), "segments")]
@@ -242,10 +242,9 @@ def pictures(
             panels.append(("age", "years", people[name], of))
     panels += [(name, "", segments[name], "segments") for name in labelled(segments, tasks)]
     for name in columns:
-        if segments[name].nunique() > 1:
-            each = segments.drop_duplicates(["speaker", name]) if of == "speakers" else segments
-            panels.append((name, "", each[name], of))
-    panels = [panel for panel in panels if panel[2].notna().any()][:MOST_PANELS]
+        each = segments.drop_duplicates(["speaker", name]) if of == "speakers" else segments
+        panels.append((name, "", each[name], of))
+    panels = [panel for panel in panels if panel[2].nunique() > 1][:MOST_PANELS]
     if not panels:
         return None
     with look():
@@ -258,6 +257,7 @@ def pictures(
 
 
 def _histogram(axes: Axes, values: pd.Series, unit: str, noun: str) -> str:
+    values = values.round(9)  # numbers that differ by rounding alone cannot be divided into bins
     low, high = values.min(), values.max()
     whole = values.eq(values.round()).all() and high - low < 40
     bins = {"discrete": True} if whole else {"bins": 30, "log_scale": bool(low > 0 and high > WIDE * low)}

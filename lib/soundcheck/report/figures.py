@@ -1,7 +1,7 @@
 """Figures of labels and predictions: how they agree, how they are distributed, how they move.
 
 Values are drawn on 0..1, those outside at the edge; missing values are left out; without any value the axes
-are empty. Figures of rows of the results have modules of their own and are offered here, too.
+are empty.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ from soundcheck.report.style import (
     seaborn,
     show,
 )
-from soundcheck.report.verdict_figures import described, intervals, unchanged_overview
 
-__all__ = ["described", "intervals", "show", "unchanged_overview"]  # of others
+__all__ = ["show"]
 
 MOST_CLASSES = 15  # of a confusion matrix or bar chart
 MOST_GROUPS = 40  # panels of a figure ...

@@ -25,7 +25,6 @@ from soundcheck.metrics.regression import BINS, bin_numbers
 from soundcheck.report import compared_examples, examples, failures, figures, states, tables, views
 from soundcheck.report import words as word_views
 from soundcheck.report.estimate_tables import estimate_cell, measured, written
-from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import label, sentence
 from soundcheck.results.facts import excess
@@ -204,15 +203,15 @@ def sizes(found: Iterable[Groups]) -> Html:
 
 def limits(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
     """Say how large groups are on average, and how few segments of a bin or class are not evaluated."""
-    notes = []
+    notes: dict[str, list[str]] = {}
     for one in found:
         if one.names:
             size, bins = one.subset.group_size[1], least_per_bin(evaluation, one.subset)
             given = least_predictions(evaluation, one.subset)
             precision = f"; precision with fewer than {given} predictions" if given else ""
             few = f"bins with fewer than {bins} segments in all groups together are not evaluated{precision}"
-            notes.append(f"{_place(one)}: {size:,} segments a group; {few}")
-    return tables.notes(notes)
+            notes.setdefault(f"{size:,} segments a group; {few}", []).append(_place(one))
+    return tables.notes([f"{'; '.join(places)}: {text}" for text, places in notes.items()])
 
 
 def label_shares(found: Iterable[Groups]) -> Html:
@@ -231,9 +230,9 @@ def label_shares(found: Iterable[Groups]) -> Html:
             truth = one.subset.truth[mask]
             row = {"column": one.column, "group": group, "segments": len(truth)}
             if is_value:
-                row |= {"mean": number(truth.mean(), 2), "standard deviation": number(truth.std(), 2)}
+                row |= {"mean": float(truth.mean()), "standard deviation": float(truth.std())}
                 truth = bin_numbers(truth)
-            row |= {f"{name}, %": number(100 * np.mean(truth == own), 0) for own, name in names.items()}
+            row |= {f"{name}, %": round(100 * np.mean(truth == own)) for own, name in names.items()}
             rows.setdefault(_place(one), []).append(row)
     if not rows:
         return element("p", "There are no labels.")
@@ -291,15 +290,22 @@ def _all(evaluation: Evaluation, drawn: Iterable[tuple[str, Figure]]) -> Html:
     return join(figures.show(evaluation.media, figure, alt) for alt, figure in drawn)
 
 
-def not_compared(evaluation: Evaluation) -> Html:
+def not_compared(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
     """List the values of groups that are too small to be compared, with the reason."""
+    small = {
+        (one.subset.corpus, one.subset.task.name, f"{one.column}: {count.group}")
+        for one in found
+        for count in one.counts
+        if count.group not in one.names
+    }
     frame = evaluation.estimated()
-    frame = frame[frame["part"].str.contains(": ", regex=False) & frame["excluded"].ne("")]
-    frame = frame.assign(measure=frame.apply(measured, axis=1) if len(frame) else "")
-    columns = {"corpus": "corpus", "task": "task", "group": "part", "measure": "measure"}
-    columns |= {"value": estimate_cell, "segments": "segments"}
+    places = zip(frame["corpus"], frame["task"], frame["part"], strict=True)
+    frame = frame[[place in small for place in places]]
     if frame.empty:
         return element("p", "All groups are compared.")
+    frame = frame.assign(measure=frame.apply(measured, axis=1))
+    columns = {"corpus": "corpus", "task": "task", "group": "part", "measure": "measure"}
+    columns |= {"value": estimate_cell, "segments": "segments"}
     return views.table(frame, columns, first=MOST_ROWS)
 
 

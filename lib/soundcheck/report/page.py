@@ -14,8 +14,9 @@ from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.speakers import SpeakerValues
-from soundcheck.report import figures, sentences, tables
-from soundcheck.report.names import remark
+from soundcheck.report import figures, tables, views
+from soundcheck.report.formats import significant
+from soundcheck.report.names import measure, remark
 from soundcheck.report.verdict_tables import verdict_table
 
 
@@ -38,10 +39,19 @@ def show(evaluation: Evaluation | Comparison, figure: Figure, alt: str, finding:
 
 
 def intervals(evaluation: Evaluation) -> None:
-    """Draw all values with their intervals and thresholds."""
+    """Draw all values with their intervals, a panel a measure."""
     frame = evaluation.frame()
-    alt = f"Values with 95 % intervals and thresholds; {figures.described(frame)}"
-    show(evaluation, figures.intervals(frame), alt)
+    frame = frame[frame["value"].notna()].drop(columns="state")  # known when all families are
+    several = [one for one in ("corpus", "task", "group", "label") if frame[one].nunique() > 1] or ["task"]
+    frame["name"] = [", ".join(filter(None, row)) for row in frame[several].itertuples(index=False)]
+    frame["measure"], frame["words"] = frame["test"].map(measure), frame["value"].map(significant)
+    frame["reference"] = frame["threshold"]
+    measures = frame["measure"].unique()
+    for start in range(0, len(measures), views.MOST_PANELS):
+        drawn = measures[start : start + views.MOST_PANELS]
+        rows = frame[frame["measure"].isin(drawn)]
+        figure = views.forest(rows, panels="measure", unit="value with 95 % interval; grey mark: threshold")
+        show(evaluation, figure, f"Values with 95 % intervals: {', '.join(drawn)}")
 
 
 def speakers(subsets: Sequence[tuple[Subset, SpeakerValues]]) -> None:

@@ -23,7 +23,7 @@ from soundcheck.report import figures, views
 from soundcheck.report.aligned_words import MARKS
 from soundcheck.report.formats import Cell, number, two_lines
 from soundcheck.report.html import Html, element
-from soundcheck.report.style import GREY, PALETTE, label, look, new, seaborn
+from soundcheck.report.style import GREY, PALETTE, look, new, seaborn
 from soundcheck.report.tables import notes
 from soundcheck.suite.measures import info_of
 
@@ -164,20 +164,21 @@ def comparison_table(
     )
 
 
-def replicates_of_difference(samples: Mapping[str, np.ndarray], value: float, xlabel: str) -> Figure:
+def replicates_of_difference(compared: Compared) -> Figure:
     """Draw the replicates of a difference, one way of resampling over the other; NaN is left out."""
-    known = {name: drawn[np.isfinite(drawn)] for name, drawn in samples.items()}
-    everything = np.concatenate([*known.values(), np.empty(0)])
+    ways = {"blockwise": compared.blockwise, "ordinary": compared.ordinary}
+    known = {way: own.replicates[:, 0] for way, own in ways.items() if len(own.replicates)}
+    known = {way: own[np.isfinite(own)] for way, own in known.items()}
     with look():
         figure, (axes,) = new(7.5, 3.0)
-        edges = np.histogram_bin_edges(everything, 40) if len(everything) else np.linspace(-1, 1, 2)
+        edges = list(np.histogram_bin_edges(np.concatenate([*known.values(), np.empty(0)]), 40))
         for n, (name, drawn) in enumerate(known.items()):
-            look_of_bars = {"color": PALETTE[n], "alpha": 0.3, "label": label(name, 60)}
-            seaborn.histplot(x=drawn, bins=list(edges), element="step", ax=axes, **look_of_bars)
+            look_of_bars = {"color": PALETTE[n], "alpha": 0.3, "label": name}
+            seaborn.histplot(x=drawn, bins=edges, element="step", ax=axes, **look_of_bars)
         axes.axvline(0, color=GREY, linewidth=1)
-        axes.axvline(value, color="black", linewidth=1.5, label="measured")
+        axes.axvline(compared.blockwise.value[0], color="black", linewidth=1.5, label="measured")
         axes.xaxis.set_major_formatter(PercentFormatter(1.0))
-        axes.set(xlabel=label(xlabel, 80), ylabel="replicates")
+        axes.set(xlabel="difference (below 0: this recogniser makes fewer errors)", ylabel="replicates")
         axes.legend(fontsize=9)
     return figure
 
@@ -188,22 +189,21 @@ def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html
     ``frame`` is from :func:`soundcheck.metrics.word_changes.wrong_words`.
     """
     _, _, *names = frame.columns
+    shown = frame.head(count)
 
     def wrong(name: str) -> Callable[[object], Cell]:
-        def cell(row: object) -> Cell:
-            n = getattr(row, name)
-            return Cell(f"{n:,} ({percent(n / row.said)})", n, "sc-number")
-
-        return cell
+        counts = shown.set_index("word")[name]
+        return lambda row: Cell(
+            f"{counts[row.word]:,} ({percent(counts[row.word] / row.said)})", counts[row.word], "sc-number"
+        )
 
     def fewest(row: object) -> str:
         counts = {name: getattr(row, name) for name in names}
-        least = [name for name, n in counts.items() if n == min(counts.values())]
+        least = [name for name in names if counts[name] == min(counts.values())]
         return "all alike" if len(least) == len(names) else shortened(least, 3)
 
     columns = {"word": "word", "said": "said"} | {f"wrong, {name}": wrong(name) for name in names}
     columns |= {"fewest errors": fewest} if len(names) > 1 else {}
-    shown = frame.head(count)
     caption = f"{caption}: the {len(shown)} of {len(frame)} words that are wrong most often"
     return views.table(shown, columns, caption=caption)
 

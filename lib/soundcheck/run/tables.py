@@ -16,7 +16,7 @@ from soundcheck.corpora.trials.trial_table import TrialTable, write_table
 from soundcheck.evaluation.corpus_view import SCORE, score_trials
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.verification import threshold_in_use
-from soundcheck.evaluation.words import RATE_COLUMNS, group_rates
+from soundcheck.evaluation.words import group_rates
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.output import Output
@@ -94,7 +94,7 @@ def write_word_errors(jobs: Iterable[Job], output: Output) -> list[Path]:
             rows += [{"model": job.model} | row for row in group_rates(evaluation, subset, columns)]
     if not rows:
         return []
-    frame = pd.DataFrame(rows, columns=["model", *RATE_COLUMNS])
+    frame = pd.DataFrame(rows)
     texts = ["model", "corpus", "column", "group"]
     frame[texts] = frame[texts].astype(str).map(spreadsheet)
     text = frame.to_csv(index=False, lineterminator="\n")

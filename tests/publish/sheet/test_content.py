@@ -149,8 +149,8 @@ def test_values_of_groups_and_classes_the_worst_first(sheet, tmp_path):
     _, groups, classes, _ = sheet([verdict(), verdict(task="emotion")], figures=[FIGURE]).tables
     assert groups.columns == ["", "concordance of arousal", "speakers"]
     assert [row[:2] for row in groups.rows] == [
-        ("sex: female", "0.40 (no interval)"),
-        ("sex: male", "0.70 (no interval)"),
+        ("female speakers", "0.40 (no interval)"),
+        ("male speakers", "0.70 (no interval)"),
     ]
     assert classes.rows == [("anger", "0.20 (no interval)", "9")]
 

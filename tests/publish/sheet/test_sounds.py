@@ -30,7 +30,7 @@ def test_the_family_of_the_largest_finding_comes_first(folder):
     played(folder, {"original": flac(), "noise": flac(seed=2)}, title, family="robustness_noise")
     first, second = scenes(folder)
     assert [sound.label for sound in first.sounds] == ["original", "noise"]
-    assert first.title == title and "unchanged noise of arousal" in first.finding
+    assert first.title == f"Robustness noise: {title}" and "unchanged noise of arousal" in first.finding
     assert first.sounds[0].caption == "said; 1 s" and first.sounds[0].data == flac()
     assert second.finding == ""
 
@@ -44,7 +44,7 @@ def test_what_is_about_the_group_of_the_finding_comes_first(tmp_path, recorded):
     played(folder, {"y": flac(seed=1)}, "women", family="fairness_sex", group="sex: female")
     cells = [json.loads(text)["cells"][1] for text in (other, path.read_text())]
     path.write_text(json.dumps({"cells": cells}))
-    assert [scene.title for scene in scenes(folder)] == ["women"]
+    assert [scene.title for scene in scenes(folder)] == ["Fairness sex: women"]
 
 
 def test_of_many_sounds_the_first_and_the_last(folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
@@ -21,6 +22,7 @@ from soundcheck.report.names import label
 from soundcheck.results.estimates import ALL
 from soundcheck.results.facts import counts
 from soundcheck.results.standing import ASPECTS, aspects
+from soundcheck.results.table import is_older
 from soundcheck.suite.card import FIELDS
 
 FIRST = 10  # rows of a table that are shown at once
@@ -47,6 +49,7 @@ def text(
         reasons=facts.not_evaluated["skipped"].value_counts(),
         tests=_tests(facts),
         interval_methods=measurements.interval_methods(facts),
+        older=is_older(facts.rows),
         first=FIRST,
         most=MOST,
     )
@@ -76,8 +79,9 @@ def _tests(facts: ModelFacts) -> list[tuple[str, str, str, str, str]]:
     return found
 
 
-def _written(measure: str, number: float | None) -> str:
-    return "" if number is None or pd.isna(number) else key_figures.written(measure, number)
+def _known(written: Callable[[Any, float], str]) -> Callable[[Any, float | None], str]:
+    """Write nothing for a number that is not there."""
+    return lambda what, number: "" if number is None or pd.isna(number) else written(what, number)
 
 
 def _ends(row: object, low: float, high: float) -> str:
@@ -86,7 +90,7 @@ def _ends(row: object, low: float, high: float) -> str:
 
 templates.FILTERS |= {
     "against_chance": key_figures.against_chance,
-    "amount": failures.amount,
+    "amount": _known(failures.amount),
     "counted": counted,
     "duration": duration,
     "ends": _ends,
@@ -96,8 +100,8 @@ templates.FILTERS |= {
     "others": failures.others,
     "people": failures.people,
     "planned": failures.planned,
-    "points": failures.points,
+    "points": _known(failures.points),
     "significant": significant,
     "thousands": "{:,}".format,
-    "written": _written,
+    "written": _known(key_figures.written),
 }

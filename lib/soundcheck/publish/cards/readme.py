@@ -79,7 +79,7 @@ def _lines(text: str) -> int:
     return len(re.findall(_BREAK, text))
 
 
-def dumped(data: object, offset: int = 0) -> str:
+def _dumped(data: object, offset: int = 0) -> str:
     """Write data as block YAML, items of lists indented by so much; comments of data that were read stay."""
     written = io.StringIO()
     _yaml(offset).dump(data, written)
@@ -154,7 +154,7 @@ def _changed(
             value = _merged(data.get(key) or [], model, _quoted(results))
         data[key] = value
         items = re.search(r"^( *)-(?= |$)", section, re.MULTILINE)
-        sections[key] = (dumped(data, len(items[1]) if items else 0) if value else "") + below
+        sections[key] = (_dumped(data, len(items[1]) if items else 0) if value else "") + below
     return "".join([*lines[: starts[0]], *sections.values()])
 
 

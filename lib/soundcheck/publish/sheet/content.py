@@ -15,6 +15,7 @@ from soundcheck.publish.sheet.figures import Picture, comparison_pictures, model
 from soundcheck.publish.sheet.sounds import Scene, comparison_scenes, model_scenes
 from soundcheck.publish.sheet.tables import Table
 from soundcheck.publish.verdict_lines import comparison_lines, verdict_lines
+from soundcheck.report.names import remark
 from soundcheck.report.states import JUDGED, STATE, State
 from soundcheck.results.page_names import comparison_page
 from soundcheck.results.record import ComparisonRecord
@@ -102,7 +103,7 @@ def _sheet(facts: ModelFacts, day: datetime.date, lines: Sequence[str], **own: o
     return Sheet(
         purpose=f"{'. '.join(filter(None, (said, tasks)))}.",
         synthetic=facts.synthetic,
-        lines=[(name, text.strip()) for name, _, text in (line.partition(":") for line in lines)],
+        lines=[(name, remark(text.strip())) for name, _, text in (line.partition(":") for line in lines)],
         states=[(STATE[name], facts.counts[name]) for name in JUDGED],
         counts=", ".join(f"{facts.counts[name]} {name}" for name in JUDGED),
         origin=[*origin.items()],

@@ -8,12 +8,11 @@ import dataclasses
 import pandas as pd
 from matplotlib.figure import Figure
 
-from soundcheck.common.templates import Html
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.verdict_lines import plain
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import significant
-from soundcheck.report.style import svg
+from soundcheck.report.style import label, svg
 from soundcheck.report.views import forest
 from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.facts import findings
@@ -31,14 +30,14 @@ class Picture:
     svg: str
 
     @property
-    def address(self) -> Html:
+    def address(self) -> str:
         """An address that holds it."""
         return carried("image/svg+xml", self.svg.encode())
 
 
-def carried(kind: str, data: bytes) -> Html:
+def carried(kind: str, data: bytes) -> str:
     """Make an address that holds what it leads to."""
-    return Html(f"data:{kind};base64,{base64.b64encode(data).decode()}")
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
 def model_pictures(facts: ModelFacts) -> list[Picture]:
@@ -68,17 +67,12 @@ def _differences(title: str, rows: pd.DataFrame, unit: str) -> list[Picture]:
     for row in rows.itertuples():
         measured = failures.measured(row)
         names.append(failures.people(row.group) if row.group else measured)
-        of_groups = f"{measured}: {both_values(row)}" if "group_value" in rows else measured
-        words.append(of_groups if row.group else "")
+        values = [significant(getattr(row, name, None)) for name in ("group_value", "others_value")]
+        both = f": {values[0]}, others {values[1]}" if any(values) else ""
+        words.append(f"{label(measured)}{both}" if row.group else "")
         told.append(f"{plain(failures.subject(row))} {significant(row.value)} ({row.state})")
     shown = rows.assign(name=names, words=words, reference=0.0)
     return [_picture(title, "; ".join(told), forest(shown, unit=unit))] if names else []
-
-
-def both_values(row: object) -> str:
-    """Write the values of a group and of those it is compared with."""
-    own, other = (failures.amount(row, value) for value in (row.group_value, row.others_value))
-    return f"{own}, {failures.others(row)} {other}"
 
 
 def _values(facts: ModelFacts) -> list[Picture]:

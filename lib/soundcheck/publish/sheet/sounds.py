@@ -19,7 +19,6 @@ from typing_extensions import TypedDict
 
 from soundcheck.common import files
 from soundcheck.common.media import EXAMPLES, NONE
-from soundcheck.common.templates import Html
 from soundcheck.corpora.audio import encode_flac
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet.figures import carried
@@ -44,7 +43,7 @@ class Sound:
     image: bytes = b""
 
     @property
-    def addresses(self) -> tuple[Html, Html]:
+    def addresses(self) -> tuple[str, str]:
         """Addresses that hold sound and picture."""
         return carried("audio/flac", self.data), carried("image/png", self.image)
 
@@ -83,6 +82,7 @@ _OUTPUT = TypeAdapter(list[_Example])
 def model_scenes(facts: ModelFacts) -> list[Scene]:
     """Choose sounds of the families with the largest findings, then of what is not known."""
     folder, scenes = facts.run.path.parent, []
+    titles = {one.name: one.title for one in facts.record.families}
     findings = pd.concat([facts.findings, facts.few, by_excess(facts.inconclusive)])
     for row in findings.drop_duplicates("family").itertuples():
         found = _examples(facts, folder / "notebooks" / facts.model.slug / f"{files.slug(row.family)}.ipynb")
@@ -90,7 +90,7 @@ def model_scenes(facts: ModelFacts) -> list[Scene]:
         found.sort(key=lambda one, about=row.about: about not in f"{one['group']} {one['title']}")
         finding = facts.sentence(row) if row.state == FAIL else ""
         heard = {sound.data for scene in scenes for sound in scene.sounds}
-        made = (_scene(folder, finding, one) for one in found)
+        made = (_scene(folder, titles[row.family], finding, one) for one in found)
         scenes += [scene for scene in made if not heard >= {sound.data for sound in scene.sounds}][:1]
         if len(scenes) == MOST_SCENES:
             break
@@ -101,7 +101,7 @@ def comparison_scenes(facts: ModelFacts, entry: ComparisonRecord) -> list[Scene]
     """Choose the segments on which two models of a run differ most."""
     folder = facts.run.path.parent
     found = _examples(facts, folder / "comparisons" / f"{entry.slug}.ipynb")
-    scenes = (_scene(folder, "", one) for one in found)
+    scenes = (_scene(folder, "", "", one) for one in found)
     return [scene for scene in scenes if scene.sounds][:MOST_SCENES]
 
 
@@ -117,13 +117,15 @@ def _examples(facts: ModelFacts, path: Path) -> list[_Example]:
         return []
 
 
-def _scene(folder: Path, finding: str, example: _Example) -> Scene:
+def _scene(folder: Path, family: str, finding: str, example: _Example) -> Scene:
     """Load the sounds of an example: of several the first and the last, which is that of a change."""
     players = example["sounds"]
     shown = players if len(players) <= MOST_SOUNDS else [players[0], players[-1]]
     sounds = [_sound(folder, one) for one in shown]
     words = tuple((who, text or "(nothing)") for who, text in example["words"])
-    return Scene(example["title"], finding, tuple(filter(None, sounds)), words)
+    return Scene(
+        ": ".join(filter(None, (family, example["title"]))), finding, tuple(filter(None, sounds)), words
+    )
 
 
 def _sound(folder: Path, player: _Player) -> Sound | None:

@@ -15,10 +15,9 @@ from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.publish.sheet.figures import both_values
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import estimate
-from soundcheck.report.names import label
+from soundcheck.report.names import label, remark
 from soundcheck.results import worse
 from soundcheck.results.compared import read_comparison
 from soundcheck.results.conclusion import conclusion
@@ -76,7 +75,9 @@ def _finding(row: object) -> tuple[str, ...]:
     elif row.group and not pd.isna(row.gap):
         sample = failures.few(row)
         low, high = (row.gap_low_sample, row.gap_high_sample) if sample else (row.gap_low, row.gap_high)
-        value, difference = both_values(row), _with_interval(row, failures.points(row, row.gap), low, high)
+        own, other = (failures.amount(row, one) for one in (row.group_value, row.others_value))
+        value = f"{own}, {failures.others(row)} {other}"
+        difference = _with_interval(row, failures.points(row, row.gap), low, high)
         limit = "" if pd.isna(row.matters) else f"within ±{failures.points(row, row.matters)}"
     elif not pd.isna(row.before):
         measure, change = failures.before_and_after(row)
@@ -94,7 +95,8 @@ def _with_interval(row: object, written: str, low: float, high: float) -> str:
 def values(facts: ModelFacts) -> Iterator[Table]:
     """Give values of groups and classes, a column a measure; those that are worse in most of them first."""
     classes = facts.classes.assign(part=facts.classes["label"], title="recall", order=facts.classes["value"])
-    for title, rows in (("Values by group", facts.group_values), ("Values by class", classes)):
+    groups = ("Values by group", facts.group_values, failures.people)
+    for title, rows, named in (groups, ("Values by class", classes, label)):
         if rows.empty:
             continue
         measures = list(dict.fromkeys(zip(rows["task"], rows["title"], strict=True)))[:MOST_MEASURES]
@@ -104,7 +106,7 @@ def values(facts: ModelFacts) -> Iterator[Table]:
         lines = []
         for corpus, part in worst[:MOST_ROWS]:
             own = [cells.get((corpus, part, *measure)) for measure in measures]
-            where = f"{label(part)} ({corpus})" if rows["corpus"].nunique() > 1 else label(part)
+            where = f"{named(part)} ({corpus})" if rows["corpus"].nunique() > 1 else named(part)
             speakers = max((row.speakers for row in own if row), default=0)
             lines.append((where, *map(_cell, own), f"{speakers or ''}"))
         heads = [name if task in failures.SINGLE else f"{name} of {task}" for task, name in measures]
@@ -130,7 +132,7 @@ def unknown(facts: ModelFacts) -> Table:
         row = None if one.row == -1 else facts.rows.loc[one.row]
         bound = "" if row is None else f"{failures.points(row, abs(row.bound))}: {failures.subject(row)}"
         plan = "" if pd.isna(one.needed) else failures.planned(one.needed, one.blocks)
-        lines.append((one.kind, f"{one.tests}", bound, plan))
+        lines.append((one.kind.replace("_", " "), f"{one.tests}", bound, plan))
     columns = ["groups by", "inconclusive", "difference not excluded", "speakers to decide half of them"]
     return _shortened("What could not be concluded", columns, lines, len(facts.unknown), left)
 
@@ -147,7 +149,7 @@ def since(facts: ModelFacts, baseline: FinishedRun | None = None) -> list[Table]
     entries = [one for one in facts.record.comparisons if one.candidate == facts.model.name]
     frames = [read_comparison(facts.run, one) for one in entries[:MOST_COMPARISONS]]
     notes = [
-        f"The comparison with {one.baseline} failed to run." if one.failed else conclusion(frame)
+        f"The comparison with {one.baseline} failed to run." if one.failed else remark(conclusion(frame))
         for one, frame in zip(entries, frames, strict=False)
     ]
     if len(entries) > MOST_COMPARISONS:

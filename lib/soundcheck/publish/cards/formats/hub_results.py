@@ -6,11 +6,12 @@ results go into the notes, the only place that the format has for them.
 
 from __future__ import annotations
 
+import yaml
+
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.hub import plain, value_of
 from soundcheck.publish.cards.json_text import filled
-from soundcheck.publish.cards.readme import dumped
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import sentence
 from soundcheck.results.record import CorpusRecord, KeyFigure
@@ -40,7 +41,8 @@ class HubResults(CardFormat):
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the entries."""
         figures = [(corpus, figure) for corpus in facts.corpora for figure in _figures(facts, corpus)]
-        return dumped([_entry(facts, context, corpus, figure) for corpus, figure in figures])
+        entries = [_entry(facts, context, corpus, figure) for corpus, figure in figures]
+        return yaml.safe_dump(entries, allow_unicode=True, sort_keys=False, width=10**6)
 
 
 def _figures(facts: ModelFacts, corpus: CorpusRecord) -> list[KeyFigure]:
