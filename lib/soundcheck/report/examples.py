@@ -211,7 +211,7 @@ def choose(
     rows = np.flatnonzero(np.isfinite(scores) & mask)
     if not len(rows):
         return []
-    worse = rows[scores[rows] > scores[rows].min()]
+    worse = rows[scores[rows] > 0] if scores[rows].min() == 0 else rows  # what has no error is not worst
     orders = {
         WORST: (-scores, worse if len(worse) else rows),
         TYPICAL: (np.abs(scores - np.median(scores[rows])), rows),
@@ -446,6 +446,8 @@ def _error(subset: Subset) -> str:
 
 
 def _written(value: object) -> str:
+    if pd.isna(value):
+        return "nothing"
     return str(value) if isinstance(value, str) else number(float(value), 2)
 
 
