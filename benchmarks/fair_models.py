@@ -1,6 +1,6 @@
 """How often fair models are accused, and how often unfair ones are found, by the tests of groups.
 
-Run ``python benchmarks/fair_models.py [books a row]``, 500 by default, fewer of large ones, an hour. The
+Run ``python benchmarks/fair_models.py [books a row]``, 200 by default, fewer of large ones, an hour beside other work. The
 full size also writes ``book/tables/fair_models.csv`` and ``book/tables/unfair_models.csv``. Ends with 1 if
 what the product promises does not hold; each bar is widened by 2.6 standard errors of the study:
 
@@ -54,7 +54,7 @@ from soundcheck.suite.measures import measure_of
 from soundcheck.suite.thresholds import read_family
 
 TABLES = Path(__file__).parents[1] / "book" / "tables"
-BOOKS = 500
+BOOKS = 200
 ACCENTS = 13
 SHIFT = 0.17
 DIMENSIONS = ("arousal", "dominance", "valence")

@@ -283,6 +283,7 @@ def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, undraw
         ["off", "24", "0", "6", "-6", "0"],
     ]
     assert page.count("<audio") == 6
+    assert "The models share no task with labels" not in page
 
 
 @pytest.mark.parametrize(

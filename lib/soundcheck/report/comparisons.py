@@ -208,6 +208,12 @@ def turned(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     return contrast_table(other.sort_values("candidate_passed", kind="stable"), titles, ordered=True)
 
 
+def corrected_and_broken(comparison: Comparison, pairs: Sequence[Pair], spoken: Sequence[Pair]) -> Html:
+    """Show how many answers, and words of transcripts, a candidate corrects and breaks."""
+    shown = impacts(comparison, pairs) + word_impacts(comparison, spoken)
+    return shown or element("p", "The models share no task with labels or transcripts.")
+
+
 def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
     """Show how many answers changed, were corrected and broken, with intervals."""
     rows = []

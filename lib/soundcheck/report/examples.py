@@ -446,6 +446,8 @@ def _error(subset: Subset) -> str:
 
 
 def _written(value: object) -> str:
+    if pd.isna(value):
+        return "nothing"
     return str(value) if isinstance(value, str) else number(float(value), 2)
 
 

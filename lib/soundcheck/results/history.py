@@ -180,7 +180,7 @@ class _Pair:
     def __init__(self, before: PastRun, after: PastRun) -> None:
         self.before, self.after = before, after
         self._known = bool(before.finished.about and after.finished.about)
-        self._unlike = worse.unlike(after.finished, before.finished)
+        self._unlike = worse.unlike(after.finished, before.finished) if self._known else {}
         self._same_seed = before.finished.about.get("seed") == after.finished.about.get("seed")
         self._other_model = functools.cache(functools.partial(after.finished.changed_model, before.finished))
         self._data = functools.cache(self._changed_data)

@@ -97,17 +97,18 @@ def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
     if not (before.about and now.about):
         which = "later" if before.about else "earlier"
         return [f"the {which} one has no run.json, so nobody knows whether both are of one suite"]
-    found = []
-    for (kind, name), what in unlike(now, before).items():
-        found.append(what if kind == "setting" else f"{kind} {name}: {what}")
+    changed = unlike(now, before)
+    found = [what for (kind, _), what in changed.items() if kind == "setting"]
     for model in sorted(now.part("models").keys() & before.part("models").keys()):
         if reason := now.changed_model(before, model):
             found.append(f"model {model} is another one ({reason})")
     for key, kind in (("corpora", "corpus"), ("families", "family")):
         ours, theirs = now.part(key).keys(), before.part(key).keys()
+        found += [f"{kind} {name}: {what}" for (one, name), what in changed.items() if one == kind]
         for names, when in ((theirs - ours, "then"), (ours - theirs, "now")):
             found += [f"{kind} {', '.join(sorted(names))} {when} only"] if names else []
-    return found
+    further = ((key, what) for key, what in changed.items() if key[0] in ("task", "sounds"))
+    return found + [f"{kind} {name}: {what}" for (kind, name), what in further]
 
 
 def unlike(now: FinishedRun, before: FinishedRun) -> dict[tuple[str, str], str]:

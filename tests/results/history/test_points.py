@@ -8,6 +8,7 @@ from soundcheck.results.contrast import contrast
 from soundcheck.results.history import history_of
 from soundcheck.results.kept_runs import read_runs
 
+RUNS = (("a", 0.7), ("b", 0.4))
 FAMILY = {"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "1"}
 
 
@@ -91,7 +92,8 @@ def test_a_gap_is_told_and_the_value_before_it_counts(write, judged):
 
 
 def test_a_table_alone_is_compared_unpaired_and_never_joined(write, judged, tmp_path):
-    folders = [write("a", [judged()]), write("b", [judged(value=0.4)])]
+    about = {"suite": {"normaliser": "basic"}}
+    folders = [write(name, [judged(value=value, task="transcript")], **about) for name, value in RUNS]
     (folders[1] / "run.json").unlink()
     row = of(folders[0], folders[1] / "results.csv").iloc[-1]
     assert (row["pairing"], row["joined"], row["reason"]) == ("unpaired", "", "no record of the data")
