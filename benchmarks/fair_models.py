@@ -1,6 +1,6 @@
 """How often fair models are accused, and how often unfair ones are found, by the tests of groups.
 
-Run ``python benchmarks/fair_models.py [books a row]``, 200 by default, fewer of large ones, an hour beside other work. The
+Run ``python benchmarks/fair_models.py [books a row]``, 200 by default, fewer of large ones: half an hour. The
 full size also writes ``book/tables/fair_models.csv`` and ``book/tables/unfair_models.csv``. Ends with 1 if
 what the product promises does not hold; each bar is widened by 2.6 standard errors of the study:
 

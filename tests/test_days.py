@@ -12,8 +12,8 @@ from finished import FAILED, finished, verdict
 from soundcheck.book import build, model_pages
 from soundcheck.common import resources
 from soundcheck.common.day import day_of, today
+from soundcheck.results.facts import read_facts
 from soundcheck.results.record import RunRecord
-from soundcheck.results.table import read_results
 
 ZONES = ("Pacific/Kiritimati", "Etc/GMT+12", "UTC")
 EVENING = 1_700_000_000  # 22:13 in UTC: the next day in Kiritimati
@@ -66,7 +66,7 @@ def test_answers_are_of_that_day_on_the_page_of_a_model(monkeypatch, recorded, r
     assert str(today()) == DAY and day_of(EVENING) == datetime.date(2023, 11, 14)
     record = RunRecord.read(run / "run.json")
     assert build.shown(record.models[0]).days == {DAY: 200}
-    page = model_pages.model_cells(record.models[0], record, read_results(run / "results.csv"), [])
+    page = model_pages.model_cells(read_facts(run, record.models[0].name))
     assert f"200 given on {DAY}" in str(page)
 
 
@@ -76,4 +76,4 @@ def test_nothing_asks_for_the_local_day():
     root = resources.PACKAGE.parent
     paths = [*root.rglob("*.py"), *(resources.root() / "notebooks").glob("*.ipynb")]
     found = {path.name for path in paths if local.search(path.read_text("utf-8"))}
-    assert found == {"lock.py", "kept_runs.py"}  # the latter in UTC
+    assert found == {"lock.py"}

@@ -14,9 +14,8 @@ import pytest
 from bs4 import BeautifulSoup
 from tests.support.small_world import make
 
-from soundcheck.report.formats import significant
+from soundcheck.report.formats import number, significant
 from soundcheck.report.names import label
-from soundcheck.report.tables import number
 from soundcheck.results.estimates import read_estimates
 from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.standing import ASPECTS, aspects

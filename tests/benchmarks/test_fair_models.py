@@ -21,7 +21,8 @@ def test_fair_models_are_accused_in_at_most_5_of_100_books():
 def test_a_shift_is_found_with_enough_speakers():
     found, _ = recorded("unfair_models")
     rows = found.set_index("speakers")
-    for speakers, least in ((4, 0.25), (10, 0.9), (40, 0.99)):
+    assert rows.loc[4, "found"] == 0  # either side needs 5 speakers for a state
+    for speakers, least in ((10, 0.9), (40, 0.99)):
         assert rows.loc[speakers, "found"] >= least
     enough = rows[rows.index >= 20]
     slack = 2.6 * np.sqrt(0.05 * 0.95 / enough["books"])

@@ -17,7 +17,7 @@ from scipy import stats
 
 from soundcheck.metrics.additive import value, values
 from soundcheck.report.study_figures import monte_carlo_error, recorded
-from soundcheck.report.tables import FEW
+from soundcheck.report.verdict_tables import FEW
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -89,7 +89,7 @@ def test_accepted_failures_keep_their_reason(table):
 
 def test_the_answer_is_the_worst_fact_with_both_values(table):
     text = answer(table)
-    said = "Recall per class of arousal, anger, of female speakers is 0.20 against 0.50 of the others"
+    said = "Recall of arousal (anger) of female speakers is 0.20 against 0.50 of the others"
     place = anchor_of(next(table[table["label"].eq("anger")].itertuples()))
     rests = "difference −0.30, 95 % −0.40 to −0.20, 5 speakers, surely beyond the margin of 0.10"
     assert f'<a href="#{place}"><strong>{said}</strong></a> ({rests}).' in text
@@ -112,7 +112,7 @@ def test_the_answer_without_a_failure_is_no_all_clear():
 def test_both_rules_are_counted_and_told_apart():
     rows = [group("anger", -0.3, 0.1, 0.0079, rule="|value| <", passed=True, threshold=0.2)]
     text = answer(decide(to_frame(rows)))
-    assert "By the published rule, group minus all, 0 of 1 fail; for 1 the two rules differ" in text
+    assert "By the rule on group minus all, 0 of 1 fail; for 1 the two rules differ" in text
 
 
 def test_nothing_evaluated_is_said():

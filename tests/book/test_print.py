@@ -8,7 +8,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.report import look_of_pages
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import player
-from soundcheck.report.tables import table
+from soundcheck.report.views import listed
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +57,7 @@ def test_tables_are_whole(printed, columns):
     """No model, row or column is cut off, however many there are, and each sheet repeats the head."""
     rows = [[f"row-{n:03}", *[n + k / 100 for k in range(columns - 2)], f"end-{n:03}"] for n in range(150)]
     names = ["test", *MODELS[: columns - 2], "last"]
-    reader = printed(element("h1", "Page"), table(rows, names))
+    reader = printed(element("h1", "Page"), listed(rows, names))
     texts = [page.extract_text() for page in reader.pages]
     whole = "\n".join(texts)
     assert len(texts) > 2 and outside(reader) == []
@@ -73,7 +73,7 @@ def test_tables_are_whole(printed, columns):
 
 def test_hostile_texts_stay_on_the_sheet(printed):
     rows = [["x" * 199, "<b>bold</b>", 1.0, "y" * 50, "\u202eזمن", "🎙" * 30] for _ in range(3)]
-    reader = printed(table(rows, ["name", "markup", "value", "long", "other", "emoji"]))
+    reader = printed(listed(rows, ["name", "markup", "value", "long", "other", "emoji"]))
     assert outside(reader) == []
     assert "<b>bold</b>" in "".join(reader.pages[0].extract_text().split())
 

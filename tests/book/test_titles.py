@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from tests.support.links import broken, headings, links
+from tests.support.links import dead_links
 
 pytestmark = pytest.mark.slow
 
@@ -64,6 +64,17 @@ def site(tmp_path_factory, command) -> Path:
     assert done.returncode == 3, done.stdout + done.stderr
     assert "ZeroDivisionError" in done.stdout
     return folder / "out" / "html"
+
+
+HEADING = re.compile(r"<h1>([^<]*)<a class=\"headerlink\"")
+
+
+def headings(site: Path) -> dict[str, str]:
+    """Give the heading of each page as its HTML has it."""
+    found = {
+        path.relative_to(site).as_posix(): HEADING.findall(path.read_text()) for path in site.rglob("*.html")
+    }
+    return {name: texts[0] for name, texts in found.items() if texts}
 
 
 def test_headings_are_the_names(site):
@@ -121,9 +132,7 @@ def test_the_search_shows_headings_as_text(site):
 
 
 def test_every_link_leads_somewhere(site):
-    assert len(links(site)) > 500
-    assert broken(site) == []
-    assert any(source == "all_results.js" or source == "all_results.html" for source, *_ in links(site))
+    assert dead_links(site) == []
 
 
 def test_cards_and_reports_of_checks_are_whole(site, command, tmp_path):

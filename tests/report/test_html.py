@@ -117,7 +117,8 @@ def test_html_is_made_nowhere_else():
             if name in ("to_html", "HTML", "Markdown", "Styler") and path.name != "html.py":
                 found.append(f"{path.name}:{node.lineno} {name}")
             literal = not node.args or isinstance(node.args[0], ast.Constant)
-            if name == "Html" and not literal and path.name not in ("html.py", "executed.py", "templates.py"):
+            finished = path.name in ("html.py", "executed.py", "templates.py") or "publish" in path.parts
+            if name == "Html" and not literal and not finished:
                 found.append(f"{path.name}:{node.lineno} Html")
     assert found == []
 

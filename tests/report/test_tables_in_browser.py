@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from soundcheck.report import look_of_pages, states, tables
+from soundcheck.report import formats, look_of_pages, states, views
 from soundcheck.results.states import FAIL, INCONCLUSIVE
 
 pytestmark = pytest.mark.slow
@@ -39,13 +39,15 @@ def path(page_of):
     rows = []
     for number, name in enumerate(NAMES):
         state = FAIL if number % 3 == 0 else INCONCLUSIVE
-        value = tables.Cell(tables.two_lines(f"−0.{number:02}", "−1 to 1"), -number / 100 - 1e-9, "sc-number")
-        group = tables.Cell(
-            tables.two_lines("Mean", f"group {number % 2}"), None, facet=f"group {number % 2}"
+        value = formats.Cell(
+            formats.two_lines(f"−0.{number:02}", "−1 to 1"), -number / 100 - 1e-9, "sc-number"
         )
-        rows.append([name, group, tables.Cell(states.mark(state), number % 3), value, *["wide" * 12] * 8])
+        group = formats.Cell(
+            formats.two_lines("Mean", f"group {number % 2}"), None, facet=f"group {number % 2}"
+        )
+        rows.append([name, group, formats.Cell(states.mark(state), number % 3), value, *["wide" * 12] * 8])
     columns = ["name", "test", "state", "value", *(f"more {n}" for n in range(8))]
-    return page_of(tables.table(rows, columns, caption="Hard", filters={"test": "group"}))
+    return page_of(views.listed(rows, columns, caption="Hard", filters={"test": "group"}))
 
 
 @pytest.fixture
@@ -122,7 +124,7 @@ def test_without_scripts_all_rows_are_there(browser, path):
 
 
 def test_a_stacked_row_names_its_columns_on_a_telephone(browser, page_of):
-    shown = tables.table([["a", 0.5, IMAGE], ["b", 0.1, "x"]], ["model", "share", IMAGE], stacked=True)
+    shown = views.listed([["a", 0.5, IMAGE], ["b", 0.1, "x"]], ["model", "share", IMAGE], stacked=True)
     page = browser.open(page_of(shown), width=390)
     assert browser.wider(page) is None and page.locator("main img").count() == 0
     label = "cell => getComputedStyle(cell, '::before').content"

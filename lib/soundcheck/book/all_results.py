@@ -13,7 +13,7 @@ import pandas as pd
 
 from soundcheck.book import pages
 from soundcheck.book.script_data import script, text
-from soundcheck.report import tables
+from soundcheck.report import formats, verdict_tables
 from soundcheck.report.html import element, join
 from soundcheck.report.names import measure
 from soundcheck.report.states import STATE
@@ -57,7 +57,9 @@ def cells(results: pd.DataFrame) -> list[dict]:
     """Make the page."""
     links = [element("a", name, href=name) for name in ("results.csv", "left_out.csv")]
     words = f"{len(results):,} rows, which a script of this page shows. As files: "
-    heads = [element("th", name, scope="col", data_filter=tables.FILTERS.get(name)) for name in COLUMNS]
+    heads = [
+        element("th", name, scope="col", data_filter=verdict_tables.FILTERS.get(name)) for name in COLUMNS
+    ]
     table = element(
         "table",
         element("thead", element("tr", *heads)),
@@ -89,14 +91,14 @@ def data(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) -> 
 def _values(row: object, among: Among, titles: Mapping[str, str]) -> Iterator[Value]:
     """Give the values of a row, column by column."""
     yield from map(Value, (row.model, row.corpus, titles.get(row.family, row.family), row.task))
-    below = filter(None, [tables.below_test(row)])
+    below = filter(None, [verdict_tables.below_test(row)])
     yield Value(measure(row.test), tuple(below), facet=row.group)
     state, lines = state_lines(row, among)
     look = STATE[state]
     yield Value(f"{look.sign} {look.name}", tuple(lines), round(state_order(state, row.p_value), 3))
-    digits = tables.digits_for(row.value, row.low, row.high)
-    bounds = filter(None, [tables.interval(row, digits)])
-    yield Value(tables.number(row.value, digits, row.threshold), tuple(bounds))
+    digits = formats.digits_for(row.value, row.low, row.high)
+    bounds = filter(None, [formats.interval(row, digits)])
+    yield Value(formats.number(row.value, digits, row.threshold), tuple(bounds))
     gap, *more = difference_lines(row)
     yield Value(gap, tuple(more))
-    yield Value(tables.rule(row))
+    yield Value(formats.rule(row))

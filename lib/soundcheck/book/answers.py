@@ -64,7 +64,7 @@ def _answered(rows: pd.DataFrame) -> tuple[str, object, str]:
         return FAIL, failed, ""
     if few := _first(few_speakers(rows)):
         return REPORTED, few, "too few speakers to generalise; for these, "
-    differences = rows[rows["state"].eq(INCONCLUSIVE) & rows["gap"].notna()]
+    differences = rows[rows["state"].eq(INCONCLUSIVE) & rows["gap"].notna() & rows["group"].ne("")]
     if largest := _first(by_excess(differences)):
         return INCONCLUSIVE, largest, "no group shown to be worse; largest difference, inconclusive: "
     if found[INCONCLUSIVE]:
@@ -93,6 +93,6 @@ def _of_two_rules(rows: pd.DataFrame) -> str:
     if judged.empty:
         return ""
     failing = int((~judged["passed"].astype(bool)).sum())
-    text = f"By the published rule, group minus all, {failing} of {len(judged)} fail"
+    text = f"By the rule on group minus all, {failing} of {len(judged)} fail"
     apart = sum(bool(both_rules(row)) for row in judged.itertuples())
     return f"{text}; for {apart} the two rules differ, see the table." if apart else f"{text}."

@@ -39,7 +39,7 @@ from soundcheck.report import failures
 from soundcheck.report.audit_views import recorded_otherwise
 from soundcheck.report.html import Html, element
 from soundcheck.report.key_figures import standing_notes
-from soundcheck.report.tables import caveats_notice
+from soundcheck.report.notices import caveats_notice
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.estimates import read_estimates
 from soundcheck.results.facts import ModelFacts, facts_by_model

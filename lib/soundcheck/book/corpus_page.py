@@ -18,7 +18,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.corpora.sound_sample import MOST, SECONDS, Measured, measured_sounds
 from soundcheck.evaluation.corpus_audit import Audit
-from soundcheck.report import corpus_views, figures, tables
+from soundcheck.report import corpus_views, figures, notices
 from soundcheck.report.audit_views import audited
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.players import player, row
@@ -50,10 +50,10 @@ def cells(
     facts["left out"] = f"{corpus_views.many(count, 'item')}, listed below" if count else "nothing"
     facts["source"] = f"{about.format}, digest of all sounds {about.digest[:16]}"
     top = [
-        tables.synthetic_notice(about.synthetic),
-        tables.caveats_notice(corpus.caveats),
+        notices.synthetic_notice(about.synthetic),
+        notices.caveats_notice(corpus.caveats),
         html("facts", facts=facts),
-        tables.notes([*about.unlabelled, *about.notices]),
+        notices.notes([*about.unlabelled, *about.notices]),
     ]
     return [
         pages.markdown(f"# Corpus {heading(about.name)}"),

@@ -16,7 +16,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.common.wording import counted
-from soundcheck.report import tables
+from soundcheck.report import names, notices, verdict_tables
 from soundcheck.report.comparisons import badge
 from soundcheck.report.formats import Cell, estimate, p_value, significant, two_lines
 from soundcheck.report.html import Html, element, join
@@ -102,7 +102,7 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
     own = marked(frame)
     told = [
         f"{row.mark} in run {row.position}: {row.model} / {row.corpus} / {row.family}: "
-        f"{tables.row_name(row, row.task)}: by {abs(row.difference):.3g} ({row.pairing}; "
+        f"{names.row_name(row, row.task)}: by {abs(row.difference):.3g} ({row.pairing}; "
         f"new: {row.changed or 'nothing that is recorded'})"
         for row in own.head(MOST_NAMED).itertuples()
     ]
@@ -119,7 +119,7 @@ def _sections(history: History, media: MediaStore | EmbeddedMedia) -> list[tuple
     address = element("a", "All values with intervals and reasons", href=TABLE)
     first = [
         element("p", element("strong", _conclusion(frame), limit=None)),
-        tables.synthetic_notice(any(corpus.get("synthetic") is True for corpus in corpora)),
+        notices.synthetic_notice(any(corpus.get("synthetic") is True for corpus in corpora)),
         element("p", f"{rule}, and by more than {size:g}. " if size else f"{rule}. ", address, limit=None),
     ]
     left = _doubled(history) + [str(problem) for problem in history.past.problems]
@@ -130,7 +130,7 @@ def _sections(history: History, media: MediaStore | EmbeddedMedia) -> list[tuple
         "Values over the runs": _figures(history, media),
         "Runs": _runs(history),
         "Where lines break, and why": _breaks(frame),
-        "What was left out": tables.notes(left),
+        "What was left out": notices.notes(left),
     }
     return [(title, content) for title, content in found.items() if content]
 
@@ -172,7 +172,7 @@ def _changed(frame: pd.DataFrame) -> Html:
         "runs": lambda row: Cell(f"{row.against}\u00a0→\u00a0{row.position}", row.position),
         "model, family": lambda row: two_lines(row.model, row.family),
         "corpus, task": lambda row: two_lines(row.corpus, row.task),
-        "test": tables.test_cell,
+        "test": verdict_tables.test_cell,
         "value": lambda row: f"{significant(row.before)} → {significant(row.value)}",
         "difference (95 %)": lambda row: Cell(
             estimate(row.difference, row.difference_low, row.difference_high).replace("95 % ", ""),

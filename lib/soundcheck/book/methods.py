@@ -16,7 +16,7 @@ from soundcheck.common import files, resources
 from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora import audio
-from soundcheck.report import study_figures, tables
+from soundcheck.report import study_figures, threshold_tables
 from soundcheck.report.html import element, join
 from soundcheck.report.players import Side, settings, sweep, switched
 from soundcheck.report.sound_tables import material
@@ -103,7 +103,7 @@ class MethodPage:
 
     def _thresholds(self) -> str:
         own = f"{OWN}\n\n" if self.family.of_suite else ""
-        return own + raw(tables.threshold_table(self.family))
+        return own + raw(threshold_tables.threshold_table(self.family))
 
     def _sounds(self) -> str:
         return raw(material(self.family, self.sounds))

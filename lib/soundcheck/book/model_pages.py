@@ -20,7 +20,7 @@ from soundcheck.common import templates
 from soundcheck.common.day import today
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
-from soundcheck.report import failures, key_figures, tables, views
+from soundcheck.report import failures, key_figures, notices, views
 from soundcheck.report.bars import state_bar
 from soundcheck.report.formats import Cell, value_cell
 from soundcheck.report.html import Html, element, join
@@ -45,15 +45,15 @@ def model_cells(facts: ModelFacts) -> list[dict]:
         "How good it is": figures_table(facts),
         "Values of groups and classes": parts_table(facts),
         "About the model": templates.html("model", model=model, given=model.given(today()))
-        + tables.notes(model.notes),
+        + notices.notes(model.notes),
         "Inputs without a prediction": failures_table(model.failures) if model.failures else Html(),
     }
     notes = key_figures.standing_notes(record.figures, model.name, model.tasks)
     top = [
-        tables.caveats_notice(facts.caveats),
+        notices.caveats_notice(facts.caveats),
         models_table([facts], ROOT),
         Html() if facts.counts[PASS] + facts.counts[FAIL] else said(f"{headline(facts.counted)}."),
-        tables.notes([] if facts.random else notes),
+        notices.notes([] if facts.random else notes),
     ]
     cells = [pages.markdown(f"# Model {heading(model.name)}"), pages.output(join(top))]
     cells[1:1] = [sheets.link(model_sheet(model.slug))] if sheets.has_sheet(model) else []

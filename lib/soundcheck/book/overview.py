@@ -13,7 +13,7 @@ from soundcheck.book import methods, pages
 from soundcheck.common import templates
 from soundcheck.common.escaping import heading
 from soundcheck.common.wording import counted, some
-from soundcheck.report import failures, key_figures, tables
+from soundcheck.report import failures, key_figures, notices
 from soundcheck.report.formats import significant
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label
@@ -72,8 +72,8 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
     named = [("how to read", "reading"), ("all results", EVERY), ("statistics", "statistics")]
     top = [
         links(f"{counted(len(tested), 'model')}, {corpora}: ", named),
-        tables.caveats_notice(record.caveats),
-        tables.synthetic_notice(any(corpus.synthetic for corpus in record.corpora)),
+        notices.caveats_notice(record.caveats),
+        notices.synthetic_notice(any(corpus.synthetic for corpus in record.corpora)),
         Html() if concluded else said(f"{headline(rows)}."),
         models_table(tested),
         references([own for own in facts.values() if own.random]),

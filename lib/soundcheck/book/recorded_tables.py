@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.report import tables
+from soundcheck.report import formats, views
 from soundcheck.report.corpus_views import group_table
 from soundcheck.report.html import Html
 from soundcheck.report.study_figures import recorded
@@ -40,15 +40,15 @@ def _signal_to_noise(found: pd.DataFrame, made: str) -> Html:
         cells = []
         for one in own.set_index("ratio").loc[ratios].itertuples():
             sign = "+" if one.error > 0 else ""
-            off = f"{sign}{tables.number(one.error, 1)} ± {tables.number(one.spread, 1)}"
+            off = f"{sign}{formats.number(one.error, 1)} ± {formats.number(one.spread, 1)}"
             within = f"{100 * one.within_1_dB:.0f} % within 1 dB"
-            cells.append(tables.Cell(tables.two_lines(off, within), one.error, "sc-number"))
+            cells.append(formats.Cell(formats.two_lines(off, within), one.error, "sc-number"))
         rows.append([speech, noise, *cells])
     caption = (
         "Estimated minus true signal-to-noise ratio in dB, mean and standard deviation of "
         f"{found['signals'].min()} signals each. Recorded with {made}."
     )
-    return tables.table(rows, ["speech", "noise", *(f"{ratio} dB" for ratio in ratios)], caption=caption)
+    return views.listed(rows, ["speech", "noise", *(f"{ratio} dB" for ratio in ratios)], caption=caption)
 
 
 def _human_speech(found: pd.DataFrame, made: str) -> Html:
@@ -63,16 +63,16 @@ def _human_accents(found: pd.DataFrame, made: str) -> Html:
     rows = []
     for one in found.itertuples():
         measure = MEASURES[one.measure]
-        digits = tables.digits_for(one.mean, one.mean_of_others)
-        numbers = [tables.number(value, digits) for value in (one.mean, one.mean_of_others, one.gap)]
+        digits = formats.digits_for(one.mean, one.mean_of_others)
+        numbers = [formats.number(value, digits) for value in (one.mean, one.mean_of_others, one.gap)]
         name = f"{measure.title} ({measure.unit})"
-        rows.append([one.accent, name, *numbers, tables.number(one.p_value, 2)])
-    least = tables.number(found["least_p"].min(), 3)
+        rows.append([one.accent, name, *numbers, formats.number(one.p_value, 2)])
+    least = formats.number(found["least_p"].min(), 3)
     caption = (
         "Accents of two speakers against the other four: means, difference, and in what share of all pairs "
         f"of speakers the difference is at least as large; no share lies below {least}. Recorded with {made}."
     )
-    return tables.table(
+    return views.listed(
         rows, ["accent", "measure", "mean", "mean of the others", "gap", "p-value"], caption=caption
     )
 
@@ -84,20 +84,20 @@ def _human_recognition(found: pd.DataFrame, made: str) -> Html:
         if one.measure == "Word Error Rate":
             cell = percent_cell(one.value, one.low, one.high)
         else:
-            value, *ends = (_reached(end) if decibel else tables.number(end, 1) for end in one[3:6])
-            cell = tables.Cell(tables.two_lines(value, " to ".join(ends)), one.value, "sc-number")
+            value, *ends = (_reached(end) if decibel else formats.number(end, 1) for end in one[3:6])
+            cell = formats.Cell(formats.two_lines(value, " to ".join(ends)), one.value, "sc-number")
         rows.append([one.measure, one.sound, cell, one.segments, one.speakers])
     caption = (
         "A recogniser of digits on the same six people, with 95 % intervals: rates, signal-to-noise ratios "
         f"at which they reach a limit, and words where nobody speaks English. Recorded with {made}."
     )
-    return tables.table(rows, ["measure", "sound", "value", "segments", "speakers"], caption=caption)
+    return views.listed(rows, ["measure", "sound", "value", "segments", "speakers"], caption=caption)
 
 
 def _reached(decibel: float) -> str:
     if np.isinf(decibel):
         return "milder than heard" if decibel > 0 else "beyond what was heard"
-    return f"{tables.number(decibel, 1)} dB"
+    return f"{formats.number(decibel, 1)} dB"
 
 
 TABLES: dict[str, Callable[[pd.DataFrame, str], Html]] = {

@@ -8,12 +8,14 @@ import sys
 
 from soundcheck.common import files, resources
 
+SUFFIXES = (".py", ".csv", ".j2", ".css", ".typ")  # code, tables and templates
+
 
 @functools.cache
 def library_digest() -> str:
     """Digest of all files of the library: what was computed with other code or tables is not kept."""
     root = resources.PACKAGE
-    sources = sorted(path for suffix in (".py", ".csv") for path in root.rglob(f"*{suffix}"))
+    sources = sorted(path for suffix in SUFFIXES for path in root.rglob(f"*{suffix}"))
     return files.digest("\n".join(f"{path.relative_to(root)} {files.digest(path)}" for path in sources))
 
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from soundcheck.common.media import EmbeddedMedia
 from soundcheck.common.wording import counted
 from soundcheck.efficiency.costs import GIVEN, QUANTILES
-from soundcheck.report import tables
+from soundcheck.report import formats, notices, views
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.standalone import standalone
 from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
@@ -64,11 +64,11 @@ def page(
     parts = [
         element("h1", "What answers cost"),
         element("p", element("strong", found.conclusion(), limit=None)),
-        tables.synthetic_notice(synthetic),
+        notices.synthetic_notice(synthetic),
         element("p", _HOW, limit=None),
         found.summary(),
         element("p", _MEMORY, limit=None),
-        tables.notes(notes) if notes else Html(),
+        notices.notes(notes) if notes else Html(),
         element("p", "All numbers: ", element("a", table, href=table)),
     ]
     if durations := found.durations():
@@ -80,7 +80,7 @@ def page(
         drawn = [(panel, found.quick(panel)) for panel in panels]
         parts.append(element("div", *(show(media, _against(*one), _told(*one)) for one in drawn)))
     about = [f"{name}: {value}" for name, value in {**machine, "measured on": day}.items()]
-    parts += [element("h2", "Machine"), tables.notes(about)]
+    parts += [element("h2", "Machine"), notices.notes(about)]
     return standalone("What answers cost", join(parts))
 
 
@@ -123,16 +123,16 @@ class _Found:
         columns = ["model", "sound a second", *(f"latency {share:.0%}, ms" for share in QUANTILES)]
         columns += ["load, s", "first call, ms", "peak memory", "on disk", "parameters", "calls", "no answer"]
         caption = "What answers cost: seconds of sound a second, and latencies of recordings, with intervals"
-        return tables.table([self._row(name) for name in self.models], columns, caption=caption)
+        return views.listed([self._row(name) for name in self.models], columns, caption=caption)
 
     def _row(self, model: str) -> list:
         speed = self.rows.get((model, "speed"))
         given = speed is not None and speed.origin == GIVEN
-        row = [tables.two_lines(model, "times as its file gives them") if given else model]
+        row = [formats.two_lines(model, "times as its file gives them") if given else model]
         row.append(_cell(speed))
         row += [_cell(self.rows.get((model, f"latency {share:.0%}")), 1000) for share in QUANTILES]
         load, first = self.value(model, "load"), self.value(model, "first call")
-        row += [tables.Cell(_plain(load), load, "sc-number"), _number(first, 1000)]
+        row += [formats.Cell(_plain(load), load, "sc-number"), _number(first, 1000)]
         peak, more = self.value(model, "peak memory"), self.value(model, "growth of memory")
         early = self.value(model, "memory after the first call")
         told = ""
@@ -141,18 +141,18 @@ class _Found:
         elif more is None and early is not None and peak > 2 * early:  # too few turns to know
             told = f"{_bytes(early)} after the first call"
         row.append(
-            tables.Cell(tables.two_lines(_bytes(peak), told) if told else _bytes(peak), peak, "sc-number")
+            formats.Cell(formats.two_lines(_bytes(peak), told) if told else _bytes(peak), peak, "sc-number")
         )
         disk, numbers = self.value(model, "size on disk"), self.value(model, "parameters")
-        row.append(tables.Cell(_bytes(disk) or "unknown" * (not given), disk, "sc-number"))
+        row.append(formats.Cell(_bytes(disk) or "unknown" * (not given), disk, "sc-number"))
         row.append(
-            tables.Cell(f"{numbers:,.0f}" if numbers else "unknown" * (not given), numbers, "sc-number")
+            formats.Cell(f"{numbers:,.0f}" if numbers else "unknown" * (not given), numbers, "sc-number")
         )
         calls = self.value(model, "calls") if not given else speed.calls
-        row.append(tables.Cell(f"{calls:,.0f}", calls, "sc-number"))
+        row.append(formats.Cell(f"{calls:,.0f}", calls, "sc-number"))
         lost = {what: int(self.value(model, what) or 0) for what in _LOST}
         told = ", ".join(f"{count} {_LOST[what]}" for what, count in lost.items() if count)
-        row.append(tables.Cell(told or "unknown" * given or "0", sum(lost.values()), "sc-number"))
+        row.append(formats.Cell(told or "unknown" * given or "0", sum(lost.values()), "sc-number"))
         return row
 
     def durations(self) -> Html:
@@ -163,7 +163,7 @@ class _Found:
         names = [name for name in self.models if any((name, length) in known for length in lengths)]
         rows = [[name, *(_cell(known.get((name, length)), 1000) for length in lengths)] for name in names]
         caption = "Median latency in ms, by duration of the sound"
-        return tables.table(rows, ["model", *(f"{length:g} s" for length in lengths)], caption=caption)
+        return views.listed(rows, ["model", *(f"{length:g} s" for length in lengths)], caption=caption)
 
     def quick(self, panel: Sequence[KeyFigure]) -> list[tuple[KeyFigure, tuple]]:
         """Give the figures of models whose speed is known, with the row of it."""
@@ -226,22 +226,22 @@ def _bars(value: float, low: float | None, high: float | None) -> list[list[floa
 
 
 def _told(panel: Sequence[KeyFigure], shown: Sequence[tuple[KeyFigure, tuple]]) -> str:
-    values = [f"{a.model} {tables.number(a.value)} at {_plain(speed.value)}" for a, speed in shown]
+    values = [f"{a.model} {formats.number(a.value)} at {_plain(speed.value)}" for a, speed in shown]
     return f"{panel[0].measure} of {panel[0].task} against seconds of sound a second: {', '.join(values)}"
 
 
-def _cell(row: tuple | None, factor: float = 1.0) -> tables.Cell:
+def _cell(row: tuple | None, factor: float = 1.0) -> formats.Cell:
     """Show a number above its interval."""
     if row is None or pd.isna(row.value):
-        return tables.Cell("unknown", None, "sc-number")
+        return formats.Cell("unknown", None, "sc-number")
     value, low, high = (_plain(factor * bound) for bound in (row.value, row.low, row.high))
     bounds = f"{low} or more" if high == "∞" else f"{low} to {high}"
-    shown = tables.two_lines(value, bounds) if low and high else value
-    return tables.Cell(shown, row.value, "sc-number")
+    shown = formats.two_lines(value, bounds) if low and high else value
+    return formats.Cell(shown, row.value, "sc-number")
 
 
-def _number(value: float | None, factor: float) -> tables.Cell:
-    return tables.Cell("" if value is None else _plain(factor * value), value, "sc-number")
+def _number(value: float | None, factor: float) -> formats.Cell:
+    return formats.Cell("" if value is None else _plain(factor * value), value, "sc-number")
 
 
 def _plain(value: float | None) -> str:

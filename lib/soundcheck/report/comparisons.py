@@ -20,7 +20,7 @@ from soundcheck.report.formats import Cell, number, p_value, span, two_lines
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import remark
 from soundcheck.report.style import GREEN, ORANGE, RED, label, look, new, seaborn
-from soundcheck.report.tables import FILTERS, test_cell
+from soundcheck.report.verdict_tables import FILTERS, test_cell
 from soundcheck.results.conclusion import HEADLINES_TOLD, conclusion, headline_sentences
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS

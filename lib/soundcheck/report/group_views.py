@@ -22,7 +22,7 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups
 from soundcheck.evaluation.measure_sets import TAKEN_FOR, least_per_bin, least_predictions
 from soundcheck.metrics.regression import BINS, bin_numbers
-from soundcheck.report import compared_examples, examples, failures, figures, states, tables, views
+from soundcheck.report import compared_examples, examples, failures, figures, notices, states, views
 from soundcheck.report import words as word_views
 from soundcheck.report.estimate_tables import estimate_cell, measured, written
 from soundcheck.report.html import Html, element, folded, join
@@ -211,7 +211,7 @@ def limits(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
             precision = f"; precision with fewer than {given} predictions" if given else ""
             few = f"bins with fewer than {bins} segments in all groups together are not evaluated{precision}"
             notes.setdefault(f"{size:,} segments a group; {few}", []).append(_place(one))
-    return tables.notes([f"{'; '.join(places)}: {text}" for text, places in notes.items()])
+    return notices.notes([f"{'; '.join(places)}: {text}" for text, places in notes.items()])
 
 
 def label_shares(found: Iterable[Groups]) -> Html:

@@ -22,6 +22,7 @@ LONG = {  # abbreviations of the field
 _NAMES = {
     **{name.capitalize(): name for name in (*LONG, "FAR", "FRR", "DCF", "NIST")},
     "Coeff": "Coefficient",
+    "Groups Served Worse": "Groups Performing Worse",
     "Spearmans": "Spearman's",
     "Jensen Shannon": "Jensen-Shannon",
 }
@@ -105,3 +106,8 @@ def _under(found: re.Match) -> str:
 def sentence(text: str) -> str:
     """Begin with a capital letter, as a sentence does; the rest stays."""
     return text[:1].upper() + text[1:]
+
+
+def row_name(row: object, *further: str) -> str:
+    """Name a row of the results table in one line: what else is given, the test, the group and the label."""
+    return " · ".join(filter(None, (*further, measure(row.test), label(row.group), label(row.label))))

@@ -14,7 +14,7 @@ from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.speakers import SpeakerValues
-from soundcheck.report import figures, tables, views
+from soundcheck.report import figures, notices, views
 from soundcheck.report.formats import significant
 from soundcheck.report.names import measure, remark
 from soundcheck.report.verdict_tables import verdict_table
@@ -22,15 +22,15 @@ from soundcheck.report.verdict_tables import verdict_table
 
 def opening(evaluation: Evaluation | Comparison) -> None:
     """Say if the data are synthetic and how scales are shown; the first thing on a page."""
-    display(tables.synthetic_notice(evaluation.synthetic))
+    display(notices.synthetic_notice(evaluation.synthetic))
     if evaluation.scales:
-        display(tables.notes(evaluation.scales))
+        display(notices.notes(evaluation.scales))
 
 
 def verdicts(evaluation: Evaluation) -> None:
     """Show all verdicts so far, and what is to be known of the data they rest on."""
     display(verdict_table(evaluation.frame(), None, evaluation.block_names))
-    display(tables.notes([remark(note) for note in evaluation.notes]))
+    display(notices.notes([remark(note) for note in evaluation.notes]))
 
 
 def show(evaluation: Evaluation | Comparison, figure: Figure, alt: str, finding: str = "") -> None:
@@ -60,4 +60,4 @@ def speakers(subsets: Sequence[tuple[Subset, SpeakerValues]]) -> None:
         (s.corpus, s.task.name, len(found), s.segments["speaker"].nunique(), found.counts.sum())
         for s, found in subsets
     ]
-    display(tables.table(rows, ["corpus", "task", "speakers that take part", "of", "segments"]))
+    display(views.listed(rows, ["corpus", "task", "speakers that take part", "of", "segments"]))

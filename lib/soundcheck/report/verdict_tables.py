@@ -18,8 +18,7 @@ from soundcheck.report import sentences, states, views
 from soundcheck.report.adjusted_gaps import adjusted_cell, has_adjusted, notes_below
 from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, two_lines
 from soundcheck.report.html import Html, element, folded, join
-from soundcheck.report.names import label, remark
-from soundcheck.report.tables import FILTERS, test_cell
+from soundcheck.report.names import hinted, label, remark
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
 from soundcheck.results.table import KEY
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
@@ -27,6 +26,8 @@ from soundcheck.statistics.evidence import CLEAR_FAIL
 from soundcheck.statistics.rules import GAP_RULES, one_sided
 
 VERDICTS = "sc-verdicts"
+# Columns of results by which rows are chosen; that of tests has the groups in small print.
+FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
 MOST_ROWS = 40  # of a table; those after them are folded
 PAIRS = "Two groups are one test; the row of the group that is worse off is shown."
 # The measured shares are those of the page on statistics.
@@ -57,6 +58,17 @@ def anchor_of(row: object) -> str:
     """Name the place of a row on its page by a digest of what no two rows agree in: ``row-1f00ba52``."""
     key = files.digest("\n".join(str(getattr(row, name)) for name in KEY))
     return f"row-{key[:8]}"
+
+
+def test_cell(row: object) -> Cell:
+    """Show the test of a row, with group and label in small print below it; rows are chosen by group."""
+    sort = f"{row.test} {row.group} {row.label}"
+    return Cell(two_lines(hinted(row.test), below_test(row)), sort, "sc-test", facet=row.group)
+
+
+def below_test(row: object) -> str:
+    """Name group and label of a row."""
+    return " · ".join(filter(None, (label(row.group), label(row.label))))
 
 
 def verdict_table(

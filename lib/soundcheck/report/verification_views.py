@@ -33,8 +33,8 @@ from soundcheck.report import page, views
 from soundcheck.report.estimate_tables import estimate_cell
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element
+from soundcheck.report.notices import notes
 from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new, seaborn
-from soundcheck.report.tables import notes
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.suite.measures import info_of
 

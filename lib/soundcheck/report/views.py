@@ -6,7 +6,7 @@ Rows come from the tables of results, estimates and comparisons; nothing is comp
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 
 import numpy as np
@@ -84,6 +84,12 @@ def table(
         return shown(lines, caption)
     rest = folded(f"{counted(len(lines) - first, 'more row')}", [shown(lines[first:], "")])
     return join([shown(lines[:first], caption), rest])
+
+
+def listed(rows: Iterable[Sequence[object]], columns: Sequence[str], **options: object) -> Html:
+    """Show rows of cells in the order of the columns; options are those of :func:`table`."""
+    frame = pd.DataFrame([list(row) for row in rows], columns=list(columns), dtype=object)
+    return table(frame, {name: name for name in columns}, **options)
 
 
 def _cell(column: Column, row: SimpleNamespace, name: str | None) -> SimpleNamespace:

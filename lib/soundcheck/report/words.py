@@ -23,8 +23,8 @@ from soundcheck.report import figures, views
 from soundcheck.report.aligned_words import MARKS
 from soundcheck.report.formats import Cell, number, two_lines
 from soundcheck.report.html import Html, element
+from soundcheck.report.notices import notes
 from soundcheck.report.style import GREY, PALETTE, look, new, seaborn
-from soundcheck.report.tables import notes
 from soundcheck.suite.measures import info_of
 
 POINTS = "points"  # unit of a difference of rates

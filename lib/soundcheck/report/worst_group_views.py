@@ -13,7 +13,7 @@ from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.worst_groups import Found
-from soundcheck.report import examples, figures, tables, views
+from soundcheck.report import examples, figures, notices, views
 from soundcheck.report.formats import Cell, number, p_value, significant, value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.study_figures import recorded
@@ -126,7 +126,7 @@ def looked_at(searches: Iterable[Found]) -> Html:
     frame = pd.DataFrame(rows, columns=columns)
     same = [name for name in columns if name != "task"]
     frame = frame.groupby(same, sort=False)["task"].agg(", ".join).reset_index()
-    return views.table(frame, {name: name for name in columns}) + tables.notes(notes)
+    return views.table(frame, {name: name for name in columns}) + notices.notes(notes)
 
 
 def could_be_shown(searches: Iterable[Found]) -> Html:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.tasks import Task
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.statistics.rules import passes
 from soundcheck.suite.margins import Margin
 
@@ -241,7 +241,11 @@ class TestDefinition:
 
     def change_of(self, name: str) -> str:
         """Say the same of a threshold by its name in the file: of a task, or of a kind of task."""
-        return self._change(self.shipped and self.shipped.thresholds.get(name), self.thresholds.get(name))
+        before = None
+        if self.shipped is not None:
+            kind = BUILTIN[name].kind if name in BUILTIN else None
+            before = self.shipped.thresholds.get(name, self.shipped.thresholds.get(kind))
+        return self._change(before, self.thresholds.get(name))
 
     def _change(self, before: float | None, after: float | None) -> str:
         if self.shipped is None or after is None:

@@ -1,0 +1,112 @@
+"""Tables of thresholds: of the tests of a family, and for groups of the sizes that were tested."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.report import views
+from soundcheck.report.formats import Cell, number, two_lines
+from soundcheck.report.html import Html, element
+from soundcheck.report.names import measure
+from soundcheck.suite.families import Family, TestDefinition
+
+_SOURCES = ("published", "simulated")
+
+
+def threshold_table(family: Family) -> Html:
+    """Show the tests of a family with their thresholds, those of the suite marked as such, and the source."""
+    names = list(dict.fromkeys(name for test in family.tests.values() for name in test.thresholds))
+    names = [name for name in (*BUILTIN, *names) if name in names]
+    names = list(dict.fromkeys(names))
+    limit = family.options.get("bin_minimum")
+    # A key of the bibliography, one word, is cited by the page's own text; it would tell a reader nothing.
+    sources = list(dict.fromkeys(test.source for test in family.tests.values() if " " in test.source))
+    columns: dict[str, views.Column] = {
+        "test": lambda row: Cell(measure(row.test.name), row.test.name, "sc-test")
+    }
+    columns |= {_HEADS.get(name, name): lambda row, name=name: _threshold(row.test, name) for name in names}
+    if limit:
+        fewest = f"{limit['count']} for groups of {limit['segments']:,}"
+        columns["fewest segments in a bin"] = lambda row: (
+            fewest if "minimum_per_bin" in row.test.simulation else ""
+        )
+    columns["note"] = lambda row: Cell(element("span", _note(row.test), limit=None))
+    if len(sources) > 1:
+        columns["source"] = lambda row: row.test.source if row.test.source in sources else ""
+    if any(test.simulation for test in family.tests.values()):
+        columns["largest of 1000 unbiased random models"] = lambda row: _simulation(row.test.simulation)
+    shown = views.table(pd.DataFrame({"test": list(family.tests.values())}, dtype=object), columns)
+    if len(sources) != 1:
+        return shown
+    source = "Source of what this suite does not change" if family.of_suite else "Source"
+    return shown + element("p", f"{source}: {sources[0]}", class_="sc-note", limit=None)
+
+
+_HEADS = {"regression": "values", "classification": "classes", "transcription": "transcripts"}
+
+
+def _threshold(test: TestDefinition, name: str) -> Cell:
+    threshold, change = test.thresholds.get(name), test.change_of(name)
+    text = "" if threshold is None else f"{test.rule} {threshold:g}".replace("-", "−")
+    return Cell(two_lines(text, change), threshold, None if change else "sc-rule")
+
+
+def _note(test: TestDefinition) -> str:
+    """Say what a test is about, and for how many classes a general threshold is, if that matters."""
+    few = (
+        ""
+        if test.classes is None
+        else f"For {test.classes} classes; with more or fewer, values are reported."
+    )
+    return ". ".join(filter(None, (test.off, f"{test.note} {few}".strip())))
+
+
+def _simulation(found: Mapping) -> Cell:
+    maximum = found.get("maximum")
+    if not isinstance(maximum, int | float):
+        return Cell("")
+    groups = f"{found.get('groups', '?')} groups of {found.get('samples', '?')}"
+    return Cell(two_lines(number(maximum, 5), groups), maximum, "sc-number")
+
+
+def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
+    """Show published thresholds beside those for groups of the tested sizes.
+
+    ``frame`` is from :meth:`soundcheck.evaluation.evaluation.Evaluation.simulated`; ``source`` says which
+    decide: ``"published"``, ``"simulated"``, or ``"gap"`` for neither.
+    """
+    if frame.empty:
+        return Html()
+    frame = frame.drop_duplicates([name for name in frame.columns if name not in ("corpus", "task")])
+
+    def of(name: str) -> views.Column:
+        def shown(row: object) -> Cell:
+            value = getattr(row, name)
+            return Cell(
+                element("strong", f"{value:g}") if name == source else f"{value:g}", value, "sc-number"
+            )
+
+        return shown
+
+    columns: dict[str, views.Column] = {
+        "test": lambda row: measure(row.test),
+        "groups × segments": lambda row: Cell(f"{row.groups} × {row.samples:,}", row.samples, "sc-number"),
+        **{name: of(name) for name in _SOURCES},
+        "99.9 % stay below": "here",
+        "at the published size": "published_size",
+    }
+    decide = f"Results use the {source} thresholds, in bold."
+    if source not in _SOURCES:
+        decide = (
+            "Results use neither: the difference of a group to its reference is compared with the margin."
+        )
+    about = (
+        f"{decide} The last columns are absolute scores that 99.9 % of 10,000 unbiased random models stay "
+        "below, in groups of this number and size (at most the published size) and of the published ones. "
+        "Simulated: the published threshold times their ratio, rounded up to a multiple of 0.005."
+    )
+    shown = views.table(frame.sort_values(["test", "samples"], kind="stable"), columns)
+    return shown + element("p", about, class_="sc-note", limit=None)
