@@ -89,7 +89,7 @@ def test_accepted_failures_keep_their_reason(table):
 
 def test_the_answer_is_the_worst_fact_with_both_values(table):
     text = answer(table)
-    said = "Recall of arousal (anger) of female speakers is 0.20 against 0.50 of the others"
+    said = "Recall of anger of female speakers is 0.20 against 0.50 of the others"
     place = anchor_of(next(table[table["label"].eq("anger")].itertuples()))
     rests = "difference −0.30, 95 % −0.40 to −0.20, 5 speakers, surely beyond the margin of 0.10"
     assert f'<a href="#{place}"><strong>{said}</strong></a> ({rests}).' in text
