@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 from tests.support.browser import LIMITS, SETTLED
-from tests.support.links import dead_links
+from tests.support.links import dead_links, raw_text
 
 from soundcheck.book import build, written
 from soundcheck.common import files
@@ -375,6 +375,10 @@ def test_a_book_that_cannot_be_built_is_a_problem_with_a_place_to_look(book, mon
 
 def test_every_link_and_anchor_leads_somewhere(book):
     assert dead_links(book.output.html) == []
+
+
+def test_nothing_raw_is_shown(book):
+    assert raw_text(book.output.html) == []
 
 
 def pages_written(book):

@@ -1,4 +1,4 @@
-"""Links and anchors of a site that lead nowhere."""
+"""What no site may have: links and anchors that lead nowhere, and text that nobody wrote for readers."""
 
 import json
 import re
@@ -57,3 +57,35 @@ def _searched(site: Path) -> list[str]:
     data = _data(site / "search_entries.js")
     places = [place for _, _, found in data["entries"] for place in found]
     return [f"{data['pages'][page][0]}.html#{''.join(more[:1])}" for page, *more in places]
+
+
+RAW = re.compile(r"\$\\math\w+|, inf\]|\(-inf,|<NA>|\bnan\b|\bNone\b(?! of)|\.wav(?=[a-z])")
+
+
+class _Words(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.hidden = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.hidden += tag in ("script", "style", "code", "pre")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.hidden -= tag in ("script", "style", "code", "pre")
+
+    def handle_data(self, data: str) -> None:
+        if not self.hidden:
+            self.words.append(data)
+
+
+def raw_text(site: Path) -> list[str]:
+    """List what pages and figures show that only programs should see: formulas of ticks, bins, missing values."""
+    found = []
+    for path in (*site.rglob("*.html"), *site.rglob("media/*.svg")):
+        if "_static" not in path.parts:
+            words = " ".join(_Words(path.read_text(encoding="utf-8")).words)
+            shown = (words[max(0, match.start() - 30) : match.end() + 20] for match in RAW.finditer(words))
+            found += [f"{path.relative_to(site)}: …{text}" for text in shown]
+    return found

@@ -260,9 +260,12 @@ def _histogram(axes: Axes, values: pd.Series, unit: str, noun: str) -> str:
     values = values.round(9)  # numbers that differ by rounding alone cannot be divided into bins
     low, high = values.min(), values.max()
     whole = values.eq(values.round()).all() and high - low < 40
-    bins = {"discrete": True} if whole else {"bins": 30, "log_scale": bool(low > 0 and high > WIDE * low)}
+    wide = bool(unit and low > 0 and high > WIDE * low)  # labels have no unit: they stay as they are
+    bins = {"discrete": True} if whole else {"bins": 30, "log_scale": wide}
     axes.ticklabel_format(useOffset=False)
     seaborn.histplot(x=values.to_numpy(), element="step", color=BLUE, alpha=1, ax=axes, **bins)
+    if wide and not whole:
+        axes.xaxis.set_major_formatter("{x:g}")
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set(xlabel=unit, ylabel=noun)
     middle = f"{values.median():.4g} {unit}".strip().replace("-", "−")

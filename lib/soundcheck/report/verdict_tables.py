@@ -62,8 +62,8 @@ def anchor_of(row: object) -> str:
 
 def test_cell(row: object) -> Cell:
     """Show the test of a row, with group and label in small print below it; rows are chosen by group."""
-    sort = f"{row.test} {row.group} {row.label}"
-    return Cell(two_lines(hinted(row.test), below_test(row)), sort, "sc-test", facet=row.group)
+    below = below_test(row)
+    return Cell(two_lines(hinted(row.test), below), f"{row.test} {below}", "sc-test", facet=row.group)
 
 
 def below_test(row: object) -> str:
