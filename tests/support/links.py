@@ -81,7 +81,7 @@ class _Words(HTMLParser):
 
 
 def raw_text(site: Path) -> list[str]:
-    """List what pages and figures show that only programs should see: formulas of ticks, bins, missing values."""
+    """List what only programs should see: formulas of ticks, bins, missing values."""
     found = []
     for path in (*site.rglob("*.html"), *site.rglob("media/*.svg")):
         if "_static" not in path.parts:

@@ -387,7 +387,6 @@ class Suite:
     """
 
     title: schema.Title = "Soundcheck"
-    handbook: schema.Address = ""
     seed: schema.whole(0, 2**32 - 1) = 0
     replicates: schema.whole(100, 100_000) = 1000
     interval: schema.choice(*INTERVALS) = "t"
@@ -428,6 +427,7 @@ class Suite:
     shown_history: str = ""
     synonyms: tuple[tuple[str, str], ...] = ()
     entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    handbook: schema.Address = ""
 
     @classmethod
     def settings(cls) -> dict[str, tuple[Any, Any]]:
