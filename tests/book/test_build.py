@@ -19,7 +19,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
-from soundcheck.report import figures, players
+from soundcheck.report import figures, players, views
 from soundcheck.report.verdict_tables import verdict_table
 from soundcheck.results.estimates import estimate_frame, write_estimates
 from soundcheck.results.facts import counts
@@ -214,7 +214,7 @@ class Book:
         own = self.results[self.results["model"] == MODEL]
         outputs = [
             verdict_table(own.assign(state="")),
-            figures.show(media, figures.intervals(own), HOSTILE[0]),
+            figures.show(media, views.forest(own, name="test"), HOSTILE[0]),
             players.player(media, np.zeros(1600, dtype=np.float32), 16000, HOSTILE[0], caption=HOSTILE[5]),
         ]
         cell = {

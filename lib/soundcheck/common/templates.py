@@ -50,7 +50,9 @@ def text(name: str, escaped: Callable[[object], str], **context: object) -> str:
 
 
 def _rendered(name: str, escaped: Callable[[object], str], context: dict) -> Html:
-    return Html(_environment(escaped).get_template(name).render(context))
+    environment = _environment(escaped)
+    environment.filters |= FILTERS  # a module may have come since
+    return Html(environment.get_template(name).render(context))
 
 
 @functools.cache
@@ -69,5 +71,5 @@ def _environment(escaped: Callable[[object], str]) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= FILTERS | {"whole": lambda value: Html(escape(value, None))}
+    environment.filters["whole"] = lambda value: Html(escape(value, None))
     return environment
