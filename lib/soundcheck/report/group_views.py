@@ -84,7 +84,7 @@ def own_values(evaluation: Evaluation) -> Html:
     places = list(frame[frame["value"].notna()].groupby(["corpus", "column"], sort=False))
     for (corpus, name), own in places:
         if len(places) > 1:
-            shown.append(element("h3", f"By {name.replace('_', ' ')}, {corpus}"))
+            shown.append(element("h2", f"By {name.replace('_', ' ')}, {corpus}"))
         first, *others = _figures_of(drawn(own))
         shown.append(_figure(evaluation, first))
         if others:
