@@ -88,7 +88,7 @@ def test_the_book_says_what_the_suite_decided(project):
         found = text(html / f"{page}.html")
         assert "changed in this suite: 0.1 → 0.01 (agreed in the meeting)" in found
         assert "switched off in this suite: the concordance says more" in found
-    assert "This suite judges some of these tests otherwise" in text(
+    assert "The suite changes thresholds of this family or leaves tests out" in text(
         html / "methods/correctness_regression.html"
     )
 

@@ -247,10 +247,12 @@ def impact_figure(pair: Pair) -> Figure:
     with look():
         figure, (axes,) = new(7.5, 3.4)
         style = {"hue_order": names, "palette": [RED, ORANGE, GREEN], "multiple": "stack"}
-        seaborn.histplot(shown, x="truth", hue="event", ax=axes, **style, **bins)
+        if len(shown):  # two models may agree everywhere
+            seaborn.histplot(shown, x="truth", hue="event", ax=axes, **style, **bins)
         axes.set(xlabel="true label", ylabel="segments")
         axes.set_title(f"{label(pair.corpus, 20)}, {pair.task.name}", loc="left", fontsize=10)
-        axes.get_legend().set_title("")
+        if len(shown):
+            axes.get_legend().set_title("")
     return figure
 
 
