@@ -46,8 +46,8 @@ REACHED = """
 import dataclasses, json
 from pathlib import Path
 clean = curves[0].iloc[0][["rate", "rate_low", "rate_high"]].tolist()
-told = {{"clean": clean, "limits": [dataclasses.asdict(one) for one in limits]}}
-Path({path!r}).write_text(json.dumps(told))
+told = {{"clean": clean, "limits": limits}}
+Path({path!r}).write_text(json.dumps(told, default=dataclasses.asdict))
 """
 COLUMNS = ["measure", "sound", "value", "low", "high", "segments", "speakers"]
 
