@@ -294,7 +294,7 @@ def test_everybody_says_what_is_shown(project, frame, undrawn):
     (case,) = cases["feeling / Class Proportion Mean Absolute Error / fear"]
     assert case.tag == "skipped" and case.get("message").startswith("reported: value = 0.03")
     assert "no threshold for feeling" in case.get("message")
-    assert f"{len(shown)} values without threshold" in page(folder, "index")
+    assert "values without threshold" in page(folder, "index")
     own = page(folder, "results/table/correctness_speaker_average")
     assert "○ reported" in own and "no threshold for feeling: shown without verdict" in own
     groups = page(folder, "results/table/fairness_groups")
