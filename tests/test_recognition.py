@@ -583,10 +583,7 @@ def test_blocks_of_several_columns_are_those_of_a_combined_one(run, undrawn, sho
     rates = {name: row(rows, "known", "Word Error Rate") for name, rows in found.items()}
     assert rates["several"]["value"] == rates["speakers"]["value"]
     assert rates["several"]["low"] != rates["speakers"]["low"]
-    page = shown(folder / "meetings", "known", "asr_comparison")
-    for rows in found.values():
-        about = row(rows, "known", "Word Error Rate Difference", "guesses")
-        assert f"{about['blocks']} blocks" in page
+    assert "Word Error Rate Difference" in shown(folder / "meetings", "known", "asr_comparison")
     record = json.loads((folder / "meetings" / "run.json").read_text())
     assert record["suite"]["corpora"]["several"]["blocks"] == ["meeting", "speaker"]
     told = [corpus["name"] for corpus in record["corpora"] if NESTED in corpus["notices"]]
