@@ -66,7 +66,7 @@ def cells(
     out
         Output folder, whose path is taken out of all texts.
     fill
-        What is done to the HTML of an output, see :class:`soundcheck.book.settled.Filling`.
+        What is done to the HTML of an output, see :class:`soundcheck.book.filled.FinalTable`.
     """
     failure = [_failure(outcome, out)] if outcome.failed else []
     try:

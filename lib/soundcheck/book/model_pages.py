@@ -20,8 +20,7 @@ from soundcheck.common import templates
 from soundcheck.common.day import today
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
-from soundcheck.report import failures, key_figures, notices, views
-from soundcheck.report.bars import state_bar
+from soundcheck.report import failures, key_figures, notices, states, views
 from soundcheck.report.formats import Cell, value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import mark
@@ -81,7 +80,7 @@ def families_table(facts: ModelFacts) -> Html:
 
     def tests(row: object) -> Html:
         words = f"{row.left} not counted: {key_figures.EXPLAINED[HOLLOW]}" if row.left else ""
-        return state_bar(row.all) + (element("small", words, class_="sc-line") if words else Html())
+        return states.bar(row.all) + (element("small", words, class_="sc-line") if words else Html())
 
     columns = {
         "family": name,

@@ -13,13 +13,13 @@ from soundcheck.book import methods, pages
 from soundcheck.common import templates
 from soundcheck.common.escaping import heading
 from soundcheck.common.wording import counted, some
-from soundcheck.report import failures, key_figures, notices
+from soundcheck.report import failures, key_figures, notices, states
 from soundcheck.report.formats import significant
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label
 from soundcheck.report.run_summary import for_groups, standing_notes_in_short, under_changes
 from soundcheck.report.sentences import both_rules
-from soundcheck.report.states import JUDGED, STATE
+from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.facts import (
     ModelFacts,
@@ -105,8 +105,7 @@ def models_table(every: Sequence[ModelFacts], root: str = "") -> Html:
 
 def model_row(facts: ModelFacts, root: str) -> dict:
     """Give what the row of a model shows."""
-    figure, found = facts.headline, facts.counts
-    parts = [(STATE[name], found[name]) for name in reversed(JUDGED)]
+    figure = facts.headline
     return {
         "name": facts.model.name,
         "address": f"{root}{model_page(facts.model.slug)}.html",
@@ -116,8 +115,7 @@ def model_row(facts: ModelFacts, root: str) -> dict:
         "further": [] if figure is None else list(filter(None, further(facts, figure))),
         "groups": for_groups(facts),
         "changes": under_changes(facts),
-        "parts": parts,
-        "said": ", ".join(f"{number} {state.name}" for state, number in parts),
+        "bar": states.bar(facts.counts),
     }
 
 

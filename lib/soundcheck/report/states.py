@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from soundcheck.common import templates
 from soundcheck.report.html import Html, element
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
 from soundcheck.results.verdict import SHOWN
@@ -50,6 +51,15 @@ def mark(name: str, words: str | None = None) -> Html:
     state = STATE[name]
     text = f"{state.sign} {name if words is None else words}".strip()
     return element("span", text, class_=f"sc-badge {state.css}", title=state.explained)
+
+
+def bar(counts: Mapping[str, int]) -> Html:
+    """Show how many tests are in which state: one bar, failures first, and the counts below it."""
+    judged = [(STATE[name], counts[name]) for name in reversed(JUDGED)]
+    some = any(number for _, number in judged)
+    reported = [(STATE[REPORTED], counts[REPORTED])] * bool(counts[REPORTED])
+    said = ", ".join(f"{number} {state.name}" for state, number in judged) if some else ""
+    return templates.html("bar", parts=judged, counts=judged * some + reported, said=said)
 
 
 def of_evidence(evidence: str) -> State:

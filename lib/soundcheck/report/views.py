@@ -199,7 +199,7 @@ def lines(
     x, y
         Columns of the place and of the value.
     hue
-        Column by which lines are told apart, by colour and mark.
+        Column whose values have lines of their own, by colour and mark.
     panels
         Column by whose values the figure is divided.
     xlabel, ylabel

@@ -208,18 +208,6 @@ def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html
     return views.table(shown, columns, caption=caption)
 
 
-def word_change_table(frame: pd.DataFrame, caption: str, count: int = 40) -> Html:
-    """Show which words a candidate corrects and breaks most often.
-
-    ``frame`` is from :func:`soundcheck.metrics.word_changes.changed_words`.
-    """
-    columns = {name: name for name in ("word", "said", "corrected", "broken")}
-    columns |= {"corrected − broken": lambda row: row.corrected - row.broken, "wrong by both": "wrong"}
-    shown = frame.head(count)
-    caption = f"{caption}; the {len(shown)} of {len(frame)} changed words with the most changes"
-    return views.table(shown, columns, caption=caption)
-
-
 def confusion_table(frame: pd.DataFrame, count: int = 20) -> Html:
     """Show the most frequent errors, from :func:`soundcheck.metrics.alignment.confusions`."""
     columns = {"error": lambda row: f"{MARKS[row.kind]} {row.kind}", "said": "reference"}

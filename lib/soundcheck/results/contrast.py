@@ -157,17 +157,17 @@ def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
 def contrast(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Contrast:
     """Compare two models on one test, as if there were no others; see :func:`contrasts` for many."""
-    return settled([unsettled(baseline, candidate, same_draws)])[0]
+    return with_outcomes([compared_alone(baseline, candidate, same_draws)])[0]
 
 
-def unsettled(
+def compared_alone(
     baseline: Judged,
     candidate: Judged,
     same_draws: bool = True,
     same_segments: bool = False,
     kinds: tuple[str | None, str | None] = (None, None),
 ) -> Contrast:
-    """Compare two models on one test; :func:`settled` decides among many later.
+    """Compare two models on one test; :func:`with_outcomes` decides among many later.
 
     With ``same_segments`` only if both answered the same. For ``kinds`` see :func:`difference`.
     """
@@ -293,7 +293,7 @@ def _relative(baseline: Judged, candidate: Judged, found: float, paired: bool) -
     return cells
 
 
-def settled(rows: Sequence[Contrast], matters: float = 0.0) -> list[Contrast]:
+def with_outcomes(rows: Sequence[Contrast], matters: float = 0.0) -> list[Contrast]:
     """Decide what is better or worse among all tests of a comparison, for new speakers and for these.
 
     Differences up to ``matters`` count as p = 1; rows without p-value stay as they are.
@@ -381,7 +381,7 @@ def contrasts(
             continue  # skipped as a whole for one model, by its labels for the other
         facts = _facts(*(entry and entry.verdict for entry in (one, other)))
         found.append(Contrast(*names, **facts, skipped=f"not judged for {missing}"))
-    return settled(found)
+    return with_outcomes(found)
 
 
 def _on_common(
@@ -394,8 +394,8 @@ def _on_common(
     before, after = one.verdict, other.verdict
     reduced = [again or entry for again, entry in zip(shared, (one, other), strict=True)]
     if [entry.segments for entry in reduced] == [one.segments, other.segments]:
-        return unsettled(one, other, same_draws, same_segments=apart and not any(shared))
-    row = unsettled(*reduced, same_draws)
+        return compared_alone(one, other, same_draws, same_segments=apart and not any(shared))
+    row = compared_alone(*reduced, same_draws)
     note = "on the segments that both answered"
     if len({entry.verdict.segments for entry in reduced}) == 1:  # not how often each predicts a class
         answered = f"{before.model} has {before.segments}, {after.model} {after.segments}"

@@ -198,7 +198,7 @@ def findings(rows: pd.DataFrame) -> pd.DataFrame:
     """Keep one row of each fact, the largest first; ``more`` counts its further measures.
 
     ``rows`` are those of :func:`facts_of`. A fact is a group, a class or a change of the signal, of a model,
-    a corpus and a task. It is told by a test that its family is known by, if there is one, else by that with
+    a corpus and a task. Its row is a headline test of its family, if there is one, else that with
     the largest excess. Facts stand in the order of the excess of that test: the distance of a difference
     beyond its margin, of a value beyond its threshold, in widths of the interval.
     """

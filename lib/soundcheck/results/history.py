@@ -26,7 +26,14 @@ import pandas as pd
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.results import worse
-from soundcheck.results.contrast import BETTER, CONTRAST_TYPES, WORSE, contrast_frame, settled, unsettled
+from soundcheck.results.contrast import (
+    BETTER,
+    CONTRAST_TYPES,
+    WORSE,
+    compared_alone,
+    contrast_frame,
+    with_outcomes,
+)
 from soundcheck.results.judged import Judged
 from soundcheck.results.kept_runs import PastRun, PastRuns
 from soundcheck.results.schema import frame_of, schema_of
@@ -140,9 +147,9 @@ def points(runs: Sequence[PastRun], models: Sequence[dict[str, str]]) -> pd.Data
             steps.append((position, *test, before if compared else 0, *step))
             if compared:
                 kinds = tuple(str(one.finished.about.get("interval")) for one in (pair.before, run))
-                contrasts.append(unsettled(earlier, entry, same_draws, kinds=kinds))
+                contrasts.append(compared_alone(earlier, entry, same_draws, kinds=kinds))
                 places.append((position, *test))
-    differences = contrast_frame(settled(contrasts, matters(runs)))
+    differences = contrast_frame(with_outcomes(contrasts, matters(runs)))
     differences = differences[[*_DIFFERENCE]].rename(columns=_DIFFERENCE)
     frame = pd.concat(values) if values else _table([], TYPES)
     keys = _table(places, _PLACE)

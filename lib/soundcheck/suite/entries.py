@@ -306,7 +306,7 @@ class Suite:
     """A checked suite.
 
     A field whose type is one of :mod:`soundcheck.suite.schema` is a setting: a key of the file's top level,
-    read and checked as its type says. Notebooks are told all but ``title``, ``handbook`` and ``studies``.
+    read and checked as its type says. Notebooks get all but ``title``, ``handbook`` and ``studies``.
 
     Parameters
     ----------

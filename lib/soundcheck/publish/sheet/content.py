@@ -15,8 +15,10 @@ from soundcheck.publish.sheet.figures import Picture, comparison_pictures, model
 from soundcheck.publish.sheet.sounds import Scene, comparison_scenes, model_scenes
 from soundcheck.publish.sheet.tables import Table
 from soundcheck.publish.verdict_lines import comparison_lines, verdict_lines
+from soundcheck.report import states
+from soundcheck.report.html import Html
 from soundcheck.report.names import remark
-from soundcheck.report.states import JUDGED, STATE, State
+from soundcheck.report.states import JUDGED
 from soundcheck.results.page_names import comparison_page
 from soundcheck.results.record import ComparisonRecord
 
@@ -31,7 +33,7 @@ class Sheet:
     purpose: str
     synthetic: bool  # whether any of the speech is
     lines: Sequence[tuple[str, str]]  # the answers: how good, what fails, what could not be concluded
-    states: Sequence[tuple[State, int]]  # numbers of tests
+    bar: Html  # numbers of tests
     counts: str  # the same in words
     pictures: Sequence[Picture]
     tables: Sequence[Table]
@@ -104,7 +106,7 @@ def _sheet(facts: ModelFacts, day: datetime.date, lines: Sequence[str], **own: o
         purpose=f"{'. '.join(filter(None, (said, tasks)))}.",
         synthetic=facts.synthetic,
         lines=[(name, remark(text.strip())) for name, _, text in (line.partition(":") for line in lines)],
-        states=[(STATE[name], facts.counts[name]) for name in JUDGED],
+        bar=states.bar(facts.counts),
         counts=", ".join(f"{facts.counts[name]} {name}" for name in JUDGED),
         origin=[*origin.items()],
         **own,
