@@ -155,7 +155,7 @@ def further(facts: ModelFacts, main: KeyFigure) -> Iterator[str]:
 def references(every: Sequence[ModelFacts]) -> Html:
     """Write the numbers of random references in a line."""
     numbers = [f"{facts.model.name} {key_figures.short(facts.headline)}".strip() for facts in every]
-    words = f"Random references, for comparison: {some(numbers, FINDINGS)}."
+    words = f"Random references: {some(numbers, FINDINGS)}."
     return element("p", words, class_="sc-note", limit=None) if every else Html()
 
 
