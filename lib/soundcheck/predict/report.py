@@ -13,7 +13,7 @@ from soundcheck.common.caveats import Caveat
 from soundcheck.common.class_words import as_values
 from soundcheck.common.wording import some
 from soundcheck.predict.canaries import Confirmation
-from soundcheck.predict.sources import Sources
+from soundcheck.predict.opened_files import Sources
 from soundcheck.suite.model_kind import public_path
 
 REASONS = 5  # different reasons that a summary names

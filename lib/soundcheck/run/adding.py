@@ -31,8 +31,8 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.file_contents import Contents
 from soundcheck.common.wording import some
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.predict.opened_files import Sources, changed_files
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.sources import SourceCheck, Sources
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.run import planning
 from soundcheck.run.output import Output
@@ -243,7 +243,7 @@ def _other_model(about: ModelRecord, fingerprints: Mapping[str, str], root: Path
     """Say that a model is not what it was when it was asked; empty if it is, as far as it is here."""
     seen = {name: digest for name, digest in about.opened.items() if digest and (root / name).is_file()}
     contents = Contents(output.cache / "digests" / f"{about.slug}.opened.json")
-    if changed := SourceCheck(root, contents).changed(Sources(seen)):
+    if changed := changed_files(Sources(seen), root, contents):
         return f"{some(changed, NAMED)} changed since it was asked"
     known = about.code or about.fingerprint  # older versions knew no other
     return (
