@@ -225,7 +225,12 @@ def _parts(
         groups = sorted(counts.index[:MOST_GROUPS], key=str) if len(counts) > 1 else []
         for place, group in enumerate(groups):
             others = (values.notna() & values.ne(group)).to_numpy()
-            yield column, str(group), values.eq(group).to_numpy(), others if len(counts) > 2 or not place else None
+            yield (
+                column,
+                str(group),
+                values.eq(group).to_numpy(),
+                others if len(counts) > 2 or not place else None,
+            )
 
 
 def _gaps(
@@ -242,9 +247,7 @@ def _gaps(
     gaps = compared_sides(*sides, rows, blocks, TestDefinition("", WITHIN, {}), draw, interval, seed)
     others = gaps.resampled.value[len(quantities) : 2 * len(quantities)]
     numbers = np.stack([others, gaps.low, gaps.high, gaps.p_values], axis=1).tolist()
-    return {
-        one.name: dict(zip(GAP, own, strict=False)) for one, own in zip(quantities, numbers, strict=True)
-    }
+    return {one.name: dict(zip(GAP, own, strict=False)) for one, own in zip(quantities, numbers, strict=True)}
 
 
 def _counted(table: pd.DataFrame, one: Quantity, sounds: Measured) -> tuple[int, int]:
