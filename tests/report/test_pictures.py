@@ -12,7 +12,7 @@ from PIL import Image
 
 from soundcheck.common.media import MediaStore
 from soundcheck.report import figures
-from soundcheck.report.pictures import png, smaller_svg
+from soundcheck.report.style import png, smaller_svg
 from soundcheck.report.style import look, new, show
 
 pytestmark = pytest.mark.slow
