@@ -166,9 +166,10 @@ def test_many_rows_that_share_a_time_are_no_matter(side, monkeypatch):
     for count in (500, 2000):
         times = [(0.0, n + 1.0) if side == "start" else (float(n), count + 1.0) for n in range(count)]
         index, _ = sort([("a.wav", *pair) for pair in times])
-        found = index.find(corpus([("a.wav", *pair, NAN) for pair in times]))
+        near = [("a.wav", start + 0.001, end, NAN) for start, end in times]
+        found = index.find(corpus(near))
         assert found.tolist() == list(range(count))
-    assert looked_at[1::2] == [500, 2000]
+    assert looked_at[1::3] == [500, 2000]
 
 
 def test_a_corpus_is_looked_at_once_but_errors_are_not_remembered():

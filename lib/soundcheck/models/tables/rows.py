@@ -160,10 +160,12 @@ def _nearest(asked: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd  # late: a suite is read without it
 
-    asked, rows = (
-        frame.assign(early=frame["start"] // _BUCKET, late=frame["end"] // _BUCKET) for frame in (asked, rows)
-    )
     rows = rows.assign(place=np.arange(len(rows)))
+    same = asked.merge(rows, on=["group", "start", "end"]).assign(away=0.0)  # most often all of them
+    asked, rows = (
+        frame.assign(early=frame["start"] // _BUCKET, late=frame["end"] // _BUCKET)
+        for frame in (asked[~asked["segment"].isin(same["segment"])], rows)
+    )
     keys, times = ["group", "early", "late"], ["start", "end", "number", "place"]
     pairs = []
     for early, late in itertools.product((-1, 0, 1), repeat=2):
@@ -172,7 +174,7 @@ def _nearest(asked: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     pair = pd.concat(pairs)
     early, late = (pair["start"] - pair["start_row"]).abs(), (pair["end"] - pair["end_row"]).abs()
     pair = pair.assign(away=early + late)[(early <= TOLERANCE) & (late <= TOLERANCE)]
-    return pair.sort_values(["away", "place"]).drop_duplicates("segment")
+    return pd.concat([same, pair]).sort_values(["away", "place"]).drop_duplicates("segment")
 
 
 def sort_rows(

@@ -223,7 +223,7 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
 
 
 def _uses(corpus: Corpus, found: np.ndarray) -> pd.DataFrame:
-    """List which scores the trials of a corpus use, see :func:`soundcheck.models.tables.index.uses_of`."""
+    """List which scores the trials of a corpus use, as :func:`soundcheck.models.tables.rows.uses_of`."""
     trials, sounds = corpus.trials, corpus.segments["audio"].to_numpy(dtype=object)
     enrolled: dict[int, str] = {}
     for sound, number in zip(sounds[trials.members], trials.member_of.tolist(), strict=True):
