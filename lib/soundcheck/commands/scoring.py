@@ -33,7 +33,7 @@ FILE = click.Path(path_type=Path)
 )
 @click.option(
     "--kind",
-    type=click.Choice(["words", "values", "classes"]),
+    type=click.Choice(["words", "values", "classes", "trials"]),
     help="What is predicted; default: what it looks like.",
 )
 @click.option("--out", type=FILE, metavar="FILE.html", help="Write one self-contained page.")
@@ -56,10 +56,13 @@ def score(
     with their state. Columns are recognised by their names, as `soundcheck init` does.
     """
     from soundcheck.score import pages, tables
-    from soundcheck.score.scores import score_tables
+    from soundcheck.score.scores import score_tables, score_trials
 
-    wanted = tables.Columns(truth, prediction, speaker, groups)
-    found = score_tables(references, predictions, wanted, against=against, kind=kind)
+    if kind == "trials" or (kind is None and tables.is_trial_list(references)):
+        found = score_trials(references, predictions)
+    else:
+        wanted = tables.Columns(truth, prediction, speaker, groups)
+        found = score_tables(references, predictions, wanted, against=against, kind=kind)
     click.echo(terminal(found))
     if out is not None:
         click.echo(terminal(f"Page: {pages.write_page(found, out)}"))

@@ -28,6 +28,13 @@ def own_values(scores: Scores) -> pd.DataFrame:
     return scores.estimates[scores.estimates["part"].eq(ALL)]
 
 
+def _number(row: object, value: float) -> str:
+    """Write a value of what a row measures, or nothing; rates in per cent."""
+    if is_rate(info_of(row.measure)):
+        return "" if pd.isna(value) else f"{number(100 * value, 1)} %"
+    return number(value, digits_for(row.value))
+
+
 def written(row: object, *, interval: bool = True) -> str:
     """Write a value with its interval, that for these speakers where there is no other; rates in per cent."""
     rate = is_rate(info_of(row.measure))
@@ -42,11 +49,16 @@ def written(row: object, *, interval: bool = True) -> str:
     return f"{value} (95 % {' to '.join(number(factor * end, digits) for end in ends)}{whose})"
 
 
+def noun(scores: Scores) -> str:
+    """Name what is scored, in the plural."""
+    return "trials" if scores.task.is_embedding else "recordings"
+
+
 def headline(scores: Scores) -> str:
     """Write the headline measure with its interval and what it is computed from."""
     row = next(own_values(scores).itertuples())
     who = counted(row.speakers, "speaker") + ", " if row.speakers else ""
-    return f"{measured(row)} {written(row)}; {who}{row.segments:,} recordings"
+    return f"{measured(row)} {written(row)}; {who}{row.segments:,} {noun(scores)}"
 
 
 def group_rows(scores: Scores) -> pd.DataFrame:
@@ -65,6 +77,12 @@ def group_rows(scores: Scores) -> pd.DataFrame:
     return found.fillna({"state": NOT_EVALUATED, "state_sample": NOT_EVALUATED, "against": ""})
 
 
+def fails(scores: Scores) -> list[str]:
+    """Say for which groups the model is worse by more than the margin, a sentence a row of the results."""
+    rows = scores.results[scores.results["state"].eq(FAIL) & scores.results["mirrors"].eq("")]
+    return [failures.sentence(row, scores.block) for row in rows.itertuples()]
+
+
 # The terminal -----------------------------------------------------------------------------------------------
 
 
@@ -81,11 +99,9 @@ def _lines(scores: Scores) -> Iterator[str]:
     first = rows["measure"].iloc[0] if len(rows) else ""
     for column, own in rows[rows["measure"].eq(first)].groupby("column", sort=False):
         yield from _column_lines(column, own)
-    failing = scores.results[scores.results["state"].eq(FAIL) & scores.results["mirrors"].eq("")]
-    if len(failing):
-        yield "Fail:"
-    for row in failing.itertuples():
-        yield f"  {failures.sentence(row, scores.block)}"
+    failing = fails(scores)
+    yield from ["Fail:"] * bool(failing)
+    yield from (f"  {sentence}" for sentence in failing)
     yield from (f"Note: {note}" for note in scores.notes)
 
 
@@ -135,7 +151,7 @@ def body(scores: Scores) -> Html:
         {
             "measure": measured,
             "value (95 %)": estimate_cell,
-            "recordings": "segments",
+            noun(scores): "segments",
             "speakers": "speakers",
         },
         sortable=False,
@@ -145,6 +161,7 @@ def body(scores: Scores) -> Html:
         model=scores.model,
         headline=headline(scores),
         everybody=everybody,
+        fails=fails(scores),
         columns=columns,
         notes=scores.notes,
     )
@@ -161,7 +178,7 @@ def _column(scores: Scores, column: str, own: pd.DataFrame) -> dict[str, object]
             "group": "group",
             "measure": measured,
             "value (95 %)": estimate_cell,
-            "reference": lambda row: Cell(significant(row.others_value), row.others_value, "sc-number"),
+            "reference": lambda row: Cell(_number(row, row.others_value), row.others_value, "sc-number"),
             "difference, ratio, state": lambda row: Cell(_compared(row), row.gap),
             "recordings": "segments",
             "speakers": "speakers",

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -18,10 +20,17 @@ import pandas as pd
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.scales import USUAL, usual_scales
-from soundcheck.common.tasks import CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
+from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.common.wording import counted
 from soundcheck.corpora import nobody
-from soundcheck.evaluation import Evaluation, groups, measure_sets, suite_groups, words
+from soundcheck.corpora.trials.resolve import resolve
+from soundcheck.corpora.trials.trial_corpus import read_trial_corpus
+from soundcheck.corpora.trials.trial_files import read_scores, read_trials
+from soundcheck.corpora.trials.trial_table import write_table
+from soundcheck.evaluation import Evaluation, measure_sets, words
+from soundcheck.evaluation import groups as group_sets
+from soundcheck.evaluation import trials as verification
+from soundcheck.evaluation.corpus_view import SCORE
 from soundcheck.evaluation.description import CorpusDescription, EvaluationDescription
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics import classification, regression
@@ -31,7 +40,7 @@ from soundcheck.predict.tables import Columns, write_predictions
 from soundcheck.results.states import FAIL, decide
 from soundcheck.score import tables
 from soundcheck.sounds.sound import Sounds
-from soundcheck.suite.entries import ERROR, Suite
+from soundcheck.suite.entries import ERROR, CorpusEntry, Suite
 from soundcheck.suite.groups import OTHERS, UNUSABLE
 
 FAMILY = "fairness_groups"
@@ -114,26 +123,16 @@ def evaluate(
     if missing and not task.is_transcription:
         notes.append(f"{counted(missing, 'prediction')} of {len(frame)} missing: they are left out")
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
+        _write_predictions(Path(folder) / "predictions.parquet", task, segments, predicted)
         evaluation = _evaluation(
-            Path(folder), task, segments, predicted, model=model, columns=groups, references=references
+            Path(folder), FAMILY, task, segments, model=model, columns=groups, references=references
         )
         for subset in evaluation.subsets():
             evaluation.estimates(subset, headline_measures(subset))
             if task.is_transcription:
                 words.error_profile(evaluation, subset, {})
         _compare_groups(evaluation)
-        return Scores(
-            evaluation.estimated().reset_index(drop=True),
-            decide(evaluation.frame()).reset_index(drop=True),
-            task,
-            model,
-            (
-                *notes,
-                *evaluation.scales,
-                *dict.fromkeys(_plain(note) for note in evaluation.notes),
-            ),
-            evaluation.corpora[0].block_name,
-        )
+        return _scores(evaluation, task, notes)
 
 
 def score_tables(
@@ -174,6 +173,54 @@ def score_tables(
     return dataclasses.replace(found, notes=(*notes, *found.notes))
 
 
+def score_trials(trials: Path, scores: Path) -> Scores:
+    """Score a file of scores against a list of trials of speaker verification, in the formats of a suite.
+
+    Without a table of recordings the speakers are told from the list, which is noted.
+    """
+    listed, given = read_trials(trials, trials.name), read_scores(scores, scores.name)
+    raw = read_trial_corpus(CorpusEntry(CORPUS, "trials", trials, trials.name))
+    segments = raw.table.assign(
+        key=raw.table["file"], start=np.nan, end=np.nan, duration=np.nan, audio=raw.table["file"]
+    )
+    table = resolve(listed, segments)
+    values = table.frame[["enrol", "test"]].merge(given.frame, "left", on=["enrol", "test"])["score"]
+    if values.isna().all():
+        what = "none of its pairs is a trial of the list"
+        raise input_error(scores.name, what, f"Name both sides as {trials.name} does")
+    task = BUILTIN["embedding"]
+    predicted = pd.DataFrame(
+        {"key": table.frame["key"], "change": "", SCORE: values, "error": "", "drawn": ""}
+    )
+    with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
+        write_table(Path(folder) / "trials.parquet", table)
+        predicted.to_parquet(Path(folder) / "predictions.parquet", index=False)
+        evaluation = _evaluation(
+            Path(folder), "speaker_verification", task, segments, model=scores.stem, trials=True
+        )
+        for subset in evaluation.subsets():
+            verification.overview(evaluation, subset)
+        found = _scores(evaluation, task, [*raw.notices, *table.notices])
+    main = found.estimates[~found.estimates["measure"].str.contains(" (cost", regex=False)]
+    return dataclasses.replace(found, estimates=main, results=found.results.iloc[:0])
+
+
+def _scores(evaluation: Evaluation, task: Task, notes: Sequence[str]) -> Scores:
+    return Scores(
+        evaluation.estimated().reset_index(drop=True),
+        decide(evaluation.frame()).reset_index(drop=True),
+        task,
+        evaluation.model,
+        tuple(dict.fromkeys([*notes, *evaluation.scales, *(_plain(note) for note in evaluation.notes)])),
+        evaluation.corpora[0].block_name,
+    )
+
+
+def _plain(note: str) -> str:
+    """Write a note without the name of the only corpus."""
+    return re.sub(rf"^{CORPUS}(: |, )", "", note)
+
+
 def headline_measures(subset: Subset) -> dict[str, Measure]:
     """Give the measures of a whole table by the kind of its task, the headline first."""
     if subset.task.is_transcription:
@@ -195,7 +242,7 @@ def headline_measures(subset: Subset) -> dict[str, Measure]:
 
 def _compare_groups(evaluation: Evaluation) -> None:
     if evaluation.corpora[0].groups:
-        groups.compare(evaluation, suite_groups.suite_groups(evaluation), measure_sets.of_suite_groups)
+        group_sets.compare(evaluation, group_sets.of_suite(evaluation), measure_sets.of_suite_groups)
 
 
 # The table --------------------------------------------------------------------------------------------------
@@ -265,9 +312,10 @@ def _segments(
     """Make the segment table of a corpus, with what has to be said of it."""
     keys = [f"{row:09d}" for row in range(len(frame))]
     segments = pd.DataFrame({"key": keys, "file": keys, "start": np.nan, "end": np.nan, "duration": np.nan})
-    segments[task.name] = (
-        pd.to_numeric(frame[truth]).to_numpy(np.float64) if task.is_regression else _texts(frame[truth])
-    )
+    if task.is_regression:
+        segments[task.name] = task.scale(pd.to_numeric(frame[truth]).to_numpy(np.float64))
+    else:
+        segments[task.name] = _texts(frame[truth])
     notes = []
     for name in (*grouping, *([speaker] if speaker else [])):
         role = "speaker" if name == speaker else tables.role_of(name)
@@ -316,30 +364,26 @@ def _predictions(column: pd.Series, task: Task) -> tuple[np.ndarray, int]:
 # The evaluation ---------------------------------------------------------------------------------------------
 
 
+def _write_predictions(path: Path, task: Task, segments: pd.DataFrame, predicted: np.ndarray) -> None:
+    missing = pd.isna(predicted) if task.is_regression else predicted == ""
+    errors = ["missing" if one else "" for one in missing]
+    rows = Columns(segments["key"].tolist(), [""] * len(segments), errors, {task.name: predicted})
+    write_predictions(path, rows, [task])
+
+
 def _evaluation(
     folder: Path,
+    family: str,
     task: Task,
     segments: pd.DataFrame,
-    predicted: np.ndarray,
     *,
     model: str,
-    columns: Sequence[str],
-    references: Mapping[str, str],
+    columns: Sequence[str] = (),
+    references: Mapping[str, str] = MappingProxyType({}),
+    trials: bool = False,
 ) -> Evaluation:
-    """Make the evaluation of a suite with one corpus and one model."""
-    paths = {name: folder / f"{name}.parquet" for name in ("segments", "predictions")}
-    segments.to_parquet(paths["segments"], index=False)
-    missing = pd.isna(predicted) if task.is_regression else predicted == ""
-    write_predictions(
-        paths["predictions"],
-        Columns(
-            segments["key"].tolist(),
-            [""] * len(segments),
-            ["missing" if one else "" for one in missing],
-            {task.name: predicted},
-        ),
-        [task],
-    )
+    """Make the evaluation of a suite with one corpus and one model, whose predictions lie in the folder."""
+    segments.to_parquet(folder / "segments.parquet", index=False)
     Sounds({}).write(folder / "sounds.json")
     suite = Suite()
     corpus = CorpusDescription(
@@ -351,8 +395,9 @@ def _evaluation(
         probes_of="",
         root=folder,
         audio=False,
-        **paths,
-        trials=None,
+        segments=folder / "segments.parquet",
+        predictions=folder / "predictions.parquet",
+        trials=folder / "trials.parquet" if trials else None,
         groups=tuple(columns),
         against=dict(references),
         missing=ERROR,
@@ -367,7 +412,7 @@ def _evaluation(
             replicates=suite.replicates,
             interval=suite.interval,
             model=model,
-            family=FAMILY,
+            family=family,
             suite_root=folder,
             sounds=folder / "sounds.json",
             corpora=(corpus,),

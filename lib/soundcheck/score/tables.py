@@ -30,6 +30,9 @@ NAMES = (*FILE_NAMES, "utterance", "utt", "utt_id", "id", "segment", "segment_id
 PREDICTIONS = ("prediction", "predicted", "hypothesis", "hyp", "pred", "pred_text", "output", "answer")
 PREDICTED = " (predicted)"  # ends the name of a column that both tables have
 GROUPS = ("sex", "accent", "language")  # that are compared if no column is named
+_TRIAL = re.compile(
+    r"(([01]|target|nontarget)\s+[^\s,;]+\s+[^\s,;]+|[^\s,;]+\s+[^\s,;]+\s+([01]|target|nontarget))$"
+)
 JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
 FORMS: Sequence[Callable[[str], str]] = (  # of names of files, the strictest first
     str,
@@ -64,6 +67,12 @@ def _table(path: Path) -> TextTable:
     if path.suffix.lower() == ".tsv":  # a quote is a letter, as in tables of Common Voice
         return read_tab_table(path, path.name)
     return read_text_table(path, path.name)
+
+
+def is_trial_list(path: Path) -> bool:
+    """Say whether the first line of a file is a trial of two recordings with its label."""
+    with open(files.require_regular(path, path.name), "rb") as file:
+        return bool(_TRIAL.match(file.readline(4096).decode(errors="replace").strip()))
 
 
 def side_by_side(
@@ -109,20 +118,25 @@ def side_by_side(
 
 
 def _matching(one: pd.DataFrame, other: pd.DataFrame) -> tuple[str, str, Callable[[str], str]] | None:
-    """Find columns that name the same files: among those with usual names, else among all."""
-    for candidates in (_named, lambda frame: list(frame)):
+    """Find columns that name the same files: among those with usual names, else among all that name rows."""
+    for candidates in (_named, _naming):
         for form in FORMS:
-            best = (0, None)
-            for ours in candidates(one):
-                known = set(one[ours].dropna().map(form))
-                for theirs in candidates(other):
-                    own = other[theirs].dropna().map(form)
-                    common = own.isin(known).sum() if own.is_unique else 0
-                    if common > best[0]:
-                        best = (common, (ours, theirs, form))
-            if best[1] and 2 * best[0] > min(len(one), len(other)):
-                return best[1]
+            known = {name: set(one[name].dropna().map(form)) for name in candidates(one)}
+            given = {name: set(other[name].dropna().map(form)) for name in candidates(other)}
+            pairs = {(a, b): len(known[a] & given[b]) for a in known for b in given}
+            best = max(pairs, key=pairs.__getitem__, default=None)
+            if best and 2 * pairs[best] > min(len(one), len(other)):
+                return *best, form
     return None
+
+
+def _naming(frame: pd.DataFrame) -> list[str]:
+    """List columns of different values that are no sentences: transcripts of a good model match too."""
+    return [
+        name
+        for name in frame
+        if frame[name].dropna().is_unique and not frame[name].str.contains(" ", regex=False, na=False).any()
+    ]
 
 
 def _named(frame: pd.DataFrame) -> list[str]:
