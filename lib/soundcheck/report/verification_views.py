@@ -203,7 +203,7 @@ def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
         for kind, own in trials.groupby(pd.Categorical(trials["kind"], KINDS), observed=True):
             speakers = pd.concat([own["enrol_speaker"], own["test_speaker"]]).nunique()
             sides = own["enrolment"].nunique(), own["segment"].nunique()
-            origin = evaluation.trial_table(subset).origin
+            origin = evaluation.view(subset).trials.origin
             rows.append((subset.corpus, origin, kind, len(own), int(own["scored"].sum()), speakers, *sides))
     names = ["corpus", "trials from", "of", "trials", "with a score", "speakers", "enrolled", "tested"]
     return views.listed(rows, names, sortable=False)
@@ -219,7 +219,8 @@ def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, floa
         text += " It was chosen on these very trials, so it is better than one that is fixed before."
     settings = {"main": evaluation.cost, **evaluation.costs}
     costs = [
-        f"{name} {one.p_target:g}, {one.c_miss:g}, {one.c_false_alarm:g}" for name, one in settings.items()
+        f"{name} {one['p_target']:g}, {one['c_miss']:g}, {one['c_false_alarm']:g}"
+        for name, one in settings.items()
     ]
     text += f" Share of targets, cost of a miss and of a false alarm: {'; '.join(costs)}."
     return element("p", text, class_="sc-note", limit=None)

@@ -25,7 +25,7 @@ from soundcheck.suite.families import Family
 if TYPE_CHECKING:
     import pandas as pd
 
-    from soundcheck.run.runner import Job, Outcome
+    from soundcheck.run.notebooks import Job, Outcome
 
 
 class Derived:
