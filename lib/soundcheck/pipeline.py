@@ -388,7 +388,7 @@ def _run_in(
     last = about_book(output, wanted=book, problems=problems, digest=digest)
     unloaded = [
         f"{name} could not be loaded here, its answers are those of "
-        f"{'the shards' if name in plan.asked else 'an earlier run'}: {why}"
+        f"{'an earlier run' if name in plan.fingerprints else 'the shards'}: {why}"
         for name, why in material.unloaded.items()
     ]
     unloaded += [line for one in done if (line := without_outputs(one))]
