@@ -255,7 +255,9 @@ def test_segments_that_no_step_changes():
     ]
     predictions = pd.DataFrame(rows, columns=["key", "change", "drawn"])
     segments = pd.DataFrame({"key": ["b", "a"]})
-    view = CorpusView("c", "c", False, Path(), (), "", "", segments, predictions)
+    about = dict.fromkeys(("name", "title", "base_condition", "probes_of"), "")
+    about |= {"synthetic": False, "root": Path(), "blocks": ()}
+    view = CorpusView(**about, segments=segments, predictions=predictions)
     assert view.unchanged("x").tolist() == [True, True]
     assert view.unchanged("x", "y").tolist() == [False, True]
     assert view.unchanged().tolist() == [False, False]

@@ -321,9 +321,9 @@ def blank(figure: Any, pixels: bool) -> bytes:
     """Give a picture with nothing on it, whatever the figure."""
     import numpy as np
 
-    from soundcheck.report import pictures
+    from soundcheck.report import style
 
-    return pictures.png(np.full((1, 1, 3), 255, np.uint8)) if pixels else BLANK
+    return style.png(np.full((1, 1, 3), 255, np.uint8)) if pixels else BLANK
 
 
 def _share(folder: str) -> None:

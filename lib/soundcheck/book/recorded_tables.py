@@ -13,7 +13,6 @@ from soundcheck.report import formats, views
 from soundcheck.report.corpus_views import group_table
 from soundcheck.report.html import Html
 from soundcheck.report.study_figures import recorded
-from soundcheck.report.words import percent_cell
 
 _LINE = re.compile(r"^<!-- recorded: (\w+) -->$", re.MULTILINE)
 
@@ -82,7 +81,7 @@ def _human_recognition(found: pd.DataFrame, made: str) -> Html:
     for one in found.itertuples():
         decibel = one.measure.startswith("SNR")
         if one.measure == "Word Error Rate":
-            cell = percent_cell(one.value, one.low, one.high)
+            cell = formats.value_cell(one.value, one.low, one.high, "%")
         else:
             value, *ends = (_reached(end) if decibel else formats.number(end, 1) for end in one[3:6])
             cell = formats.Cell(formats.two_lines(value, " to ".join(ends)), one.value, "sc-number")

@@ -10,8 +10,8 @@ A notebook gives what its numbers are about, and shows all at once::
   segments whose score is closest to the median of those that are chosen from.
 - Of equal scores the smallest key comes first. A speaker is heard a second time when the others among the
   next ones have been.
-- Of all numbers of a page only the segments of the largest are played, unless ``every`` one is; the others
-  are listed. Of a model that guesses none is played: it hears nothing.
+- Of all numbers of a page only the segments of the largest are played, of groups those of each column, unless
+  ``every`` one is; the others are listed. Of a model that guesses none is played.
 """
 
 from __future__ import annotations
@@ -123,7 +123,8 @@ def show(
     flat = [scene for scene in flat if scene.examples]
     if not flat:
         return Examples(element("p", "There is no segment to show."))
-    heard = flat if every else [max(flat, key=lambda scene: abs(scene.size))]
+    largest = {one.group.partition(": ")[0]: one for one in sorted(flat, key=lambda one: abs(one.size))}
+    heard = flat if every else [*largest.values()]
     played, records, listed = [], [], {}
     for scene in flat:
         rest = scene.examples

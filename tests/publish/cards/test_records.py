@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from soundcheck.publish.cards.json_text import json_text
+from soundcheck.publish.cards.records import json_text
 
 
 def test_texts_come_back_and_nothing_of_html_is_there():
