@@ -38,7 +38,8 @@ from soundcheck.statistics.fixed_speakers import ForThese, fixed_speakers
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "these_speakers.csv"
 DESIGNS = [(40, 1), (40, 2), (40, 3), (40, 10), (40, 40), (6, 10), (6, 40)]  # speakers, recordings of each
-FOR_EVER = {"errors": 4000, "trials": 1500}  # recordings a speaker that stand for all
+FOR_EVER = 100  # times as many recordings of a speaker stand for all; of trials 1,500 recordings
+EVERYBODY = 200_000  # recordings that stand for all speakers
 BARS = 0.93, 0.98
 RECORDED = 500  # intervals a row from which the table is written
 CLASSES = [str(number) for number in range(4)]
@@ -164,16 +165,23 @@ def true_value(name: str, statistic: Statistic | Weighted) -> float:
 def covered(name: str, speakers: int, each: int, sets: int, again: int) -> dict[str, float | str]:
     """Count how often the interval of a measure covers the truth, and how wide it is."""
     make, scale = MEASURES[name]
-    ever, alone = FOR_EVER["trials" if of_trials(name) else "errors"], each < (4 if of_trials(name) else 2)
+    alone = each < (4 if of_trials(name) else 2)
     rng = np.random.default_rng([len(name), speakers, each])
+
+    def drawn(count: int) -> np.ndarray:
+        return rng.normal(size=(count, 16))
+
+    def true(these: np.ndarray, recordings: int) -> float:
+        return true_value(name, make(record(rng, these, recordings), rng))
+
     hits, widths, missing = 0, [], 0
+    truth = true(drawn(EVERYBODY // each), each) if alone else np.nan
     for _ in range(sets):
-        these = rng.normal(size=(speakers, 16))
-        everybody = rng.normal(size=(ever * speakers // each, 16))
-        all_of_them = record(rng, everybody, each) if alone else record(rng, these, ever)
-        truth = true_value(name, make(all_of_them, rng))
+        these = drawn(speakers)
+        if not alone:
+            truth = true(these, 1500 if of_trials(name) else FOR_EVER * each)
         for _ in range(again):
-            made = record(rng, rng.normal(size=(speakers, 16)) if alone else these, each)
+            made = record(rng, drawn(speakers) if alone else these, each)
             low, high = for_these(name, make(made, rng), made.speaker, scale).interval()
             missing += np.isnan(low)
             hits += low <= truth <= high
