@@ -364,7 +364,7 @@ class TrialSweep(Sweep):
             scores = predictions.settings[CLEAN if predictions.random else setting]
             trials = self.evaluation.trials(subset, scores_under(predictions.clean, scores))
             trials = trials if mask is None else trials.only(mask)
-            costs = self.evaluation.cost.plain
+            costs = self.evaluation.cost
             found = min_dcf(trials, **costs, normalised=True) if cost else equal_error_rate(trials)
             self._known[place] = Remembered(found)
         return self._known[place]

@@ -151,8 +151,8 @@ def det_curves(
 def curves_of_kinds(evaluation: Evaluation, subset: Subset) -> dict[str, dict[str, object]]:
     """Compute curves of all trials, and of those with each kind of non-targets."""
     trials = evaluation.trials(subset, subset.predictions.clean)
-    kinds = {name: trials.only(mask) for name, mask in evaluation.kinds(subset).items()}
-    return det_curves(evaluation, kinds)
+    kinds = evaluation.kinds(subset).items()
+    return det_curves(evaluation, {name: trials.only(mask) for name, mask in kinds})
 
 
 def curves_of_changes(
@@ -414,7 +414,7 @@ def normalised_trials(evaluation: Evaluation, split: Split, predictions: Predict
 
 
 def _top(evaluation: Evaluation) -> int:
-    return max(2, int(evaluation.family.options.get("cohort_top", 2)))
+    return evaluation.family.options.get("cohort_top", 2)
 
 
 def _cosines(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
