@@ -60,7 +60,7 @@ def cells(
         pages.output(join(top)),
         *([pages.markdown("## Audit"), pages.output(_audit(found, listens))] if found else []),
         *_section("At a glance", join(_pictures(corpus, tasks, sounds, media))),
-        *_section("Listen", _examples(corpus, media) if listens else Html()),
+        *_section("Segments to listen to", _examples(corpus, media) if listens else Html()),
         *_section("Details", join(_details(about, corpus))),
     ]
 
