@@ -296,18 +296,9 @@ def judge_carried_over(evaluation: Evaluation, split: Split) -> None:
         if split.reason:
             evaluation.skip(split.tested, split.reason, test)
         else:
-            own = functools.partial(_measured, evaluation, split, measure)
-            evaluation.judge(split.tested, test, own)
-
-
-def _measured(
-    evaluation: Evaluation,
-    split: Split,
-    measure: Callable[[CarriedOver], Weighted],
-    _: Subset,
-    predictions: Predictions,
-) -> Weighted:
-    return measure(carry_over(evaluation, split, predictions))
+            evaluation.judge(
+                split.tested, test, lambda _, p, measure=measure: measure(carry_over(evaluation, split, p))
+            )
 
 
 def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -> list[Estimate]:
@@ -375,17 +366,15 @@ def judge_gains(evaluation: Evaluation, cohort: Split) -> None:
     obstacle = cohort_obstacle(evaluation, cohort)
     ways = once(lambda predictions: normalised_trials(evaluation, cohort, predictions))
 
-    def gain(
-        _: Subset, predictions: Predictions, measure: Callable[[Trials], Weighted], norm: str
-    ) -> Weighted:
-        before, after = (measure(ways(predictions)[name]) for name in (AS_THEY_ARE, norm))
-        return relabel(weighted_difference(before, after), lambda _: norm)
-
-    for test in gains:
+    for test, measure in gains.items():
         evaluation.skip(cohort.tested, obstacle, test)
         for norm in () if obstacle else NORMS:
-            own = functools.partial(gain, measure=gains[test], norm=norm)
-            evaluation.judge(cohort.tested, test, own)
+
+            def gain(_: Subset, predictions: Predictions, measure=measure, norm=norm) -> Weighted:
+                before, after = (measure(ways(predictions)[name]) for name in (AS_THEY_ARE, norm))
+                return relabel(weighted_difference(before, after), lambda _: norm)
+
+            evaluation.judge(cohort.tested, test, gain)
 
 
 def normalised_with(evaluation: Evaluation, cohort: Split) -> tuple[dict[str, Trials], str]:

@@ -190,10 +190,8 @@ def judge_found(evaluation: Evaluation, found: Found, test: str) -> None:
 def columns_of(
     segments: pd.DataFrame, groups: Sequence[str], measured: Iterable[str], hidden: Iterable[str] = ()
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Take the columns of a segment table whose values may be groups.
+    """Take the columns of a segment table whose values may be groups, and say why others are passed over.
 
-    Examples
-    --------
     >>> table = pd.DataFrame({"sex": ["f", "m", "f"], "room": ["a", "a", "a"], "speaker": ["x", "y", "z"]})
     >>> columns, passed_over = columns_of(table, [], [], {"speaker"})
     >>> columns["sex"].tolist(), passed_over
@@ -231,8 +229,6 @@ def columns_of(
 def in_ranges(name: str, numbers: np.ndarray) -> np.ndarray:
     """Give measured numbers the name of their range: the lowest quarter, the highest quarter, and between.
 
-    Examples
-    --------
     >>> in_ranges("duration", np.array([1.0, 2.0, 3.0, 4.0, np.nan])).tolist()[::2]
     ['duration below 1.75 s', 'duration of 1.75 to 3.25 s', None]
     """
