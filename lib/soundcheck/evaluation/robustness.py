@@ -141,9 +141,8 @@ class Sweep:
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
-        self.settings: dict[
-            str, list[Setting]
-        ] = {}  # those that this machine and the sound material can make
+        # Settings of each transformation that this machine and the sound material can make
+        self.settings: dict[str, list[Setting]] = {}
         for name, series in evaluation.family.transformations.items():
             for step, perturbation in series.steps.items():
                 if lack := missing(perturbation, evaluation.sounds):

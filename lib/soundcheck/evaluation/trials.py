@@ -84,8 +84,11 @@ def judge_errors(evaluation: Evaluation, subset: Subset) -> None:
     judge("Log Likelihood Cost", cllr)
 
 
-def judge_changed_trials(evaluation: Evaluation) -> list[Subset]:
+def judge_changed_trials(evaluation: Evaluation, subsets: Sequence[Subset]) -> list[Subset]:
     """Judge the equal error rate of changed minus that of clean recordings, over the same trials."""
+    for subset in subsets:
+        for name in evaluation.family.changes:
+            evaluation.skip(subset, evaluation.why_unscored(name), f"Change Eer {name}")
 
     def change(subset: Subset, predictions: Predictions) -> Weighted:
         both = np.isfinite(predictions.clean) & np.isfinite(predictions.changed)

@@ -14,7 +14,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -154,16 +153,6 @@ class TrialTasks(Judging):
         """Give the threshold in use; minus infinity with trials of one kind only, which have no rates."""
         found = threshold_in_use(self.family, self.model, scores, subset.truth)
         return -np.inf if np.isnan(found) else found
-
-    def give_reasons(self, subsets: Iterable[Subset]) -> None:
-        """Say why tests of groups and of changes are skipped where they are not judged."""
-        for subset in subsets:
-            for column in self.family.options["groups"]:
-                if not self.groups(subset, column):
-                    for rate in ("Acceptance", "Rejection"):
-                        self.skip(subset, self.too_small(column), f"False {rate} Rate Difference", column)
-            for change in self.family.changes:
-                self.skip(subset, self.why_unscored(change), f"Change Eer {change}")
 
     def too_small(self, column: str) -> str:
         """Say why the groups of a column are not compared."""
