@@ -29,18 +29,20 @@ from soundcheck.predict.shares import Share
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame, load_contrasts
 from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
 from soundcheck.results.judged import load_all
-from soundcheck.results.kept_runs import check_place, keep
+from soundcheck.results.past_runs import check_place, keep
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import Verdict, skipped_rows
-from soundcheck.run import key_figures, notebook_jobs, planning, runner, tables
+from soundcheck.run import key_figures, notebook_jobs, planning, tables
 from soundcheck.run.common_jobs import common_estimates, common_jobs
 from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
 from soundcheck.run.early import Early
 from soundcheck.run.forecast import forecast
 from soundcheck.run.material import load
 from soundcheck.run.merging import Shards, read_shards
+from soundcheck.run.notebooks import Job, Notebooks, without_outputs
+from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.opening import Opened, opened
 from soundcheck.run.outcome import Outcome, about_book, sum_up
 from soundcheck.run.output import Output
@@ -50,7 +52,7 @@ from soundcheck.run.sealing import seal
 from soundcheck.run.selection import comparing, corpus_folders, select, with_voices
 from soundcheck.run.shards import ask_shard
 from soundcheck.run.stages import Stages
-from soundcheck.suite.entries import ComparisonEntry, Suite
+from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.suite_file import read_suite
 
@@ -148,8 +150,7 @@ def plan_run(
         start = time.monotonic()
         material = load(folder.plan, tested, output, jobs)
         took = time.monotonic() - start
-        found = forecast(material, output, jobs=jobs, took=took, fresh=fresh, book=book, share=share)
-    return Outcome(EXIT_OK, found.text([family.name for family in tested], output.display_name))
+        return Outcome(EXIT_OK, forecast(material, output, jobs=jobs, took=took, fresh=fresh, share=share))
 
 
 def run_shard(suite_file: Path, out: Path, share: Share, *, jobs: int = 1, no_code: bool = False) -> Outcome:
@@ -254,13 +255,13 @@ def _connected(cluster: str) -> contextlib.AbstractContextManager[Cluster | None
 
 def _run(folder: Opened, *, jobs: int, **asked: Any) -> Outcome:
     """Run a suite, or a part of it, see :func:`_run_in`."""
-    with runner.Places(folder.output.cache, folder.output.log, jobs) as places:
-        return _run_in(folder, places, jobs=jobs, **asked)
+    with Notebooks(folder.output.cache, folder.output.log, jobs) as notebooks:
+        return _run_in(folder, notebooks, jobs=jobs, **asked)
 
 
 def _run_in(
     folder: Opened,
-    places: runner.Places,
+    notebooks: Notebooks,
     *,
     jobs: int,
     no_code: bool,
@@ -277,7 +278,7 @@ def _run_in(
     tested = folder.begin(no_code=no_code)
     plan, output = folder.plan, folder.output
     if again and folder.before.anew and not fresh:  # there will be notebooks, and soon: answers are kept
-        places.warm()
+        notebooks.start()
     stages = Stages()
     stages.begin("corpora")
     answered = shards.fingerprints if shards else None
@@ -315,24 +316,27 @@ def _run_in(
     judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
     studying = notebook_jobs.study_jobs(output) if suite.studies and book else []  # pages, no results
     common = {name: [*common_jobs(entry, judging, output)] for name, entry in suite.comparisons.items()}
-    planned = [*judging, *studying, *(job for jobs in common.values() for job in jobs)]
-    describe = functools.partial(_comparison, judging, planned, suite, tested, corpora, output)
-    later = [describe(entry, common[name]) for name, entry in suite.comparisons.items()]
-    meanwhile = _import_book if book else None
-    done = _execute(planned, later, output, places, meanwhile)
-    judged, studied = done[: len(judging)], done[len(judging) : len(judging) + len(studying)]
-    compared = done[len(planned) :]
+    planned = [*judging, *(job for jobs in common.values() for job in jobs)]
+    with Progress("notebooks", "in all", len(planned) + len(studying) + len(suite.comparisons)) as progress:
+        execute = functools.partial(_execute, notebooks, output, progress)
+        done = execute(planned, _import_book if book else bool)
+        judged, again = done[: len(judging)], done[len(judging) :]
+        comparing = [
+            notebook_jobs.comparison_job(entry, suite, tested, corpora, output, judged, again)
+            for entry in suite.comparisons.values()
+        ]
+        done += (last := execute([*comparing, *studying]))
+    compared, studied = last[: len(comparing)], last[len(comparing) :]
     heard = [job for job in judging if job.family == WORD_ERRORS]
     make = functools.partial(tables.write_word_errors, heard, output)
     if not derived.write("word errors", of_notebooks(heard), make):
         output.word_errors.unlink(missing_ok=True)
-    places.close()
+    notebooks.close()
     _prune_notebooks(output, judging)
     folders = {files.slug(name) for name, jobs in common.items() if jobs}
     output.prune(output.comparisons, {path.name for one in compared for path in one.job.files} | folders)
 
     stages.begin("results")
-    again = done[len(judging) + len(studying) : len(planned)]
     make = functools.partial(_write_results, suite, tested, corpora, judged, again, figures, output)
     seen = [of_rows(judged), of_rows(again), tested, depends, list(map(vars, figures))]
     written = derived.write("results", seen, make)
@@ -387,7 +391,7 @@ def _run_in(
         f"{'the shards' if name in plan.asked else 'an earlier run'}: {why}"
         for name, why in material.unloaded.items()
     ]
-    unloaded += [line for one in done if (line := runner.without_outputs(one))]
+    unloaded += [line for one in done if (line := without_outputs(one))]
     kept = [lost] if lost else []
     measured: list[str] = []
     if efficiency is not None:
@@ -419,40 +423,15 @@ def _import_book() -> None:
     from soundcheck.book import assembly, build  # noqa: F401
 
 
-def _comparison(
-    judging: Sequence[runner.Job],
-    planned: Sequence[runner.Job],
-    suite: Suite,
-    families: Sequence[Family],
-    corpora: Sequence[Corpus],
-    output: Output,
-    entry: ComparisonEntry,
-    common: Sequence[runner.Job],
-) -> runner.Later:
-    """Have two models compared when all notebooks of both have ended, also those on what both answered."""
-    judged = [job for job in judging if job.model in (entry.baseline, entry.candidate)]
-    place = {id(job): number for number, job in enumerate(planned)}
-    needs = [place[id(job)] for job in (*judged, *common)]
-
-    def describe(ended: list[runner.Outcome]) -> runner.Job:
-        fine = [outcome.job for outcome in ended[: len(judged)] if not outcome.failed]
-        lost = {outcome.job.family for outcome in ended[len(judged) :] if outcome.failed}
-        again = [job for job in common if job.family not in lost]
-        return notebook_jobs.comparison_job(entry, suite, families, corpora, output, fine, again)
-
-    return runner.Later(tuple(needs), describe)
-
-
 def _execute(
-    jobs: Sequence[runner.Job],
-    later: Sequence[runner.Later],
+    notebooks: Notebooks,
     output: Output,
-    places: runner.Places,
-    meanwhile: Callable[[], object] | None,
-) -> list[runner.Outcome]:
+    progress: Progress,
+    jobs: Sequence[Job],
+    meanwhile: Callable[[], object] = bool,
+) -> list[NotebookOutcome]:
     """Execute notebooks, and take folders out of what they failed with: that is published."""
-    with Progress("notebooks", "in all", len(jobs) + len(later)) as told:
-        outcomes = runner.execute(jobs, places, lambda _: told.update(), meanwhile, later)
+    outcomes = notebooks.execute(jobs, lambda _: progress.update(), meanwhile)
     if not any(outcome.error for outcome in outcomes):
         return outcomes
     from soundcheck.book.executed import without_paths  # heavy, like all of the book
@@ -460,7 +439,7 @@ def _execute(
     return [dataclasses.replace(o, error=without_paths(o.error, output.folder)) for o in outcomes]
 
 
-def _prune_notebooks(output: Output, planned: Iterable[runner.Job]) -> None:
+def _prune_notebooks(output: Output, planned: Iterable[Job]) -> None:
     """Remove executed notebooks of models and families that the suite no longer has."""
     planned = list(planned)
     output.prune(output.notebooks, {job.target.parent.name for job in planned})
@@ -473,8 +452,8 @@ def _write_results(
     suite: Suite,
     families: Sequence[Family],
     corpora: Sequence[Corpus],
-    outcomes: Sequence[runner.Outcome],
-    again: Sequence[runner.Outcome],
+    outcomes: Sequence[NotebookOutcome],
+    again: Sequence[NotebookOutcome],
     figures: Sequence[KeyFigure],
     output: Output,
 ) -> list[Path]:
@@ -509,7 +488,7 @@ def _write_results(
     return [*written, *(path.with_suffix(".parquet") for path in written)]
 
 
-def _contrasts(outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:
+def _contrasts(outcomes: Sequence[NotebookOutcome]) -> pd.DataFrame:
     """Collect the rows of all comparisons."""
     rows: list[Contrast] = []
     for outcome in outcomes:

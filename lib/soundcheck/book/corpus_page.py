@@ -62,7 +62,7 @@ def cells(
             {
                 "Audit": _audit(found, listens) if found else Html(),
                 "At a glance": join(_pictures(corpus, tasks, sounds, media)),
-                "Listen": _examples(corpus, media) if listens else Html(),
+                "Segments to listen to": _examples(corpus, media) if listens else Html(),
                 "Details": join(_details(about, corpus)),
             }
         ),

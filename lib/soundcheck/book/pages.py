@@ -23,7 +23,7 @@ from soundcheck.common import files, store
 from soundcheck.common.media import UNHEARD
 from soundcheck.common.progress import Progress
 from soundcheck.report.html import Html, element
-from soundcheck.run.notebook_worker import FORKS
+from soundcheck.run.notebook_server import FORKS
 
 KERNEL = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

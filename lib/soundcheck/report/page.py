@@ -55,7 +55,7 @@ def intervals(evaluation: Evaluation) -> None:
 
 
 def speakers(subsets: Sequence[tuple[Subset, SpeakerValues]]) -> None:
-    """Say how many speakers take part; from :func:`soundcheck.evaluation.speakers.subsets_with_speakers`."""
+    """Say how many speakers take part; from :func:`evaluation.correctness.subsets_with_speakers`."""
     rows = [
         (s.corpus, s.task.name, len(found), s.segments["speaker"].nunique(), found.counts.sum())
         for s, found in subsets

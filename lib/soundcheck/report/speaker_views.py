@@ -22,7 +22,7 @@ from soundcheck.report.views import table
 
 MOST_SPEAKERS = 200
 
-Found = Sequence[tuple[Subset, SpeakerValues]]  # from evaluation.speakers.subsets_with_speakers
+Found = Sequence[tuple[Subset, SpeakerValues]]  # from evaluation.correctness.subsets_with_speakers
 
 
 def averages(evaluation: Evaluation, subsets: Found, tests: Mapping[bool, str]) -> None:

@@ -27,6 +27,7 @@ from soundcheck.evaluation.description import (
 )
 from soundcheck.models.stated import stated_names
 from soundcheck.predict.tables import column_names
+from soundcheck.run.notebooks import Job, Outcome
 from soundcheck.run.output import Output
 from soundcheck.run.planning import (
     answers_changes,
@@ -36,7 +37,6 @@ from soundcheck.run.planning import (
     supported_tasks,
     tasks_of,
 )
-from soundcheck.run.runner import Job
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import SPEECH_KINDS, ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
@@ -115,7 +115,6 @@ def family_jobs(
                     fingerprint=_fingerprint(notebook, description, family.digest, material, absent),
                     limit=limit,
                     weight=_weight(description),
-                    trials=trials,
                 )
             )
     return jobs
@@ -169,24 +168,19 @@ def comparison_job(
     families: Iterable[Family],
     corpora: Sequence[Corpus],
     output: Output,
-    judged: Sequence[Job],
-    common: Sequence[Job] = (),
+    judged: Iterable[Outcome],
+    again: Iterable[Outcome] = (),
 ) -> Job:
-    """Describe the notebook of a comparison of the suite.
+    """Describe the notebook of a comparison, which reads rows and replicates of notebooks that ended well.
 
-    Parameters
-    ----------
-    entry
-        The comparison.
-    suite, families, corpora, output
-        What is run.
-    judged
-        The notebooks of both models that ended well; their rows and replicates are compared.
-    common
-        Those on the segments that both models answered, of families for which they all ended well.
+    ``again`` are those on the segments that both models of a comparison answered: of all comparisons.
     """
     titles = {family.name: family.title for family in families}
-    by_model = {(job.model, job.family): job for job in judged}
+    by_model = {(one.job.model, one.job.family): one.job for one in judged if not one.failed}
+    own = output.comparisons / files.slug(entry.name)
+    again = [one for one in again if own in one.job.target.parents]
+    lost = {one.job.family for one in again if one.failed}
+    common = [one.job for one in again if one.job.family not in lost]
     both = [suite.models[name] for name in (entry.baseline, entry.candidate)]
     heard = list(corpora)
     for model in both:
@@ -196,9 +190,9 @@ def comparison_job(
         for family in titles
         if all((model.name, family) in by_model for model in both)
     ]
-    again = by_model | {(job.model, job.family): job for job in common}
+    shared = by_model | {(job.model, job.family): job for job in common}
     on_common = [
-        [again[model.name, family] for model in both]
+        [shared[model.name, family] for model in both]
         for family in dict.fromkeys(job.family for job in common)
         if all((model.name, family) in by_model for model in both)
     ]

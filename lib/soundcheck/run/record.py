@@ -32,7 +32,7 @@ from soundcheck.results.record import (
     SoundsRecord,
     StudyRecord,
 )
-from soundcheck.run.runner import Outcome
+from soundcheck.run.notebooks import Outcome
 from soundcheck.sounds.sound import Sounds, SoundSet
 from soundcheck.suite.entries import ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family

@@ -17,7 +17,7 @@ from soundcheck.common.errors import InputError, Problems, did_you_mean, input_e
 from soundcheck.common.escaping import quoted
 from soundcheck.common.remembered import Remembered, made_here
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.run import notebook_jobs, runner
+from soundcheck.run import notebook_jobs, notebooks
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
 from soundcheck.suite.groups import with_suite_groups
@@ -166,7 +166,7 @@ def read_families(suite: Suite, before: ReadBefore | None = None) -> list[Family
             family = with_own_tests(
                 read_family(name, suite.root, before.documents), suite.tests.get(name, {})
             )
-            before.check(notebook_jobs.notebook_of(name, suite.root), runner.check_notebook)
+            before.check(notebook_jobs.notebook_of(name, suite.root), notebooks.check_notebook)
         except InputError as error:
             problems.extend(error)
             continue

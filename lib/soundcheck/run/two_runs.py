@@ -21,8 +21,8 @@ from soundcheck.results.finished_run import FinishedRun, read_run, rows_file
 from soundcheck.results.judged import Judged, load_judged
 from soundcheck.results.record import CorpusRecord, RunRecord
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
+from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
-from soundcheck.run.runner import Job
 from soundcheck.suite.entries import ERROR, LEFT_OUT
 
 _RANDOM = "random"  # kind of the reference models
