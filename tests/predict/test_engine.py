@@ -32,7 +32,7 @@ from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.sources import SourceCheck
 from soundcheck.predict.tables import read_predictions
-from soundcheck.run import notebook_worker
+from soundcheck.run import notebook_server
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Perturbation
 
@@ -610,7 +610,7 @@ def start(preloaded):
     @contextlib.contextmanager
     def started(world: World) -> Iterator[subprocess.Popen]:
         code = SCRIPT.format(here=str(world.root), file=__file__, root=str(world.root))
-        popen = preloaded().modules()[0].Popen if notebook_worker.FORKS else subprocess.Popen
+        popen = preloaded().modules()[0].Popen if notebook_server.FORKS else subprocess.Popen
         nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         process = popen([sys.executable, "-c", code], **nothing, env=os.environ)
         try:
@@ -625,7 +625,7 @@ def start(preloaded):
 @pytest.fixture
 def left_behind(preloaded):
     """List forks of this test, and other processes that still know its cache, in their environment."""
-    running = preloaded().running if notebook_worker.FORKS else list
+    running = preloaded().running if notebook_server.FORKS else list
     earlier = running()
 
     def found(world: World) -> list[int]:

@@ -73,7 +73,7 @@ def cells(results: pd.DataFrame) -> list[dict]:
 
 
 def data(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) -> str:
-    """Write the file of all rows; ``among`` is of :func:`soundcheck.book.filled.among`."""
+    """Write the file of all rows; ``among`` is of :func:`soundcheck.book.result_pages.among`."""
     places: list[dict[Value, int]] = [{} for _ in COLUMNS]
     linked: dict[str, int] = {}
     rows = []

@@ -18,14 +18,7 @@ _ROLE = re.compile(r":(math|func|class|meth|mod):`~?([^`]*)`")
 
 
 def listed() -> dict[ModuleType, dict[str, Callable]]:
-    """List the functions and methods that give statistics, or what statistics are made of.
-
-    Returns
-    -------
-    dict
-        Module -> name, with the class before a method, -> function. Modules are in the order of their names,
-        functions in the order of the file.
-    """
+    """List by module the functions, and methods behind their class, that give or make up statistics."""
     found = {}
     for info in pkgutil.iter_modules(metrics.__path__):
         module = importlib.import_module(f"{metrics.__name__}.{info.name}")

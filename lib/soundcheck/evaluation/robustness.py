@@ -138,21 +138,6 @@ BEFORE = "before changes"  # the condition of the segments that are changed, as 
 CHARACTERS = "written without blanks, so characters are counted in the place of words"
 
 
-def possible_settings(evaluation: Evaluation) -> dict[str, list[Setting]]:
-    """List the settings of each transformation that this machine and the sound material can make.
-
-    Others are noted, and transformations without any are left out.
-    """
-    found: dict[str, list[Setting]] = {}
-    for name, series in evaluation.family.transformations.items():
-        for step, perturbation in series.steps.items():
-            if lack := missing(perturbation, evaluation.sounds):
-                evaluation.note(f"{name}, {step}: {lack}")
-            else:
-                found.setdefault(name, []).append((name, step))
-    return found
-
-
 class Sweep:
     """Error rates of one model under all settings, and by how much they exceed its clean rate.
 
@@ -166,9 +151,17 @@ class Sweep:
     too_high: str  # what is said of a clean rate that can hardly double
     highest: float  # rate of a model that knows nothing
 
-    def __init__(self, evaluation: Evaluation, settings: Mapping[str, list[Setting]]) -> None:
+    def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
-        self.settings = dict(settings)
+        self.settings: dict[
+            str, list[Setting]
+        ] = {}  # those that this machine and the sound material can make
+        for name, series in evaluation.family.transformations.items():
+            for step, perturbation in series.steps.items():
+                if lack := missing(perturbation, evaluation.sounds):
+                    evaluation.note(f"{name}, {step}: {lack}")
+                else:
+                    self.settings.setdefault(name, []).append((name, step))
         self.every = [setting for own in self.settings.values() for setting in own]
         self._known: dict[tuple[object, ...], object] = {}
 
