@@ -35,7 +35,7 @@ from soundcheck.predict.opened_files import changed_files
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
-from soundcheck.run import notebook_worker
+from soundcheck.run import notebook_server
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Perturbation
 
@@ -616,7 +616,7 @@ def start(preloaded):
     @contextlib.contextmanager
     def started(world: World) -> Iterator[subprocess.Popen]:
         code = SCRIPT.format(here=str(world.root), file=__file__, root=str(world.root))
-        popen = preloaded().modules()[0].Popen if notebook_worker.FORKS else subprocess.Popen
+        popen = preloaded().modules()[0].Popen if notebook_server.FORKS else subprocess.Popen
         nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         process = popen(
             [sys.executable, "-c", code], **nothing, env=os.environ | {"SOUNDCHECK_TEST": str(world.root)}

@@ -17,7 +17,7 @@ from soundcheck.metrics.verification import det_curve, equal_error_rate
 from soundcheck.report import verification_views
 from soundcheck.report.style import MOST_MARKS, look, show
 from soundcheck.report.verification_views import det_figure, score_histograms
-from soundcheck.results.estimates import Estimate
+from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.statistics.bootstrap import resample
 
 pytestmark = [
@@ -184,7 +184,7 @@ def test_errors_stand_with_their_units_and_intervals():
         about = {"condition": f"scores: {name}", "value": known, "excluded": found.reasons[0]}
         rows.append(Estimate("m", "c", "f", "embedding", "equal_error_rate", **about))
         rows.append(dataclasses.replace(rows[-1], measure="min_dcf"))
-    html = str(verification_views._by_condition(rows, "scores", "c"))
+    html = str(verification_views._by_condition(estimate_frame(rows), "scores", "c"))
     assert ">as &lt;b&gt;<" in html and "<b>" not in html
     assert f"{100 * rows[0].value:.1f}" in html and f"{rows[0].value:.3f}" in html
     assert html.count("no score for 90 of 90 trials") == 2

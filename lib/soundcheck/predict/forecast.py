@@ -43,7 +43,6 @@ class ModelForecast:
     start: float = 0.0  # seconds of theirs that went into starting, loading and preparing
     clean_seconds: float = 0.0  # that an input takes; 0 if nobody knows
     changed_seconds: float = 0.0
-    answer_bytes: float = 0.0  # mean size of an answer, as JSON
     problem: str = ""  # why the model gave no answer
     alone: bool = False  # whether one process predicts, whatever the jobs
 
@@ -56,14 +55,6 @@ class ModelForecast:
     def asked(self) -> int:
         """Inputs without an answer."""
         return self.inputs - self.kept
-
-    def joined(self, later: ModelForecast) -> ModelForecast:
-        """Add what the same model would be asked later; the first timing counts, if there is one."""
-        counts = ("clean", "changed", "kept", "clean_calls", "changed_calls")
-        known = self if self.timed else later
-        return dataclasses.replace(
-            known, **{name: getattr(self, name) + getattr(later, name) for name in counts}
-        )
 
     def seconds(self, jobs: int) -> float:
         """Estimate how long all answers take with some processes."""
@@ -94,7 +85,6 @@ class _Forecast(Prediction):
             timing = self._timed(first, () if about.asked_here else more, jobs) if first else {}
         finally:
             self._store.close()
-        some = [self._entries[key] for key in heapq.nsmallest(100, self._entries)]
         if fresh:
             self._entries.clear()
         clean = sum(not one.change for one in self._inputs)
@@ -106,7 +96,6 @@ class _Forecast(Prediction):
             kept=sum(one.key not in left for one in self._inputs),
             clean_calls=len(left) - changed_calls,
             changed_calls=changed_calls,
-            answer_bytes=_mean([len(str(entry.answer)) for entry in some]),
             alone=about.asked_here,
             **timing,
         )

@@ -120,7 +120,7 @@ class PredictionReport:
 
     @property
     def seen_files(self) -> dict[str, str]:
-        """Files that the model opened, see :attr:`soundcheck.predict.sources.Sources.seen_files`."""
+        """Files that the model opened, see :attr:`soundcheck.predict.opened_files.Sources.seen_files`."""
         return self.sources.seen_files
 
     @property

@@ -48,7 +48,7 @@ CREATE TABLE models (fingerprint TEXT PRIMARY KEY, used TEXT, files TEXT, digest
 CREATE TABLE answers (fingerprint TEXT, key TEXT, answer TEXT, digest BLOB, PRIMARY KEY (fingerprint, key));
 """
 _SIDES = ("", "-wal", "-shm", "-journal")  # of what SQLite may write
-_DAMAGED = ("CORRUPT", "NOTADB", "IOERR_READ", "IOERR_SHORT_READ", "IOERR_DATA", "ERROR", "SCHEMA")
+_DAMAGED = ("CORRUPT", "NOTADB", "IOERR_READ", "IOERR_SHORT_READ", "IOERR_DATA")
 _PROBLEMS = {  # first words of SQLite's results that say nothing about the content
     "FULL": (errno.ENOSPC, "No space left on device"),
     "READONLY": (errno.EROFS, "the file cannot be written"),
@@ -135,7 +135,7 @@ class Database:
             with contextlib.closing(sqlite3.connect(self.path)) as connection:
                 return connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok"
         ours = type(error) in (sqlite3.DatabaseError, UnicodeDecodeError) and not name
-        return ours or name.startswith(_DAMAGED)
+        return ours or name.startswith(_DAMAGED) or (name == "ERROR" and str(error).startswith("no such"))
 
     def close(self) -> None:
         """Close the file until it is needed again."""
@@ -289,7 +289,7 @@ class Store:
         if connection.execute("DELETE FROM models WHERE used < ?", limit).rowcount:
             used = "(SELECT fingerprint FROM models)"
             connection.execute(f"DELETE FROM answers WHERE fingerprint NOT IN {used}")
-            connection.executescript("COMMIT; PRAGMA incremental_vacuum; BEGIN")
+            connection.executescript("PRAGMA incremental_vacuum; BEGIN IMMEDIATE")
         return digests
 
     def _files(self, connection: sqlite3.Connection) -> dict[str, str]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
-from soundcheck.run import adding, notebook_jobs, planning, tables
+from soundcheck.run import notebook_jobs, planning, tables
 from soundcheck.run.derived import Derived
 from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.material import Material
@@ -26,19 +24,7 @@ COUNTED = ("inputs", "computed", "out_of_range", "unknown_classes", "notices")  
 
 
 def questions(entry: ModelEntry, material: Material, output: Output, corpora: Sequence[Corpus]) -> Questions:
-    """Say what a model is asked about some corpora.
-
-    Parameters
-    ----------
-    entry
-        The model.
-    material
-        What the run works with.
-    output
-        Where answers go, and where they are kept.
-    corpora
-        All, or those of spoken words; the model hears those that its families look at.
-    """
+    """Say what a model is asked about some corpora, of which it hears those that its families look at."""
     suite, sounds = material.suite, material.sounds
     tasks = planning.tasks_of(suite, entry)
     families = [family for family in material.families if entry.is_for(family.name)]
@@ -80,52 +66,30 @@ def predict_all(
     fresh: bool = False,
     failed: Mapping[str, Sequence[Result]] | None = None,
     cluster: Cluster | None = None,
-    ahead: Ahead,
     derived: Derived,
 ) -> tuple[Material, dict[str, PredictionReport]]:
-    """Ask all models.
+    """Ask all models; gives the material with the corpora of spoken words, and what became of all inputs.
 
-    Parameters
-    ----------
-    material
-        What the run works with.
-    output
-        Gets the prediction tables, and the scores of trials.
-    jobs
-        Worker processes.
-    fresh
-        Whether to forget what the models answered before.
-    failed
-        Model -> inputs without an answer, after shards have asked everything; ``None`` = nobody has.
-    cluster
-        Whose workers are asked; ``None`` = those of this machine.
-    ahead
-        Threads that models are asked in before it is their turn; those that have checked some may wait.
-    derived
-        Remembers what follows from answers.
-
-    Returns
-    -------
-    tuple of Material and dict
-        The material with the corpora of spoken words; model -> what became of its inputs.
+    ``failed`` are the inputs without an answer of each model, after shards have asked everything.
     """
 
     def predict(asked: Questions, log: str = "") -> PredictionReport:
+        # A second round, with a log of its own, goes on with what the first has checked or predicted anew.
+        chosen = not log and asked.entry.name in material.plan.chosen
         return predict_model(
             asked,
             jobs=jobs,
             progress=True,
             log=log,
-            fresh=fresh
-            and not log,  # a second round goes on with what the first has checked or predicted anew
-            confirm=not log and failed is None,
+            fresh=fresh and chosen,
+            confirm=chosen and failed is None,
             failed=() if log else (failed or {}).get(asked.entry.name, ()),
             cluster=cluster,
         )
 
     suite, tested, sounds = material.suite, material.families, material.sounds
     reports = {}
-    for entry in material.asked:
+    for entry in suite.models.values():
         asked = questions(entry, material, output, material.corpora)
         draw = functools.partial(predict, asked)
         if entry.about.keyword == RANDOM:
@@ -133,7 +97,6 @@ def predict_all(
             depends = [entry, asked.fingerprint, asked.changes, tables_asked]
             draw = functools.partial(_drawn, asked, depends, derived, draw)
         reports[entry.name] = draw()
-    reports = {name: (reports | material.kept)[name] for name in suite.models}
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in tested if family.probes]
     localising = notebook_jobs.family_jobs(suite, probing, material.corpora, output, sounds)
@@ -141,10 +104,7 @@ def predict_all(
     material = material.with_corpora(probes)
     tables.write_segments(probes, {}, output)
     tables.prune_segments(material.corpora, material.lists, output)
-    kept_words = adding.keep_answers(material.plan, tested, probes, sounds, output, material.fingerprints)
-    for name, report in kept_words.items():
-        reports[name] = dataclasses.replace(reports[name], tables=reports[name].tables | report.tables)
-    for entry in material.asked:
+    for entry in suite.models.values():
         asked = questions(entry, material, output, probes)
         if asked.corpora:
             reports[entry.name] = reports[entry.name].joined(predict(asked, "words"))

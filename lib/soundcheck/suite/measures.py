@@ -49,8 +49,6 @@ class MeasureInfo:
 def measure_of(test: str, family: str = "") -> MeasureInfo:
     """Give what a test of a family measures; of tests that nobody listed the name says it.
 
-    Examples
-    --------
     >>> measure_of("Word Error Rate Difference").name, measure_of("Own Score").name
     ('word_error_rate', 'own_score')
     """

@@ -149,7 +149,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         """Check the files that the package would load, and let it."""
         os.environ["HF_HUB_OFFLINE"] = "1"  # of this process, which loads nothing else
         runtime, package = self.library("onnxruntime"), self.library("onnx_asr")
-        loader = self.library("onnx_asr.loader")
+        loader, _ = self.library("onnx_asr.loader"), self.library("onnx")
         device = onnx_session.provider(runtime, device, self.refusal)
         try:
             resolver = loader.create_asr_resolver(self._architecture, folder, offline=True)

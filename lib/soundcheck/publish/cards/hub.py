@@ -14,7 +14,7 @@ from soundcheck.common import files
 from soundcheck.common.escaping import shorten, xml_text
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.publish.cards.context import CardContext
-from soundcheck.publish.cards.json_text import filled
+from soundcheck.publish.cards.records import filled
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import RATES
 from soundcheck.results.record import KeyFigure

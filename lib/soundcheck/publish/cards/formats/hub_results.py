@@ -11,7 +11,7 @@ import yaml
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.cards.hub import plain, value_of
-from soundcheck.publish.cards.json_text import filled
+from soundcheck.publish.cards.records import filled
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import sentence
 from soundcheck.results.record import CorpusRecord, KeyFigure
