@@ -151,6 +151,7 @@ def value_cell(
     """Show a value, by which rows are sorted, with its interval and more below; shares in a ``unit``."""
     if pd.isna(value):
         return Cell("")
+    low, high = (MISSING if end is None else end for end in (low, high))  # of rows that are no table
     scale, digits = (100, 1) if unit else (1, digits_for(value, low, high))
     shown = percent(value, unit=unit) if unit else number(value, digits)
     ends = span(*(MISSING if pd.isna(end) else scale * end for end in (low, high)), digits)
