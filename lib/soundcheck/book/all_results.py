@@ -13,7 +13,7 @@ import pandas as pd
 
 from soundcheck.book import pages
 from soundcheck.book.script_data import script, text
-from soundcheck.report import formats, verdict_tables
+from soundcheck.report import formats, verdict_tables, views
 from soundcheck.report.html import element
 from soundcheck.report.names import measure
 from soundcheck.report.states import STATE
