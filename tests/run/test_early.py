@@ -10,6 +10,8 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.files import MARKER
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.run.early import begun
+from soundcheck.run.options import RunOptions
+from soundcheck.suite.suite_file import read_suite
 
 SUITE = """
 title: t
@@ -42,22 +44,26 @@ def suite(tmp_path, monkeypatch):
     return tmp_path / "suite.yml"
 
 
+def options(suite, jobs=2, **others):
+    return RunOptions(suite=suite, out=suite.with_name("out"), jobs=jobs, **others)
+
+
 def imported(suite):
     path = suite.with_name("imported")
     return path.read_text().splitlines() if path.exists() else []
 
 
 def test_models_are_checked_once_with_the_cache_of_the_run(suite):
-    with begun(suite, suite.with_name("out"), jobs=2) as early:
-        entry = early.suite.models["one"]
-        first, second = (early.ahead.check(entry, early.suite) for _ in range(2))
+    with begun(options(suite)) as ahead:
+        read = read_suite(suite)
+        first, second = (ahead.check(read.models["one"], read) for _ in range(2))
         assert first is second and len(first.result()) == 40
     assert imported(suite) == [str(suite.with_name("cache"))] * 2  # two models of one module
 
 
 def test_only_models_that_are_asked_begin(suite):
-    with begun(suite, suite.with_name("out"), jobs=2, models=["two"]) as early:
-        early.ahead.wait()
+    with begun(options(suite, models=("two",))) as ahead:
+        ahead.wait()
     assert len(imported(suite)) == 1
 
 
@@ -66,14 +72,14 @@ def test_nothing_begins(suite, why):
     out = suite.with_name("out")
     if why in ("no record", "not ours"):
         (out / {"no record": "run.json", "not ours": MARKER}[why]).unlink()
-    with begun(suite, out, jobs=1 if why == "one process" else 2, check=why != "not wanted") as early:
-        early.ahead.wait()
+    with begun(options(suite, 1 if why == "one process" else 2, fresh=why == "not wanted")) as ahead:
+        ahead.wait()
     assert imported(suite) == []
 
 
 def test_no_process_is_left_after_a_refusal(suite):
     suite.with_name("model.py").write_text("import time\ntime.sleep(60)\n")
-    with pytest.raises(InputError), begun(suite, suite.with_name("out"), jobs=2):
+    with pytest.raises(InputError), begun(options(suite)):
         raise InputError([])
     left = [child for child in psutil.Process().children() if "importing" in " ".join(child.cmdline())]
     assert left == []
@@ -81,7 +87,7 @@ def test_no_process_is_left_after_a_refusal(suite):
 
 def test_a_suite_that_cannot_be_used_is_refused(suite):
     suite.write_text("title: t\n")
-    with pytest.raises(InputError, match="models"), begun(suite, suite.with_name("out"), jobs=2):
+    with pytest.raises(InputError, match="models"), begun(options(suite)):
         pass
     assert imported(suite) == []
 

@@ -38,7 +38,7 @@ def forecast(
     ]
     models: dict[str, ModelForecast] = {}
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as scratch:
-        for entry in material.asked:
+        for entry in material.suite.models.values():
             about = questions(entry, material, output, material.corpora)
             if not entry.about.needs_audio:
                 lines.append(f"{entry.name}: looked up, nothing to ask")

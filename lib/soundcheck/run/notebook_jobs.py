@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -27,6 +26,7 @@ from soundcheck.evaluation.description import (
 )
 from soundcheck.models.stated import stated_names
 from soundcheck.predict.tables import column_names
+from soundcheck.run.made_of import made_of
 from soundcheck.run.notebooks import Job, Outcome
 from soundcheck.run.output import Output
 from soundcheck.run.planning import (
@@ -80,7 +80,9 @@ def family_jobs(
             described = _with_predictions(entry, heard, output, family.name)
             trials = _trials(described)
             limit = suite.notebook_seconds + MOST_TRIAL_SECONDS * trials
-            description = EvaluationDescription(
+            description = made_of(
+                EvaluationDescription,
+                suite,
                 model=entry.name,
                 family=family.name,
                 suite_root=suite.root,
@@ -101,7 +103,6 @@ def family_jobs(
                 tests=suite.tests.get(family.name, {}),
                 guesses=entry.kind == "random",
                 languages=_languages(entry, suite, family),
-                **_settings(suite, EvaluationDescription),
             )
             material = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
             absent = [missing(change, sounds) for change in family.all_changes]
@@ -199,10 +200,11 @@ def comparison_job(
     tasks = [suite.tasks[name] for name in both[0].tasks if name in both[1].tasks]
     notebook = notebook_of(COMPARISON, suite.root)
     target = output.comparisons / f"{files.slug(entry.name)}.ipynb"
-    description = ComparisonDescription(
+    description = made_of(
+        ComparisonDescription,
+        entry,
+        suite,
         comparison=entry.name,
-        baseline=entry.baseline,
-        candidate=entry.candidate,
         titles=titles,
         corpora=tuple(zip(*(_with_predictions(model, heard, output) for model in both), strict=True)),
         pairs=tuple((old.rows, new.rows) for old, new in pairs),
@@ -211,7 +213,6 @@ def comparison_job(
         prefix="../media/",
         rows=target.with_suffix(".json"),
         tasks=tuple(tasks),
-        **_settings(suite, ComparisonDescription),
     )
     replicates = [files.digest(job.replicates) for pair in (*pairs, *on_common) for job in pair]
     return Job(
@@ -252,40 +253,18 @@ def study_jobs(output: Output) -> list[Job]:
     return jobs
 
 
-def _settings(suite: Suite, kind: type[Description]) -> dict[str, Any]:
-    """Take those settings of a suite that a description has a field for."""
-    known, fields = ({field.name for field in dataclasses.fields(one)} for one in (suite, kind))
-    return {name: getattr(suite, name) for name in (known & fields) - {"corpora", "sounds", "tasks", "tests"}}
-
-
 def _with_predictions(
     model: ModelEntry, corpora: Iterable[Corpus], output: Output, family: str = ""
 ) -> tuple[CorpusDescription, ...]:
     """Describe corpora with the predictions of a model, and the trials of a family."""
     found = []
     for corpus in corpora:
-        name = f"{files.slug(corpus.name)}.parquet"
         trials = output.trials(corpus.name, family)
-        found.append(
-            CorpusDescription(
-                name=corpus.name,
-                title=corpus.entry.title,
-                synthetic=corpus.synthetic,
-                blocks=corpus.entry.blocks,
-                base_condition=corpus.entry.base_condition,
-                probes_of=corpus.entry.probes_of,
-                root=corpus.root,
-                audio=corpus.entry.audio,
-                segments=output.corpora / name,
-                predictions=output.predictions / files.slug(model.name) / name,
-                trials=trials if trials.is_file() else None,
-                groups=corpus.groups,
-                adjust=corpus.adjust,
-                ranges=corpus.entry.ranges,
-                against=corpus.entry.against,
-                missing=model.missing,
-            )
-        )
+        place = output.segments(corpus.name)
+        own = {"segments": place, "trials": trials if trials.is_file() else None}
+        own["predictions"] = output.predictions / files.slug(model.name) / place.name
+        own["title"] = corpus.entry.title
+        found.append(made_of(CorpusDescription, corpus, corpus.entry, **own, missing=model.missing))
     return tuple(found)
 
 

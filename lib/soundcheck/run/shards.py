@@ -127,7 +127,7 @@ def data_of(material: Material) -> tuple[dict[str, str], dict[str, str]]:
 
 def listening(material: Material) -> list[ModelEntry]:
     """List the models that shards ask."""
-    return [entry for entry in material.asked if entry.about.needs_audio]
+    return [entry for entry in material.suite.models.values() if entry.about.needs_audio]
 
 
 # Asking -----------------------------------------------------------------------------------------------------

@@ -48,41 +48,17 @@ print(ANSWERS)
 
 @dataclasses.dataclass(frozen=True)
 class ModelText:
-    """A model as a suite to start from names it.
+    """A model as a suite to start from names it."""
 
-    Parameters
-    ----------
-    entry
-        YAML, without indentation.
-    files
-        Name -> content of files beside the suite that it needs.
-    missing
-        What has to be put there before anything can run; empty if nothing.
-    """
-
-    entry: str
-    files: dict[str, str]
-    missing: str = ""
+    entry: str  # YAML, without indentation
+    files: dict[str, str]  # name -> content of files beside the suite that it needs
+    missing: str = ""  # what has to be put there before anything can run; empty if nothing
 
 
 def model_text(
     kind: str, tasks: Mapping[str, Task], corpus: str, rows: Sequence[str] = (), answers: Sequence[str] = ()
 ) -> ModelText:
-    """Write the entry of a model.
-
-    Parameters
-    ----------
-    kind
-        One of :data:`KINDS`.
-    tasks
-        What it predicts, by name.
-    corpus
-        Name of a corpus, for an example.
-    rows
-        Files of the corpus, for a table of predictions to fill in.
-    answers
-        Paths of predictions that are there, instead of such a table.
-    """
+    """Write the entry of a model."""
     wanted = {name: tasks.get(name, BUILTIN.get(name)) for name in TASKS_OF.get(kind, tasks)}
     names = flow(list(wanted))
     text = Path(__file__).with_name("entries").joinpath(f"{kind}.yml").read_text("utf-8")

@@ -55,20 +55,6 @@ ROWS = 2000  # of a table of predictions to fill in
 def write_suite(folder: Path, kind: str | None, data: Path | None) -> str:
     """Write ``suite.yml`` and what its model needs into a folder; never overwrites.
 
-    Parameters
-    ----------
-    folder
-        Where the suite goes.
-    kind
-        Keyword of the kind of model; ``None`` = a Python function, or a table if there is nothing to hear.
-    data
-        A folder or file with data; ``None`` = the demo.
-
-    Returns
-    -------
-    str
-        What to do next.
-
     Raises
     ------
     InputError
