@@ -31,7 +31,7 @@ from soundcheck.predict.shares import Share
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame, load_contrasts
 from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
 from soundcheck.results.judged import load_all
-from soundcheck.results.kept_runs import check_place, keep
+from soundcheck.results.past_runs import check_place, keep
 from soundcheck.results.record import KeyFigure, RunRecord
 from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame, write_results

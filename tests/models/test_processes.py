@@ -6,19 +6,24 @@ import time
 
 import pytest
 
+from soundcheck.common.errors import InputError
 from soundcheck.models import processes
 
+TASK = processes.Task("here", "working", 10.0, "Wait", "Look")
 
-def test_ask_a_module_that_answers_nothing():
-    answer, problem = processes.ask("this", None, 10.0)  # Python's own poem: prints and ends
-    assert answer is None
-    assert problem == "exit code 0"
+
+def test_a_child_gives_what_the_function_returns_or_says_how_it_ended():
+    assert processes.in_child(TASK, divmod, 7, 2) == (3, 1)
+    with pytest.raises(InputError, match=r"here: working ended the process \(exit code 3\). Look."):
+        processes.in_child(TASK, os._exit, 3)
+    with pytest.raises(InputError, match=r"here: working did not end within 1 s. Wait."):
+        processes.in_child(TASK._replace(seconds=1.0), time.sleep, 100)
 
 
 def test_a_name_in_the_working_directory_is_not_imported(tmp_path, monkeypatch):
     (tmp_path / "json.py").write_text("raise SystemExit(77)")
     monkeypatch.chdir(tmp_path)
-    assert processes.ask("json.tool", None, 10.0)[1] != "exit code 77"
+    assert processes.in_child(TASK, divmod, 7, 2) == (3, 1)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not
 UNDRAWN = "SOUNDCHECK_TESTS_UNDRAWN"  # a variable: whether figures, which are made as ever, come out blank
 SHARED = "SOUNDCHECK_TESTS_SHARED"  # a variable: folder of the demo's sounds and of simulated thresholds
 TEMPLATES = "SOUNDCHECK_TESTS_TEMPLATES"  # a variable: folder of compiled templates of pages
-MODELS = ("soundcheck.models.importing", "soundcheck.models.library_model", "soundcheck.predict.workers")
+MODELS = ("soundcheck.models.processes", "soundcheck.predict.workers")
 NOTEBOOKS = "soundcheck.run.notebook_server"
 BOOKS = "soundcheck.book.sphinx_run"
 EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_external_toc", "sphinx_multitoc_numbering")
@@ -371,7 +371,7 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         return
     from soundcheck import cli
     from soundcheck.book import sphinx_run
-    from soundcheck.models import importing, library_model, processes
+    from soundcheck.models import importing, library_model, processes  # noqa: F401
     from soundcheck.predict import workers
     from soundcheck.run import notebook_server, notebooks
 
@@ -380,7 +380,7 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         os.setsid()
         sys.stdout.reconfigure(write_through=True)
         sys.argv = [request["kind"], *map(str, request["descriptors"]), str(os.getppid())]
-        mains = (importing._serve, library_model._serve, workers.main, notebook_server.main)
+        mains = (processes._serve, workers.main, notebook_server.main)
         dict(zip((*MODELS, NOTEBOOKS), mains, strict=True))[request["kind"]]()
         return
     replaced = Preloaded(connection).modules()

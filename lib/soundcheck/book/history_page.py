@@ -26,7 +26,7 @@ from soundcheck.report.style import look, show
 from soundcheck.report.views import MOST_PANELS, lines, table
 from soundcheck.results.contrast import BETTER, PAIRED, UNPAIRED, WORSE
 from soundcheck.results.history import TYPES, History, history_of, marked, matters
-from soundcheck.results.kept_runs import ABOUT, folders_in, read_kept, read_runs
+from soundcheck.results.past_runs import ABOUT, folders_in, read_kept, read_runs
 from soundcheck.results.schema import frame_csv
 from soundcheck.run.output import Output
 from soundcheck.statistics.rules import ABOVE, BELOW, WITHIN

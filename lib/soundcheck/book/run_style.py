@@ -15,15 +15,7 @@ _PRINTED = 70  # characters of a title that fit into the margin of a sheet
 
 
 def run_style(record: RunRecord, day: datetime.date) -> str:
-    """Write the style sheet.
-
-    Parameters
-    ----------
-    record
-        Of the run.
-    day
-        On which it ended, in UTC.
-    """
+    """Write the style sheet; ``day`` is when the run ended, in UTC."""
     about = f"run of {day.isoformat()}, results {record.run}"
     shown = css_string(f", {record.title}, {about}", 300)
     left = css_string(record.title, _PRINTED)

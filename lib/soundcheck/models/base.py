@@ -39,7 +39,6 @@ from soundcheck.suite.paths import find_files
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.models.processes import Child
     from soundcheck.suite.entries import ModelEntry, Suite
 
 REASON_LIMIT = 300  # characters of a model's own error message that are kept
@@ -104,11 +103,6 @@ class Model(ModelKind, abc.ABC):
             If it cannot be loaded.
         """
         return cls.load(entry, suite).fingerprint
-
-    @classmethod
-    def check_and_stay(cls, entry: ModelEntry, suite: Suite, child: Child) -> str:
-        """Check a model as :meth:`check`, in a child of the module :attr:`checked_by` that goes on."""
-        raise NotImplementedError
 
     @classmethod
     def prepare(

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import dataclasses
 import importlib
 import mmap
 import os
@@ -24,12 +23,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
 
 import psutil
 
+from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.store import CACHE_VARIABLE
 
 ONE_THREAD = (
@@ -42,7 +43,8 @@ ONE_THREAD = (
 )
 NOWHERE, CAPTURED, TERMINAL = "nowhere", "captured", "terminal"  # where a child's output goes
 RUN_VARIABLE = "SOUNDCHECK_RUN"  # tells children whose they are: number and start of the process
-TOO_LONG = "too long"
+_RETURNED, _REFUSED, _MORE = "returned", "refused", "more time"  # what a child sends
+_parent: Connection | None = None  # in a child of in_child
 SHARED = 4  # numbers that parent and child share
 _PR_SET_PDEATHSIG = 1
 _ORPHAN_SECONDS = 1.0  # how often a child looks whether it still has its parent
@@ -191,64 +193,63 @@ def ending(code: int) -> str:
     return f"signal {-code}"
 
 
-@dataclasses.dataclass(frozen=True)
-class MoreTime:
-    """What a child sends if the next step may take long: ``seconds`` from now."""
+class Task(NamedTuple):
+    """What a child is to do, for messages: where the suite says so, and remedies."""
 
-    seconds: float
+    where: str
+    doing: str
+    seconds: float  # that it may take
+    late: str  # if it takes longer
+    lost: str  # if it ends the process
 
 
-def ask(
-    module: str,
-    request: object,
-    seconds: float,
-    *,
+def in_child(
+    task: Task,
+    function: Callable[..., Any],
+    *arguments: object,
     cache: str | os.PathLike | None = None,
-    output: str = NOWHERE,
-) -> tuple[object, str]:
-    """Ask a child one thing.
+    shown: bool = False,
+) -> Any:
+    """Call a function of ours in a child, and give what it returns; what it prints goes nowhere.
 
-    Returns
-    -------
-    answer
-        What it sent, ``None`` if it sent nothing.
-    problem
-        :data:`TOO_LONG`, or how it ended; empty if it answered.
+    Raises InputError as the function does, or if it takes too long or ends the process. With ``shown``,
+    errors and progress bars go to the terminal.
     """
-    with Child(module, cache=cache, output=output) as child:
-        return ask_child(child, request, seconds)
+    with Child("soundcheck.models.processes", cache=cache, output=TERMINAL if shown else NOWHERE) as child:
+        seconds = task.seconds
+        try:
+            child.connection.send((function, arguments))
+            while child.connection.poll(seconds):
+                word, content = child.connection.recv()
+                if word == _REFUSED:
+                    raise InputError(Problem(*parts) for parts in content)
+                if word == _RETURNED:
+                    return content
+                seconds = content
+        except (EOFError, OSError):
+            child.wait(1.0)
+            what = f"{task.doing} ended the process ({child.kill()})"
+            raise input_error(task.where, what, task.lost) from None
+    what = f"{task.doing} did not end within {task.seconds:g} s"
+    raise input_error(task.where, what, task.late)
 
 
-def ask_child(child: Child, request: object, seconds: float) -> tuple[object, str]:
-    """Ask a child one thing, as :func:`ask`; if it answers, it goes on."""
+def more_time(seconds: float) -> None:
+    """Say, in a child, that the next step may take long: ``seconds`` from now."""
+    if _parent is not None:
+        _parent.send((_MORE, seconds))
+
+
+def _serve() -> None:
+    """Call what the parent wants, in a child."""
+    global _parent
+    _parent = connect()
+    function, arguments = _parent.recv()
     try:
-        child.connection.send(request)
-        while child.connection.poll(seconds):
-            answer = child.connection.recv()
-            if not isinstance(answer, MoreTime):
-                return answer, ""
-            seconds = answer.seconds
-    except (EOFError, OSError):
-        child.wait(1.0)
-        return None, child.kill()
-    child.kill()
-    return None, TOO_LONG
-
-
-@contextlib.contextmanager
-def silent() -> Iterator[None]:
-    """Let nothing that this process prints get out, for the time of the block."""
-    own = {number: os.dup(number) for number in (1, 2)}
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        for number in own:
-            os.dup2(nowhere, number)
-        yield
-    finally:
-        for number, kept in own.items():
-            os.dup2(kept, number)
-            os.close(kept)
-        os.close(nowhere)
+        answer = (_RETURNED, function(*arguments))
+    except InputError as error:
+        answer = (_REFUSED, [(one.where, one.what, one.remedy) for one in error.problems])
+    _parent.send(answer)
 
 
 def connect() -> Connection:
@@ -261,12 +262,6 @@ def connect() -> Connection:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     threading.Thread(target=_follow, args=(parent,), daemon=True).start()
     return Connection(descriptor)
-
-
-def go_on(connection: Connection) -> None:
-    """Serve with the module whose name the parent sends, if it wants more."""
-    with contextlib.suppress(EOFError):
-        importlib.import_module(connection.recv()).serve(connection)
 
 
 def shared() -> memoryview:
@@ -293,3 +288,8 @@ def _follow(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_ORPHAN_SECONDS)
     os.killpg(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    # As the module that others import, so that there is one parent in this process.
+    importlib.import_module("soundcheck.models.processes")._serve()

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import psutil
 
-from soundcheck.models import processes
-from soundcheck.models.load import check_and_stay
+from soundcheck.models.load import check_model
 from soundcheck.models.processes import Child
 
 if TYPE_CHECKING:
@@ -78,22 +77,7 @@ class Ahead:
         return found
 
     def _check(self, entry: ModelEntry, suite: Suite) -> str:
-        child = Child(entry.about.checked_by, output=processes.CAPTURED)
-        with self._lock:
-            self._children[entry.name] = child
-            if self.stopped.is_set():
-                child.interrupt()
-        try:
-            fingerprint = check_and_stay(entry, suite, child)
-        except BaseException:
-            self._drop(entry.name)
-            raise
-        with self._lock:
-            self._sizes[entry.name] = _memory(child)
-            fits = sum(self._sizes.values()) <= ROOM
-        if not fits:
-            self._drop(entry.name)
-        return fingerprint
+        return check_model(entry, suite)
 
     def take(self, model: str) -> Child | None:
         """Give the process that has checked a model, if it has stayed; who takes it ends it."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import pandas as pd
 
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.report.formats import Cell, digits_for, number, span, two_lines
+from soundcheck.report.formats import Cell, value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.results.verdict import NOT_ADJUSTED
 
@@ -53,11 +53,10 @@ def adjusted_cell(row: object) -> Cell:
     if pd.isna(row.adjusted):
         why = row.adjusted_by.removeprefix(NOT_ADJUSTED)
         return Cell(element("small", f"– {why}", class_="sc-line", limit=None))
-    digits = digits_for(row.adjusted, row.adjusted_low, row.adjusted_high)
-    shown = two_lines(number(row.adjusted, digits), span(row.adjusted_low, row.adjusted_high, digits))
+    shown = value_cell(row.adjusted, row.adjusted_low, row.adjusted_high)
     further = filter(None, (f"{100 * row.counterpart:.0f} % matched", in_short(row)))
     lines = join(element("small", line, class_="sc-line", limit=None) for line in further)
-    return Cell(shown + lines, row.adjusted, "sc-number")
+    return shown._replace(content=shown.content + lines)
 
 
 def in_short(row: object) -> str:

@@ -125,13 +125,15 @@ def estimate(value: float, low: float, high: float, *, percent: bool = False) ->
 
 
 def p_value(p: float) -> str:
-    """Write a p-value.
+    """Write a p-value; empty for a missing one.
 
     Examples
     --------
     >>> p_value(0.0312), p_value(0.00004)
     ('p = 0.031', 'p < 0.001')
     """
+    if pd.isna(p):
+        return ""
     return f"p < {LEAST_P}" if p < LEAST_P else f"p = {p:.2g}"
 
 
@@ -163,10 +165,11 @@ def value_cell(
     """Show a value, by which rows are sorted, with its interval and more below; shares in a ``unit``."""
     if pd.isna(value):
         return Cell("")
+    low, high = (MISSING if end is None else end for end in (low, high))  # of rows that are no table
     scale, digits = (100, 1) if unit else (1, digits_for(value, low, high))
     shown = percent(value, unit=unit) if unit else number(value, digits)
-    small = " ".join(filter(None, (span(scale * low, scale * high, digits), below)))
-    return Cell(two_lines(shown, small), float(value), "sc-number")
+    ends = span(*(MISSING if pd.isna(end) else scale * end for end in (low, high)), digits)
+    return Cell(two_lines(shown, " ".join(filter(None, (ends, below)))), float(value), "sc-number")
 
 
 def values(name: str = "value", unit: str = "") -> Callable[[object], Cell]:

@@ -35,7 +35,7 @@ from soundcheck.results.contrast import (
     with_outcomes,
 )
 from soundcheck.results.judged import Judged
-from soundcheck.results.kept_runs import PastRun, PastRuns
+from soundcheck.results.past_runs import PastRun, PastRuns
 from soundcheck.results.schema import frame_of, schema_of
 from soundcheck.results.standing import ROBUSTNESS
 from soundcheck.results.verdict import KEY, Verdict

@@ -103,8 +103,7 @@ def of_rows(outcomes: Iterable[Outcome]) -> list[tuple[str, ...]]:
 
 def read_frame(path: Path) -> pd.DataFrame:
     """Read the results table that this run, or one before with the same rows, has written."""
-    import pyarrow.parquet
+    from soundcheck.results.schema import read_parquet
+    from soundcheck.results.verdict import RESULTS
 
-    from soundcheck.results.table import typed
-
-    return typed(pyarrow.parquet.ParquetFile(path).read().to_pydict())
+    return read_parquet(path, RESULTS)

@@ -44,8 +44,7 @@ class CardFormat(abc.ABC):
     def updated(self, existing: str, shown: str, facts: ModelFacts, context: CardContext) -> str:
         """Write the card into a file that is there, called ``shown`` in messages; here it is replaced.
 
-        ``existing`` has its line ends as they are. Raises an ``InputError`` if the file cannot be updated;
-        nothing is written then.
+        ``existing`` has its line ends as they are; an ``InputError`` says that it cannot be updated.
         """
         return self.text(facts, context)
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import functools
 import os
 import re
 import shutil
 import tempfile
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -51,14 +49,16 @@ class PastRun:
     """A run of a history."""
 
     name: str  # of its folder, without the way there
-    date: str  # when it was kept, in UTC; empty if nobody knows
+    date: str  # when it was kept, in UTC
     digest: str  # first digits of that of results.csv: what tells runs apart
     finished: FinishedRun
-    tables: dict[str, str]  # corpus -> digest of what was said of its segments; empty if nobody knows
+    tables: dict[str, str]  # as in KeptFiles
+
+    # All of these are empty if nobody knows.
 
     @property
     def soundcheck(self) -> str:
-        """Version of Soundcheck; empty if nobody knows."""
+        """Version of Soundcheck."""
         return str(self.finished.about.get("version", ""))
 
     @property
@@ -69,18 +69,15 @@ class PastRun:
         return [name for name in self.finished.frame["model"].unique().tolist() if name not in random]
 
     def model_version(self, model: str) -> str:
-        """First digits of what a model's predictions depend on; empty if nobody knows."""
+        """First digits of what a model's predictions depend on."""
         return str(self.finished.part("models").get(model, {}).get("fingerprint", ""))[:DIGITS]
 
     def data_version(self, corpora: Iterable[str]) -> str:
-        """First digits of the digest of sounds and labels of some corpora; empty if nobody knows."""
+        """First digits of the digest of sounds and labels of some corpora."""
         recorded = self.finished.part("corpora")
-        known = [
-            (name, recorded[name].get("digest", ""), self.tables.get(name, ""))
-            for name in corpora
-            if name in recorded
-        ]
-        return files.digest(repr(sorted(known)))[:DIGITS] if known else ""
+        names = sorted(name for name in corpora if name in recorded)
+        known = [(name, recorded[name].get("digest", ""), self.tables.get(name, "")) for name in names]
+        return files.digest(repr(known))[:DIGITS] if known else ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,21 +119,19 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
     digest = run.record.results[:DIGITS]
     if known := _with_digest(folder, digest):
         return known[0]
-    random = run.record.references
-    judged = {key: entry for key, entry in run.judged.items() if key[0] not in random}
-    tables = _tables(output, [corpus.name for corpus in run.record.corpora])
+    judged = {key: entry for key, entry in run.judged.items() if key[0] not in run.record.references}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / files.MARKER).exists():
             files.write_text(folder / files.MARKER, "{}\n")
-        _remove_abandoned(folder)
         with tempfile.TemporaryDirectory(
             prefix=files.TEMPORARY, dir=folder, ignore_cleanup_errors=True
         ) as name:
             part = Path(name)
             for copied in _COPIED:
-                files.write_bytes(part / copied, (output / copied).read_bytes())
+                shutil.copyfile(output / copied, part / copied)
             save_replicates(judged, part / KEPT_REPLICATES)
+            tables = _tables(output, [corpus.name for corpus in run.record.corpora])
             KeptFiles(files.digest(part / KEPT_REPLICATES), tables).write(part / ABOUT)
             part.chmod(0o755)
             now = now.astimezone(datetime.UTC)
@@ -157,12 +152,13 @@ def folders_in(folder: Path) -> list[Path]:
 
     Folders that somebody has named otherwise come after those with a date, by name.
     """
-    inner = [
+    kept = [
         Path(entry.path)
         for entry in os.scandir(folder)
-        if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(files.TEMPORARY)
+        if entry.is_dir(follow_symlinks=False)
+        and not entry.name.startswith(files.TEMPORARY)
+        and Path(entry.path, "results.csv").is_file()
     ]
-    kept = [path for path in inner if (path / "results.csv").is_file()]
     return sorted(kept, key=lambda path: (_NAME.fullmatch(path.name) is None, path.name))
 
 
@@ -176,27 +172,15 @@ def _with_digest(folder: Path, digest: str) -> list[Path]:
     return found
 
 
-def _remove_abandoned(folder: Path) -> None:
-    for path in folder.glob(f"{files.TEMPORARY}*"):
-        if path.is_dir() and not path.is_symlink() and time.time() - path.stat().st_mtime > files.ABANDONED:
-            shutil.rmtree(path, ignore_errors=True)
-
-
 def _tables(output: Path, corpora: Iterable[str]) -> dict[str, str]:
     """Digest what people said of the segments of each corpus, of those whose table can be read."""
     found = {}
     for name in corpora:
-        path = output / "corpora" / f"{files.slug(name)}.parquet"
         with contextlib.suppress(OSError, ValueError):
-            status = path.stat()
-            found[name] = _digest_of_table(path, status.st_mtime_ns, status.st_size)
+            table = pd.read_parquet(output / "corpora" / f"{files.slug(name)}.parquet")
+            labels = table[sorted(set(table.columns) - _MEASURED)]
+            found[name] = files.digest(labels.to_csv(index=False))
     return found
-
-
-@functools.lru_cache(256)
-def _digest_of_table(path: Path, *_: int) -> str:
-    table = pd.read_parquet(path)
-    return files.digest(table[sorted(set(table.columns) - _MEASURED)].to_csv(index=False))
 
 
 def read_runs(paths: Sequence[Path]) -> PastRuns:
@@ -204,8 +188,7 @@ def read_runs(paths: Sequence[Path]) -> PastRuns:
 
     Raises an ``InputError`` that names all that cannot be read or was edited.
     """
-    problems: list[Problem] = []
-    places: list[tuple[Path, str]] = []
+    problems, places = Problems(), []
     for path in paths:
         if not path.is_dir() or (path / "results.csv").is_file():
             places.append((path, str(path)))
@@ -213,16 +196,17 @@ def read_runs(paths: Sequence[Path]) -> PastRuns:
         try:
             kept = folders_in(path)
         except OSError as error:
-            problems.append(Problem(f"RUN {path}", error.strerror or str(error), "Check who may read it"))
+            problems.add(f"RUN {path}", error.strerror or str(error), "Check who may read it")
             continue
         if not kept:
             what = "there are neither results nor kept runs in the folder"
             remedy = "Name an output folder, a results.csv or a folder of kept runs"
-            problems.append(Problem(f"RUN {path}", what, remedy))
+            problems.add(f"RUN {path}", what, remedy)
         places += [(one, str(one)) for one in kept]
     found = _read(places)
-    if problems or found.problems:
-        raise InputError([*problems, *found.problems])
+    for problem in found.problems:
+        problems.add(*dataclasses.astuple(problem))
+    problems.raise_if_any()
     return found
 
 
@@ -252,24 +236,16 @@ def _read_run(path: Path, shown: str) -> PastRun:
     if not finished.about and (folder / "run.json").exists():
         what = "the record of the run cannot be read, so that nobody knows whether the results are its own"
         raise input_error(f"{shown}: run.json", what, "Run the suite again, or leave the run out")
+    tables = _tables(folder, finished.part("corpora"))
     if (folder / ABOUT).is_file():
-        tables = _kept_tables(folder, shown)
-    else:
-        tables = _tables(folder, finished.part("corpora"))
+        where, what = ABOUT, "the file cannot be read"
+        with contextlib.suppress(OSError, ValueError):
+            about = KeptFiles.read(folder / ABOUT)
+            where, what = quoted(KEPT_REPLICATES), "the file is not the one that the run left"
+            if files.digest(folder / KEPT_REPLICATES) == about.replicates:
+                what, tables = "", about.tables
+        if what:
+            raise input_error(f"{shown}: {where}", what, "Remove the kept run; it cannot be repaired")
     found = _NAME.fullmatch(folder.name)
     date = f"{found[1]} {found[2]}:{found[3]}" if found else ""
     return PastRun(folder.absolute().name, date, files.digest(finished.path)[:DIGITS], finished, tables)
-
-
-def _kept_tables(folder: Path, shown: str) -> dict[str, str]:
-    remedy = "Remove the kept run; it cannot be repaired"
-    try:
-        about = KeptFiles.read(folder / ABOUT)
-    except (OSError, ValueError) as error:
-        what = f"the file cannot be read ({type(error).__name__})"
-        raise input_error(f"{shown}: {ABOUT}", what, remedy) from error
-    replicates = folder / KEPT_REPLICATES
-    if not replicates.is_file() or files.digest(replicates) != about.replicates:
-        what = "the file is not the one that the run left"
-        raise input_error(f"{shown}: {quoted(replicates.name)}", what, remedy)
-    return about.tables

@@ -5,7 +5,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from soundcheck.book import answers, filled
+from soundcheck.book import result_pages
 from soundcheck.report import states
 from soundcheck.report.verdict_tables import anchor_of, verdict_table
 from soundcheck.results.states import FAIL, INCONCLUSIVE, PASS, decide
@@ -44,12 +44,12 @@ def table() -> pd.DataFrame:
     return decide(to_frame(rows))
 
 
-def final(table: pd.DataFrame, accepted: pd.Series | None = None) -> filled.FinalTable:
-    return filled.FinalTable(table, filled.among(table, accepted), {})
+def final(table: pd.DataFrame, accepted: pd.Series | None = None) -> result_pages.FinalTable:
+    return result_pages.FinalTable(table, result_pages.among(table, accepted), {})
 
 
 def answer(table: pd.DataFrame, *notes: str) -> str:
-    return str(answers.answer(table, notes, lambda _: "speaker"))
+    return str(result_pages.answer(table, notes, lambda _: "speaker"))
 
 
 def test_the_final_table_replaces_the_first_of_a_notebook(table):

@@ -8,6 +8,7 @@ import shutil
 import pytest
 from finished import FAILED, finished, verdict
 
+from soundcheck.commands.verifying import verify
 from soundcheck.common import files, manifest
 from soundcheck.common.errors import InputError
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
@@ -15,7 +16,6 @@ from soundcheck.results.states import FAIL, PASS, decide
 from soundcheck.results.table import to_frame, to_verdicts
 from soundcheck.run.output import Output
 from soundcheck.run.sealing import seal
-from soundcheck.verify.verifying import verify
 
 ROWS = [*to_verdicts(decide(to_frame([verdict(), verdict(test="U", **FAILED), verdict("n")]))).values()]
 COUNTS = {"m": {PASS: 1, FAIL: 1}, "n": {PASS: 1}}

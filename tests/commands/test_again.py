@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from finished import verdict
 
+from soundcheck.commands import again
 from soundcheck.results.table import to_frame
-from soundcheck.verify import again
 
 
 def frame(*rows):
@@ -73,7 +73,7 @@ def test_a_run_for_each_model_but_together_for_families_that_look_at_others(monk
     monkeypatch.setattr(again, "read_family", lambda name, root: types.SimpleNamespace(others=others[name]))
     suite = types.SimpleNamespace(root=None, models=dict.fromkeys("abcd"))
     table = pd.DataFrame({"model": ["a", "b", "c", "d"], "family": ["x", "x", "x", "f"]})
-    pairs = [("a", "f"), ("b", "g"), ("a", "g"), ("b", "x")]
+    pairs = pd.DataFrame([("a", "f"), ("b", "g"), ("a", "g"), ("b", "x")], columns=["model", "family"])
     assert list(again._runs(pairs, table, suite)) == [
         (["a"], ["f", "g"]),
         (["b"], ["g"]),
