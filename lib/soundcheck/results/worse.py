@@ -33,13 +33,8 @@ from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import ABOVE, GAP_RULES
 
 MATTERS_WORSE = 0.01
-_SETTINGS = {
-    "version": "Soundcheck",
-    "title": "title",
-    "seed": "seed",
-    "interval": "kind of interval",
-    "normaliser": "normaliser",
-}
+_SETTINGS = ("version", "title", "seed", "interval", "normaliser")
+_NAMES = {"version": "Soundcheck", "interval": "kind of interval"}
 _DIGESTS = (  # part of the record, what its entries are named by, kind, and what a change means
     ("corpora", "name", "corpus", "other sounds"),
     ("families", "name", "family", "another threshold file"),
@@ -129,17 +124,13 @@ def unlike(now: FinishedRun, before: FinishedRun) -> dict[tuple[str, str], str]:
     Kinds are ``setting``, ``task``, ``corpus``, ``family`` and ``sounds``; that of models is
     :meth:`FinishedRun.changed_model`.
     """
-    suites = [run.about.get("suite") or {} for run in (before, now)]
-    settings = [
-        run.about | {"normaliser": suite.get("normaliser")}
-        for run, suite in zip((before, now), suites, strict=True)
-    ]
-    found = {
-        ("setting", what): f"{what} {settings[0].get(key)} then, {settings[1].get(key)} now"
-        for key, what in _SETTINGS.items()
-        if settings[0].get(key) != settings[1].get(key)
-    }
-    parts = [("task", "another definition of the task", [suite.get("tasks") or {} for suite in suites])]
+    both = [(run.about.get("suite") or {}, run) for run in (before, now)]
+    found = {}
+    for key in _SETTINGS:
+        old, new = ((suite if key == "normaliser" else run.about).get(key) for suite, run in both)
+        if old != new:
+            found["setting", _NAMES.get(key, key)] = f"{_NAMES.get(key, key)} {old} then, {new} now"
+    parts = [("task", "another definition of the task", [suite.get("tasks") or {} for suite, _ in both])]
     for key, by, kind, what in _DIGESTS:
         digests = [
             {name: one["digest"] for name, one in run.part(key, by).items() if one.get("digest") is not None}
