@@ -1,7 +1,5 @@
 """Values of the table of estimates as cells, in tables and in sentences; rates of errors in per cent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

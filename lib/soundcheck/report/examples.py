@@ -14,8 +14,6 @@ A notebook gives what its numbers are about, and shows all at once::
   ``every`` one is; the others are listed. Of a model that guesses none is played.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Rows of the results in words, the same in terminal, book, cards and sheets."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pandas as pd

@@ -3,8 +3,6 @@
 The names in the results table are a contract and stay; pages write them as people do.
 """
 
-from __future__ import annotations
-
 import re
 
 from soundcheck.report.html import Html, element

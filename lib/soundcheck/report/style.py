@@ -6,8 +6,6 @@
 - The same data give the same bytes: fixed salt, no dates.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import re

@@ -4,8 +4,6 @@ Rates are shares from 0 to 1; FAR is the false acceptance rate, FRR the false re
 and rates are left out.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
 
