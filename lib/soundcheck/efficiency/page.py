@@ -43,23 +43,7 @@ def page(
     synthetic: bool,
     table: str,
 ) -> str:
-    """Make the page.
-
-    Parameters
-    ----------
-    frame
-        See :func:`soundcheck.efficiency.costs.costs`.
-    figures
-        How good the models are.
-    machine, day
-        Where and when it was measured.
-    notes
-        What else to know, in sentences.
-    synthetic
-        Whether models heard synthetic speech.
-    table
-        Address of the table of all numbers.
-    """
+    """Make the page."""
     found = _Found(frame)
     parts = [
         element("h1", "What answers cost"),

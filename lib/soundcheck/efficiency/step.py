@@ -57,24 +57,7 @@ class Kept(JsonFile):
 def measure_run(
     material: Material, output: Output, figures: Sequence[KeyFigure], *, seconds: float, day: datetime.date
 ) -> list[str]:
-    """Measure the models that a run has asked, unless that has been done.
-
-    Parameters
-    ----------
-    material, output
-        Of the run.
-    figures
-        How good its models are.
-    seconds
-        That each model may take for calls after the first one.
-    day
-        Today.
-
-    Returns
-    -------
-    list of str
-        What came out, for the terminal.
-    """
+    """Measure the models that a run has asked, unless that has been done."""
     place = output.folder / f"{NAME}.json"
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
         inputs = {

@@ -97,8 +97,6 @@ def for_groups(
 ) -> np.ndarray:
     """Take so many rows of every group that has them, and as few as possible of these in other columns again.
 
-    Examples
-    --------
     >>> accents, sexes = pd.Series(["a", "b", "b", "b"]), pd.Series(["f", "f", "m", "m"])
     >>> for_groups(np.arange(4), np.ones(4, dtype=bool), [accents, sexes], 2).tolist()
     [True, True, True, True]

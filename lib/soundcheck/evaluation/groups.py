@@ -200,10 +200,7 @@ def compared_columns(
     groups_of: Callable[[Subset, str], list[str]] | None = None,
     few: str = "",
 ) -> dict[str, list[str]]:
-    """List the columns of the family's option ``groups`` that a corpus has, and their groups.
-
-    Tests get a skipped row for every other column.
-    """
+    """List the family's columns of groups that a corpus has, and their groups; others are skipped."""
     found, options = {}, evaluation.family.options
     for column in options["groups"]:
         reason = few
@@ -240,10 +237,7 @@ def judge_columns(
 
 
 def balanced(evaluation: Evaluation, subsets: Iterable[Subset], column: str) -> list[Groups]:
-    """Draw equally large groups with the same distribution of labels.
-
-    See :mod:`soundcheck.statistics.balance`. Tests of subsets with fewer than two groups are skipped.
-    """
+    """Draw equally large groups with the same distribution of labels, see :mod:`statistics.balance`."""
     found, wanted = [], evaluation.family.options["groups"]
     for subset in subsets:
         segments = subset.segments
@@ -333,10 +327,7 @@ def accents(evaluation: Evaluation) -> list[Groups]:
 
 
 def languages(evaluation: Evaluation) -> list[Groups]:
-    """Draw segments of the languages that are looked at; those with too few are not compared.
-
-    A family with sentiments needs enough segments of each, and uses no others.
-    """
+    """Draw segments of the languages that are looked at, or of their sentiments if the family has some."""
     found, options = [], evaluation.family.options
     wanted, least = options["languages"], options["minimum_segments"]
     sentiments = options.get("sentiments", ())

@@ -101,10 +101,7 @@ class TranscriptReader:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RecogniserPair:
-    """Two that hear the same, and the groups of speakers that they may disagree on.
-
-    Pairs are told apart by identity, so that they can be keys.
-    """
+    """Two that hear the same, and the groups of speakers that they may disagree on; keys by identity."""
 
     subset: Subset  # the segments, from :meth:`Evaluation.transformed`
     column: str  # column of the segment table that holds the group
@@ -291,8 +288,8 @@ class TextTasks(Judging):
     def _answered(self, subset: Subset, name: str) -> np.ndarray:
         """Say which segments one side of a pair has under all settings but excluded ones.
 
-        A recogniser that answered nothing at all has none, even where missing answers count as errors: it is
-        as far from everybody for all groups, and would only make others look fairer.
+        One without any answer has none, even where missing answers count as errors: it would be as far from
+        everybody for all groups.
         """
         if name != TRUTH and self._views[name][subset.corpus].predictions["error"].ne("").all():
             return np.zeros(len(subset), dtype=bool)
@@ -300,11 +297,7 @@ class TextTasks(Judging):
         return np.not_equal(texts[self._needed], None).all(axis=0)
 
     def distances(self, contest: RecogniserPair, *, random: bool = False) -> Statistic:
-        """Measure how much two disagree on each group under each setting; computed once.
-
-        The family's option ``average`` says how segments are averaged, see
-        :mod:`soundcheck.metrics.disagreement`.
-        """
+        """Measure how much two disagree on each group under each setting; computed once."""
         if (contest, random) not in self._distances:
             average = self.family.options.get("average", "micro")
             self._distances[contest, random] = group_distances(
@@ -351,10 +344,7 @@ class TextTasks(Judging):
         return next((rating for known, rating in rated.items() if series.step(known) == level), np.inf)
 
     def judged_settings(self, distances: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Say which settings count, and why others do not.
-
-        The family's options decide: ``excluded``, ``minimum_rating`` and ``destroyed``.
-        """
+        """Say which settings count by the options ``excluded``, ``minimum_rating`` and ``destroyed``."""
         options, excluded = self.family.options, self.excluded
         by = ["transformation", "level"]
         means = pd.concat(distances).groupby(by)["distance"].mean().to_dict() if distances else {}

@@ -84,8 +84,11 @@ def judge_errors(evaluation: Evaluation, subset: Subset) -> None:
     judge("Log Likelihood Cost", cllr)
 
 
-def judge_changed_trials(evaluation: Evaluation) -> list[Subset]:
+def judge_changed_trials(evaluation: Evaluation, subsets: Sequence[Subset]) -> list[Subset]:
     """Judge the equal error rate of changed minus that of clean recordings, over the same trials."""
+    for subset in subsets:
+        for name in evaluation.family.changes:
+            evaluation.skip(subset, evaluation.why_unscored(name), f"Change Eer {name}")
 
     def change(subset: Subset, predictions: Predictions) -> Weighted:
         both = np.isfinite(predictions.clean) & np.isfinite(predictions.changed)
@@ -151,8 +154,8 @@ def det_curves(
 def curves_of_kinds(evaluation: Evaluation, subset: Subset) -> dict[str, dict[str, object]]:
     """Compute curves of all trials, and of those with each kind of non-targets."""
     trials = evaluation.trials(subset, subset.predictions.clean)
-    kinds = {name: trials.only(mask) for name, mask in evaluation.kinds(subset).items()}
-    return det_curves(evaluation, kinds)
+    kinds = evaluation.kinds(subset).items()
+    return det_curves(evaluation, {name: trials.only(mask) for name, mask in kinds})
 
 
 def curves_of_changes(
@@ -296,18 +299,9 @@ def judge_carried_over(evaluation: Evaluation, split: Split) -> None:
         if split.reason:
             evaluation.skip(split.tested, split.reason, test)
         else:
-            own = functools.partial(_measured, evaluation, split, measure)
-            evaluation.judge(split.tested, test, own)
-
-
-def _measured(
-    evaluation: Evaluation,
-    split: Split,
-    measure: Callable[[CarriedOver], Weighted],
-    _: Subset,
-    predictions: Predictions,
-) -> Weighted:
-    return measure(carry_over(evaluation, split, predictions))
+            evaluation.judge(
+                split.tested, test, lambda _, p, measure=measure: measure(carry_over(evaluation, split, p))
+            )
 
 
 def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -> list[Estimate]:
@@ -375,17 +369,15 @@ def judge_gains(evaluation: Evaluation, cohort: Split) -> None:
     obstacle = cohort_obstacle(evaluation, cohort)
     ways = once(lambda predictions: normalised_trials(evaluation, cohort, predictions))
 
-    def gain(
-        _: Subset, predictions: Predictions, measure: Callable[[Trials], Weighted], norm: str
-    ) -> Weighted:
-        before, after = (measure(ways(predictions)[name]) for name in (AS_THEY_ARE, norm))
-        return relabel(weighted_difference(before, after), lambda _: norm)
-
-    for test in gains:
+    for test, measure in gains.items():
         evaluation.skip(cohort.tested, obstacle, test)
         for norm in () if obstacle else NORMS:
-            own = functools.partial(gain, measure=gains[test], norm=norm)
-            evaluation.judge(cohort.tested, test, own)
+
+            def gain(_: Subset, predictions: Predictions, measure=measure, norm=norm) -> Weighted:
+                before, after = (measure(ways(predictions)[name]) for name in (AS_THEY_ARE, norm))
+                return relabel(weighted_difference(before, after), lambda _: norm)
+
+            evaluation.judge(cohort.tested, test, gain)
 
 
 def normalised_with(evaluation: Evaluation, cohort: Split) -> tuple[dict[str, Trials], str]:
@@ -414,7 +406,7 @@ def normalised_trials(evaluation: Evaluation, split: Split, predictions: Predict
 
 
 def _top(evaluation: Evaluation) -> int:
-    return max(2, int(evaluation.family.options.get("cohort_top", 2)))
+    return evaluation.family.options.get("cohort_top", 2)
 
 
 def _cosines(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:

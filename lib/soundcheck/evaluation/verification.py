@@ -14,7 +14,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -48,7 +47,7 @@ TRIAL_COLUMNS = frozenset(
 
 
 def threshold_in_use(family: Family, model: str, scores: np.ndarray, target: np.ndarray) -> float:
-    """Give the threshold in use, above which a trial is accepted."""
+    """Give the threshold above which a trial is accepted: a number, or chosen on the trials themselves."""
     wanted = family.option("threshold", model)
     nobody = np.zeros(len(scores), dtype=np.intp)  # who speaks makes no difference
     trials = Trials(scores, target, nobody, nobody, 1)
@@ -118,10 +117,7 @@ class TrialTasks(Judging):
         *,
         unchanged: bool,
     ) -> Subset:
-        """Give the trials of a corpus with their scores.
-
-        Under a change those trials remain whose tested side was changed.
-        """
+        """Give trials with their scores; under a change those remain whose tested side was changed."""
         frame = _with_groups(corpus.trials, corpus.segments, self.family.options.get("groups", ()))
         keys = [f"{corpus.name}|trial {key}" for key in frame["key"]]
         chosen, sides = np.ones(len(frame), dtype=bool), [""]
@@ -154,24 +150,9 @@ class TrialTasks(Judging):
         return found.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
 
     def threshold(self, subset: Subset, scores: np.ndarray) -> float:
-        """Give the threshold in use, above which a trial is accepted.
-
-        The family's option ``threshold`` is a number, or says which threshold is taken from the trials
-        themselves: that of the equal error rate, or that of the lowest cost. With trials of one kind only,
-        for which all rates are undefined, it is minus infinity.
-        """
+        """Give the threshold in use; minus infinity with trials of one kind only, which have no rates."""
         found = threshold_in_use(self.family, self.model, scores, subset.truth)
         return -np.inf if np.isnan(found) else found
-
-    def give_reasons(self, subsets: Iterable[Subset]) -> None:
-        """Say why tests of groups and of changes are skipped where they are not judged."""
-        for subset in subsets:
-            for column in self.family.options["groups"]:
-                if not self.groups(subset, column):
-                    for rate in ("Acceptance", "Rejection"):
-                        self.skip(subset, self.too_small(column), f"False {rate} Rate Difference", column)
-            for change in self.family.changes:
-                self.skip(subset, self.why_unscored(change), f"Change Eer {change}")
 
     def too_small(self, column: str) -> str:
         """Say why the groups of a column are not compared."""
@@ -180,10 +161,7 @@ class TrialTasks(Judging):
         return f"fewer than 2 groups of {column} with {needed}"
 
     def kinds(self, subset: Subset) -> dict[str, np.ndarray]:
-        """Say which trials belong to a kind of non-target, bool ``(trials,)``; all trials first.
-
-        Every kind has all targets. There are none if one has too few non-targets.
-        """
+        """Mask all trials, then targets with each kind of non-target, unless one has too few of these."""
         target = subset.truth
         found = {"all trials": np.ones(len(target), dtype=bool)}
         for kind in KINDS[1:3]:
@@ -202,10 +180,7 @@ def enrolled_recordings(table: TrialTable) -> np.ndarray:
 
 
 def _with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Add numbers of the speakers, the groups of both sides and the kind of each trial.
-
-    A column that is called like one of the trials themselves is passed over.
-    """
+    """Add numbers of the speakers, the groups that both sides belong to, and the kind of each trial."""
     first, second = enrolled_recordings(table), table.frame["segment"].to_numpy()
     codes, _ = pd.factorize(pd.concat([table.frame[side] for side in SIDES]), sort=True)
     added = {"first": codes[: len(first)], "second": codes[len(first) :], "enrolled": first}

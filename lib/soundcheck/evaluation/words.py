@@ -55,17 +55,13 @@ class Compared:
     ordinary: Resampled
 
 
-def _absolute(said: Sequence, ours: Sequence, theirs: Sequence, other: str) -> Statistic:
-    return stack({other: paired_difference(wer(said, ours), wer(said, theirs))})
-
-
-def _relative(said: Sequence, ours: Sequence, theirs: Sequence, other: str) -> Statistic:
-    return stack({other: relative_difference(*paired(wer(said, ours), wer(said, theirs)))})
-
-
-COMPARISONS = {  # test -> this recogniser's rate minus that of another one, or the same by the other's
-    "Word Error Rate Difference": _absolute,
-    "Relative Word Error Rate Difference": _relative,
+COMPARISONS: dict[str, Callable[..., Statistic]] = {  # this recogniser's rate beside that of another one
+    "Word Error Rate Difference": lambda said, ours, theirs, other: stack(
+        {other: paired_difference(wer(said, ours), wer(said, theirs))}
+    ),
+    "Relative Word Error Rate Difference": lambda said, ours, theirs, other: stack(
+        {other: relative_difference(*paired(wer(said, ours), wer(said, theirs)))}
+    ),
 }
 
 
@@ -114,10 +110,9 @@ PROFILE = ("substitution_rate", "deletion_rate", "insertion_rate", "empty_answer
 def error_profile(
     evaluation: Evaluation, subset: Subset, columns: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """Estimate which errors everybody has and each group of some columns, for the tables of the run.
+    """Estimate which errors everybody has and each group of some columns.
 
-    Substitutions, deletions and insertions are shares of the words of the references, or of their characters
-    where words cannot be told apart; empty answers are shares of the segments in which something was said.
+    They are shares of the words (or characters) of references; empty answers of segments with speech.
     """
     texts, counts = zip(subset.truth, subset.predictions.clean, strict=True), _counts(subset)
     answers = np.array([None if not said else text for said, text in texts] + [None])[:-1]
@@ -245,8 +240,6 @@ def speech_rates(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
 def _names(ends: Sequence[float], *, whole: bool) -> list[str]:
     """Name the bins between some ends.
 
-    Examples
-    --------
     >>> _names((1, 2, 5), whole=True)
     ['1', '2', '3 to 5', 'more than 5']
     >>> _names((1, 2.5), whole=False)

@@ -33,8 +33,6 @@ def has_adjusted(frame: pd.DataFrame) -> bool:
 def adjusted_columns(text: str) -> str:
     """Name what a row is adjusted by in words; ``""`` if it is not adjusted.
 
-    Examples
-    --------
     >>> adjusted_columns("signal_to_noise, device"), adjusted_columns("none: device decides the group")
     ('signal-to-noise ratio and device', '')
     """

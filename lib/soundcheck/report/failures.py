@@ -50,8 +50,6 @@ class Finding(NamedTuple):
 def sentence(row: object, blocks: str = "speaker") -> str:
     """Write what a row of the results says; ``blocks`` is what was resampled, in the singular.
 
-    Examples
-    --------
     ``word error rate of german speakers is 23 % against 4.0 % of the others (difference 19 %, 95 % 13 to
     25 %, surely beyond the margin of 5.0 %, 12 speakers)``
     """
@@ -102,8 +100,6 @@ def change_of_quality(row: object) -> bool:
 def amount(row: object, number: float) -> str:
     """Write a value of what a row measures; rates of errors in per cent.
 
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> amount(SimpleNamespace(test="Word Error Rate", family=""), 0.2345).split()
     ['23', '%']
@@ -208,8 +204,6 @@ def people(group: str) -> str:
 def planned(needed: float, now: float) -> str:
     """Write a planning figure.
 
-    Examples
-    --------
     >>> planned(40, 12), planned(7851, 15), planned(float("nan"), float("nan"))
     ('about 40 in place of 12', 'more than 10 times as many', 'without interval')
     """

@@ -36,8 +36,6 @@ EXPLAINED = {
 def written(measure: str, number: float | None) -> str:
     """Write a value of a measure, rates in per cent.
 
-    Examples
-    --------
     >>> written("equal error rate", 0.2345).split(), written("concordance", 0.2345)
     (['23.4', '%'], '0.23')
     """

@@ -38,8 +38,6 @@ _PLAN = re.compile(r"^nist (?=\d)")
 def label(text: str) -> str:
     """Write a label or a group; a range of numbers in words, whichever end belongs to it.
 
-    Examples
-    --------
     >>> [label(text) for text in ("(-inf, 0.25]", "(0.25, 0.5]", "(0.75, inf]", "nist 2016", "information")]
     ['up to 0.25', '0.25 to 0.5', 'above 0.75', 'NIST 2016', 'information']
     """
@@ -49,8 +47,6 @@ def label(text: str) -> str:
 def remark(text: str) -> str:
     """Write a remark of a measure, such as why it is skipped, with ranges and names as pages write them.
 
-    Examples
-    --------
     >>> remark("bin (0.25, 0.5] does not occur in the truth"), remark("demo, Spearmans Rho: undefined")
     ('bin 0.25 to 0.5 does not occur in the truth', "demo, Spearman's Rho: undefined")
     >>> remark("left out: Far Field")
@@ -72,8 +68,6 @@ def _range(found: re.Match) -> str:
 def measure(test: str) -> str:
     """Write the name of a test with the abbreviations and names of the field.
 
-    Examples
-    --------
     >>> measure("Change Ccc Babble Noise"), measure("Spearmans Rho"), measure("Concordance Correlation Coeff")
     ('Change CCC Babble Noise', "Spearman's Rho", 'Concordance Correlation Coefficient')
     """
@@ -90,8 +84,6 @@ def hinted(test: str) -> Html:
 def in_words(test: str) -> str:
     """Write the name of a test as it stands within a sentence.
 
-    Examples
-    --------
     >>> in_words("Change Uar Opus 16"), in_words("Spearmans Rho"), in_words("Pearson Correlation Coeff")
     ('change of UAR under Opus 16', "Spearman's rho", 'Pearson correlation coefficient')
     """

@@ -15,8 +15,6 @@ _WORDS = {ORANGE: "#8a5f00", GREEN: "#00795a", RED: "#b85000", PINK: "#a34a7d", 
 def contrast(one: str, other: str) -> float:
     """Give the contrast of two colours.
 
-    Examples
-    --------
     >>> contrast("#ffffff", "#000000"), round(contrast("#767676", "#ffffff"), 2)
     (21.0, 4.54)
     """

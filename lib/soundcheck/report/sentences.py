@@ -22,8 +22,6 @@ _ENDS = ["value", "low", "high"]
 def both_rules(row: object) -> str:
     """Say how the rule of the threshold and the state of a row go together, where they differ; else ``""``.
 
-    Examples
-    --------
     ``passes the published rule (|value| < 0.075); recall of female speakers differs from that of the others
     by 0.32, more than the margin of 0.175``
     """

@@ -268,8 +268,6 @@ def _reached(crossing: Crossing, levels: Sequence[str], remark: str = "") -> Cel
 def level_name(place: float, levels: Sequence[str]) -> str:
     """Name a place between levels: interpolated between numbers, else the level by which it is reached.
 
-    Examples
-    --------
     >>> [level_name(place, ["10", "5", "0"]) for place in (1.5, -np.inf, np.inf)]
     ['2.5', 'milder than 10', 'not reached up to 0']
     >>> level_name(0.3, ["fine", "poor"])

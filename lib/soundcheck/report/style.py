@@ -1,7 +1,5 @@
 """The look of all figures, and how they get onto a page.
 
-Conventions
------------
 - Colours are told apart by colour-blind readers (Okabe and Ito), and never carry a meaning alone: shapes and
   words say the same.
 - Text from data is shown as it is, on one line, cut at 30 characters; it is never taken as a formula.

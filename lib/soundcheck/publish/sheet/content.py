@@ -20,7 +20,7 @@ from soundcheck.report.html import Html
 from soundcheck.report.names import remark
 from soundcheck.report.states import JUDGED
 from soundcheck.results.page_names import comparison_page
-from soundcheck.results.record import ComparisonRecord
+from soundcheck.results.record import ComparisonRecord, CorpusRecord
 
 MOST_CORPORA = 3
 
@@ -81,16 +81,11 @@ def comparison_sheet(
 
 def _sheet(facts: ModelFacts, day: datetime.date, lines: Sequence[str], **own: object) -> Sheet:
     """Add what pages of models and of comparisons have in common."""
-    model, record, data = facts.model, facts.record, []
-    for one in facts.corpora[:MOST_CORPORA]:
-        speakers = counted(one.speakers, "speaker") if one.speakers else ""
-        size = [counted(one.segments, "segment"), speakers, duration(one.seconds) if one.seconds else ""]
-        about = ", ".join(filter(None, ["synthetic speech" if one.synthetic else "", *size]))
-        data.append(f"{one.name} ({about})")
-    data += [f"{len(facts.corpora) - MOST_CORPORA} more corpora"] if len(facts.corpora) > MOST_CORPORA else []
+    model, record = facts.model, facts.record
+    data = [*map(_size, facts.corpora[:MOST_CORPORA])]
+    data += [f"{len(facts.corpora) - MOST_CORPORA} more corpora"] * (len(facts.corpora) > MOST_CORPORA)
     missing = model.failed + model.unusable
     without = f"; none for {counted(missing, 'input')} of {model.inputs:,}" if missing else ""
-    covered = model.fingerprint_of
     settings = f"{record.replicates} replicates, {record.interval} intervals, seed {record.seed}"
     said = (facts.card.intended_use or model.description).strip().rstrip(".")
     tasks = f"Tasks: {', '.join(model.tasks)}"
@@ -98,7 +93,7 @@ def _sheet(facts: ModelFacts, day: datetime.date, lines: Sequence[str], **own: o
         "data": "; ".join(data) or "none",
         "predictions": f"{model.given(day) or 'day not known'}{without}",
         "suite": f"{record.title or 'without title'}, run {record.run}",
-        "model": f"{model.target}, fingerprint {model.fingerprint[:16]} of {covered}",
+        "model": f"{model.target}, fingerprint {model.fingerprint[:16]} of {model.fingerprint_of}",
         "made with": f"Soundcheck {record.version}, {settings}",
         "results.csv, SHA-256": facts.sha256,
     }
@@ -111,3 +106,10 @@ def _sheet(facts: ModelFacts, day: datetime.date, lines: Sequence[str], **own: o
         origin=[*origin.items()],
         **own,
     )
+
+
+def _size(corpus: CorpusRecord) -> str:
+    parts = ["synthetic speech" if corpus.synthetic else "", counted(corpus.segments, "segment")]
+    parts.append(counted(corpus.speakers, "speaker") if corpus.speakers else "")
+    parts.append(duration(corpus.seconds) if corpus.seconds else "")
+    return f"{corpus.name} ({', '.join(filter(None, parts))})"

@@ -10,7 +10,7 @@ import yaml
 
 from soundcheck.publish.cards.card_format import CardFormat
 from soundcheck.publish.cards.context import CardContext
-from soundcheck.publish.cards.hub import plain, value_of
+from soundcheck.publish.cards.hub import in_unit, plain
 from soundcheck.publish.cards.records import filled
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import sentence
@@ -62,7 +62,7 @@ def _entry(facts: ModelFacts, context: CardContext, corpus: CorpusRecord, figure
     page = context.link(facts.page())
     return filled(
         dataset=filled(id=about.id, task_id=plain(about.task_id), revision=plain(about.revision)),
-        value=value_of(figure, figure.value),
+        value=in_unit(figure.value, figure.measure),
         date=context.date.isoformat(),
         source={"url": page, "name": "Soundcheck"} if page else {},
         notes=plain(notes),
