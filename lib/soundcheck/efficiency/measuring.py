@@ -21,9 +21,9 @@ from pathlib import Path
 import psutil
 
 from soundcheck.common.json_file import JsonFile
+from soundcheck.predict.executor import ModelProcess
 from soundcheck.predict.opened_files import READ
 from soundcheck.predict.protocol import Item, Result, Setup, Unit
-from soundcheck.predict.supervised import Supervised
 
 RECORDED, JOINED = "recorded", "joined"  # a segment as it is; segments behind each other, for a duration
 TURNS = 40  # of a model, at most
@@ -110,7 +110,7 @@ class _Asked:
     ) -> None:
         self.found = Measured(setup.entry.name)
         self._inputs, self._left = inputs, seconds
-        self._process = Supervised(setup, cache, log)
+        self._process = ModelProcess(setup, cache, log)
         self._warm, self._lost, self._turns = False, 0, 0
 
     def done(self, seconds: float) -> float:
@@ -146,7 +146,7 @@ class _Asked:
 
     def end(self) -> None:
         """End the process."""
-        self._process.dismiss(wait=True)
+        self._process.end(politely=True)
 
     def _warm_up(self) -> None:
         result, _, _ = self._call(self._inputs[0].item)
@@ -168,19 +168,18 @@ class _Asked:
         """Ask once; gives the answer, whether it took too long, and the seconds with reading the sound."""
         came: list[Result] = []
         begin = time.monotonic()
-        answered = self._process.answer(Unit((item,)), came.extend)
+        outcome = self._process.answer(Unit((item,)), came.extend)
         for result in came:
             for kind, name, *signature in result.opened:
                 if kind == READ:
                     self.found.files[name] = int(signature[0])
-        loss = answered.loss
-        self._warm = loss is None
-        if loss is None:
-            return came[0], False, answered.seconds
+        self._warm = not outcome.problem
+        if self._warm:
+            return came[0], False, outcome.seconds
         self._lost += 1
         if self._lost == MOST_LOST:
-            self.found.stopped = f"its process was lost {MOST_LOST} times, the last time: {loss.problem}"
-        return Result("", problem=loss.problem), loss.late, time.monotonic() - begin
+            self.found.stopped = f"its process was lost {MOST_LOST} times, the last time: {outcome.problem}"
+        return Result("", problem=outcome.problem), outcome.late, time.monotonic() - begin
 
 
 @contextlib.contextmanager

@@ -31,8 +31,8 @@ from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, measur
 from soundcheck.efficiency.page import page
 from soundcheck.efficiency.sizes import named_bytes, parameters
 from soundcheck.models.base import LookUpModel
+from soundcheck.predict.executor import Log
 from soundcheck.predict.protocol import Setup
-from soundcheck.predict.supervised import Log
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output

@@ -10,7 +10,6 @@ Conventions
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -18,10 +17,10 @@ from soundcheck import __version__
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.escaping import quoted
-from soundcheck.predict.database import NAME
+from soundcheck.predict.engine import needed_keys
 from soundcheck.predict.protocol import Result
-from soundcheck.predict.shared_answers import Elsewhere, asked_keys, read_elsewhere, take_over
 from soundcheck.predict.shares import Share
+from soundcheck.predict.store import NAME, Store
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import questions
@@ -156,8 +155,11 @@ class Shards:
         for entry in listening(material):
             found[entry.name] = self._answers(problems, entry, material, output)
         problems.raise_if_any()
-        for name, answers in found.items():
-            take_over(answers, output.cache, material.fingerprints[name], material.suite.root)
+        for name, caches in found.items():
+            store = Store(output.cache, material.fingerprints[name], material.suite.root)
+            for cache in caches:
+                store.merge(cache / NAME)
+            store.close()
         return {
             name: [
                 Result(one.key, drawn=one.drawn, problem=one.problem, fault=one.fault)
@@ -169,26 +171,27 @@ class Shards:
 
     def _answers(
         self, problems: Problems, entry: ModelEntry, material: Material, output: Output
-    ) -> Elsewhere:
-        """Collect the answers of a model, and make sure that each shard has all of its own."""
-        needed = asked_keys(questions(entry, material, output, material.corpora))
-        root = material.suite.root
-        found: dict[Path, Elsewhere] = {}
+    ) -> list[Path]:
+        """Name the caches with the answers of a model, and make sure that each shard has all of its own."""
+        needed = needed_keys(questions(entry, material, output, material.corpora))
+        found: dict[Path, tuple[set[str], list[str]]] = {}
         for share, (folder, shard) in self._found.items():
-            known = Elsewhere()
+            known, changed = {one.key for one in shard.models[entry.name].failures}, []
             for cache in _caches(folder, output):
                 if cache not in found:
-                    found[cache] = read_elsewhere(cache, material.fingerprints[entry.name], root)
-                known = known.joined(found[cache])
-            failed = {one.key for one in shard.models[entry.name].failures}
-            missing = sum(key in share and key not in failed for key in needed - known.entries.keys())
+                    store = Store(cache, material.fingerprints[entry.name], material.suite.root)
+                    entries, others = store.elsewhere()
+                    found[cache] = set() if others else {*entries}, others
+                    store.close()
+                known |= found[cache][0]
+                changed += found[cache][1]
+            missing = sum(key in share for key in needed - known)
             if missing:
                 what = f"{missing} inputs of {quoted(entry.name)} have no answer in its cache"
-                if known.outdated:
-                    what += f" that rests on the files that are here ({', '.join(known.outdated[:3])})"
+                if changed:
+                    what += f" that rests on the files that are here ({', '.join(sorted({*changed})[:3])})"
                 problems.add(f"shard {share} in {folder}", what, _AGAIN)
-        others = [answers for cache, answers in found.items() if cache != output.cache]
-        return functools.reduce(Elsewhere.joined, others, Elsewhere())
+        return [cache for cache in found if cache != output.cache]
 
 
 def _caches(folder: Path, output: Output) -> list[Path]:

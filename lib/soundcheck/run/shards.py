@@ -17,11 +17,9 @@ from soundcheck import __version__
 from soundcheck.common import files
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK
 from soundcheck.common.json_file import JsonFile
+from soundcheck.predict.engine import predict_share
 from soundcheck.predict.protocol import BY_MODEL
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.shared_answers import (
-    answer_share,
-)
 from soundcheck.predict.shares import Share
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
@@ -140,7 +138,7 @@ def ask_shard(material: Material, output: Output, share: Share, *, jobs: int) ->
     models, lines = {}, []
     for entry in listening(material):
         asked = questions(entry, material, output, material.corpora)
-        report, failures = answer_share(asked, share, jobs=jobs)
+        report, failures = predict_share(asked, share, jobs=jobs)
         failed = tuple(Failure(one.key, one.problem, one.fault, one.drawn) for one in failures)
         models[entry.name] = ModelShard(report.code, report.inputs, report.failed + report.unusable, failed)
         lines.append(_told(entry.name, report))
