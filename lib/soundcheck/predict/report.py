@@ -154,9 +154,9 @@ def _joined(first: Any, second: Any) -> Any:
     if isinstance(first, tuple):
         return tuple(dict.fromkeys([*first, *second]))
     if isinstance(first, dict):
-        counted = all(isinstance(value, int) for value in (first | second).values())
-        summed = sorted((Counter(first) + Counter(second)).items())
-        return dict(summed) if counted else first | (second | first)
+        if not all(isinstance(value, int) for value in (first | second).values()):
+            return first | (second | first)
+        return dict(sorted((Counter(first) + Counter(second)).items()))
     return round(first + second, 3) if isinstance(first, float) else first + second
 
 
