@@ -29,8 +29,8 @@ class Opened(NamedTuple):
 
 def share_cache(suite: Suite) -> None:
     """Use the cache that a suite names, unless the environment names one."""
-    if suite.cache is not None:
-        os.environ.setdefault(CACHE_VARIABLE, str(suite.cache))
+    if suite.cache is not None and not os.environ.get(CACHE_VARIABLE):
+        os.environ[CACHE_VARIABLE] = str(suite.cache)
 
 
 @contextlib.contextmanager

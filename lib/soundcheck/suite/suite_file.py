@@ -94,17 +94,6 @@ _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds", "matters"),
     *("tests", "accepted", "groups", "adjust", "measured", "card", "history", "cache", "synonyms"),
     "entities",
-        "tests",
-        "accepted",
-        "groups",
-        "adjust",
-        "measured",
-        "card",
-        "history",
-        "cache",
-        "synonyms",
-        "entities",
-    ),
 )
 
 
