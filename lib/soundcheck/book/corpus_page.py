@@ -119,7 +119,7 @@ def _examples(corpus: Corpus, media: MediaStore) -> Html:
     shown = []
     for segment in corpus.segments.iloc[step // 2 :: step].head(EXAMPLES).to_dict("records"):
         signal = audio.read(corpus.root / segment["file"], segment["start"], segment["end"])
-        about = [segment.get(name) for name in ("speaker", "sex", "language", "emotion", "transcript")]
-        caption = ", ".join(str(text) for text in about if isinstance(text, str) and text)
+        about = (segment.get(name) for name in ("speaker", "sex", "language", "emotion", "transcript"))
+        caption = ", ".join(text for text in about if isinstance(text, str) and text)
         shown.append(player(media, signal, audio.SAMPLING_RATE, segment["file"], caption=caption))
     return row(shown)

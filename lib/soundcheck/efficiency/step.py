@@ -31,8 +31,8 @@ from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, measur
 from soundcheck.efficiency.page import page
 from soundcheck.efficiency.sizes import named_bytes, parameters
 from soundcheck.models.base import LookUpModel
+from soundcheck.predict.executor import Log
 from soundcheck.predict.protocol import Setup
-from soundcheck.predict.supervised import Log
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
@@ -57,24 +57,7 @@ class Kept(JsonFile):
 def measure_run(
     material: Material, output: Output, figures: Sequence[KeyFigure], *, seconds: float, day: datetime.date
 ) -> list[str]:
-    """Measure the models that a run has asked, unless that has been done.
-
-    Parameters
-    ----------
-    material, output
-        Of the run.
-    figures
-        How good its models are.
-    seconds
-        That each model may take for calls after the first one.
-    day
-        Today.
-
-    Returns
-    -------
-    list of str
-        What came out, for the terminal.
-    """
+    """Measure the models that a run has asked, unless that has been done."""
     place = output.folder / f"{NAME}.json"
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
         inputs = {

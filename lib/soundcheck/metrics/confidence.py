@@ -232,7 +232,7 @@ class _RiskArea(_OfBlocks):
                 found[number] = ratio(found[number], ratio(wrong[-1], total[-1]))
         return found
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray]:
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Add a row: its own error, which counts at all coverages beyond its own, and the place of others."""
         n, wrong, found = len(self._wrong), self._wrong, np.zeros((len(self._rows), 1))
         if not wrong.any():

@@ -277,13 +277,20 @@ class TrialStatistic(Weighted):
         """Compute the values of each replicate, ``(replicates, m)``, or ``(replicates,)`` if one."""
         raise NotImplementedError
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Add up the influence of the trials of each recording; see :class:`.weighted.Weighted`."""
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
+        """Add up the influence of the trials of each recording, or speaker; see :class:`.weighted.Weighted`.
+
+        A trial counts with both of its recordings, but once with a speaker who is compared with herself.
+        """
         trials = self._sorted
         if trials.recordings is None:
             return None
+        sides, owners = trials.recordings, trials.owners
+        if of_speakers:
+            sides, owners = (trials.first, trials.second), np.arange(trials.speakers)
+            owners = np.where(np.isin(owners, trials.owners), owners, -1)
         if self._one_kind():
-            return np.full((len(trials.owners), len(self.labels)), np.nan), trials.owners
+            return np.full((len(owners), len(self.labels)), np.nan), owners
         losses = self._losses()
         if losses is None:
             return None
@@ -291,8 +298,8 @@ class TrialStatistic(Weighted):
         for kind, factor in zip((True, False), factors, strict=True):
             rows = np.flatnonzero(trials.target == kind)
             own[rows] = factor * (own[rows] - own[rows].mean()) / len(rows)
-        sums = sum(np.bincount(side, own, minlength=len(trials.owners)) for side in trials.recordings)
-        return sums[:, np.newaxis], trials.owners
+        sums = sum(np.bincount(side, own, minlength=len(owners))[: len(owners)] for side in sides)
+        return sums[:, np.newaxis], owners
 
     def _losses(self) -> tuple[np.ndarray, tuple[float, float]] | None:
         """Write the value as factors times the mean loss of targets and of others, in the order of scores.

@@ -37,11 +37,12 @@ class Weighted(abc.ABC):
         - Returns float64 ``(replicates, m)``; NaN where undefined.
         """
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
         """Give the change of each value, linearised, when one more copy of a recording is added.
 
         Returns float64 ``(R, m)``, and the speaker of each recording, whole numbers ``(R,)``, -1 if it takes
         no part. ``None`` where this has no meaning (ranks of speakers) or recordings are not known.
+        With ``of_speakers`` the rows of a speaker add up to the change when that speaker is added once more.
         """
         return None
 
@@ -54,9 +55,9 @@ class Weighted(abc.ABC):
         return None
 
 
-def _influences(parts: Sequence[Weighted]) -> tuple[np.ndarray, np.ndarray] | None:
+def _influences(parts: Sequence[Weighted], of_speakers: bool) -> tuple[np.ndarray, np.ndarray] | None:
     """Put the influence values of statistics over the same recordings side by side."""
-    found = [part.influence() for part in parts]
+    found = [part.influence(of_speakers=of_speakers) for part in parts]
     if any(own is None for own in found):
         return None
     values, speakers = zip(*found, strict=True)
@@ -85,8 +86,8 @@ class _Difference(Weighted):
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         return self._a.evaluate(weights) - self._b.evaluate(weights)
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
-        both = _influences([self._a, self._b])
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
+        both = _influences([self._a, self._b], of_speakers)
         return both and (np.subtract(*np.split(both[0], 2, axis=1)), both[1])
 
 
@@ -115,8 +116,8 @@ class _Sides(_Difference):
         one, other = self._a.evaluate(weights), self._b.evaluate(weights)
         return np.concatenate([one, other, one - other], axis=1)
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
-        both = _influences([self._a, self._b])
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
+        both = _influences([self._a, self._b], of_speakers)
         if both is None:
             return None
         one, other = np.split(both[0], 2, axis=1)
@@ -167,8 +168,8 @@ class _Sums(Weighted):
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         return self._added(np.concatenate([part.evaluate(weights) for part in self._parts], axis=1))
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
-        parts = _influences(self._parts)
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
+        parts = _influences(self._parts, of_speakers)
         return parts and (self._added(parts[0]), parts[1])
 
 
@@ -201,9 +202,9 @@ class Remembered(Weighted):
         """Count the blocks of each value."""
         return self._statistic.blocks()
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
         """Give the influence values of recordings."""
-        return self._statistic.influence()
+        return self._statistic.influence(of_speakers=of_speakers)
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Compute the values of replicates, or give those that are known for the same weights."""

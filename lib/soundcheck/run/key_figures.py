@@ -46,7 +46,7 @@ from soundcheck.run.made_of import made_of
 from soundcheck.run.planning import tasks_of
 from soundcheck.statistics.bootstrap import Resampled, resample_all
 from soundcheck.statistics.evidence import FREE, Scale
-from soundcheck.statistics.fixed_speakers import fixed_speakers, sample_interval
+from soundcheck.statistics.fixed_speakers import fixed_speakers
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.measures import named
@@ -177,7 +177,7 @@ class _Figures:
         scale = _SCALES.get(measure, _SHARE)
         (low,), (high,) = found.interval(self._suite.interval, scale=scale)
         fixed = fixed_speakers(statistic, self._view.block_codes())
-        here = sample_interval(found.value[0], fixed.error[0], fixed.freedom[0], scale)
+        here = fixed.value(0, found.value[0], scale).interval()
         blocks = int(found.blocks[0])
         if standing is None:
             standing = compared(low, high, guessing, blocks, more_is_better=measure in _MORE_IS_BETTER)

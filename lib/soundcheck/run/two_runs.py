@@ -59,15 +59,9 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class ModelTwice:
-    """A model of two runs.
+    """A model of two runs."""
 
-    Parameters
-    ----------
-    before, after
-        Its name in each of them.
-    """
-
-    before: str
+    before: str  # its name in each of them
     after: str
 
     @property
