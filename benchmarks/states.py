@@ -43,7 +43,7 @@ from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import OTHERS, Verdict
 from soundcheck.statistics.bootstrap import resample_all
 from soundcheck.statistics.false_discovery import adjusted_p_values
-from soundcheck.statistics.fixed_speakers import fixed_speakers, sample_p_value
+from soundcheck.statistics.fixed_speakers import fixed_speakers
 from soundcheck.statistics.paired import paired_p_value
 from soundcheck.suite import thresholds
 
@@ -129,10 +129,7 @@ def equal(speakers: int) -> Callable[[np.random.Generator], Row]:
         found = resample_all(all_of_them, subset.blocks)
         new = [paired_p_value(own.replicates[:, 0], own.value[0], int(own.blocks[0])) for own in found]
         fixed = [fixed_speakers(statistic, subset.blocks) for statistic in all_of_them]
-        here = [
-            sample_p_value(own.value[0], 0.0, these.error[0], these.freedom[0])
-            for own, these in zip(found, fixed, strict=True)
-        ]
+        here = [these.value(0, own.value[0]).p_value(0.0) for own, these in zip(found, fixed, strict=True)]
         return {"new": differs(new), "sample": differs(here)}
 
     return book

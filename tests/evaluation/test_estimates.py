@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from soundcheck.evaluation.estimates import estimate_rows, scale_within
 from soundcheck.metrics.change import unchanged
@@ -12,7 +13,8 @@ from soundcheck.metrics.regression import concordance_cc
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.results.estimates import Estimate, collected
 from soundcheck.statistics.bootstrap import resample
-from soundcheck.statistics.fixed_speakers import fixed_speakers, share_on_limit
+from soundcheck.statistics.evidence import Scale
+from soundcheck.statistics.fixed_speakers import fixed_speakers, value_ends
 from soundcheck.suite.measures import info_of
 
 FEW = "interval withheld: all of {} speakers at {}, 20 needed"
@@ -53,14 +55,19 @@ def words(errors):
     return lambda n: word_error_rate(np.full(n, 5.0), np.full(n, errors))
 
 
+def on_limit(recordings, value):
+    """Give the interval of a share of 0 or 1."""
+    return value_ends(value, 0.0, Scale(0, 1), recordings)(t.ppf(0.975, recordings - 1))
+
+
 # measure, statistic of 8 recordings a speaker, speakers, condition -> why not for new speakers, for these
 @pytest.mark.parametrize(
     ("measure", "make", "speakers", "condition", "why", "these"),
     [
-        ("recall", all_right, 12, "", FEW.format(12, 1), share_on_limit(96, 1.0)),
-        ("recall", all_right, 30, "", "", share_on_limit(240, 1.0)),
-        ("recall", all_wrong, 12, "", FEW.format(12, 0), share_on_limit(96, 0.0)),
-        ("unchanged_predictions", same, 12, "Clip", FEW.format(12, 1), share_on_limit(96, 1.0)),
+        ("recall", all_right, 12, "", FEW.format(12, 1), on_limit(96, 1.0)),
+        ("recall", all_right, 30, "", "", on_limit(240, 1.0)),
+        ("recall", all_wrong, 12, "", FEW.format(12, 0), on_limit(96, 0.0)),
+        ("unchanged_predictions", same, 12, "Clip", FEW.format(12, 1), on_limit(96, 1.0)),
         ("unchanged_predictions", same, 30, "", NOTHING, None),  # with themselves
         ("word_error_rate", words(0.0), 12, "", FEW.format(12, 0), None),
         ("word_error_rate", words(1.0), 12, "", NOTHING, None),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.calibration import cllr
@@ -20,13 +21,7 @@ from soundcheck.metrics.verification import (
 from soundcheck.metrics.weighted import weighted_difference, weighted_sums
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.statistics.evidence import Scale
-from soundcheck.statistics.fixed_speakers import (
-    fixed_speakers,
-    sample_interval,
-    sample_p_value,
-    share_on_limit,
-    share_p_value,
-)
+from soundcheck.statistics.fixed_speakers import ForThese, difference_ends, fixed_speakers, value_ends
 
 N = 60
 rng = np.random.default_rng(3)
@@ -162,36 +157,58 @@ def test_what_has_no_errors_has_none():
     ):
         assert np.isnan(found.error).all() and np.isnan(found.freedom).all()
     same = fixed_speakers(mean_value(np.full(9, 0.3)), np.arange(9) // 3)
-    assert same.error[0] == 0 and np.isnan(sample_interval(0.3, 0.0, same.freedom[0])).all()
-    assert np.isnan(sample_p_value(0.3, 0.2, 0.0, np.nan))
+    known = same.value(0, 0.3)
+    assert same.error[0] == 0 and np.isnan(known.interval()).all() and np.isnan(known.p_value(0.2))
 
 
-@pytest.mark.parametrize("scale", [Scale(), Scale(0.0, 1.0), Scale(0.0)])
-def test_intervals_and_p_values_agree(scale):
-    low, high = sample_interval(0.2, 0.05, 12.0, scale)
+SCALES = [Scale(), Scale(0.0, 1.0), Scale(0.0), Scale(-1.0, 1.0)]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("difference", [False, True])
+def test_intervals_and_p_values_agree(scale, difference):
+    ends = value_ends(0.2, 0.05, scale)
+    if difference:
+        ends = difference_ends((0.4, 0.2), (0.05, 0.04, 0.055), scale)
+    known = ForThese(ends, 12.0)
+    low, high = known.interval()
     assert 0 < low < 0.2 < high < 1
     for end, side in ((low, "greater"), (high, "less")):
-        assert sample_p_value(0.2, end, 0.05, 12.0, scale) == pytest.approx(0.05)
-        assert sample_p_value(0.2, end, 0.05, 12.0, scale, side) == pytest.approx(0.025)
+        assert known.p_value(end) == pytest.approx(0.05)
+        assert known.p_value(end, side) == pytest.approx(0.025)
+    assert known.p_value(0.2) == pytest.approx(1)
 
 
-def test_shares_on_their_limits():
-    assert share_on_limit(292, 1.0) == (pytest.approx(0.025 ** (1 / 292)), 1.0)
-    assert share_on_limit(20, 0.0) == (0.0, pytest.approx(1 - 0.025 ** (1 / 20)))
-    assert np.isnan(share_on_limit(0, 1.0)).all()
+def test_intervals_of_independent_recordings_are_those_of_wilson_and_newcombe():
+    """Newcombe (1998), the example of his table II: 56 of 70 against 48 of 80."""
+
+    def score(right: int, n: int) -> tuple[float, float]:
+        return value_ends(right / n, np.sqrt(right * (n - right) / n**3), Scale(0, 1))(1.959964)
+
+    expected = stats.binomtest(56, 70).proportion_ci(0.95, "wilson")
+    assert score(56, 70) == pytest.approx((expected.low, expected.high))
+    errors = [np.sqrt(p * (1 - p) / n) for p, n in ((0.8, 70), (0.6, 80))]
+    ends = difference_ends((0.8, 0.6), (*errors, np.hypot(*errors)), Scale(0, 1))
+    assert ends(1.959964) == pytest.approx((0.0524, 0.3339), abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("value", "threshold", "side", "expected"),
-    [
-        (0.0, 0.8, "less", 0.2**9),
-        (1.0, 0.3, "greater", 0.3**9),
-        (1.0, 0.8, "less", 1.0),
-        (0.0, 0.3, "greater", 1.0),
-    ],
-)
-def test_p_values_of_shares_on_their_limits_are_binomial(value, threshold, side, expected):
-    assert share_p_value(9, value, threshold, side) == pytest.approx(expected)
+def test_sides_that_share_recordings_have_the_error_of_their_difference():
+    low, high = difference_ends((0.5, 0.3), (0.05, 0.05, 0.01))(2.0)
+    assert (low, high) == (pytest.approx(0.18), pytest.approx(0.22))
+
+
+@pytest.mark.parametrize(("value", "n"), [(1.0, 292), (0.0, 20)])
+def test_shares_on_their_limits(value, n):
+    expected = stats.binomtest(round(value * n), n).proportion_ci(0.95, "wilson")
+    assert value_ends(value, 0.0, Scale(0, 1), n)(1.959964) == pytest.approx((expected.low, expected.high))
+    other = value_ends(value, 0.0, Scale(0, 1), 0)(2.0)
+    assert other == (value, value)  # of no recordings nothing is known
+
+
+def test_a_side_on_its_limit_leaves_room():
+    sides = (1.0, 0.8), (0.0, 0.05, 0.05)
+    (low, high), (least, most) = (difference_ends(*sides, Scale(0, 1), n)(2.0) for n in ((40, 60), (4, 60)))
+    assert least < low < 0.2 < high and high == most  # above there is no room
 
 
 @pytest.mark.parametrize("recordings", [240, 6000])  # as many rows, or a sketch of them

@@ -28,6 +28,7 @@ from soundcheck.results.record import Provenance, RunRecord
 from soundcheck.results.schema import columns_of
 from soundcheck.results.table import read_results
 from soundcheck.results.verdict import KEY, RESULTS
+from soundcheck.run.options import RunOptions
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
@@ -58,8 +59,8 @@ def again(
         new, records, notes = [], [], []
         for number, (models, families) in enumerate(_runs(pairs, frame, suite)):
             out = Path(name) / f"run {number}"
-            options = {"jobs": jobs, "no_code": no_code, "book": False, "kept": False}
-            done = pipeline.run(suite_file, out, models=models, families=families, **options)
+            part = {"models": tuple(models), "families": tuple(families), "book": False, "keep": False}
+            done = pipeline.run(RunOptions(suite=suite_file, out=out, jobs=jobs, no_code=no_code, **part))
             if done.exit_code != EXIT_OK:
                 notes += [line for line in done.summary.splitlines() if "failed" in line or "gave no" in line]
             new.append(read_results(out / "results.csv"))

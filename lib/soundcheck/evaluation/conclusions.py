@@ -27,20 +27,14 @@ from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import additive
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import ONE_CLASS
-from soundcheck.metrics.combinators import difference, restrict, sides
-from soundcheck.metrics.weighted import Weighted, weighted_difference, weighted_sides
+from soundcheck.metrics.combinators import restrict, sides
+from soundcheck.metrics.weighted import Weighted, weighted_sides
 from soundcheck.results.states import NO_REFERENCE, NO_SPEAKERS, REFERENCE
 from soundcheck.results.verdict import OTHERS, SHOWN, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale
-from soundcheck.statistics.fixed_speakers import (
-    FixedSpeakers,
-    fixed_speakers,
-    sample_interval,
-    sample_p_value,
-    share_p_value,
-)
+from soundcheck.statistics.fixed_speakers import FixedSpeakers, ForThese, fixed_speakers
 from soundcheck.statistics.intervals import certainty, interval
 from soundcheck.statistics.paired import paired_p_value
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
@@ -167,10 +161,7 @@ def compared_sides(
     seed: int,
 ) -> Gaps:
     """Compute the differences of two statistics of the same segments, on some rows each."""
-    if isinstance(one, Statistic):
-        statistic, apart = sides(one, other), difference(one, other)
-    else:
-        statistic, apart = weighted_sides(one, other), weighted_difference(one, other)
+    statistic = sides(one, other) if isinstance(one, Statistic) else weighted_sides(one, other)
     found = resample(statistic, blocks_of)
     m = len(one.labels)
     blocks, least_p, permuted, sums = found.blocks[2 * m :], None, None, None
@@ -218,7 +209,7 @@ def compared_sides(
         p_values,
         least_p,
         np.full(m, np.nan),
-        fixed_speakers(apart, blocks_of),
+        fixed_speakers(statistic, blocks_of),
     )
 
 
@@ -274,12 +265,11 @@ def concluded_group(
     if shown and by_gap:
         why = verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)
         verdict, shown = dataclasses.replace(verdict, skipped=why), False
-    error, freedom = gaps.fixed.error[n], gaps.fixed.freedom[n]
     width = settings.measure.high - settings.measure.low
     low, high = np.clip((low, high), -width, width)
-    here = np.clip(sample_interval(gap, error, freedom), -width, width)
-    side = "greater" if one_sided(rule) else "two-sided"
-    p_here = sample_p_value(gap, 0.0, error, freedom, side=side)
+    known = difference_for_these(found, gaps.fixed, n, settings.measure)
+    here = np.clip(known.interval(), -width, width)
+    p_here = known.p_value(0.0, "greater" if one_sided(rule) else "two-sided")
     added = {
         "group_value": group,
         "others_value": others,
@@ -320,6 +310,13 @@ def concluded_group(
         added |= {"rule": rule, "threshold": absolute, "passed": passed, "certainty": sure}
         added["reference_passed"] = None if np.isnan(random) else bool(passes(rule, random, absolute))
     return dataclasses.replace(verdict, **added, skipped="; ".join(filter(None, remarks)))
+
+
+def difference_for_these(found: Resampled, fixed: FixedSpeakers, n: int, info: MeasureInfo) -> ForThese:
+    """Say what is known of difference ``n`` of two sides for these speakers."""
+    sides = [n, len(found.labels) // 3 + n]
+    recordings = found.segments[sides] if info.share else (0, 0)
+    return fixed.difference(n, tuple(found.value[sides]), Scale(info.low, info.high), tuple(recordings))
 
 
 def _no_reference(verdict: Verdict, gaps: Gaps) -> str:
@@ -390,14 +387,12 @@ def concluded_value(
             "bound": evidence.bound(rule, verdict.low, verdict.high),
             "p_value": _some(p_value),
         }
-    error, freedom = fixed.error[n], fixed.freedom[n]
-    here = for_these(found, fixed, n, scale, info)
+    known = for_these(found, fixed, n, scale, info)
+    here = info.within(value, *known.interval())
     if not np.isnan(here[0]):
-        side = "less" if rule == ABOVE or (rule == WITHIN and value < 0) else "greater"
-        if error > 0:
-            p_here = sample_p_value(value, nearest, error, freedom, scale, side)
-        else:
-            p_here = share_p_value(int(found.segments[n]), value, nearest, side)
+        p_here = known.p_value(
+            nearest, "less" if rule == ABOVE or (rule == WITHIN and value < 0) else "greater"
+        )
         added |= {
             "gap_low_sample": here[0] - nearest,
             "gap_high_sample": here[1] - nearest,
@@ -409,7 +404,9 @@ def concluded_value(
     return dataclasses.replace(verdict, **added)
 
 
-def above_chance(verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeakers, kind: str) -> Verdict:
+def above_chance(
+    verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeakers, kind: str, info: MeasureInfo
+) -> Verdict:
     """Judge a value without threshold, label ``n``, by what the same answers given at random would score."""
     m = len(found.labels) // 3
     place, chance = 2 * m + n, found.value[m + n]
@@ -420,9 +417,8 @@ def above_chance(verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeaker
     if not found.withheld[place]:
         low, high = interval(replicates, kind, blocks=blocks, value=gap)
         p_value = evidence.p_value(gap, replicates, blocks, ABOVE, 0.0)
-    error, freedom = fixed.error[place], fixed.freedom[place]
-    here = sample_interval(gap, error, freedom)
-    p_here = sample_p_value(gap, 0.0, error, freedom, side="less")
+    known = difference_for_these(found, fixed, n, info)
+    here, p_here = known.interval(), known.p_value(0.0, "less")
     passed = bool(passes(ABOVE, verdict.value, chance))
     why = verdict.skipped.replace(no_threshold(verdict.task), BY_CHANCE)
     return dataclasses.replace(

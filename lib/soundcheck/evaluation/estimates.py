@@ -17,8 +17,10 @@ from soundcheck.metrics.additive import round_significant
 from soundcheck.results.estimates import Estimate
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, Scale, withheld
-from soundcheck.statistics.fixed_speakers import FixedSpeakers, sample_interval, share_on_limit
+from soundcheck.statistics.fixed_speakers import FixedSpeakers, ForThese
 from soundcheck.suite.measures import UNCHANGED, MeasureInfo, info_of
+
+_SHARE = Scale(0.0, 1.0)
 
 
 def scale_within(info: MeasureInfo, found: Resampled) -> Scale:
@@ -31,14 +33,10 @@ def scale_within(info: MeasureInfo, found: Resampled) -> Scale:
     return Scale(info.low, info.high) if inside else FREE
 
 
-def for_these(
-    found: Resampled, fixed: FixedSpeakers, n: int, scale: Scale, info: MeasureInfo
-) -> tuple[float, float]:
-    """Give the interval of a value for these speakers; that of a share on its limit is of its recordings."""
-    value = found.value[n]
-    if info.share and fixed.error[n] == 0 and value in (0.0, 1.0):
-        return share_on_limit(int(found.segments[n]), value)
-    return info.within(value, *sample_interval(value, fixed.error[n], fixed.freedom[n], scale))
+def for_these(found: Resampled, fixed: FixedSpeakers, n: int, scale: Scale, info: MeasureInfo) -> ForThese:
+    """Say what is known of a value for these speakers; that of a share rests on its recordings."""
+    scale, recordings = (_SHARE, int(found.segments[n])) if info.share else (scale, 0)
+    return fixed.value(n, found.value[n], scale, recordings)
 
 
 def estimate_rows(
@@ -54,7 +52,7 @@ def estimate_rows(
     rows, info = [], info_of(about["measure"])
     for n, label in enumerate(found.labels):
         ends = info.within(found.value[n], bounds[0][n], bounds[1][n])
-        here = for_these(found, fixed, n, scale, info)
+        here = info.within(found.value[n], *for_these(found, fixed, n, scale, info).interval())
         if info.name == UNCHANGED and not about["condition"]:  # compared with themselves
             ends, here = (found.value[n],) * 2, (np.nan, np.nan)
         why = withheld(found.value[n], *ends, int(found.blocks[n]), scale)

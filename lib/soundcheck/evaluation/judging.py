@@ -306,7 +306,8 @@ class Judging:
                 above = sides(statistic, chance(subset, subset.predictions))
                 resampled = self.resample(above, subset.blocks), fixed_speakers(above, subset.blocks)
                 judged = [
-                    conclusions.above_chance(v, n, *resampled, self.interval) for n, v in enumerate(judged)
+                    conclusions.above_chance(v, n, *resampled, self.interval, info)
+                    for n, v in enumerate(judged)
                 ]
             self._keep_values(subset, definition, judged, found, fixed, scale, column)
         else:

@@ -16,18 +16,10 @@ from soundcheck.metrics.additive import Point, checked_point
 
 
 class Weighted(abc.ABC):
-    """A statistic whose replicates are computed from the weights of blocks.
+    """A statistic whose replicates are computed from the weights of blocks."""
 
-    Attributes
-    ----------
-    labels
-        Names of the ``m`` values.
-    n_blocks
-        Blocks to resample.
-    """
-
-    labels: tuple[str, ...]
-    n_blocks: int
+    labels: tuple[str, ...]  # names of the ``m`` values
+    n_blocks: int  # blocks to resample
 
     @abc.abstractmethod
     def point(self) -> Point:
@@ -41,25 +33,16 @@ class Weighted(abc.ABC):
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Compute the values of replicates.
 
-        Parameters
-        ----------
-        weights
-            Whole numbers ``(replicates, n_blocks)``: how often each block was drawn.
-
-        Returns
-        -------
-        numpy.ndarray
-            float64 ``(replicates, m)``; NaN where undefined.
+        - ``weights``: whole numbers ``(replicates, n_blocks)``: how often each block was drawn.
+        - Returns float64 ``(replicates, m)``; NaN where undefined.
         """
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
         """Give the change of each value, linearised, when one more copy of a recording is added.
 
-        Returns
-        -------
-        tuple of numpy.ndarray or None
-            float64 ``(R, m)``, and the speaker of each recording, whole numbers ``(R,)``, -1 if it takes no
-            part. ``None`` where this has no meaning (ranks of speakers) or recordings are not known.
+        Returns float64 ``(R, m)``, and the speaker of each recording, whole numbers ``(R,)``, -1 if it takes
+        no part. ``None`` where this has no meaning (ranks of speakers) or recordings are not known.
+        With ``of_speakers`` the rows of a speaker add up to the change when that speaker is added once more.
         """
         return None
 
@@ -72,9 +55,9 @@ class Weighted(abc.ABC):
         return None
 
 
-def _influences(parts: Sequence[Weighted]) -> tuple[np.ndarray, np.ndarray] | None:
+def _influences(parts: Sequence[Weighted], of_speakers: bool) -> tuple[np.ndarray, np.ndarray] | None:
     """Put the influence values of statistics over the same recordings side by side."""
-    found = [part.influence() for part in parts]
+    found = [part.influence(of_speakers=of_speakers) for part in parts]
     if any(own is None for own in found):
         return None
     values, speakers = zip(*found, strict=True)
@@ -103,8 +86,8 @@ class _Difference(Weighted):
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         return self._a.evaluate(weights) - self._b.evaluate(weights)
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
-        both = _influences([self._a, self._b])
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
+        both = _influences([self._a, self._b], of_speakers)
         return both and (np.subtract(*np.split(both[0], 2, axis=1)), both[1])
 
 
@@ -133,8 +116,8 @@ class _Sides(_Difference):
         one, other = self._a.evaluate(weights), self._b.evaluate(weights)
         return np.concatenate([one, other, one - other], axis=1)
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
-        both = _influences([self._a, self._b])
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
+        both = _influences([self._a, self._b], of_speakers)
         if both is None:
             return None
         one, other = np.split(both[0], 2, axis=1)
@@ -185,36 +168,23 @@ class _Sums(Weighted):
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         return self._added(np.concatenate([part.evaluate(weights) for part in self._parts], axis=1))
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
-        parts = _influences(self._parts)
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
+        parts = _influences(self._parts, of_speakers)
         return parts and (self._added(parts[0]), parts[1])
 
 
 def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weighted:
     """Add up: for each label the sum of factors times single values, on the same replicates.
 
-    Parameters
-    ----------
-    terms
-        Label -> factors other than 0 and statistics with one value, all over the same blocks. A statistic
-        that several sums use is computed once.
-
-    Raises
-    ------
-    ValueError
-        If a statistic has several values, or blocks differ.
+    - ``terms``: label -> factors other than 0 and statistics with one value, all over the same blocks. A
+      statistic that several sums use is computed once.
+    - Raises ValueError: if a statistic has several values, or blocks differ.
     """
     return _Sums(terms)
 
 
 class Remembered(Weighted):
-    """A statistic that several others are made of: its value and its last replicates are kept.
-
-    Parameters
-    ----------
-    statistic
-        What is computed.
-    """
+    """A statistic that several others are made of: its value and its last replicates are kept."""
 
     def __init__(self, statistic: Weighted) -> None:
         self.labels, self.n_blocks = statistic.labels, statistic.n_blocks
@@ -232,9 +202,9 @@ class Remembered(Weighted):
         """Count the blocks of each value."""
         return self._statistic.blocks()
 
-    def influence(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
         """Give the influence values of recordings."""
-        return self._statistic.influence()
+        return self._statistic.influence(of_speakers=of_speakers)
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Compute the values of replicates, or give those that are known for the same weights."""

@@ -33,27 +33,13 @@ _MOST_MISSING = 0.5
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class AdjustingCells:
-    """Cells of segments, or why there are none.
+    """Cells of segments, or why there are none."""
 
-    Parameters
-    ----------
-    codes
-        int64 ``(N,)``; the cell of each segment from 0, -1 for those that are left out.
-    n_cells
-        Number of cells that are kept.
-    counterpart
-        Share of the group's segments that lie in a cell that is kept, from 0 to 1.
-    cuts
-        Into how many quantile cells a column of numbers was cut.
-    reason
-        Why the sides cannot be compared; else ``""``.
-    """
-
-    codes: np.ndarray
-    n_cells: int
-    counterpart: float
-    cuts: int
-    reason: str = ""
+    codes: np.ndarray  # int64 `(N,)`; the cell of each segment from 0, -1 for those that are left out
+    n_cells: int  # number of cells that are kept
+    counterpart: float  # share of the group's segments that lie in a cell that is kept, from 0 to 1
+    cuts: int  # into how many quantile cells a column of numbers was cut
+    reason: str = ""  # why the sides cannot be compared; else `""`
 
 
 def cells_of(
@@ -63,25 +49,7 @@ def cells_of(
     blocks: np.ndarray,
     usable: np.ndarray,
 ) -> AdjustingCells:
-    """Put segments into cells in which a group can be compared with the others.
-
-    Parameters
-    ----------
-    columns
-        Name -> one or two arrays ``(N,)``: float with NaN for missing, or texts with ``None``.
-    group, others
-        Masks of the two sides, bool ``(N,)``.
-    blocks
-        Speaker of each segment, whole numbers from 0, ``(N,)``.
-    usable
-        Segments that the value rests on, bool ``(N,)``; others get no cell and do not count.
-
-    Returns
-    -------
-    AdjustingCells
-        Cells with speakers enough; with a ``reason`` and no cells if a column decides who is in the group, is
-        the same for all, is not known of more than half of a side, or if less than half of the group is left.
-    """
+    """Put segments into cells in which a group can be compared with the others."""
     sides = group & usable, others & usable
     for name, values in columns.items():
         if reason := _against(name, values, sides):

@@ -29,42 +29,22 @@ CELLS = 10  # of labels that are numbers
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Balanced:
-    """The segments that were drawn.
+    """The segments that were drawn."""
 
-    Parameters
-    ----------
-    rows
-        int64 ``(groups * segments_per_group,)``; row numbers of the input, ascending.
-    segments_per_group
-        Segments in each group.
-    wanted
-        The most that was asked for.
-    note
-        How many segments were not drawn, and why; ``""`` if all were.
-    """
-
-    rows: np.ndarray
-    segments_per_group: int
-    wanted: int
-    note: str
+    rows: np.ndarray  # int64 `(groups * segments_per_group,)`; row numbers of the input, ascending
+    segments_per_group: int  # segments in each group
+    wanted: int  # the most that was asked for
+    note: str  # how many segments were not drawn, and why; `""` if all were
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DrawnSpeakers:
-    """The speakers that were drawn.
+    """The speakers that were drawn."""
 
-    Parameters
-    ----------
-    rows
-        int64; row numbers of their segments, ascending.
-    counts
-        Group -> sex -> how many speakers were drawn, and how many there are.
-    unknown
-        Segments with a group whose speaker, or whose speaker's sex, is not among those to draw from.
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # int64; row numbers of their segments, ascending
+    # group -> sex -> how many speakers were drawn, and how many there are
     counts: dict[str, dict[str, tuple[int, int]]]
+    # segments with a group whose speaker, or whose speaker's sex, is not among those to draw from
     unknown: int
 
 
@@ -81,34 +61,6 @@ def balance(
 
     As many as the group with the fewest has in a cell; of these, if they are more than wanted in all cells
     together, the same proportion of each cell.
-
-    Parameters
-    ----------
-    truth
-        Labels, ``(N,)``: numbers or class names.
-    groups
-        Group of each segment, ``(N,)``; missing ones take no part.
-    wanted
-        The most segments of each group.
-    draws
-        A number in (0, 1) for each segment, ``(N,)``; small ones are drawn first.
-    kind
-        ``"regression"``: cells are those of :func:`label_cells`; ``"classification"``: a class is a cell.
-    blocks
-        Block of each segment, ``(N,)``, such as its speaker. Within a group and cell they give a segment each
-        in turn, so that as many blocks as possible are kept.
-    edges
-        Of ranges of numbers that are looked at one by one; no cell spans an edge.
-
-    Returns
-    -------
-    Balanced
-        No rows if there are fewer than two groups, or no cell of which all have segments.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ or the kind is unknown.
     """
     if kind not in (REGRESSION, CLASSIFICATION):
         raise ValueError(f"Labels are for {REGRESSION} or {CLASSIFICATION}, not {kind!r}.")
@@ -145,13 +97,6 @@ def label_cells(labels: Sequence[float], edges: Sequence[float] = ()) -> np.ndar
     """Cut labels into ten cells with about as many of them each, int64 ``(N,)``; numbers rise with labels.
 
     Equal labels are in the same cell. Of up to ten different labels each is a cell of its own.
-
-    Parameters
-    ----------
-    labels
-        Numbers, ``(N,)``.
-    edges
-        Labels at which cells are cut as well; an edge belongs to the lower cell.
 
     Examples
     --------
@@ -191,24 +136,7 @@ def _not_drawn(sizes: pd.Series, found: int, wanted: int, what: str) -> str:
 def at_most(
     groups: Sequence[object], segments_per_group: int, rng: np.random.Generator, order: Sequence[str]
 ) -> np.ndarray:
-    """Draw so many segments of each group that has more of them.
-
-    Parameters
-    ----------
-    groups
-        Group of each segment, ``(N,)``; segments without group are left out.
-    segments_per_group
-        Segments to keep of each group.
-    rng
-        Makes the draws.
-    order
-        A unique key for each segment.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64; kept rows, ascending.
-    """
+    """Draw so many segments of each group that has more of them."""
     groups, canonical = (
         np.asarray(groups, dtype=object),
         np.argsort(np.asarray(order, dtype=object), kind="stable"),
@@ -229,19 +157,7 @@ def draw_speakers(
     wanted: Mapping[str, int],
     draw: Callable[[list[str]], np.ndarray],
 ) -> DrawnSpeakers:
-    """Draw so many speakers of each sex from each group, all of them where there are fewer.
-
-    Parameters
-    ----------
-    groups, speakers, sexes
-        Of each segment, ``(N,)``; segments without group take no part. A speaker with segments of several
-        sexes has the most frequent one.
-    wanted
-        Sex -> how many speakers of it.
-    draw
-        Gives a number for each text; the speakers with the smallest ones are drawn. If the numbers depend on
-        nothing but the text, another speaker more or less changes one of those drawn at most.
-    """
+    """Draw so many speakers of each sex from each group, all of them where there are fewer."""
     table = pd.DataFrame({"group": groups, "speaker": speakers, "sex": sexes}, dtype=object)
     table = table.dropna(subset="group")
     known = table.dropna(subset="speaker").groupby(["group", "speaker"], sort=False)["sex"]

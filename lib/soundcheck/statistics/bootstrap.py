@@ -40,42 +40,21 @@ MISSING_WITHHELD = 0.1  # proportion of replicates without a value above which t
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Resampled:
-    """Values of a statistic with their replicates; arrays and tuples have one entry a label, ``m`` in all.
+    """Values of a statistic with their replicates; arrays and tuples have one entry a label, ``m`` in all."""
 
-    Parameters
-    ----------
-    labels
-        Names of the values.
-    value
-        float64; settled to 12 digits, NaN exactly where ``reasons`` has a text.
-    replicates
-        float64 ``(replicates, m)``, settled; NaN where undefined. No rows if there is a single block.
-    segments
-        int64; segments that each value rests on.
-    blocks
-        int64; blocks with such segments.
-    reasons
-        Why there is no value, else ``""``.
-    notes
-        What a reader of the value must know, else ``""``.
-    withheld
-        Why there is no interval although there is a value, else ``""``.
-    of_blocks
-        Computes the value of each block by itself, float64 ``(blocks, m)``; ``None`` if that has no meaning.
-    by_chance
-        How often values of at least 0 would be as large if nothing were wrong, see
-        :meth:`soundcheck.metrics.weighted.Weighted.by_chance`; ``None`` if values are not of this kind.
-    """
-
-    labels: tuple[str, ...]
-    value: np.ndarray
+    labels: tuple[str, ...]  # names of the values
+    value: np.ndarray  # float64; settled to 12 digits, NaN exactly where `reasons` has a text
+    # float64 `(replicates, m)`, settled; NaN where undefined. No rows if there is a single block
     replicates: np.ndarray
-    segments: np.ndarray
-    blocks: np.ndarray
-    reasons: tuple[str, ...]
-    notes: tuple[str, ...]
-    withheld: tuple[str, ...]
+    segments: np.ndarray  # int64; segments that each value rests on
+    blocks: np.ndarray  # int64; blocks with such segments
+    reasons: tuple[str, ...]  # why there is no value, else `""`
+    notes: tuple[str, ...]  # what a reader of the value must know, else `""`
+    withheld: tuple[str, ...]  # why there is no interval although there is a value, else `""`
+    # computes the value of each block by itself, float64 `(blocks, m)`; `None` if that has no meaning
     of_blocks: Callable[[], np.ndarray] | None = None
+    # how often values of at least 0 would be as large if nothing were wrong, see
+    # :meth:`soundcheck.metrics.weighted.Weighted.by_chance`; `None` if values are not of this kind
     by_chance: np.ndarray | None = None
 
     @property
@@ -86,17 +65,7 @@ class Resampled:
     def interval(
         self, kind: str = "percentile", level: float = LEVEL, scale: Scale = FREE
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Give the bounds of each value, two float64 ``(m,)``; NaN where there is none.
-
-        Parameters
-        ----------
-        kind
-            See :func:`interval`.
-        level
-            Probability, 0.95 for a 95 % interval.
-        scale
-            Where values may lie; matters for ``"t"`` only.
-        """
+        """Give the bounds of each value, two float64 ``(m,)``; NaN where there is none."""
         bounds = np.full((2, len(self.labels)), np.nan)
         for n in range(len(self.labels)):
             if not (self.reasons[n] or self.withheld[n]):
@@ -146,27 +115,7 @@ def resample(
     seed: int = 0,
     noun: str = "block",
 ) -> Resampled:
-    """Compute a statistic and its bootstrap replicates.
-
-    Parameters
-    ----------
-    statistic
-        The statistic, over ``N`` segments.
-    blocks
-        Block of each segment, whole numbers from 0, ``(N,)``; see :func:`block_codes`. Statistics of ranks
-        and trials bring their own blocks, and this is not looked at.
-    replicates
-        Number of replicates.
-    seed
-        The suite's seed.
-    noun
-        What a block is.
-
-    Returns
-    -------
-    Resampled
-        Values, replicates, counts, and the reasons for what is missing.
-    """
+    """Compute a statistic and its bootstrap replicates."""
     return resample_all([statistic], blocks, replicates, seed, noun)[0]
 
 
@@ -181,18 +130,6 @@ def resample_all(
 
     Weights are drawn once, sums that statistics share (:func:`soundcheck.metrics.regression.correlations`,
     a group against all) are added up once, and all replicates come from one matrix product.
-
-    Parameters
-    ----------
-    statistics
-        The statistics, each over ``N`` segments.
-    blocks, replicates, seed, noun
-        See :func:`resample`.
-
-    Returns
-    -------
-    list of Resampled
-        One for each statistic.
     """
     found: dict[int, Resampled] = {}
     additive: dict[int, Statistic] = {}

@@ -28,30 +28,15 @@ FINENESS = 8  # places between two levels at which bounds are computed
 
 @dataclasses.dataclass(frozen=True)
 class Crossing:
-    """Where a limit is reached, as places of levels; see the conventions of this module.
+    """Where a limit is reached, as places of levels; see the conventions of this module."""
 
-    Parameters
-    ----------
-    place
-        The crossing; NaN if it is unknown.
-    low, high
-        Its 95 % interval, the milder end first; NaN if it is withheld.
-    """
-
-    place: float
-    low: float
+    place: float  # the crossing; NaN if it is unknown
+    low: float  # its 95 % interval, the milder end first; NaN if it is withheld
     high: float
 
 
 def first_reached(excess: np.ndarray, places: np.ndarray) -> float:
     """Find the first place at which an excess reaches 0, linearly interpolated.
-
-    Parameters
-    ----------
-    excess
-        float64 ``(P,)``; NaN anywhere makes the answer unknown.
-    places
-        float64 ``(P,)``, rising.
 
     Examples
     --------
@@ -72,15 +57,7 @@ def first_reached(excess: np.ndarray, places: np.ndarray) -> float:
 
 
 def crossing(found: Resampled, kind: str = "t") -> Crossing:
-    """Find where an excess reaches 0.
-
-    Parameters
-    ----------
-    found
-        The excess at each level, from mild to severe, on shared replicates.
-    kind
-        Of interval, see :func:`soundcheck.statistics.intervals.interval`.
-    """
+    """Find where an excess reaches 0."""
     levels = np.arange(len(found.value), dtype=np.float64)
     place = first_reached(found.value, levels)
     if np.isnan(place) or any(found.withheld) or not len(found.replicates):

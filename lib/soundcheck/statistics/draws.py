@@ -24,23 +24,7 @@ _SUMS_AT_ONCE = 2**24  # sums of replicates that are held at a time, 128 MB
 
 
 def block_codes(names: Sequence[object]) -> tuple[np.ndarray, int]:
-    """Give each block a number, in the order of the sorted names.
-
-    Parameters
-    ----------
-    names
-        Name of each segment's block, ``(N,)``, texts or numbers.
-
-    Returns
-    -------
-    tuple of numpy.ndarray and int
-        Block of each segment from 0, int64 ``(N,)``; number of blocks.
-
-    Raises
-    ------
-    ValueError
-        If a segment has no block. Who prepares the segments decides whether it is left out.
-    """
+    """Give each block a number, in the order of the sorted names."""
     codes, found = pd.factorize(pd.Series(names), use_na_sentinel=True)
     if (codes < 0).any():
         raise ValueError(f"{int((codes < 0).sum())} of {len(codes)} segments have no block.")
@@ -51,23 +35,6 @@ def block_codes(names: Sequence[object]) -> tuple[np.ndarray, int]:
 
 def blocks_of(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Give each row of a segment table its block: a combination of the values of some columns.
-
-    Parameters
-    ----------
-    table
-        The segment table.
-    columns
-        Columns whose values are resampled together. Where one of them is not there, each file is a block.
-
-    Returns
-    -------
-    numpy.ndarray
-        Numbers from 0, int64 ``(N,)``, in the order of the names, those of the first column first.
-
-    Raises
-    ------
-    ValueError
-        If a row has no value in one of the columns.
 
     Examples
     --------
@@ -88,22 +55,7 @@ def every_segment(n: int) -> np.ndarray:
 
 
 def weights(n_blocks: int, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
-    """Draw how often each block is in each replicate.
-
-    Parameters
-    ----------
-    n_blocks
-        Number of blocks.
-    replicates
-        Number of replicates.
-    seed
-        The suite's seed.
-
-    Returns
-    -------
-    numpy.ndarray
-        uint16 ``(replicates, n_blocks)``, read-only; rows are multinomial and sum to ``n_blocks``.
-    """
+    """Draw how often each block is in each replicate."""
     if replicates * n_blocks <= _CACHED_WEIGHTS:
         return _kept_weights(n_blocks, replicates, seed)
     return _draw(_draws(n_blocks, seed), n_blocks, replicates)

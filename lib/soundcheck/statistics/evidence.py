@@ -33,19 +33,12 @@ _LEVEL = 0.95
 
 @dataclasses.dataclass(frozen=True)
 class Scale:
-    """Where values of a statistic may lie.
+    """Where values of a statistic may lie."""
 
-    Parameters
-    ----------
-    low, high
-        Limits; infinite if there is none. Differences have none that matters.
-    all_wrong
-        What one that does everything wrong scores where there is no upper end: 1 for errors by what there
-        was, 150 for words a minute.
-    """
-
-    low: float = -np.inf
+    low: float = -np.inf  # limits; infinite if there is none. Differences have none that matters
     high: float = np.inf
+    # what one that does everything wrong scores where there is no upper end: 1 for errors by what there was,
+    # 150 for words a minute
     all_wrong: float = 1.0
 
     def free(self, values: np.ndarray | float) -> np.ndarray:
@@ -122,28 +115,6 @@ def t_interval(
 ) -> tuple[float, float]:
     """Compute the t interval of a value.
 
-    Parameters
-    ----------
-    value
-        The value.
-    replicates
-        float64 ``(replicates,)``; undefined ones (NaN) are left out.
-    blocks
-        Number of blocks that the value rests on.
-    scale
-        Where values may lie.
-    of_blocks
-        The value of each block by itself, ``(blocks,)``, NaN where undefined. If over a tenth of the
-        replicates lie on a limit, the interval is that of Clopper and Pearson for the proportion of blocks
-        that reach it; without ``of_blocks`` all but one do, or all if the value lies there.
-    level
-        Probability, 0.95 for a 95 % interval.
-
-    Returns
-    -------
-    tuple of float
-        Low and high; NaN below two blocks or two defined replicates.
-
     Examples
     --------
     >>> low, high = t_interval(1.0, np.ones(1000), 10, Scale(0, 1))
@@ -193,20 +164,7 @@ def p_value(
     scale: Scale = FREE,
     of_blocks: np.ndarray | None = None,
 ) -> float:
-    """Compute how likely it is to fail by so much if the true value just passes, by Student's t.
-
-    Parameters
-    ----------
-    value, replicates, blocks, scale, of_blocks
-        See :func:`t_interval`.
-    rule, threshold
-        See :func:`soundcheck.statistics.rules.passes`.
-
-    Returns
-    -------
-    float
-        From 0 to 1, below a half for failures; NaN if there is no interval.
-    """
+    """Compute how likely it is to fail by so much if the true value just passes, by Student's t."""
     replicates = replicates[~np.isnan(replicates)]
     if len(replicates) < 2 or blocks < 2:
         return np.nan
@@ -231,18 +189,6 @@ def p_value(
 
 def evidence(rule: str, low: float, high: float, threshold: float) -> str:
     """Say what an interval says: all of it passes, all of it fails, or neither.
-
-    Parameters
-    ----------
-    rule, threshold
-        See :func:`soundcheck.statistics.rules.passes`.
-    low, high
-        Bounds of the interval; NaN if there is none.
-
-    Returns
-    -------
-    str
-        :data:`CLEAR_PASS`, :data:`CLEAR_FAIL`, :data:`OPEN` or :data:`NO_INTERVAL`.
 
     Examples
     --------

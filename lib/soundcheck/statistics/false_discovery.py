@@ -12,16 +12,6 @@ import numpy as np
 def adjusted_p_values(p: np.ndarray) -> np.ndarray:
     """Adjust p-values: calling all tests with at most 0.05 leaves at most 5 % false ones among them.
 
-    Parameters
-    ----------
-    p
-        Of independent tests, or such that depend on each other positively; 0 to 1, shape ``(tests,)``.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(tests,)``, 0 to 1, never smaller than ``p``.
-
     Examples
     --------
     >>> adjusted_p_values(np.array([0.03, 0.01, 0.04, 0.5]))

@@ -10,18 +10,27 @@ estimators from complex surveys). Nothing is drawn. What is true of new speakers
 
 Conventions
 -----------
+- Intervals are score intervals: all true values :math:`\theta` from which the value is no further away than
+  :math:`t` standard errors of one that is :math:`\theta`. Between limits :math:`a` and :math:`b` the variance
+  is taken as proportional to :math:`(\theta - a)(b - \theta)`, above a limit to :math:`\theta - a`. Of shares
+  it is the interval of Wilson (1927), Probable inference, with the effective number of recordings of Korn
+  and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts.
+- Intervals of differences are put together from those of both sides: Newcombe (1998), Interval estimation for
+  the difference between independent proportions; Zou and Donner (2008), Construction of confidence limits
+  about effect measures, for sides that share recordings. p-values are those of the intervals.
+- Degrees of freedom are Satterthwaite's (1946), without the bias that few recordings of a speaker cause:
+  Ames and Webster (1991), On estimating approximate degrees of freedom.
 - Speakers with one recording say nothing about how their recordings vary: together they are one stratum.
-  Where they are the majority, all recordings count as independent. For trials the same goes for two
-  recordings, whose one target trial has nothing to be compared with.
-- Intervals use Student's t on the scale on which values are free, with Satterthwaite's degrees of freedom
-  (1946, An approximate distribution of estimates of variance components); there are at
-  most as many as recordings with influence, which those of other classes do not have.
-- Where nothing varies there is no interval; a share of 0 or 1 has :func:`share_on_limit`.
+  Where they are the majority, speakers take the place of recordings. For trials the same goes for up to three
+  recordings, of which each target trial is too large a part.
+- Where nothing varies there is no interval, but of shares of recordings.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Callable
 
 import numpy as np
 import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
@@ -33,30 +42,69 @@ from soundcheck.statistics.evidence import FREE, Scale
 _LEAST = 1e-9  # standard error of values of the order of 1
 _NOISE = 1e-12  # of squares, below which a spread is none
 SKETCH = 1000  # rows of a spread
+_FARTHEST, _HALVINGS = 1000.0, 60  # standard errors from a value to a threshold, and the search for them
+
+
+Ends = Callable[[float], tuple[float, float]]  # the true values up to so many standard errors away
+
+
+@dataclasses.dataclass(frozen=True)
+class ForThese:
+    """What is known of a value for these speakers."""
+
+    ends: Ends
+    freedom: float
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Compute the interval by Student's t; NaN where nothing varies."""
+        reach = float(scipy.special.stdtrit(self.freedom, (1 + level) / 2))
+        low, high = round_significant(np.array(self.ends(reach))).tolist()
+        return (low, high) if low < high else (math.nan, math.nan)
+
+    def p_value(self, threshold: float, side: str = "two-sided") -> float:
+        """Compute how likely it is to lie so far from a threshold if the true value is on it.
+
+        ``side`` is ``"two-sided"``, or where values count: ``"greater"`` or ``"less"`` than the threshold.
+        """
+        (value, _), (low, high) = self.ends(0.0), self.ends(1.0)
+        if not (low < high and math.isfinite(self.freedom) and math.isfinite(threshold)):
+            return math.nan
+        near, far = 0.0, _FARTHEST if value != threshold else 0.0
+        for _ in range(_HALVINGS):
+            reach = (near + far) / 2
+            low, high = self.ends(reach)
+            near, far = (near, reach) if low <= threshold <= high else (reach, far)
+        tail = float(scipy.special.stdtr(self.freedom, -far))
+        if side == "two-sided":
+            return 2 * tail
+        return tail if (value > threshold) == (side == "greater") else 1 - tail
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FixedSpeakers:
-    """How exact the ``m`` values of a statistic are for these speakers.
+    """How exact the ``m`` values of a statistic are for these speakers."""
 
-    Parameters
-    ----------
-    error
-        Standard errors, float64 ``(m,)``; NaN if there is none, 0 if nothing varies.
-    freedom
-        Degrees of freedom, float64 ``(m,)``; NaN where there is no error, or an error of 0.
-    independent
-        bool ``(m,)``; whether recordings count as independent, because most speakers have one.
-    spread
-        float64 ``(n, m)``, at most :data:`SKETCH` rows whose squares add up to those of the errors, nearly so
-        with more recordings. The spreads of two models on the same recordings may be subtracted: what is left
-        is the spread of the difference of their values.
-    """
-
-    error: np.ndarray
-    freedom: np.ndarray
-    independent: np.ndarray
+    error: np.ndarray  # standard errors; NaN if there is none, 0 if nothing varies
+    freedom: np.ndarray  # degrees of freedom; NaN where there is no error, or an error of 0
+    independent: np.ndarray  # bool; whether speakers vary, because most have one recording
+    # ``(n, m)``, at most SKETCH rows whose squares add up to those of the errors, nearly so with more
+    # recordings. The spreads of two models on the same recordings may be subtracted: what is left is the
+    # spread of the difference of their values.
     spread: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))
+
+    def value(self, n: int, value: float, scale: Scale = FREE, recordings: int = 0) -> ForThese:
+        """Say what is known of value ``n``; ``recordings`` are those of a share, which may lie on a limit."""
+        freedom = recordings - 1.0 if np.isnan(self.freedom[n]) and recordings > 1 else self.freedom[n]
+        return ForThese(value_ends(value, self.error[n], scale, recordings), float(freedom))
+
+    def difference(
+        self, n: int, values: tuple[float, float], scale: Scale = FREE, recordings: tuple[int, int] = (0, 0)
+    ) -> ForThese:
+        """Say what is known of a difference: ``n`` of those that follow the values of two sides."""
+        m = len(self.error) // 3
+        ends = difference_ends(values, tuple(self.error[[n, m + n, 2 * m + n]]), scale, recordings)
+        freedom, least = self.freedom[2 * m + n], min(recordings) - 1.0
+        return ForThese(ends, float(least if np.isnan(freedom) and least > 0 else freedom))
 
 
 def fixed_speakers(
@@ -64,27 +112,22 @@ def fixed_speakers(
 ) -> FixedSpeakers:
     """Compute the standard errors of values when these speakers are recorded again.
 
-    Parameters
-    ----------
-    statistic
-        The statistic; one without influence values has no errors.
-    blocks
-        Speaker of each segment, whole numbers ``(N,)``. Trials bring their own, and this is not looked at.
-    spread
-        Whether the spread is wanted, too.
+    ``blocks`` has the speaker of each segment, whole numbers; trials bring their own. A statistic without
+    influence values has no errors. ``spread`` says whether the spread is wanted, too.
     """
     m = len(statistic.labels)
-    if isinstance(statistic, Weighted):
-        influence, speakers = statistic.influence() or (np.zeros((0, m)), np.zeros(0, dtype=np.intp))
-        used, least = speakers >= 0, 3
-    else:
-        influence, speakers, used, least = statistic.influence(), np.asarray(blocks), statistic.rows, 2
-    if not used.all():
-        influence, speakers = influence[used], speakers[used]
+    influence, speakers = _influence(statistic, blocks)
+    independent = False
+    if len(influence):
+        strata, independent = _strata(speakers, 4 if isinstance(statistic, Weighted) else 2)
+    if independent:
+        influence, speakers = _influence(statistic, blocks, of_speakers=True)
+        _, own = np.unique(speakers, return_inverse=True)
+        influence = np.stack([np.bincount(own, column) for column in influence.T], axis=1)
+        strata = np.zeros(len(influence), dtype=np.intp)
     if len(influence) < 2:
         nothing = np.full(m, np.nan)
         return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool))
-    strata, independent = _strata(speakers, least)
     counts = np.bincount(strata)
     variances, columns = np.empty((m, len(counts))), []
     for n, own in enumerate(influence.T):
@@ -97,11 +140,25 @@ def fixed_speakers(
     wanted = np.stack(columns, axis=1) if columns else np.zeros((0, m))
     total = variances.sum(axis=1)
     total[total < _LEAST**2] = 0.0  # the noise of gradients
-    freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=1))
-    freedom = np.fmin(freedom, np.maximum(np.count_nonzero(influence, axis=0) - 1, 1))
+    # The square of a variance with n - 1 degrees of freedom is (n + 1) / (n - 1) times too large on average.
+    freedom = ratio(total**2, (variances**2 / (counts + 1)).sum(axis=1))
+    freedom = np.clip(freedom, 1, len(influence) - len(counts))
     undefined = np.isnan(influence).any(axis=0)
     error = np.where(undefined, np.nan, round_significant(np.sqrt(total)))
     return FixedSpeakers(error, np.where(total > 0, freedom, np.nan), np.full(m, independent), wanted)
+
+
+def _influence(
+    statistic: Statistic | Weighted, blocks: np.ndarray, *, of_speakers: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give the influence values ``(n, m)`` of the recordings that take part, and their speakers ``(n,)``."""
+    if isinstance(statistic, Weighted):
+        nothing = np.zeros((0, len(statistic.labels))), np.zeros(0, dtype=np.intp)
+        influence, speakers = statistic.influence(of_speakers=of_speakers) or nothing
+        used = speakers >= 0
+    else:
+        influence, speakers, used = statistic.influence(), np.asarray(blocks), statistic.rows
+    return (influence, speakers) if used.all() else (influence[used], speakers[used])
 
 
 def _sketch(values: np.ndarray) -> np.ndarray:
@@ -118,7 +175,7 @@ def _sketch(values: np.ndarray) -> np.ndarray:
 
 
 def _strata(speakers: np.ndarray, least: int) -> tuple[np.ndarray, bool]:
-    """Give strata of enough recordings numbers from 0, and say whether all recordings are in one."""
+    """Give strata of enough recordings numbers from 0, and say whether most speakers have fewer."""
     counts = np.bincount(speakers)
     there, single = counts > 0, (counts > 0) & (counts < least)
     if 2 * single.sum() > there.sum():
@@ -131,78 +188,51 @@ def _strata(speakers: np.ndarray, least: int) -> tuple[np.ndarray, bool]:
     return own[speakers], False
 
 
-def sample_interval(
-    value: float, error: float, freedom: float, scale: Scale = FREE, level: float = 0.95
-) -> tuple[float, float]:
-    """Compute the t interval of a value for these speakers; NaN where nothing varies.
+def value_ends(value: float, error: float, scale: Scale = FREE, recordings: int = 0) -> Ends:
+    """Give the ends of a score interval; ``recordings`` are those of a share, which count on its limits.
 
     Examples
     --------
-    >>> low, high = sample_interval(0.9, 0.05, 40.0, Scale(0, 1))
+    >>> low, high = value_ends(0.9, 0.05, Scale(0, 1))(2.0)
     >>> round(low, 3), round(high, 3)
-    (0.745, 0.965)
+    (0.744, 0.965)
     """
-    if not (np.isfinite(value) and error > 0):
-        return np.nan, np.nan
-    center, spread, free = _freed(value, error, scale)
-    reach = scipy.special.stdtrit(freedom, (1 + level) / 2) * spread
-    bounds = np.clip(free.back(np.array([center - reach, center + reach])), scale.low, scale.high)
-    low, high = round_significant(bounds).tolist()
-    return low, high
+    low, high = scale.low, scale.high
+    on_limit = error == 0 and recordings > 0 and value in (low, high)
+    if not (math.isfinite(low) and (on_limit or (error > 0 and low < value < high))):
+        return lambda reach: (value - reach * error, value + reach * error)
+    # (value - true)^2 = reach^2 unit slope(true), with slope(true) = (true - low) (high - true) or true - low
+    linear, square = (high - low, 1.0) if math.isfinite(high) else (1.0, 0.0)
+    x = value - low
+    slope = linear * x - square * x**2
+    unit = 1 / recordings if on_limit else error**2 / slope
+
+    def ends(reach: float) -> tuple[float, float]:
+        factor = reach**2 * unit
+        middle, root = x + factor * linear / 2, math.sqrt(factor * slope + (factor * linear / 2) ** 2)
+        return tuple(low + (middle + sign * root) / (1 + factor * square) for sign in (-1, 1))
+
+    return ends
 
 
-def sample_p_value(
-    value: float,
-    threshold: float,
-    error: float,
-    freedom: float,
+def difference_ends(
+    values: tuple[float, float],
+    errors: tuple[float, float, float],
     scale: Scale = FREE,
-    side: str = "two-sided",
-) -> float:
-    """Compute how likely it is to lie so far from a threshold if the true value for these speakers is on it.
+    recordings: tuple[int, int] = (0, 0),
+) -> Ends:
+    """Give the ends of the interval of a difference of two values; the third error is its own."""
+    one, other = (value_ends(*each) for each in zip(values, errors, (scale, scale), recordings, strict=False))
+    product = 2 * errors[0] * errors[1]
+    shared = (errors[0] ** 2 + errors[1] ** 2 - errors[2] ** 2) / product if product > 0 else 0.0
+    gap = values[0] - values[1]
 
-    Parameters
-    ----------
-    side
-        ``"two-sided"``, or where values count: ``"greater"`` or ``"less"`` than the threshold.
-    """
-    if not (np.isfinite(value) and np.isfinite(threshold) and error > 0):
-        return np.nan
-    if not np.isfinite(scale.free(threshold)):
-        scale = FREE
-    center, spread, scale = _freed(value, error, scale)
-    beyond = (center - float(scale.free(threshold))) / spread
-    if side == "two-sided":
-        return float(2 * scipy.special.stdtr(freedom, -abs(beyond)))
-    return float(scipy.special.stdtr(freedom, -beyond if side == "greater" else beyond))
+    def joined(a: float, b: float) -> float:
+        return math.sqrt(max(a**2 + b**2 - 2 * shared * a * b, 0.0))
 
+    def ends(reach: float) -> tuple[float, float]:
+        (low, high), (lowest, highest) = one(reach), other(reach)
+        below = joined(values[0] - low, highest - values[1])
+        return gap - below, gap + joined(high - values[0], values[1] - lowest)
 
-def _freed(value: float, error: float, scale: Scale) -> tuple[float, float, Scale]:
-    """Map a value and its standard error to the scale without limits; the plain one for values on a limit."""
-    if not np.isfinite(scale.free(value)):
-        return value, error, FREE
-    slope = 1 / (value - scale.low) if np.isfinite(scale.low) else 0.0
-    slope += 1 / (scale.high - value) if np.isfinite(scale.high) else 0.0
-    return float(scale.free(value)), error * (slope or 1.0), scale
-
-
-def share_on_limit(count: int, value: float, level: float = 0.95) -> tuple[float, float]:
-    """Give the interval of Clopper and Pearson for a share of 0 or 1 among ``count`` recordings.
-
-    Examples
-    --------
-    >>> low, high = share_on_limit(292, 1.0)
-    >>> round(low, 3), high
-    (0.987, 1.0)
-    """
-    if count < 1:
-        return np.nan, np.nan
-    found = scipy.stats.binomtest(count if value == 1 else 0, count).proportion_ci(level)
-    return float(found.low), float(found.high)
-
-
-def share_p_value(count: int, value: float, threshold: float, side: str) -> float:
-    """Give the p-value of a share of 0 or 1 among ``count`` recordings, see :func:`sample_p_value`."""
-    if side == "two-sided" or (value == 1) != (side == "greater"):
-        return 1.0
-    return float(np.clip(threshold if value == 1 else 1 - threshold, 0, 1) ** count)
+    return ends

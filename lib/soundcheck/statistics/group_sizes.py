@@ -12,19 +12,6 @@ FEWEST = 4  # of a bin, however small the groups are
 def least_per_bin(published: Mapping[str, int], size: float) -> int:
     """Give the fewest segments that a bin needs in all groups together to be judged.
 
-    Parameters
-    ----------
-    published
-        ``count``, the published number, and ``segments``, the size of the published groups.
-    size
-        Average size of the groups that are compared, in segments.
-
-    Returns
-    -------
-    int
-        The published number for groups of the published size and larger ones; in proportion for smaller
-        ones, but not below 4.
-
     Examples
     --------
     >>> [least_per_bin({"count": 67, "segments": 2000}, size) for size in (4000, 2000, 1000, 10)]
@@ -41,11 +28,6 @@ def least_predictions(published: Mapping[str, int], size: float) -> int:
 
     Of groups of the published size labels alone decide, as published; smaller groups need as many predictions
     as :func:`least_per_bin` asks of labels.
-
-    Parameters
-    ----------
-    published, size
-        See :func:`least_per_bin`.
 
     Examples
     --------
@@ -64,23 +46,6 @@ def equal_size(sizes: Sequence[int], tested: int) -> int:
     .. math:: \frac{1 - 1/G}{(1 - 1/G)^2 / n_g + \sum_{j \neq g} 1 / (G^2 n_j)}
 
     segments each.
-
-    Parameters
-    ----------
-    sizes
-        Segments of each group, ``(G,)``; at least two groups with a segment or more.
-    tested
-        Place of the group that is compared with the average.
-
-    Returns
-    -------
-    int
-        Rounded; ``n`` if all groups have ``n`` segments.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two groups or one is empty.
 
     Examples
     --------

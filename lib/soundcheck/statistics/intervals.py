@@ -26,30 +26,12 @@ def interval(
     scale: Scale = FREE,
     of_blocks: np.ndarray | None = None,
 ) -> tuple[float, float]:
-    r"""Compute the confidence interval of a value from its replicates.
+    r"""Compute the confidence interval of a value from its replicates; NaN where they say nothing.
 
-    Parameters
-    ----------
-    replicates
-        Replicates, ``(replicates,)``; undefined ones (NaN) are left out.
-    kind
-        ``"percentile"``: quantiles, linearly interpolated. ``"expanded"``: quantiles at
-        :math:`\Phi(\mp\sqrt{K/(K-1)}\, t_{K-1})`, which makes up for the narrowness of the percentile
-        interval with few blocks. ``"gaussian"``: value plus and minus 1.96 standard deviations of the
-        replicates. ``"t"``: see :func:`soundcheck.statistics.evidence.t_interval`.
-    blocks
-        Number ``K`` of blocks; needed for ``"expanded"`` and ``"t"``.
-    level
-        Probability, 0.95 for a 95 % interval.
-    value
-        The value; needed for ``"gaussian"`` and ``"t"``.
-    scale, of_blocks
-        Where values may lie, and the value of each block; used by ``"t"``.
-
-    Returns
-    -------
-    tuple of float
-        Low and high, settled; NaN with fewer than two defined replicates or, expanded and t, two blocks.
+    ``"percentile"``: quantiles, linearly interpolated. ``"expanded"``: quantiles at
+    :math:`\Phi(\mp\sqrt{K/(K-1)}\, t_{K-1})`, which makes up for the narrowness of the percentile interval
+    with few blocks. ``"gaussian"``: value plus and minus 1.96 standard deviations of the replicates. ``"t"``:
+    see :func:`soundcheck.statistics.evidence.t_interval`, which ``scale`` and ``of_blocks`` are for.
     """
     if kind not in INTERVALS:
         raise ValueError(f"An interval is one of {', '.join(INTERVALS)}, not {kind!r}.")
@@ -73,22 +55,7 @@ def interval(
 
 
 def certainty(replicates: np.ndarray, rule: str, threshold: float, passed: bool) -> float:
-    """Compute how sure a verdict is: the proportion of defined replicates on its side of the threshold.
-
-    Parameters
-    ----------
-    replicates
-        Replicates, ``(replicates,)``.
-    rule, threshold
-        See :func:`soundcheck.statistics.rules.passes`.
-    passed
-        The verdict.
-
-    Returns
-    -------
-    float
-        From 0 to 1; NaN if no replicate is defined.
-    """
+    """Compute how sure a verdict is: the proportion of defined replicates on its side of the threshold."""
     replicates = np.asarray(replicates, dtype=np.float64)
     replicates = replicates[~np.isnan(replicates)]
     if not len(replicates):

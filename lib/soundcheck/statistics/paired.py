@@ -45,44 +45,14 @@ Alternative = Literal["two-sided", "greater", "less"]
 
 
 def standard_error(replicates: np.ndarray, blocks: int) -> float:
-    r"""Compute the standard error of a value from its replicates.
-
-    Parameters
-    ----------
-    replicates
-        Replicates, ``(replicates,)``.
-    blocks
-        Number :math:`K` of blocks.
-
-    Returns
-    -------
-    float
-        :math:`\sqrt{K/(K-1)}` times the standard deviation of the replicates; NaN below 5 blocks or with
-        fewer than two defined replicates.
-    """
+    r"""Compute the standard error of a value from its replicates."""
     if blocks < LEAST_BLOCKS:
         return np.nan
     return corrected_sd(np.asarray(replicates, dtype=np.float64), blocks)
 
 
 def interval_error(low: float, high: float, blocks: int, kind: str) -> float:
-    """Estimate the standard error of a value of which only the 95 % interval is left.
-
-    Parameters
-    ----------
-    low, high
-        Bounds of the interval.
-    blocks
-        Number of blocks.
-    kind
-        Kind of the interval; those of kinds other than ``"t"`` are too narrow for few blocks, which is made
-        up for.
-
-    Returns
-    -------
-    float
-        NaN below 5 blocks or without interval.
-    """
+    """Estimate the standard error of a value of which only the 95 % interval is left."""
     if blocks < LEAST_BLOCKS:
         return np.nan
     half = (high - low) / 2
@@ -95,22 +65,6 @@ def paired_p_value(
     differences: np.ndarray, estimate: float, blocks: int, alternative: Alternative = "two-sided"
 ) -> float:
     """Test whether a difference of two values on the same blocks is 0.
-
-    Parameters
-    ----------
-    differences
-        Replicates of the difference, ``(replicates,)``: both values drawn with the same blocks.
-    estimate
-        The difference.
-    blocks
-        Number of blocks.
-    alternative
-        ``"two-sided"``, or the direction that counts: ``"greater"`` or ``"less"`` than 0.
-
-    Returns
-    -------
-    float
-        From 0 to 1; NaN below 5 blocks or with fewer than two defined replicates.
 
     Examples
     --------
@@ -126,15 +80,7 @@ def paired_p_value(
 def paired_interval(
     differences: np.ndarray, estimate: float, blocks: int, level: float = 0.95
 ) -> tuple[float, float]:
-    """Give the differences that :func:`paired_p_value` does not rule out; NaN where it has no p-value.
-
-    Parameters
-    ----------
-    differences, estimate, blocks
-        See :func:`paired_p_value`.
-    level
-        Probability, 0.95 for a 95 % interval.
-    """
+    """Give the differences that :func:`paired_p_value` does not rule out; NaN where it has no p-value."""
     return _interval(estimate, standard_error(differences, blocks), blocks - 1, level)
 
 
@@ -145,26 +91,7 @@ def welch(
     alternative: Alternative = "two-sided",
     level: float = 0.95,
 ) -> tuple[float, float, float]:
-    """Test whether a difference of two values on different blocks is 0.
-
-    Parameters
-    ----------
-    estimate
-        The difference.
-    errors
-        Standard errors of the two values.
-    blocks
-        How many blocks each value rests on.
-    alternative
-        See :func:`paired_p_value`.
-    level
-        Probability of the interval.
-
-    Returns
-    -------
-    tuple of float
-        p-value, low and high end of the interval; NaN if a standard error is.
-    """
+    """Test whether a difference of two values on different blocks is 0."""
     error, freedom = joined_error(errors, np.array(blocks) - 1.0)
     p = _p_value(estimate, error, freedom, 0.5 ** min(blocks), alternative)
     return p, *_interval(estimate, error, freedom, level)

@@ -35,25 +35,7 @@ _SAME = 1e-9  # relative difference below which gaps are alike: float noise
 
 
 def arrangements(blocks: int, members: int, seed: int, most: int = MOST) -> Iterator[np.ndarray]:
-    """Give which blocks make up the group, some arrangements at a time.
-
-    Parameters
-    ----------
-    blocks
-        Number of blocks.
-    members
-        How many of them belong to the group.
-    seed
-        The suite's seed.
-    most
-        Arrangements in all, if they are drawn.
-
-    Yields
-    ------
-    numpy.ndarray
-        bool ``(arrangements, blocks)``: all arrangements at once, the given one among them, or
-        :data:`DRAWS` random ones at a time.
-    """
+    """Give which blocks make up the group, some arrangements at a time."""
     if math.comb(blocks, members) <= EXACT:
         chosen = np.array(list(itertools.combinations(range(blocks), members)))
         found = np.zeros((len(chosen), blocks), dtype=bool)
@@ -95,32 +77,7 @@ def permuted_p_values(
     rule: str = WITHIN,
     most: int = MOST,
 ) -> np.ndarray:
-    """Compute how often a drawn group differs from the others as much as the group does.
-
-    Parameters
-    ----------
-    statistic
-        Maps sums ``(..., k)`` to the ``m`` values of any set of segments.
-    sums
-        Sums of each block, float64 ``(blocks, k)``.
-    group
-        Which blocks belong to the group, bool ``(blocks,)``; neither none nor all.
-    spread
-        Standard deviation of each gap by resampling, ``(m,)``. Where it exceeds that of the drawn gaps, the
-        group is of uneven or few speakers, and its gap counts less by their ratio; NaN counts as none.
-    seed
-        The suite's seed.
-    rule
-        :data:`~soundcheck.statistics.rules.BELOW` if only groups above the others count as extreme.
-    most
-        Arrangements of a test of which fewer than 20 are as extreme; 20 times the number of tests lets each
-        of them stand alone among all.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64 ``(m,)``; NaN where the gap is undefined, or in more than a tenth of the arrangements.
-    """
+    """Compute how often a drawn group differs from the others as much as the group does."""
     group = np.asarray(group, dtype=bool)
     total = sums.sum(axis=0)
 

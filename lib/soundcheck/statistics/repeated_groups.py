@@ -24,19 +24,6 @@ _SHARED = 0.5
 def repeated_groups(sides: Sequence[tuple[np.ndarray, np.ndarray]], worse: Worse) -> dict[int, list[int]]:
     """Sort groups under those that they repeat.
 
-    Parameters
-    ----------
-    sides
-        The segments of each group and of the others that it is compared with, bool ``(N,)``; the group with
-        the largest gap first.
-    worse
-        Says whether some segments are served worse than others.
-
-    Returns
-    -------
-    dict of int to list of int
-        Place of each group that stands for itself -> places of those that repeat it, both ascending.
-
     Examples
     --------
     >>> whole, half = np.array([True, True, False]), np.array([True, False, False])

@@ -38,25 +38,6 @@ def one_sided(rule: str) -> bool:
 def passes(rule: str, value: float | np.ndarray, threshold: float) -> bool | np.ndarray:
     """Compare a score with its threshold; the only place that knows what a rule means.
 
-    Parameters
-    ----------
-    rule
-        ``">"``, ``"<"`` or ``"|value| <"``, or one of :data:`GAP_RULES`; all are strict.
-    value
-        Unrounded score or array of scores; with a rule of gaps, the gap.
-    threshold
-        Threshold on the same scale.
-
-    Returns
-    -------
-    bool or numpy.ndarray
-        Whether each value passes; a NaN never does.
-
-    Raises
-    ------
-    ValueError
-        If the rule is unknown.
-
     Examples
     --------
     >>> passes(">", 0.5, 0.5)

@@ -22,47 +22,25 @@ OF_NUMBERS = ("gaussian",)
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
-    """How a score is made.
+    """How a score is made."""
 
-    Parameters
-    ----------
-    title
-        What is compared, in words.
-    predictions
-        Distributions that the predictions may have.
-    score
-        Maps the :class:`Sums` of the tested group and of all groups to scores ``(runs, cells)``.
-    needs_truth
-        Whether the truth matters.
-    contexts
-        1, or 3 if a group's segments come in contexts.
-    cells
-        Whether counts of classes or bins suffice; else every segment is drawn.
-    """
-
-    title: str
-    predictions: tuple[str, ...]
+    title: str  # what is compared, in words
+    predictions: tuple[str, ...]  # distributions that the predictions may have
+    # maps the :class:`Sums` of the tested group and of all groups to scores `(runs, cells)`
     score: Callable[[Sums, Sums], np.ndarray]
-    needs_truth: bool = False
-    contexts: int = 1
-    cells: bool = True
+    needs_truth: bool = False  # whether the truth matters
+    contexts: int = 1  # 1, or 3 if a group's segments come in contexts
+    cells: bool = True  # whether counts of classes or bins suffice; else every segment is drawn
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums over a group's segments in many runs.
+    """Sums over a group's segments in many runs."""
 
-    Parameters
-    ----------
-    segments
-        Number of segments; in each context, if there are contexts.
-    sums
-        One of: counts or sums of predictions ``(runs, contexts, cells)``; confusion counts ``(runs, truth,
-        prediction)``; moments ``(runs, 6)`` in the order truth, prediction, their squares, their product and
-        the absolute error.
-    """
-
-    segments: int
+    segments: int  # number of segments; in each context, if there are contexts
+    # one of: counts or sums of predictions `(runs, contexts, cells)`; confusion counts `(runs, truth,
+    # prediction)`; moments `(runs, 6)` in the order truth, prediction, their squares, their product and the
+    # absolute error
     sums: np.ndarray
 
 

@@ -56,58 +56,26 @@ _STEP = 0.005  # thresholds are multiples of it
 
 @dataclasses.dataclass(frozen=True)
 class Stretched:
-    """A threshold for groups of some number and size.
+    """A threshold for groups of some number and size."""
 
-    Parameters
-    ----------
-    threshold
-        What an absolute score must stay below.
-    stretch
-        By how much more unbiased models differ by chance than in groups of the published number and size.
-    here, published
-        Score that 99.9 % of them stay below in groups of this number and size (at most the published ones),
-        and in groups of the published number and size.
-    """
-
-    threshold: float
+    threshold: float  # what an absolute score must stay below
+    # by how much more unbiased models differ by chance than in groups of the published number and size
     stretch: float
+    # score that 99.9 % of them stay below in groups of this number and size (at most the published ones), and
+    # in groups of the published number and size
     here: float
     published: float
 
 
 def published_size(simulated: Mapping[str, Any]) -> tuple[int, int]:
-    """Give number and size of the groups that a published threshold judges.
-
-    Parameters
-    ----------
-    simulated
-        Block ``simulation`` of a threshold file: ``groups`` and ``samples`` of the published simulation, and
-        ``tested_samples`` if the groups of the published test have another size.
-    """
+    """Give number and size of the groups that a published threshold judges."""
     return simulated["groups"], simulated.get("tested_samples", simulated["samples"])
 
 
 def simulated_threshold(
     published: float, simulated: Mapping[str, Any], groups: int, segments_per_group: int, classes: int = 4
 ) -> Stretched:
-    """Stretch a published threshold to groups of other numbers and sizes.
-
-    Parameters
-    ----------
-    published
-        The published threshold.
-    simulated
-        Block ``simulation`` of its threshold file.
-    groups, segments_per_group
-        How many groups are compared, and how many segments each has, in each context; at least 2.
-    classes
-        Number of classes of the task; 4 for numbers, which have four bins.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 2 groups, segments or classes, or more classes than can be simulated.
-    """
+    """Stretch a published threshold to groups of other numbers and sizes."""
     own_groups, own_size = published_size(simulated)
     size = min(segments_per_group, own_size)
     here = quantile(setting_of(simulated, min(groups, own_groups), size, classes))
@@ -154,15 +122,7 @@ def _made_with() -> str:
 
 @functools.cache
 def recorded() -> pd.DataFrame:
-    """Read the recorded scores of unbiased random models.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a setting: ``metric``, ``prediction``, ``truth``, ``groups``, ``samples``; ``maximum`` and
-        ``percentile_99`` of 1000 runs, ``percentile_999`` of 10,000 or NaN, to five decimals. Comments at the
-        top of the file say how it was made.
-    """
+    """Read the recorded scores of unbiased random models."""
     return pd.read_csv(RECORD, comment="#", keep_default_na=False, na_values={"percentile_999": [""]})
 
 

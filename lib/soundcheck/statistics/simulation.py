@@ -51,36 +51,15 @@ _COUNTS_AT_A_TIME = 2**24
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What is simulated.
+    """What is simulated."""
 
-    Parameters
-    ----------
-    metric
-        One of :data:`METRICS`.
-    groups
-        Number of groups, at least 2.
-    segments_per_group
-        Segments of each group, in each context, at least 2.
-    prediction, truth
-        Distributions; ``truth`` is ``""`` for metrics that need none.
-    varied
-        Whether each group has a truth of its own; uniform classes cannot vary.
-    classes
-        Number of classes, from 2 to 50; numbers have four bins.
-
-    Raises
-    ------
-    ValueError
-        If such a setting does not exist; says what does.
-    """
-
-    metric: str
-    groups: int
-    segments_per_group: int
-    prediction: str
+    metric: str  # one of :data:`METRICS`
+    groups: int  # number of groups, at least 2
+    segments_per_group: int  # segments of each group, in each context, at least 2
+    prediction: str  # distributions; `truth` is `""` for metrics that need none
     truth: str = ""
-    varied: bool = False
-    classes: int = 4
+    varied: bool = False  # whether each group has a truth of its own; uniform classes cannot vary
+    classes: int = 4  # number of classes, from 2 to 50; numbers have four bins
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
@@ -105,16 +84,7 @@ class Setting:
 def setting_of(
     simulation: Mapping[str, Any], groups: int, segments_per_group: int, classes: int = 4
 ) -> Setting:
-    """Give the setting that a threshold file names, for other numbers of groups and segments.
-
-    Parameters
-    ----------
-    simulation
-        ``name`` of the metric and, unless there is only one, ``prediction`` and ``truth``; other keys are not
-        looked at.
-    groups, segments_per_group, classes
-        See :class:`Setting`.
-    """
+    """Give the setting that a threshold file names, for other numbers of groups and segments."""
     name = simulation["name"]
     own = METRICS.get(name)
     usual = own.predictions[0] if own else ""
@@ -146,18 +116,10 @@ def grid(
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Simulated:
-    """Absolute scores of unbiased random models.
+    """Absolute scores of unbiased random models."""
 
-    Parameters
-    ----------
-    setting
-        What was simulated.
-    scores
-        float64 ``(runs,)``; the largest over the classes or bins of each run.
-    """
-
-    setting: Setting
-    scores: np.ndarray
+    setting: Setting  # what was simulated
+    scores: np.ndarray  # float64 `(runs,)`; the largest over the classes or bins of each run
 
     @property
     def maximum(self) -> float:
@@ -182,17 +144,7 @@ def minimum_per_bin(segments: int) -> int:
 
 @functools.lru_cache(maxsize=256)
 def simulate(setting: Setting, runs: int = RUNS, seed: int = 0) -> Simulated:
-    """Simulate random models.
-
-    Parameters
-    ----------
-    setting
-        What to simulate.
-    runs
-        Number of random models, each with groups of its own.
-    seed
-        Names the draws.
-    """
+    """Simulate random models."""
     purpose = dataclasses.asdict(setting)
     purpose["samples"] = purpose.pop("segments_per_group")  # as in tables and threshold files
     if setting.classes == 4:
@@ -214,23 +166,7 @@ def _scores(setting: Setting, tested: np.ndarray, everyone: np.ndarray) -> np.nd
 
 
 def simulate_all(settings: Sequence[Setting], runs: int = RUNS, seed: int = 0, jobs: int = 1) -> pd.DataFrame:
-    """Simulate many settings.
-
-    Parameters
-    ----------
-    settings
-        What to simulate.
-    runs, seed
-        See :func:`simulate`.
-    jobs
-        Processes to use; decides about time only.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a setting, in the given order: ``metric``, ``truth``, ``prediction``, ``varied``, ``groups``,
-        ``samples``, ``runs``, ``maximum``, ``percentile_99`` and ``percentile_999``.
-    """
+    """Simulate many settings."""
     one = functools.partial(_row, runs=runs, seed=seed)
     if jobs == 1 or len(settings) < 2:
         return pd.DataFrame([one(setting) for setting in settings])

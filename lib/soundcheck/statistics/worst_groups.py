@@ -50,37 +50,17 @@ _Sides = tuple[tuple[str, ...], np.ndarray, np.ndarray]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Candidate:
-    """A group that was looked at.
+    """A group that was looked at."""
 
-    Parameters
-    ----------
-    words
-        The value of each column that makes it, one or two.
-    gap
-        How badly it is served minus how badly the others are; NaN if undefined.
-    error
-        Standard error of the gap; NaN if undefined.
-    p_value
-        Of being served no worse, from 0 to 1.
-    segments
-        Numbers of its segments, ascending.
-    blocks, smaller
-        Its blocks, and those of the smaller side.
-    others
-        Numbers of the segments that it is compared with; empty if the p-value is above 5 %.
-    replicates
-        Of the gap, float64 ``(replicates,)``; empty if the p-value is above 5 %.
-    """
-
-    words: tuple[str, ...]
-    gap: float
-    error: float
-    p_value: float
-    segments: np.ndarray
-    blocks: int
+    words: tuple[str, ...]  # the value of each column that makes it, one or two
+    gap: float  # how badly it is served minus how badly the others are; NaN if undefined
+    error: float  # standard error of the gap; NaN if undefined
+    p_value: float  # of being served no worse, from 0 to 1
+    segments: np.ndarray  # numbers of its segments, ascending
+    blocks: int  # its blocks, and those of the smaller side
     smaller: int
-    others: np.ndarray
-    replicates: np.ndarray
+    others: np.ndarray  # numbers of the segments that it is compared with; empty if the p-value is above 5 %
+    replicates: np.ndarray  # of the gap, float64 `(replicates,)`; empty if the p-value is above 5 %
 
     @property
     def name(self) -> str:
@@ -90,29 +70,16 @@ class Candidate:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Named:
-    """A group that is served worse than the others.
+    """A group that is served worse than the others."""
 
-    Parameters
-    ----------
-    candidate
-        The group.
-    value, others
-        How badly it is served, and how badly the others are.
-    low, high
-        Interval of the gap; its level allows for the choice among all candidates.
-    adjusted
-        The p-value, adjusted for all candidates.
-    folded
-        Groups that are served worse, too, and repeat it, see
-        :func:`soundcheck.statistics.repeated_groups.repeated_groups`.
-    """
-
-    candidate: Candidate
-    value: float
+    candidate: Candidate  # the group
+    value: float  # how badly it is served, and how badly the others are
     others: float
-    low: float
+    low: float  # interval of the gap; its level allows for the choice among all candidates
     high: float
-    adjusted: float
+    adjusted: float  # the p-value, adjusted for all candidates
+    # groups that are served worse, too, and repeat it, see
+    # :func:`soundcheck.statistics.repeated_groups.repeated_groups`
     folded: tuple[Named, ...] = ()
 
     @property
@@ -123,30 +90,14 @@ class Named:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Search:
-    """What was looked at, and what was found.
+    """What was looked at, and what was found."""
 
-    Parameters
-    ----------
-    candidates
-        All groups that were looked at.
-    adjusted
-        Their p-values, adjusted for all of them, float64 ``(candidates,)``.
-    named
-        Groups that are served worse, by the size of their gap.
-    level
-        Probability of their intervals; NaN if there are none.
-    segments
-        Segments that take part.
-    matters
-        The gap that matters.
-    """
-
-    candidates: tuple[Candidate, ...]
-    adjusted: np.ndarray
-    named: tuple[Named, ...]
-    level: float
-    segments: int
-    matters: float
+    candidates: tuple[Candidate, ...]  # all groups that were looked at
+    adjusted: np.ndarray  # their p-values, adjusted for all of them, float64 `(candidates,)`
+    named: tuple[Named, ...]  # groups that are served worse, by the size of their gap
+    level: float  # probability of their intervals; NaN if there are none
+    segments: int  # segments that take part
+    matters: float  # the gap that matters
 
     @property
     def p_value(self) -> float:
@@ -158,11 +109,6 @@ class Search:
 
         The spread is that of the candidates of a similar size, from half to twice as large, had they that
         size; the p-value would have to pass among all candidates without the help of another one.
-
-        Returns
-        -------
-        float
-            Above the gap that matters; NaN if no candidate has a similar size.
         """
         wanted = PLANNED_SHARE * self.segments
         sizes = []
@@ -185,19 +131,8 @@ def search(
 ) -> Search:
     """Look for groups that are served worse than the others.
 
-    Parameters
-    ----------
-    columns
-        Name -> one word a segment, ``(N,)``; missing ones are ``None`` or NaN. Words stand in the names of
-        groups, so they should say what they are about: ``"accent: irish"``.
-    statistic
-        How badly segments are served, over ``N`` segments, one value.
-    blocks
-        Block of each segment, whole numbers from 0, ``(N,)``.
-    matters
-        The gap that matters, above 0.
-    replicates, seed
-        See :func:`soundcheck.statistics.bootstrap.resample`.
+    ``columns`` have a word a segment, ``None`` or NaN where it is missing; groups are named after words.
+    ``statistic`` says how badly segments are served, ``matters`` which gap matters.
     """
     blocks, rows = np.asarray(blocks), statistic.rows
     columns = {name: np.asarray(words, dtype=object) for name, words in columns.items()}
