@@ -212,6 +212,7 @@ def test_a_formula_is_left_to_the_book(clean):
 def test_a_section_that_begins_in_the_cell_of_details_is_folded_with_its_outputs(clean):
     cells = clean(
         words("# Family"),
+        code(),
         words("## Details\n\nOf all.\n\n### First\n\nWords."),
         code(outputs=[html("<p>x</p>")]),
     )
