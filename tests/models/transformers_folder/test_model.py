@@ -16,7 +16,7 @@ from tiny_transformers import moonshine, paired, wav2vec2, whisper
 from tones import make
 
 from soundcheck.common.errors import InputError
-from soundcheck.models.base import check_output
+from soundcheck.models.answers import check_output
 from soundcheck.models.load import check_model, load_model
 from soundcheck.models.transformers_folder.model import pads_exactly
 from soundcheck.run.selection import refuse_code

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from soundcheck.common.errors import InputError, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, TRANSCRIPTION, Task
+from soundcheck.models.answers import CONFIDENCE
 from soundcheck.models.class_labels import class_answers, classes_of, meant
-from soundcheck.models.stated import CONFIDENCE
 
 if TYPE_CHECKING:
     from soundcheck.models.transformers_folder.files import Folder
