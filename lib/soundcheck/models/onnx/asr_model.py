@@ -118,13 +118,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
             raise self.refusal(what, "Is it the right architecture? Try it outside of Soundcheck") from error
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
-        """Recognise signals.
-
-        Raises
-        ------
-        ValueError
-            If one is longer than the model can hear.
-        """
+        """Recognise signals; ValueError if one is longer than the model can hear."""
         given = [resampled(signal, sampling_rate, RATE) for signal in signals]
         if self._architecture not in WHISPERS:
             return each_length(given, self._recognise)
