@@ -177,7 +177,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         if not path.exists():
             return {}
         config, what = read_configuration(path)
-        for key in ("features_size", "num_mel_bins"):
+        for key in ("features_size", "num_mel_bins"):  # parts of names of files
             if not what and not isinstance(config.get(key, 80), int):
                 what = f"{key} is no whole number"
         if what:
