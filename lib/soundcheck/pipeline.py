@@ -40,7 +40,6 @@ from soundcheck.run.common_jobs import common_estimates, common_jobs
 from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
 from soundcheck.run.forecast import forecast
 from soundcheck.run.material import Material, load
-from soundcheck.run.merging import Shards, read_shards
 from soundcheck.run.notebooks import Job, Notebooks, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.opening import Opened, opened
@@ -51,7 +50,7 @@ from soundcheck.run.predictions import predict_all
 from soundcheck.run.record import compose
 from soundcheck.run.sealing import seal
 from soundcheck.run.selection import comparing, corpus_folders, select
-from soundcheck.run.shards import ask_shard
+from soundcheck.run.shards import Shards, ask_shard, read_shards
 from soundcheck.run.stages import Stages
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
@@ -106,7 +105,7 @@ def merge(options: RunOptions, shards: Sequence[Path]) -> Outcome:
     """Take the answers of all shards over from their output folders, and go on as :func:`run`."""
     suite = _suite(options)
     _check_before(suite, options)
-    found = read_shards(shards, suite)
+    found = read_shards(shards)
     with opened(suite, options) as folder:
         return _run(folder, options, shards=found, history=suite.history)
 

@@ -1,7 +1,5 @@
 """What the page about groups that nobody named shows: what was found and looked at, segments to hear."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

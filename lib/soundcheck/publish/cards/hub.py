@@ -14,7 +14,7 @@ from typing import Any
 from soundcheck.common import files
 from soundcheck.common.escaping import shorten, xml_text
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
-from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.cards.records import filled, record
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import RATES
