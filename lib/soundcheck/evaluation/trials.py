@@ -30,7 +30,7 @@ import scipy  # scipy.special is loaded when first used: it takes a quarter of a
 from soundcheck.common import seeds
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.changed_segments import swept_rows
-from soundcheck.evaluation.conclusions import TrialGap
+from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.corpus_view import SCORE, CorpusView, embeddings
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.robustness import TrialSweep, scores_under
@@ -239,7 +239,7 @@ def judge_within_groups(
     for group, inside in masks.items():
         reference = evaluation.reference(subset, column, masks, group)
         for test, measure in tests.items():
-            gap = TrialGap(measure, inside, *reference)
+            gap = GroupGap(measure, inside, *reference)
             evaluation.judge(subset, test, against_all, f"{column}: {group}", gap=gap)
 
 

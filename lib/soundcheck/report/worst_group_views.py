@@ -18,7 +18,7 @@ from soundcheck.report.formats import Cell, number, p_value, significant, value_
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.study_figures import recorded
 from soundcheck.results.states import FAIL, INCONCLUSIVE
-from soundcheck.statistics.worst_groups import PLANNED_POWER, Named
+from soundcheck.statistics.worst_groups import PLANNED_POWER, Subgroup
 
 MOST_DRAWN = 12  # groups of a figure
 MOST_FOLDED = 8  # groups that are shown below one
@@ -50,8 +50,8 @@ def named_groups(evaluation: Evaluation, searches: Sequence[Found]) -> Html:
 def _figure(found: Found) -> Figure:
     rows = [
         {
-            "name": f"{one.name} ({len(one.candidate.segments):,})",
-            **{"value": one.candidate.gap, "low": one.low, "high": one.high},
+            "name": f"{one.name} ({len(one.segments):,})",
+            **{"value": one.gap, "low": one.low, "high": one.high},
             **{"reference": 0.0, "margin": found.search.matters},
             "state": FAIL if one.low >= found.search.matters else INCONCLUSIVE,
             "words": f"{significant(one.value)}, others {significant(one.others)}",
@@ -75,14 +75,14 @@ def _table(found: Found) -> Html:
     return views.table(pd.DataFrame(rows).fillna(""), columns, caption=_title(found), sortable=False)
 
 
-def _row(one: Named, mark: str) -> dict[str, object]:
+def _row(one: Subgroup, mark: str) -> dict[str, object]:
     return {
         "group": f"{mark}{one.name}",
         "value": Cell(number(one.value), one.value, "sc-number"),
         "others": Cell(number(one.others), one.others, "sc-number"),
-        "gap": value_cell(one.candidate.gap, one.low, one.high),
-        "segments": len(one.candidate.segments),
-        "blocks": one.candidate.blocks,
+        "gap": value_cell(one.gap, one.low, one.high),
+        "segments": len(one.segments),
+        "blocks": one.blocks,
         "p": Cell(p_value(one.adjusted).removeprefix("p = ").removeprefix("p "), one.adjusted, "sc-number"),
     }
 
@@ -99,14 +99,14 @@ def segments(evaluation: Evaluation, searches: Iterable[Found]) -> Html:
             return "rejected" if errors[n] else "accepted"
 
         for one in found.search.named[:MOST_HEARD]:
-            inside = np.isin(everything, one.candidate.segments)
+            inside = np.isin(everything, one.segments)
             chosen = examples.choose(errors, subset.segments, inside, one.name, worst=count, played=count)
             chosen += examples.choose(
                 errors, subset.segments, ~inside, examples.OTHERS, typical=count, played=count
             )
             about = f"{_title(found)}: {one.name}"
             own = said if subset.task.is_embedding else None
-            scenes.append(examples.Scene(about, subset, chosen, one.candidate.gap, one.name, said=own))
+            scenes.append(examples.Scene(about, subset, chosen, one.gap, one.name, said=own))
     return examples.show(evaluation, scenes, every=True) if scenes else Html()
 
 
