@@ -37,7 +37,7 @@ from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.history import points
 from soundcheck.results.judged import Judged
-from soundcheck.results.kept_runs import PastRun
+from soundcheck.results.past_runs import PastRun
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.statistics.draws import REPLICATES, weights

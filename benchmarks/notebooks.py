@@ -18,7 +18,7 @@ import nbformat
 import papermill
 
 from soundcheck.common.description import Description
-from soundcheck.run import runner
+from soundcheck.run.notebooks import Job, Notebooks
 
 NOTEBOOKS = 12
 GOAL_SECONDS, GOAL_RATIO = 0.3, 7
@@ -50,7 +50,7 @@ def main() -> int:
         alone.append(time.perf_counter() - begin)
 
     jobs = [
-        runner.Job(
+        Job(
             "model",
             f"family {number}",
             source,
@@ -63,8 +63,8 @@ def main() -> int:
         for number in range(NOTEBOOKS)
     ]
     times = [time.perf_counter()]
-    with runner.Places(folder / "cache", folder / "log", workers=1) as places:
-        outcomes = runner.execute(jobs, places, lambda _: times.append(time.perf_counter()))
+    with Notebooks(folder / "cache", folder / "log", workers=1) as notebooks:
+        outcomes = notebooks.execute(jobs, lambda _: times.append(time.perf_counter()))
     failed = [outcome.error for outcome in outcomes if outcome.error]
     if failed:
         print(failed[0])

@@ -22,7 +22,7 @@ from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.models import processes
 from soundcheck.results.record import RunRecord
-from soundcheck.run import notebook_worker
+from soundcheck.run import notebook_server
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.margins import Margin
 
@@ -241,7 +241,7 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
 @pytest.fixture
 def forked_models(preloaded, monkeypatch) -> None:
     """Fork the processes of models that a test asks itself, as those of the fixture ``command`` are."""
-    if notebook_worker.FORKS:
+    if notebook_server.FORKS:
         for name, module in zip(("subprocess", "os"), preloaded().modules(), strict=True):
             monkeypatch.setattr(processes, name, module)
 
@@ -251,7 +251,7 @@ def forked_sphinx(preloaded):
     """Books that a test builds without the command: forks of the server that has imported Sphinx, undrawn."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("soundcheck.report.style._picture", blank)
-        if notebook_worker.FORKS:
+        if notebook_server.FORKS:
             patch.setattr(sphinx_run, "subprocess", preloaded().modules()[0])
         yield
 
@@ -272,7 +272,7 @@ def command(preloaded):
         if words[0] in ("run", "compare") and "--jobs" not in words:
             words += ["--jobs", "1"]
         early = any(name.startswith("PYTHON") for name in environment)  # Python reads them when it starts
-        if early or not notebook_worker.FORKS:
+        if early or not notebook_server.FORKS:
             return started(*words, cwd=cwd, timeout=timeout, **environment)
         own = {"SOUNDCHECK_DEMO_SIZE": "small"} | environment
         return preloaded().command(words, str(cwd), os.environ | own, timeout)

@@ -10,7 +10,7 @@ import soundfile
 from preloaded import MISSING
 
 from soundcheck.results.table import read_results
-from soundcheck.run import notebook_worker
+from soundcheck.run import notebook_server
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow
@@ -283,7 +283,7 @@ def swept(project, command, shared_cache, tmp_path_factory):
     other = tmp_path_factory.mktemp("swept") / "other"
     shutil.copytree(project[0], other, ignore=shutil.ignore_patterns("out"))
     (other / "suite.yml").write_text(SUITE.replace("sweeps: false", "sweeps: true"))
-    if notebook_worker.FORKS:
+    if notebook_server.FORKS:
         missing = {MISSING: "av"}
     else:
         (other / "stub").mkdir()

@@ -1,8 +1,24 @@
-// Opens what a link leads to, on paper everything, and names what the theme leaves without a name.
+// What all scripts share. Then: opens what a link leads to, on paper everything, and names what the theme leaves nameless.
+window.soundcheck = {
+  given: {},
+  give(name, data) { this.given[name] = data; },
+  // Loads a file of data, which calls give: from a disk, too, where a page may not fetch anything.
+  load(address, name, use) {
+    const script = Object.assign(document.createElement("script"), { src: address });
+    script.addEventListener("load", () => use(this.given[name]));
+    script.addEventListener("error", () => use(undefined));
+    document.head.append(script);
+  },
+  make(tag, content = "", attributes = {}) {
+    const made = document.createElement(tag);
+    made.append(...[].concat(content));
+    Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value));
+    return made;
+  },
+};
 (() => {
   const root = document.documentElement;
-  let folded = [], theme = null;
-
+  let folded = [], theme;
   const open = () => {
     let target = null;
     try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { return; }
@@ -10,31 +26,28 @@
     for (let place = target.closest("details"); place; place = place.parentElement.closest("details")) place.open = true;
     target.scrollIntoView({ block: "center" });
   };
+  const print = (printing) => { // what is folded opens, pictures are all there, and colours are the light ones
+    if (printing) [folded, theme] = [[...document.querySelectorAll("details:not([open])")], root.dataset.theme];
+    folded.forEach((one) => { one.open = printing; });
+    document.querySelectorAll("img[loading=lazy]").forEach((picture) => { picture.loading = "eager"; });
+    if (printing || theme !== undefined) root.dataset.theme = printing ? "light" : theme;
+    else delete root.dataset.theme;
+  };
   addEventListener("hashchange", open);
-  addEventListener("beforeprint", () => { // pictures are all there, and colours are the light ones
-    folded = [...document.querySelectorAll("details:not([open])")];
-    for (const one of folded) one.open = true;
-    for (const picture of document.querySelectorAll("img[loading=lazy]")) picture.loading = "eager";
-    theme = root.dataset.theme;
-    root.dataset.theme = "light";
-  });
-  addEventListener("afterprint", () => {
-    for (const one of folded) one.open = false;
-    if (theme === undefined) delete root.dataset.theme;
-    else root.dataset.theme = theme;
-    folded = [];
-  });
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
   document.addEventListener("DOMContentLoaded", () => {
     open();
-    const name = (where, text) => document.querySelectorAll(where).forEach((one) => one.setAttribute("aria-label", text(one)));
+    const every = (where, use) => document.querySelectorAll(where).forEach(use);
+    const name = (where, text) => every(where, (one) => one.setAttribute("aria-label", text(one)));
+    const role = (where, text) => every(where, (one) => one.setAttribute("role", text));
     name("nav summary", (one) => `Pages below ${one.parentElement.previousElementSibling?.textContent.trim()}`);
     name("#pst-primary-sidebar", () => "Book");
-    document.getElementById("pst-primary-sidebar")?.setAttribute("role", "complementary");
-    document.querySelectorAll("[role=doc-biblioentry]").forEach((one) => one.setAttribute("role", "listitem"));
-    document.querySelectorAll("div.math").forEach((one) => { one.tabIndex = 0; }); // moved by keys where it is wide
+    role("#pst-primary-sidebar", "complementary");
+    role("[role=doc-biblioentry]", "listitem");
+    every("div.math", (one) => { one.tabIndex = 0; }); // moved by keys where it is wide
     // Wide tables: the column that stays gets a shadow when the others have moved below it.
-    document.querySelectorAll(".sc-scroll").forEach((one) => one.addEventListener("scroll", () => {
-      one.classList.toggle("sc-scrolled", one.scrollLeft > 1);
-    }, { passive: true }));
+    every(".sc-scroll", (one) => one.addEventListener("scroll", () =>
+      one.classList.toggle("sc-scrolled", one.scrollLeft > 1), { passive: true }));
   });
 })();

@@ -1,43 +1,35 @@
 // Makes the sounds of one place (.sc-pair) one player with a switch, and shows in pictures where a sound is.
-// Sounds of a page on a disk may be played but not read, so nothing is mixed here: two sounds run together, one
-// of them silent, and the silent one keeps up by its speed. Without this script each sound has a player of its own.
+// Sounds of a page on a disk may be played but not read, so nothing is mixed here: all run together, all but one silent,
+// and the silent ones keep up by their speed. Without this script each sound has a player of its own.
 document.addEventListener("DOMContentLoaded", () => {
-  const APART = 0.02, TOGETHER = 0.005, FAR = 0.25; // s: from which a sound is moved, until which, from which it jumps
+  const APART = 0.01, FAR = 0.25; // s: from which a sound catches up, from which it jumps
   // Volume of what is not heard, -100 dB: 16 bit have nothing below. At 0, or muted, Chromium gives a sound another
   // clock, which takes a while: a switch would have a gap, and the two would be apart.
   const SILENT = 1e-5;
-  const PATIENCE = 600; // ms to wait for a sound that is switched to
   const SHORTEST = 0.05; // s of a part that is repeated
   const KEYS = "Space: switch at the same position. P: play or pause. [ and ]: the part that is repeated begins or ends "
     + "here; so does dragging over a picture. Escape: no part. 1 to 9: hear the first to the ninth sound. Levels are not touched.";
+  const { make } = window.soundcheck;
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   const players = []; // of which one plays at a time
-
-  const make = (tag, text, attributes = {}) => {
-    const made = document.createElement(tag);
-    if (text) made.textContent = text;
-    Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value));
-    return made;
-  };
   const button = (text, attributes) => make("button", text, { type: "button", ...attributes });
-  const slider = (label, max, step) =>
-    Object.assign(make("input", "", { type: "range", "aria-label": label, min: 0, max, step }), { value: 0 });
+  const slider = (label, max, step) => make("input", [], { type: "range", "aria-label": label, min: 0, max, step, value: 0 });
+  const within = (number, low, high) => Math.min(high, Math.max(low, number));
 
   // A line over the picture of a sound, and the part of it that is repeated.
   const view = (figure) => {
     const length = Number(figure.dataset.seconds), picture = figure.querySelector("img");
-    const frame = make("span", "", { class: "sc-view" });
-    const line = make("span", "", { class: "sc-cursor" }), part = make("span", "", { class: "sc-part-heard" });
+    const line = make("span", [], { class: "sc-cursor" }), part = make("span", [], { class: "sc-part-heard" });
+    const frame = make("span", [], { class: "sc-view" });
     picture.replaceWith(frame);
     picture.draggable = false;
     frame.append(picture, part, line);
-    const inside = (share) => Math.min(1, Math.max(0, share));
-    const across = (time) => `${100 * inside(time / length)}%`;
+    const across = (time) => `${100 * within(time / length, 0, 1)}%`;
     return {
       length, frame, audio: figure.querySelector("audio"),
       time(event) {
         const { left, width } = frame.getBoundingClientRect();
-        return length * inside((event.clientX - left) / width);
+        return length * within((event.clientX - left) / width, 0, 1);
       },
       draw(time) { line.style.left = across(calm.matches ? Math.floor(4 * time) / 4 : time); },
       mark(from, to) { Object.assign(part.style, { left: across(from), width: `calc(${across(to)} - ${across(from)})` }); },
@@ -69,30 +61,27 @@ document.addEventListener("DOMContentLoaded", () => {
     const play = button("", { class: "sc-play" }), turn = button("", { class: "sc-switch" });
     const loop = button("↻ Loop", { title: "Repeat; drag over a picture to repeat a part" });
     const place = slider("Position", longest, 0.01), severity = slider("Severity", sides.length - 1, 1);
-    const clock = make("span", "", { class: "sc-clock", "aria-hidden": "true" }); // the slider says the same
-    const news = make("span", "", { class: "sc-news", "aria-live": "polite" });
-    const keys = make("details"), tools = make("div", "", { class: "sc-hear" }), label = make("label", "Severity");
-    keys.append(make("summary", "Keys"), make("span", KEYS));
-    label.append(severity);
-    tools.append(play, turn, ...(steps ? [label] : []), loop, place, clock, news, keys);
-    box.prepend(tools);
+    const clock = make("span", [], { class: "sc-clock", "aria-hidden": "true" }); // the slider says the same
+    const news = make("span", [], { class: "sc-news", "aria-live": "polite" });
+    const keys = make("details", [make("summary", "Keys"), make("span", KEYS)]);
+    const levels = steps ? [make("label", ["Severity", severity])] : [];
+    box.prepend(make("div", [play, turn, ...levels, loop, place, clock, news, keys], { class: "sc-hear" }));
 
-    let heard = sides[0], other = sides[1], wanted = heard, playing = false;
-    let position = 0, part = null, deadline = 0;
+    let heard = sides[0], other = sides[1], playing = false, position = 0, part = null;
     const begin = () => (part ? part[0] : 0);
-    const running = () => new Set([heard, other, wanted]);
     const say = (text) => { news.textContent = text; };
-
     const show = () => {
       play.textContent = playing ? "❚❚ Pause" : "▶ Play";
       turn.textContent = `⇄ ${other.name}`;
       turn.setAttribute("aria-label", `Switch to ${other.name}`);
       loop.setAttribute("aria-pressed", String(part !== null));
+      const marked = part && (part[0] > 0 || part[1] < longest) ? part : [0, 0];
       sides.forEach((side) => {
         side.choose.setAttribute("aria-pressed", String(side === heard));
         side.figure.classList.toggle("sc-audible", side === heard);
-        const whole = !part || (part[0] === 0 && part[1] >= longest);
-        side.mark(whole ? 0 : part[0], whole ? 0 : Math.min(part[1], longest));
+        side.mark(...marked);
+        side.audio.volume = side === heard ? 1 : SILENT;
+        side.audio.muted = side !== heard && side.audio.volume === 1; // where a page has no say in the volume
       });
       severity.value = sides.indexOf(heard);
       severity.setAttribute("aria-valuetext", heard.name);
@@ -103,80 +92,56 @@ document.addEventListener("DOMContentLoaded", () => {
       place.setAttribute("aria-valuetext", `${position.toFixed(2)} of ${longest.toFixed(2)} s`);
       clock.textContent = `${position.toFixed(1)} / ${longest.toFixed(1)} s`;
     };
-    const hush = ({ audio }, quiet) => {
-      audio.volume = quiet ? SILENT : 1;
-      audio.muted = quiet && audio.volume === 1; // where a page has no say in the volume
-    };
     const start = (side) => {
       if (position >= side.length) return;
-      hush(side, side !== heard);
       Object.assign(side.audio, { playbackRate: 1, currentTime: position });
       side.audio.play().catch((problem) => {
-        if (problem.name !== "AbortError" && running().has(side)) { pause(); say(`${side.name} cannot be played.`); }
+        if (problem.name !== "AbortError" && side === heard) { pause(); say(`${side.name} cannot be played.`); }
       });
     };
     const pause = () => {
       if (playing) position = heard.audio.currentTime;
       playing = false;
       sides.forEach((side) => side.audio.pause());
-      if (wanted !== heard) change();
       show();
       draw();
     };
-    const resume = () => {
-      if (position >= heard.length - 0.01) position = begin();
+    const toggle = () => {
+      if (playing) return pause();
+      if (position >= heard.length - APART) position = begin();
       playing = true;
-      running().forEach(start);
       show();
+      sides.forEach(start);
       requestAnimationFrame(frame);
     };
-    const toggle = () => (playing ? pause() : resume());
     const go = (time) => {
       position = Math.min(time, longest);
       if (playing && position >= heard.length) position = begin();
-      if (playing) running().forEach((side) => (side.audio.paused ? start(side) : (side.audio.currentTime = position)));
+      if (playing) sides.forEach((side) => (side.audio.paused ? start(side) : (side.audio.currentTime = position)));
       draw();
     };
-    const change = () => {
-      const before = heard;
-      heard = wanted;
-      other = steps && heard !== sides[0] ? sides[0] : before;
+    const choose = (side) => {
+      if (side === heard) return;
+      other = steps && side !== sides[0] ? sides[0] : heard;
+      heard = side;
       heard.audio.playbackRate = 1;
-      sides.forEach((side) => {
-        hush(side, side !== heard);
-        if (side !== heard && side !== other) side.audio.pause();
-      });
-      if (playing && other.audio.paused) start(other);
       show();
       say(`Heard: ${heard.name}`);
-    };
-    const choose = (side) => {
-      wanted = side;
-      if (side === heard) return;
-      if (!playing) return change();
-      if (position >= side.length - APART) { // it is over here, and begins again
-        change();
-        return go(begin());
-      }
-      deadline = performance.now() + PATIENCE;
-      if (side.audio.paused) start(side);
+      if (!playing) return;
+      if (position >= side.length - 2 * APART) go(begin()); // it is over here, and begins again
+      else if (side.audio.paused) start(side);
     };
     const keepUp = ({ audio, length }) => {
       const apart = position - audio.currentTime;
-      if (audio.paused || audio.seeking || position >= length) return Infinity;
+      if (audio.paused || audio.seeking || position >= length) return;
       if (Math.abs(apart) > FAR) audio.currentTime = position;
-      else if (Math.abs(apart) > APART) audio.playbackRate = 1 + Math.max(-0.25, Math.min(0.25, 4 * apart));
-      else if (Math.abs(apart) < TOGETHER || (apart > 0) !== (audio.playbackRate > 1)) audio.playbackRate = 1;
-      return Math.abs(apart);
+      else audio.playbackRate = Math.abs(apart) > APART ? 1 + within(4 * apart, -0.25, 0.25) : 1;
     };
     const tick = () => {
       if (!playing) return;
       position = heard.audio.currentTime;
       if (part && position >= part[1]) return go(part[0]);
-      running().forEach((side) => {
-        const near = side !== heard && keepUp(side) <= APART;
-        if (side === wanted && side !== heard && (near || performance.now() > deadline)) change();
-      });
+      sides.filter((side) => side !== heard).forEach(keepUp);
       draw();
     };
     const frame = () => {
@@ -187,8 +152,8 @@ document.addEventListener("DOMContentLoaded", () => {
       part = from === null || to - from < SHORTEST ? null : [from, to];
       if (part && (position < from || position > to)) go(from);
       show();
-      const whole = part && from === 0 && to >= longest;
-      say(!part ? "Not repeated" : whole ? "Repeated" : `Repeated from ${from.toFixed(2)} to ${Math.min(to, longest).toFixed(2)} s`);
+      const span = part && (from > 0 || to < longest) ? ` from ${from.toFixed(2)} to ${Math.min(to, longest).toFixed(2)} s` : "";
+      say(part ? `Repeated${span}` : "Not repeated");
     };
 
     sides.forEach((side) => {
@@ -255,10 +220,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const sounds = (place) => Array.from(place.querySelectorAll("figure.sc-player")).filter((figure) =>
     figure.dataset.seconds > 0 && figure.querySelector("audio") && figure.querySelector("img"));
-  document.querySelectorAll(".sc-pair").forEach((box) => {
-    const figures = sounds(box);
-    if (figures.length > 1) together(box, figures);
-  });
+  document.querySelectorAll(".sc-pair").forEach((box) => sounds(box).length > 1 && together(box, sounds(box)));
   sounds(document).filter((figure) => !figure.closest(".sc-pair[role]")).forEach(alone);
   document.addEventListener("play", (event) => {
     players.filter((player) => !player.has(event.target)).forEach((player) => player.pause());

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from soundcheck.book import all_results, filled
+from soundcheck.book import all_results, result_pages
 from soundcheck.report import look_of_pages
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.states import decide
@@ -41,7 +41,7 @@ def frame(rows: int) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def many():
     table = frame(ROWS)
-    return table, filled.among(table)
+    return table, result_pages.among(table)
 
 
 def shown(cells) -> str:
@@ -54,7 +54,7 @@ def read(script: str) -> dict:
 
 def test_the_file_holds_all_rows_and_where_each_stands():
     table = frame(300)
-    among = filled.among(table)
+    among = result_pages.among(table)
     script = all_results.data(table, among, TITLES)
     assert "<" not in script and script.isascii()
     assert script == all_results.data(table, among, TITLES)

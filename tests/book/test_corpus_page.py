@@ -116,7 +116,7 @@ def test_of_300_languages_some_are_named_and_the_rest_counted(page):
 def test_without_audio_or_lengths_the_page_says_so(page):
     text = page(audio=False, duration=np.nan)
     assert "4 segments of 1 file, length not known" in text and "none here" in text
-    assert "Files</summary>" not in text and "## Listen" not in text and "level" not in text
+    assert "Files</summary>" not in text and "## Segments to listen" not in text and "level" not in text
 
 
 def test_one_segment_and_hours_are_enough(page):

@@ -20,6 +20,7 @@ from soundcheck.efficiency.step import measure_run
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import load
 from soundcheck.run.opening import opened
+from soundcheck.run.options import RunOptions
 from soundcheck.run.sealing import sealed
 from soundcheck.suite.suite_file import read_suite
 
@@ -62,8 +63,9 @@ def project(tmp_path_factory):
     (folder / "suite.yml").write_text(SUITE)
 
     def step(seconds: float, day: datetime.date) -> list[str]:
-        with opened(read_suite(folder / "suite.yml"), folder / "build") as place:
-            material = load(place.plan, place.begin(no_code=False), place.output, 1)
+        options = RunOptions(suite=folder / "suite.yml", out=folder / "build")
+        with opened(read_suite(options.suite), options) as place:
+            material = load(place.plan, place.families, place.output, 1)
             figures = [figure("quick", 0.5), figure("theirs", 0.3)]
             told = measure_run(material, place.output, figures, seconds=seconds, day=day)
             assert not [name for name in sealed(place.output) if "efficiency" in name]

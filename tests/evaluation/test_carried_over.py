@@ -8,14 +8,15 @@ import pytest
 
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.trials import HALF, carry_over, split_speakers
-from soundcheck.evaluation.verification import Cost
 from soundcheck.metrics.logistic_calibration import fit_calibration
 
 
 def evaluation(calibration=HALF, least=2, seed=0):
     options = {"calibration": calibration, "minimum_trials": least}
     family = types.SimpleNamespace(options=options)
-    return types.SimpleNamespace(seed=seed, family=family, cost=Cost(0.05))
+    return types.SimpleNamespace(
+        seed=seed, family=family, cost={"p_target": 0.05, "c_miss": 1.0, "c_false_alarm": 1.0}
+    )
 
 
 def corpus(name, speakers, seed=0):

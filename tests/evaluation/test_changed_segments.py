@@ -232,16 +232,6 @@ def test_a_suite_names_the_sweeps_of_a_family():
     assert not noise.limited(False, None, transformations=named).series
 
 
-@pytest.mark.parametrize("dense", [False, True])
-def test_places_within_groups_are_the_ranks_of_pandas(dense):
-    rng = np.random.default_rng(0)
-    for count in (0, 1, 2, 7, 60):
-        order, groups = rng.integers(0, 9, count).astype(float), rng.integers(0, 4, count)
-        order[rng.random(count) < 0.1] = np.inf
-        ranks = pd.Series(order).groupby(groups).rank(method="dense" if dense else "first")
-        assert changed_segments._places(order, groups, dense=dense).tolist() == ranks.tolist()
-
-
 def test_segments_that_no_step_changes():
     """Silence under gains stays as it is at all steps; nothing is known of old answers, and of no steps."""
     same = '{"unchanged": true}'
@@ -255,7 +245,9 @@ def test_segments_that_no_step_changes():
     ]
     predictions = pd.DataFrame(rows, columns=["key", "change", "drawn"])
     segments = pd.DataFrame({"key": ["b", "a"]})
-    view = CorpusView("c", "c", False, Path(), (), "", "", segments, predictions)
+    about = dict.fromkeys(("name", "title", "base_condition", "probes_of"), "")
+    about |= {"synthetic": False, "root": Path(), "blocks": ()}
+    view = CorpusView(**about, segments=segments, predictions=predictions)
     assert view.unchanged("x").tolist() == [True, True]
     assert view.unchanged("x", "y").tolist() == [False, True]
     assert view.unchanged().tolist() == [False, False]

@@ -273,7 +273,7 @@ def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, undraw
     page = shown(out, slug, kind="comparisons")
     for words in ("Corrected and broken", "talk: most words broken", "talk: most words corrected"):
         assert words in page
-    assert "<i>" not in page.split("Corrected and broken")[-1].split("Listen")[0]
+    assert "<i>" not in page.split("Corrected and broken")[-1].split("Segments to listen")[0]
     table = page.split("wrong by both")[-1].split("</table>")[0]
     rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in table.split("<tr>")[1:]]
     assert rows == [

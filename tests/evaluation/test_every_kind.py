@@ -7,9 +7,8 @@ import pytest
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.groups import compare
+from soundcheck.evaluation.groups import NO_GROUPS, compare, labelled, of_suite
 from soundcheck.evaluation.measure_sets import of_suite_groups
-from soundcheck.evaluation.suite_groups import NO_GROUPS, labelled, suite_groups
 from soundcheck.predict.tables import Row, write_predictions
 
 TASKS = tuple(BUILTIN[name] for name in ("arousal", "transcript", "embedding"))
@@ -62,7 +61,7 @@ def test_all_tasks_keep_their_rows_in_one_place(evaluation):
     values, words = (labelled(found, subset) for subset in found.subsets())
     assert (len(values), len(words)) == (60, 80)
     assert "c: 20 of 80 segments have no label for arousal" in found.notes
-    compare(found, suite_groups(found), of_suite_groups)
+    compare(found, of_suite(found), of_suite_groups)
     frame = found.frame()
     judged = frame[frame["test"].eq("Mean Absolute Error") & frame["value"].notna()].set_index("group")
     expected = np.abs(values.truth - 0.5)
@@ -80,7 +79,7 @@ def test_groups_that_are_not_compared_have_their_values_and_the_reason(evaluatio
     found = evaluation(groups=("device",))
     devices = np.repeat(["phone", "headset", "desk"], [40, 30, 10])
     found.corpora[0].segments["device"] = devices
-    compare(found, suite_groups(found), of_suite_groups)
+    compare(found, of_suite(found), of_suite_groups)
     rows = found.estimated()
     rows = rows[rows["measure"].eq("mean_absolute_error")].set_index("part")
     values = labelled(found, next(iter(found.subsets())))
@@ -98,7 +97,7 @@ def test_groups_that_are_not_compared_have_their_values_and_the_reason(evaluatio
 
 def test_without_groups_there_is_one_row_a_task(evaluation):
     found = evaluation()
-    assert suite_groups(found) == []
+    assert of_suite(found) == []
     told = found.frame()[["task", "skipped"]].drop_duplicates()
     assert told[told["task"].ne("embedding")]["skipped"].tolist() == [NO_GROUPS] * 2
     assert (found.frame()["task"].value_counts()[["arousal", "transcript"]] == 1).all()

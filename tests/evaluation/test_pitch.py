@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from soundcheck.evaluation.speakers import voice_groups
+from soundcheck.evaluation.groups import voice_groups
 
 
 def data(**pitches):

@@ -9,7 +9,7 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.words import OF_BOTH, OF_CHARACTERS, OF_WORDS, fitting_tests, speech_rates
+from soundcheck.evaluation.words import INSTEAD, fitting_tests, speech_rates
 from soundcheck.metrics.word_errors import count_errors
 from soundcheck.metrics.writing import unit_of
 from soundcheck.report.words import rates_by_speech as drawn
@@ -19,6 +19,8 @@ from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.evidence import Scale
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.thresholds import read_family
+
+OF_WORDS, NO_WORDS = INSTEAD["character"], INSTEAD["word"]  # tests of words, and those that are of none
 
 
 def subset(said, heard, **columns):
@@ -30,7 +32,7 @@ def subset(said, heard, **columns):
 
 def looking(**options):
     notes, skipped = [], []
-    tests = {name: TestDefinition(name, "<", {"transcript": 0.1}) for name in (*OF_WORDS, *OF_CHARACTERS)}
+    tests = {name: TestDefinition(name, "<", {"transcript": 0.1}) for name in {*OF_WORDS, *NO_WORDS}}
 
     @dataclasses.dataclass(frozen=True)
     class Family:
@@ -109,7 +111,7 @@ def test_tests_that_fit_the_script():
     evaluation = looking()
     ((_, fitting),) = fitting_tests(evaluation, [english], tests)
     assert list(fitting) == ["Word Error Rate"] and evaluation.skipped == []
-    assert not set(OF_CHARACTERS) & set(evaluation.family.tests)  # no rows where no corpus needs them
+    assert not set(NO_WORDS) & set(evaluation.family.tests)  # no rows where no corpus needs them
     evaluation = looking()
     both = [list(fitting) for _, fitting in fitting_tests(evaluation, [english, chinese], tests)]
     assert both == [["Word Error Rate"], ["Character Error Rate With Missing"]]
@@ -126,7 +128,8 @@ def test_a_corpus_of_both_scripts_has_tests_of_its_own():
     mixed, words = (set(fitting) for _, fitting in fitting_tests(evaluation, [both, english], tests))
     assert unit_of(both.truth) == "mixed"
     assert mixed - words == {
-        *OF_BOTH,
+        "Mixed Error Rate",
+        "Mixed Error Rate With Missing",
         "Character Error Rate Difference",
     }
     assert words - mixed == {
@@ -139,12 +142,12 @@ def test_a_corpus_of_both_scripts_has_tests_of_its_own():
     assert reasons["Word Error Rate"] == "some references are written without blanks: see Mixed Error Rate"
     evaluation.family = read_family("asr_word_errors")
     list(fitting_tests(evaluation, [english], tests))
-    assert not {*OF_BOTH, *OF_CHARACTERS} & set(evaluation.family.tests)  # no rows where nobody needs them
+    assert not set(NO_WORDS) & set(evaluation.family.tests)  # no rows where nobody needs them
 
 
 def test_the_family_has_all_tests_and_says_that_some_have_no_threshold():
     family = read_family("asr_word_errors")
-    assert {*OF_WORDS, *OF_CHARACTERS} <= set(family.tests)
+    assert {*OF_WORDS, *NO_WORDS} <= set(family.tests)
     without = [
         name for name, test in family.tests.items() if test.threshold_for(BUILTIN["transcript"]) is None
     ]

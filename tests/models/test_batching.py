@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from soundcheck.models.batching import each_length, padded
+from soundcheck.models.batching import each_length
 
 
 def test_only_equally_long_signals_go_together(rng):
@@ -15,10 +15,6 @@ def test_only_equally_long_signals_go_together(rng):
 
     assert np.allclose(each_length(signals, call), [signal.sum() for signal in signals])
     assert sorted(calls) == [(1, 4), (2, 3), (3, 5)]
-
-
-def test_padding_is_silence_behind():
-    batch, lengths = padded([np.ones(2, np.float32), np.full(4, 2, np.float32)])
-    assert batch.tolist() == [[1, 1, 0, 0], [2, 2, 2, 2]]
-    assert batch.dtype == np.float32
-    assert lengths.tolist() == [2, 4] and lengths.dtype == np.int64
+    calls.clear()
+    assert np.allclose(each_length(signals, call, 2), [signal.sum() for signal in signals])
+    assert sorted(calls) == [(1, 4), (1, 5), (2, 3), (2, 5)]

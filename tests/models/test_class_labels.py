@@ -7,7 +7,7 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.models.class_labels import best_classes, class_probabilities, classes_of, meant
+from soundcheck.models.class_labels import class_answers, classes_of, meant
 
 EMOTION = BUILTIN["emotion"]
 
@@ -48,7 +48,7 @@ def test_the_best_of_those_that_count(rng):
     scores = rng.normal(size=(50, 4))
     scores[0] = [1.0, 9.0, 0.5, 0.0]
     scores[1] = [2.0, 0.0, 2.0, 0.0]
-    found = best_classes(scores, names)
+    found = class_answers(scores, names)
     assert found[:2] == ["dog", "dog"]
     for row, name in zip(scores, found, strict=True):
         assert name == max((row[place], names[place]) for place in (0, 2, 3))[1] or row is scores[1]
@@ -57,19 +57,19 @@ def test_the_best_of_those_that_count(rng):
 
 @pytest.mark.parametrize("row", [[np.nan, 1.0], [np.inf, 1.0], [-np.inf, -np.inf]])
 def test_scores_that_are_none_give_no_class(row):
-    (found,) = best_classes(np.array([row]), ["a", "b"])
+    (found,) = class_answers(np.array([row]), ["a", "b"])
     assert isinstance(found, float) and np.isnan(found)
 
 
 def test_minus_infinity_is_the_logarithm_of_nothing():
-    assert best_classes(np.array([[-np.inf, -3.0]]), ["a", "b"]) == ["b"]
+    assert class_answers(np.array([[-np.inf, -3.0]]), ["a", "b"]) == ["b"]
 
 
 @pytest.mark.parametrize("how", ["softmax", "given"])
 def test_probabilities_are_those_of_what_counts(rng, how):
     names, logits = ["dog", "", "cow", "cat", "cow"], rng.normal(size=(40, 5)) * 3
     shares = np.array([[math.exp(one) / sum(map(math.exp, row)) for one in row] for row in logits])
-    found = class_probabilities(logits if how == "softmax" else shares, names, how)
+    found = class_answers(logits if how == "softmax" else shares, names, how)
     for row, one in zip(shares, found, strict=True):
         rest = 1 - row[1]
         expected = {"dog": row[0] / rest, "cow": (row[2] + row[4]) / rest, "cat": row[3] / rest}
@@ -77,16 +77,16 @@ def test_probabilities_are_those_of_what_counts(rng, how):
 
 
 def test_what_is_said_to_be_probabilities_and_is_none_is_left_as_it_is():
-    found = class_probabilities(np.array([[0.5, 2.0], [0.0, 1.0]]), ["a", "b"], "given")
+    found = class_answers(np.array([[0.5, 2.0], [0.0, 1.0]]), ["a", "b"], "given")
     assert found == [{"a": 0.5, "b": 2.0}, {"a": 0.0, "b": 1.0}]
 
 
 @pytest.mark.parametrize("how", ["softmax", "given"])
 @pytest.mark.parametrize("row", [[np.nan, 1.0, 0.0], [np.inf, 1.0, 0.0], [-np.inf, -np.inf, 0.0]])
 def test_scores_that_are_none_give_no_probabilities(row, how):
-    (found,) = class_probabilities(np.array([row]), ["a", "b", ""], how)
+    (found,) = class_answers(np.array([row]), ["a", "b", ""], how)
     assert isinstance(found, float) and np.isnan(found)
 
 
 def test_nothing_is_left_where_only_what_is_left_out_is_likely():
-    assert np.isnan(class_probabilities(np.array([[0.0, 1.0]]), ["a", ""], "given")[0])
+    assert np.isnan(class_answers(np.array([[0.0, 1.0]]), ["a", ""], "given")[0])

@@ -239,8 +239,8 @@ def test_prepare_gets_what_it_asks_for(root, tmp_path):
 
 def test_no_process_is_started_to_prepare_what_has_no_prepare(root, tmp_path, monkeypatch):
     started = []
-    ask = processes.ask
-    monkeypatch.setattr(processes, "ask", lambda *args, **more: started.append(args) or ask(*args, **more))
+    ask = processes.in_child
+    monkeypatch.setattr(processes, "in_child", lambda *own, **more: started.append(own) or ask(*own, **more))
 
     def prepare():
         before = len(started)
@@ -279,7 +279,7 @@ def test_looking_for_sources_loads_nothing_that_waits(root, monkeypatch):
     model = types.ModuleType("model")
     model.__file__ = str(root / "model.py")
     monkeypatch.setitem(sys.modules, "model", model)
-    found = importing.sources(importing.Imported(model, print), root)
+    found = importing.sources(importing.Imported(model, print, root))
     assert [name for name, _ in found] == ["late.py", "model.py"]
     with pytest.raises(ImportError, match="it was loaded"):
         _ = late.anything

@@ -17,8 +17,7 @@ from soundcheck.common import extras
 from soundcheck.common.files import digest
 from soundcheck.models import library_model
 from soundcheck.models.load import check_model, load_model
-from soundcheck.predict.ahead import Ahead
-from soundcheck.predict.engine import begin_model, predict_model
+from soundcheck.predict.engine import predict_model
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.tables import read_predictions
 
@@ -164,21 +163,6 @@ def found(report) -> np.ndarray:
 def test_workers_give_what_the_graph_computes(project):
     asked = Asked(project)
     assert np.abs(found(predict_model(asked.questions(), jobs=2)) - asked.expected()).max() < 1e-6
-
-
-@pytest.mark.usefixtures("forked_models")
-def test_the_child_that_has_loaded_a_model_is_asked_about_signals(project):
-    asked = Asked(project)
-    predict_model(asked.questions())
-    with Ahead(1) as ahead:
-        fingerprint = ahead.check(asked.entry, asked.suite).result()
-        assert fingerprint == check_model(asked.entry, asked.suite)
-        child = ahead._children["mine"]
-        questions = dataclasses.replace(asked.questions(), fingerprint=fingerprint)
-        report = begin_model(questions, ahead=ahead)()
-        assert child.process.returncode is not None  # it was asked to confirm kept answers, and ended
-    assert report.confirmation.asked > 0 and not report.confirmation.different
-    assert np.abs(found(report) - asked.expected()).max() < 1e-6
 
 
 SHORT_OF_MEMORY = """

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.corpora.repeats import Repeated, Repeats
-from soundcheck.evaluation.corpus_audit import Audit
+from soundcheck.evaluation.corpus_audit import Audit, compared
 from soundcheck.report.audit_views import audited, recorded_otherwise
 from soundcheck.results.verdict import RESULT_COLUMNS
 
@@ -32,7 +32,7 @@ NOTHING = Repeats((), 0, 0, 0, 300, 300)
 def audit(*means: dict, repeats: Repeats = NOTHING, **more: object) -> Audit:
     known = {"unchanging": (), "splits": (), "shared": (), "measured": {}, "block": "speaker"}
     known |= {"blocks": 20, "adjust": (), "unreadable": 0}
-    return Audit(means, repeats=repeats, **(known | more))
+    return Audit(compared(means), repeats=repeats, **(known | more))
 
 
 def rows(group: str, **columns: object) -> pd.DataFrame:

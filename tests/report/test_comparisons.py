@@ -52,11 +52,11 @@ def test_what_was_corrected_and_broken():
     )
     spoken = pair([f"{HOSTILE} on"] * 6, ["on"] * 6, [f"{HOSTILE} off"] * 6)
     shown, words = str(comparisons.word_impacts(comparison, [spoken])), str(comparisons.words(spoken))
-    assert ">12<" in shown and "+0.0 %" in shown  # one word of each segment is corrected, one broken
+    assert ">12<" in shown and "0.0\xa0%" in shown  # one word of each segment is corrected, one broken
     assert "2 of 2 changed words" in words and "<b>" not in words and "&lt;b&gt;" in words
     classes = pair(["anger"] * 6, ["anger"] * 5 + ["joy"], ["joy"] + ["anger"] * 5)
     shown = str(comparisons.impacts(comparison, [classes]))
-    assert shown.count("16.7 %") == 2 and "33.3 %" in shown and "neutral" in shown
+    assert shown.count("16.7\xa0%") == 2 and "33.3\xa0%" in shown and "neutral" in shown
     assert "share no task" in str(comparisons.corrected_and_broken(comparison, [], []))
     names = [text.get_text() for text in comparisons.impact_figure(classes).axes[0].get_legend().get_texts()]
     assert names == ["added errors: 1 of 6", "changed errors: 0 of 6", "corrections: 1 of 6"]

@@ -12,8 +12,7 @@ from PIL import Image
 
 from soundcheck.common.media import MediaStore
 from soundcheck.report import figures
-from soundcheck.report.pictures import png, smaller_svg
-from soundcheck.report.style import look, new, show
+from soundcheck.report.style import look, new, png, show, smaller_svg
 
 pytestmark = pytest.mark.slow
 

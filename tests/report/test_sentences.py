@@ -88,31 +88,3 @@ def test_the_worst_class_is_named_with_the_share_of_answers_that_name_it():
     assert told == "Lowest recall: b, 0.24 (95 % 0.10 to 0.40); 25 % of all predictions"
     assert sentences.classes(frame.iloc[:0], ANSWERS) == ""
     assert len(sentences.classes(frame.iloc[1:2], ANSWERS)) < 200
-
-
-def test_the_share_that_stays_is_that_of_the_change():
-    test = "Percentage Unchanged Predictions "
-    frame = rows(
-        dict(test=test + "Babble Noise", value=0.2),
-        dict(test=test + "White Noise", value=0.8, low=0.75, high=0.85),
-    )
-    assert sentences.unchanged(frame, ANSWERS) == "80 % (95 % 75 to 85) of the predictions of emotion stay"
-    labelled = rows(dict(test=test + "Recording Condition", label="White Noise", value=1.0, low=NONE))
-    assert sentences.unchanged(labelled, ANSWERS).startswith("100 % (no interval) of the predictions")
-    assert sentences.unchanged(frame.iloc[:1], ANSWERS) == ""
-
-
-def curve(values, task="valence"):
-    names = ["clean", "20", "0"]
-    return pd.DataFrame(
-        [("demo", task, step, v, v - 0.05, v + 0.05) for step, v in zip(names, values, strict=True)],
-        columns=["corpus", "task", "step", "value", "low", "high"],
-    )
-
-
-def test_the_line_that_changes_most_is_named_with_both_ends():
-    frame = pd.concat([curve([0.8, 0.78, 0.4]), curve([0.6, 0.3, 0.55], "arousal")])
-    assert sentences.levels(frame, "babble: CCC", "SNR in dB") == (
-        "Babble: CCC, valence: 0.80 (95 % 0.75 to 0.85) at clean, 0.40 (95 % 0.35 to 0.45) at SNR 0 dB"
-    )
-    assert sentences.levels(frame.assign(value=NONE), "share") == ""

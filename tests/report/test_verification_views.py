@@ -17,7 +17,7 @@ from soundcheck.metrics.verification import det_curve, equal_error_rate
 from soundcheck.report import verification_views
 from soundcheck.report.style import MOST_MARKS, look, show
 from soundcheck.report.verification_views import det_figure, score_histograms
-from soundcheck.results.estimates import Estimate
+from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.statistics.bootstrap import resample
 
 pytestmark = [
@@ -50,11 +50,10 @@ def all_figures():
     yield det_figure({name: entry(n, 300) for n, name in enumerate(HOSTILE)})
     yield det_figure({"perfect": entry(0, apart=20.0), "reversed": entry(1, apart=-20.0)})
     yield det_figure({})
-    yield score_histograms(scores, target, {"equal error rate": 0.1, "lowest cost": 2.4, "in use": 0.2}, "x")
-    yield score_histograms(scores, target, dict(zip(HOSTILE, np.linspace(-2, 2, 7), strict=True)), HOSTILE[0])
+    yield score_histograms(scores, target, {"equal error rate": 0.1, "lowest cost": 2.4, "in use": 0.2})
+    yield score_histograms(scores, target, dict(zip(HOSTILE, np.linspace(-2, 2, 7), strict=True)))
     yield score_histograms(nothing, target[:3], {"in use": np.nan})
     yield score_histograms([0.5] * 4, target[:4], {"in use": 0.5})
-    yield score_histograms([], [], {}, "nothing")
 
 
 def test_same_data_same_bytes(tmp_path):
@@ -155,7 +154,7 @@ def test_densities_have_area_one_and_counts_are_said():
         assert (heights * np.diff(edges)).sum() == pytest.approx(1)
         assert edges[-1] < 1e6  # few extreme scores do not hide the others
     names = {text.get_text() for text in figure.legends[0].get_texts()}
-    assert names == {"non-target (4,000 trials)", "target (990 trials)", "threshold, in use: 0.25"}
+    assert names == {"non-target trials (4,000)", "target trials (990)", "threshold, in use: 0.25"}
     assert axes.lines[0].get_xdata() == [0.25, 0.25]
 
 
@@ -184,7 +183,7 @@ def test_errors_stand_with_their_units_and_intervals():
         about = {"condition": f"scores: {name}", "value": known, "excluded": found.reasons[0]}
         rows.append(Estimate("m", "c", "f", "embedding", "equal_error_rate", **about))
         rows.append(dataclasses.replace(rows[-1], measure="min_dcf"))
-    html = str(verification_views._by_condition(rows, "scores", "c"))
+    html = str(verification_views._by_condition(estimate_frame(rows), "scores", "c"))
     assert ">as &lt;b&gt;<" in html and "<b>" not in html
     assert f"{100 * rows[0].value:.1f}" in html and f"{rows[0].value:.3f}" in html
     assert html.count("no score for 90 of 90 trials") == 2

@@ -58,7 +58,7 @@ def test_a_name_that_is_not_there(run):
         (lambda text: text.replace("better", "worse", 1), "not those that the run counted"),
         (lambda text: text.rpartition("'-g")[0].rpartition("\n")[0] + "\n", "not those that the run counted"),
         (lambda text: text.replace("pairing", "pairs", 1), "columns are missing: pairing"),
-        (lambda text: text.replace("0.001", "lots", 1), "a cell of 'a' is not a number"),
+        (lambda text: text.replace("0.001", "lots", 1), "column p_value: 'lots' is not a number"),
     ],
     ids=["edited", "cut", "column", "number"],
 )

@@ -15,7 +15,7 @@ from soundcheck.metrics.classification import recall_per_class, unweighted_avera
 from soundcheck.metrics.combinators import require_count
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
 from soundcheck.results.judged import Judged, load_all, save
-from soundcheck.results.schema import columns_of
+from soundcheck.results.schema import columns_of, read_parquet
 from soundcheck.results.table import read_results, to_frame, write_results
 from soundcheck.results.verdict import RESULT_COLUMNS, RESULTS, Verdict, judge, skipped_rows
 from soundcheck.statistics.bootstrap import resample
@@ -221,13 +221,17 @@ def test_groups_tell_rows_apart(tmp_path):
     rows = [row(group=group, label=label) for group in ("sex: male", "sex: female") for label in "ba"]
     write_results(to_frame(rows), tmp_path)
     for name in ("results.csv", "results.parquet"):
-        read = read_results(tmp_path / name)
-        assert read.columns[19] == "group"
-        assert (read["group"] + read["label"]).tolist() == [
+        again = read(tmp_path / name)
+        assert again.columns[19] == "group"
+        assert (again["group"] + again["label"]).tolist() == [
             f"sex: {sex}{label}" for sex in ("female", "male") for label in "ab"
         ]
     with pytest.raises(ValueError, match="Two verdicts for .* / sex: male / a"):
         to_frame([*rows, rows[1]])
+
+
+def read(path):
+    return read_results(path) if path.suffix == ".csv" else read_parquet(path, RESULTS)
 
 
 def test_a_table_of_before_has_no_groups(tmp_path):
@@ -236,10 +240,7 @@ def test_a_table_of_before_has_no_groups(tmp_path):
     path = tmp_path / "results.csv"
     newer = RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]
     pd.read_csv(path, keep_default_na=False).drop(columns=newer).to_csv(path, index=False)
-    table = pq.read_table(tmp_path / "results.parquet").drop_columns(newer)
-    pq.write_table(table, tmp_path / "results.parquet")
-    for name in ("results.csv", "results.parquet"):
-        pd.testing.assert_frame_equal(read_results(tmp_path / name), frame.assign(state="inconclusive"))
+    pd.testing.assert_frame_equal(read_results(path), frame.assign(state="inconclusive"))
 
 
 def test_an_adjusted_gap_is_kept_and_tables_without_are_read(tmp_path):
@@ -248,7 +249,7 @@ def test_an_adjusted_gap_is_kept_and_tables_without_are_read(tmp_path):
     frame["state"] = pd.Series("inconclusive", index=frame.index, dtype="str")
     write_results(frame, tmp_path)
     for name in ("results.csv", "results.parquet"):
-        pd.testing.assert_frame_equal(read_results(tmp_path / name), frame)
+        pd.testing.assert_frame_equal(read(tmp_path / name), frame)
     newer = RESULT_COLUMNS[RESULT_COLUMNS.index("least_p") + 1 :]
     pd.read_csv(tmp_path / "results.csv", keep_default_na=False).drop(columns=newer).to_csv(
         tmp_path / "old.csv", index=False
@@ -312,7 +313,7 @@ def test_round_trip(tmp_path, name):
     frame = table()
     frame["state"] = pd.Series("reported", index=frame.index, dtype="str")
     write_results(frame, tmp_path)
-    pd.testing.assert_frame_equal(read_results(tmp_path / name), frame)
+    pd.testing.assert_frame_equal(read(tmp_path / name), frame)
 
 
 def test_csv_as_a_program_reads_it(tmp_path):
@@ -339,7 +340,7 @@ def test_parquet_keeps_the_true_text_and_real_nulls(tmp_path):
 def test_empty_table(tmp_path):
     write_results(to_frame([]), tmp_path)
     for name in ("results.csv", "results.parquet"):
-        assert len(read_results(tmp_path / name)) == 0
+        assert len(read(tmp_path / name)) == 0
 
 
 # Reading what somebody broke
@@ -445,18 +446,6 @@ def test_a_suite_is_no_results_table(tmp_path):
     path = tmp_path / "suite.yml"
     path.write_text("corpora: {}\n")
     with pytest.raises(InputError, match="this is a suite, .* `soundcheck run suite.yml --plan`"):
-        read_results(path)
-
-
-def test_damaged_parquet(tmp_path):
-    whole(tmp_path)
-    path = tmp_path / "results.parquet"
-    data = path.read_bytes()
-    path.write_bytes(data[:-10])
-    with pytest.raises(InputError, match="not a whole Parquet file"):
-        read_results(path)
-    pd.DataFrame({name: ["x"] for name in RESULT_COLUMNS}).to_parquet(path)
-    with pytest.raises(InputError, match="column value holds"):
         read_results(path)
 
 

@@ -5,12 +5,10 @@ from collections.abc import Mapping
 
 import nbformat
 import pytest
-from tests.run.test_notebook_worker import job
+from tests.run.test_notebooks import job
 
-from soundcheck.run import runner
 from soundcheck.run.notebook_outputs import kind_of, unshown
-
-pytestmark = pytest.mark.slow
+from soundcheck.run.notebooks import Job, Notebooks, Outcome, without_outputs
 
 PNG, TEXT, HTML = "image/png", "text/plain", "text/html"
 PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\n"
@@ -54,12 +52,12 @@ HANGS = "while True: pass"
 
 
 @pytest.fixture(scope="module")
-def executed(tmp_path_factory) -> tuple[list[runner.Job], dict[str, runner.Outcome], dict]:
+def executed(tmp_path_factory) -> tuple[list[Job], dict[str, Outcome], dict]:
     folder = tmp_path_factory.mktemp("shown")
     jobs = [job(folder, str(place), code) for place, (code, _) in enumerate(SHOWN.values())]
     jobs.append(dataclasses.replace(job(folder, "hangs", HANGS, limit=3.0), judges=True))
-    with runner.Places(folder / "cache", folder / "log", workers=1) as places:
-        outcomes = dict(zip([*SHOWN, "hangs"], runner.execute(jobs, places), strict=True))
+    with Notebooks(folder / "cache", folder / "log", workers=1) as notebooks:
+        outcomes = dict(zip([*SHOWN, "hangs"], notebooks.execute(jobs), strict=True))
     cells = {
         name: nbformat.read(outcome.job.target, as_version=4).cells[2] for name, outcome in outcomes.items()
     }
@@ -76,16 +74,16 @@ def test_what_a_cell_shows_is_an_output_of_a_kind_that_a_page_shows(executed, na
     assert [kind_of(data) for data in data_of(cells[name])] == SHOWN[name][1]
     lost = SHOWN[name][1].count("")
     assert len(unshown([cells[name]])) == len(outcomes[name].unshown) == lost
-    assert bool(runner.without_outputs(outcomes[name])) == bool(lost)
+    assert bool(without_outputs(outcomes[name])) == bool(lost)
 
 
 def test_what_was_left_out_is_said_again_of_a_notebook_that_is_kept(executed, tmp_path):
     jobs, outcomes, _ = executed
     place = list(SHOWN).index("javascript")
-    with runner.Places(tmp_path / "cache", tmp_path / "log", workers=1) as places:
-        (again,) = runner.execute([jobs[place]], places)
+    with Notebooks(tmp_path / "cache", tmp_path / "log", workers=1) as notebooks:
+        (again,) = notebooks.execute([jobs[place]])
     assert again.unshown == outcomes["javascript"].unshown == ("application/javascript",)
-    assert runner.without_outputs(again) == (
+    assert without_outputs(again) == (
         f"The page of {place} of m leaves out 1 output that no page can show (application/javascript). "
         "Show a picture, a table or a text: pages run no scripts and load no files of others"
     )

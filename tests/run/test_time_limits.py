@@ -1,6 +1,4 @@
-"""Notebooks that score many trials get more time, and the plan of a run knows of it."""
-
-import re
+"""Notebooks that score many trials get more time."""
 
 import numpy as np
 import pytest
@@ -32,19 +30,7 @@ def write(folder, count: int) -> None:
     (folder / "suite.yml").write_text(SUITE)
 
 
-def planned_seconds(text: str) -> float:
-    return float(re.search(r"notebooks ([0-9.]+) s", text)[1])
-
-
-def test_the_limit_and_the_plan_grow_with_the_trials(tmp_path, command):
-    seconds = []
-    for count in (200, 20_000):
-        folder = tmp_path / str(count)
-        folder.mkdir()
-        write(folder, count)
-        done = command("run", "suite.yml", "--out", "out", "--plan", "--no-book", cwd=folder)
-        assert done.returncode == 0, done.stderr
-        seconds.append(planned_seconds(done.stdout))
-    assert 5 <= seconds[1] - seconds[0] <= 7  # 0.3 ms a trial
-    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=tmp_path / "20000")
+def test_the_limit_grows_with_the_trials(tmp_path, command):
+    write(tmp_path, 20_000)
+    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=tmp_path)
     assert done.returncode == 0, done.stdout  # half a second is too little for any cell of it

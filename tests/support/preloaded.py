@@ -30,6 +30,7 @@ import threading
 import time
 import traceback
 import types
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -38,8 +39,8 @@ MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not
 UNDRAWN = "SOUNDCHECK_TESTS_UNDRAWN"  # a variable: whether figures, which are made as ever, come out blank
 SHARED = "SOUNDCHECK_TESTS_SHARED"  # a variable: folder of the demo's sounds and of simulated thresholds
 TEMPLATES = "SOUNDCHECK_TESTS_TEMPLATES"  # a variable: folder of compiled templates of pages
-MODELS = ("soundcheck.models.importing", "soundcheck.models.library_model", "soundcheck.predict.workers")
-NOTEBOOKS = "soundcheck.run.notebook_worker"
+MODELS = ("soundcheck.models.processes",)
+NOTEBOOKS = "soundcheck.run.notebook_server"
 BOOKS = "soundcheck.book.sphinx_run"
 EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_external_toc", "sphinx_multitoc_numbering")
 EXTENSIONS += ("sphinx.ext.mathjax", "sphinxcontrib.bibtex", "pybtex.plugin", "jupyter_book.cli.main")
@@ -192,15 +193,7 @@ class _Forked:
         with contextlib.ExitStack() as stack:
             nothing = stack.enter_context(open(os.devnull, "r+b")).fileno()
             theirs = {None: 2, subprocess.DEVNULL: nothing}
-            if module == NOTEBOOKS:
-                assert stdin == stdout == subprocess.PIPE
-                stdin, ours_in = os.pipe()
-                ours_out, stdout = os.pipe()
-                self.stdin, self.stdout = os.fdopen(ours_in, "wb"), os.fdopen(ours_out, "rb")
-                stack.callback(os.close, stdin)
-                stack.callback(os.close, stdout)
-                stderr = stderr.fileno()
-            elif module == BOOKS:
+            if module in (BOOKS, NOTEBOOKS):
                 stdout = stderr = stdout.fileno()
             descriptors = [theirs.get(one, one) for one in (stdin, stdout, stderr)]
             self.pid = server.fork(request, *descriptors, *pass_fds)
@@ -214,10 +207,6 @@ class _Forked:
                 os.kill(self.pid, signal.SIGKILL)
 
     def wait(self, timeout: float = END_SECONDS, *, ended: bool = True) -> int | None:
-        if ended and self._module == NOTEBOOKS:
-            # The mark by which the library finds a worker is in the environment that a process starts with.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.pid, signal.SIGKILL)
         self.returncode = self._server.code(self.pid, timeout)
         if ended and self.returncode is None:
             raise subprocess.TimeoutExpired(self._module, timeout)
@@ -226,10 +215,11 @@ class _Forked:
 
 def _preload() -> None:
     from soundcheck import cli, pipeline  # noqa: F401
-    from soundcheck.run import notebook_worker
+    from soundcheck.predict import executor
+    from soundcheck.run import notebook_server
     from soundcheck.suite import corpus_format, model_kind
 
-    notebook_worker._preload()
+    notebook_server.preload()
     for package in PACKAGES:
         found = importlib.import_module(f"soundcheck.{package}")
         for module in pkgutil.iter_modules(found.__path__):
@@ -239,6 +229,8 @@ def _preload() -> None:
     for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
         len(words)  # looks through all that is installed
     _keep_apart()
+    executor.CONTEXT.set_forkserver_preload(executor.PRELOADED)
+    forkserver.ensure_running()  # the commands have it in common
 
 
 @functools.cache
@@ -333,9 +325,9 @@ def blank(figure: Any, pixels: bool) -> bytes:
     """Give a picture with nothing on it, whatever the figure."""
     import numpy as np
 
-    from soundcheck.report import pictures
+    from soundcheck.report import style
 
-    return pictures.png(np.full((1, 1, 3), 255, np.uint8)) if pixels else BLANK
+    return style.png(np.full((1, 1, 3), 255, np.uint8)) if pixels else BLANK
 
 
 def _share(folder: str) -> None:
@@ -379,25 +371,26 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         sys.exit(_build_book(Path(source), Path(work), int(jobs)))
     if request["kind"] == SCRIPT:
         connection.close()  # what it starts is started
+        forkserver._forkserver.__init__()  # also what models are forked from
         exec(*request["arguments"], {})
         return
     from soundcheck import cli
     from soundcheck.book import sphinx_run
-    from soundcheck.models import importing, library_model, processes
-    from soundcheck.predict import workers
-    from soundcheck.run import notebook_worker
+    from soundcheck.models import importing, library_model, processes  # noqa: F401
+    from soundcheck.run import notebook_server, notebooks
 
     if request["kind"] != COMMAND:
         connection.close()
         os.setsid()
         sys.stdout.reconfigure(write_through=True)
         sys.argv = [request["kind"], *map(str, request["descriptors"]), str(os.getppid())]
-        mains = (importing._serve, library_model._serve, workers.main, notebook_worker.serve)
+        mains = (processes._serve, notebook_server.main)
         dict(zip((*MODELS, NOTEBOOKS), mains, strict=True))[request["kind"]]()
         return
+    forkserver._forkserver.ensure_running = lambda: None
     replaced = Preloaded(connection).modules()
     processes.subprocess, processes.os = replaced
-    notebook_worker.subprocess = sphinx_run.subprocess = replaced[0]
+    notebooks.subprocess = sphinx_run.subprocess = replaced[0]
     sys.argv = ["soundcheck", *request["arguments"]]
     cli.main()
 

@@ -40,35 +40,18 @@ _FULL_SCALE = inspect.Parameter(
 
 @dataclasses.dataclass(frozen=True)
 class Transform:
-    """A change of a signal that threshold files may name.
-
-    Parameters
-    ----------
-    name
-        Name of the function.
-    function
-        The checked function, see the conventions of this module.
-    summary
-        One plain sentence: the first line of the docstring.
-    source
-        Where the definition comes from.
-    level
-        What happens to the level, a sentence.
-    options
-        Name of each option -> its parameter, with annotation and default.
-    sounds
-        Name of the option that tells which kind of sound the transform draws from; empty if it draws none.
-    missing
-        Says what the transform needs and this machine does not have; empty if all is there.
-    """
+    """A change of a signal that threshold files may name."""
 
     name: str
-    function: Callable[..., np.ndarray]
-    summary: str
-    source: str
-    level: str
+    function: Callable[..., np.ndarray]  # the checked function, see the conventions of this module
+    summary: str  # one plain sentence: the first line of the docstring
+    source: str  # where the definition comes from
+    level: str  # what happens to the level, a sentence
+    # name of each option -> its parameter, with annotation and default
     options: Mapping[str, inspect.Parameter]
+    # name of the option that tells which kind of sound the transform draws from; empty if it draws none
     sounds: str = ""
+    # says what the transform needs and this machine does not have; empty if all is there
     missing: Callable[[], str] = lambda: ""
 
     @property
@@ -82,25 +65,13 @@ def transform(
 ) -> Callable[[Callable], Callable[..., np.ndarray]]:
     """Declare a function as a transform and take the checks of signals off its shoulders.
 
-    Parameters
-    ----------
-    source
-        Paper or standard that defines it.
-    level
-        What happens to the level, a sentence.
-    sounds, missing
-        See :class:`Transform`.
-
-    Returns
-    -------
-    Callable
-        Decorator. It only marks the function; :mod:`soundcheck.augment.registry` finds the mark.
-
-    Raises
-    ------
-    ValueError
-        By the decorated function: if the signal has not exactly one dimension or no samples. That the result
-        is finite is checked by :func:`soundcheck.augment.registry.apply`, through which all signals go.
+    - ``source``: paper or standard that defines it.
+    - ``level``: what happens to the level, a sentence.
+    - ``sounds, missing``: see :class:`Transform`.
+    - Returns decorator. It only marks the function; :mod:`soundcheck.augment.registry` finds the mark.
+    - Raises ValueError: by the decorated function: if the signal has not exactly one dimension or no samples.
+      That the result is finite is checked by :func:`soundcheck.augment.registry.apply`, through which all
+      signals go.
     """
 
     def declare(formula: Callable) -> Callable[..., np.ndarray]:
@@ -156,10 +127,7 @@ def declared(thing: object) -> Transform | None:
 def require(condition: bool, problem: str) -> None:
     """Refuse the value of an option.
 
-    Raises
-    ------
-    ValueError
-        With ``problem`` as text: the option, its value, what is allowed.
+    Raises ValueError: with ``problem`` as text: the option, its value, what is allowed.
     """
     if not condition:
         raise ValueError(problem)

@@ -31,31 +31,16 @@ BLOCK = 1600  # samples that are given to codecs without frames at a time
 
 @dataclasses.dataclass(frozen=True)
 class Codec:
-    """A codec.
-
-    Parameters
-    ----------
-    encoder, decoder
-        Names in FFmpeg.
-    rate
-        Sampling rate in Hz at which it works here.
-    container
-        File format; empty if bare packets are passed on.
-    sample_format
-        As the encoder wants them.
-    bit_rates
-        Bits a second that may be asked for, lowest and highest if ``free``.
-    free
-        Whether everything between the lowest and the highest is allowed.
-    """
+    """A codec."""
 
     encoder: str
     decoder: str
-    rate: int
-    container: str = ""
-    sample_format: str = "s16"
+    rate: int  # sampling rate in Hz at which it works here
+    container: str = ""  # file format; empty if bare packets are passed on
+    sample_format: str = "s16"  # as the encoder wants them
+    # bits a second that may be asked for, lowest and highest if ``free``
     bit_rates: tuple[int, ...] = (64000,)
-    free: bool = False
+    free: bool = False  # whether everything between the lowest and the highest is allowed
 
 
 AMR_RATES = (4750, 5150, 5900, 6700, 7400, 7950, 10200, 12200)
@@ -94,24 +79,10 @@ def _missing(name: str) -> str:
 def coded(signal: np.ndarray, name: str, bit_rate: int | None = None) -> np.ndarray:
     """Encode and decode a signal.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``, at the rate of the codec; what exceeds full scale is clipped.
-    name
-        One of :data:`CODECS`.
-    bit_rate
-        Bits a second; ``None`` = the only one that there is.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``.
-
-    Raises
-    ------
-    ValueError
-        If the codec is missing here.
+    - ``signal``: shape ``(samples,)``, at the rate of the codec; what exceeds full scale is clipped.
+    - ``name``: one of :data:`CODECS`.
+    - ``bit_rate``: bits a second; ``None`` = the only one that there is.
+    - Raises ValueError: if the codec is missing here.
     """
     problem = missing(name)
     if problem:
@@ -206,29 +177,10 @@ def codec(
 
     AMR narrow band and G.711 work at 8 kHz, so that nothing above 4 kHz is left; Opus and MP3 at 16 kHz.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-    rng
-        Not used.
-    name
-        The codec.
-    bit_rate
-        Bits a second: one of eight from 4750 to 12200 for AMR narrow band, 64000 for G.711, 6000 to 128000
-        for Opus, 8000 to 160000 for MP3. MP3 takes the nearest of its own.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``; silent if the signal is.
-
-    Raises
-    ------
-    ValueError
-        If the bit rate is none of the codec, or the codec is missing here.
+    - ``bit_rate``: bits a second: one of eight from 4750 to 12200 for AMR narrow band, 64000 for G.711, 6000
+      to 128000 for Opus, 8000 to 160000 for MP3. MP3 takes the nearest of its own.
+    - Returns float32, shape ``(samples,)``; silent if the signal is.
+    - Raises ValueError: if the bit rate is none of the codec, or the codec is missing here.
     """
     found = CODECS[name]
     low, high = found.bit_rates[0], found.bit_rates[-1]
@@ -260,23 +212,10 @@ def compress(
     it. The input level is that of an envelope that follows the magnitude of the signal, with one time
     constant where it rises and another one where it falls, and begins at full scale.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-    threshold_db, ratio
-        :math:`T` in dB and :math:`r`.
-    attack, release
-        Time constants in seconds.
-    knee_db
-        Half the width of the rounded corner in dB of input.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, shape ``(samples,)``, clipped at ±1.
+    - ``threshold_db, ratio``: :math:`T` in dB and :math:`r`.
+    - ``attack, release``: time constants in seconds.
+    - ``knee_db``: half the width of the rounded corner in dB of input.
+    - Returns float64, shape ``(samples,)``, clipped at ±1.
     """
     rise = 1 - math.exp(-1 / (sampling_rate * attack))
     fall = 1 - math.exp(-1 / (sampling_rate * release))
@@ -324,26 +263,10 @@ def low_quality_phone(
     the sampling rate; peak to full scale; pink noise added, whose peak was brought to -25 dB before a
     Butterworth filter of order 2 took away what lies below 3 kHz; level of the signal.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        In Hz, above 6 kHz.
-    rng
-        Draws the pink noise.
-    bit_rate
-        Of the codec, in bits a second.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``, within ±1; silent if the signal is.
-
-    Raises
-    ------
-    ValueError
-        If the bit rate is none of the codec, or the codec is missing here.
+    - ``sampling_rate``: in Hz, above 6 kHz.
+    - ``bit_rate``: of the codec, in bits a second.
+    - Returns float32, shape ``(samples,)``, within ±1; silent if the signal is.
+    - Raises ValueError: if the bit rate is none of the codec, or the codec is missing here.
     """
     require(bit_rate in AMR_RATES, f"bit_rate is {bit_rate}. It must be one of {AMR_RATES}")
     if peak(signal) == 0:

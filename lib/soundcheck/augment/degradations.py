@@ -32,24 +32,8 @@ def scaled_amplitude(
 ) -> np.ndarray:
     r"""Multiply the samples: :math:`y_n = \theta x_n`.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate, rng
-        Not used.
-    factor
-        :math:`\theta`, above 0 and at most 1000.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``, not clipped.
-
-    Raises
-    ------
-    ValueError
-        If the factor is out of range.
+    - ``factor``: :math:`\theta`, above 0 and at most 1000.
+    - Returns float32, shape ``(samples,)``, not clipped.
     """
     require(0 < factor <= 1000, f"factor is {factor}. It must be above 0 and at most 1000")
     return signal * np.float32(factor)
@@ -77,27 +61,10 @@ def clipped_at(
     result is quiet. At a limit of 0.05 and of speech with a peak of 1, 0.3 and 0.1 (demo corpus),
     26, 7 and 0.2 % of the samples are clipped instead of 33 % at any level.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate, rng
-        Not used.
-    limit
-        :math:`\theta`, above 0 and at most 1.
-    definition
-        ``"text"`` or ``"released"``, see above.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``, with the peak of the signal, or at most the limit by the released
-        definition; silent if the signal is.
-
-    Raises
-    ------
-    ValueError
-        If the limit is out of range.
+    - ``limit``: :math:`\theta`, above 0 and at most 1.
+    - ``definition``: ``"text"`` or ``"released"``, see above.
+    - Returns float32, shape ``(samples,)``, with the peak of the signal, or at most the limit by the released
+      definition; silent if the signal is.
     """
     require(0 < limit <= 1, f"limit is {limit}. It must be above 0 and at most 1")
     if definition == RELEASED:
@@ -118,28 +85,9 @@ def dropped_chunks(
     The signal is divided into :math:`P` pairs of chunks; of :math:`\lfloor 2 P \theta / 100 \rfloor` random
     pairs the first chunk becomes zero. What is left behind the last pair stays.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-    rng
-        Draws the pairs, without replacement.
-    percent
-        :math:`\theta`: share of the chunks that become zero, from 0 to 50 per cent.
-    milliseconds
-        Duration of a chunk, from 1 to 1000.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range.
+    - ``rng``: draws the pairs, without replacement.
+    - ``percent``: :math:`\theta`: share of the chunks that become zero, from 0 to 50 per cent.
+    - ``milliseconds``: duration of a chunk, from 1 to 1000.
     """
     require(0 <= percent <= 50, f"percent is {percent}. It must lie between 0 and 50")
     require(1 <= milliseconds <= 1000, f"milliseconds is {milliseconds}. It must lie between 1 and 1000")
@@ -158,24 +106,8 @@ def slowed_down(
 ) -> np.ndarray:
     r"""Play the signal more slowly, which lowers the pitch: :math:`y(t) = x(\theta t)`.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(N,)``.
-    sampling_rate, rng
-        Not used.
-    factor
-        :math:`\theta`, from 0.1 to 10; below 1 the signal becomes longer by its inverse.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(ceil(N / factor),)``.
-
-    Raises
-    ------
-    ValueError
-        If the factor is out of range.
+    - ``factor``: :math:`\theta`, from 0.1 to 10; below 1 the signal becomes longer by its inverse.
+    - Returns float32, shape ``(ceil(N / factor),)``.
     """
     require(0.1 <= factor <= 10, f"factor is {factor}. It must lie between 0.1 and 10")
     share = Fraction(str(float(factor))).limit_denominator(FINEST)

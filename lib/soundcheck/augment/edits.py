@@ -26,24 +26,8 @@ def append_zeros(
 ) -> np.ndarray:
     """Add zeros at the end.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(N,)``.
-    sampling_rate, rng
-        Not used.
-    samples
-        Number of zeros, at least 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(N + samples,)``.
-
-    Raises
-    ------
-    ValueError
-        If the number of samples is out of range.
+    - ``samples``: number of zeros, at least 0.
+    - Returns float32, shape ``(N + samples,)``.
     """
     _require_count(samples)
     return np.pad(signal, (0, samples))
@@ -55,24 +39,8 @@ def prepend_zeros(
 ) -> np.ndarray:
     """Add zeros at the beginning.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(N,)``.
-    sampling_rate, rng
-        Not used.
-    samples
-        Number of zeros, at least 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples + N,)``.
-
-    Raises
-    ------
-    ValueError
-        If the number of samples is out of range.
+    - ``samples``: number of zeros, at least 0.
+    - Returns float32, shape ``(samples + N,)``.
     """
     _require_count(samples)
     return np.pad(signal, (samples, 0))
@@ -84,24 +52,9 @@ def crop_beginning(
 ) -> np.ndarray:
     """Remove samples from the beginning.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(N,)``.
-    sampling_rate, rng
-        Not used.
-    samples
-        Number of samples to remove, at least 0; at most :math:`N-1` are removed, so that one is left.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(max(1, N - samples),)``.
-
-    Raises
-    ------
-    ValueError
-        If the number of samples is out of range.
+    - ``samples``: number of samples to remove, at least 0; at most :math:`N-1` are removed, so that one is
+      left.
+    - Returns float32, shape ``(max(1, N - samples),)``.
     """
     _require_count(samples)
     return signal[min(samples, signal.size - 1) :]
@@ -111,24 +64,9 @@ def crop_beginning(
 def crop_end(signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, samples: int) -> np.ndarray:
     """Remove samples from the end.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(N,)``.
-    sampling_rate, rng
-        Not used.
-    samples
-        Number of samples to remove, at least 0; at most :math:`N-1` are removed, so that one is left.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(max(1, N - samples),)``.
-
-    Raises
-    ------
-    ValueError
-        If the number of samples is out of range.
+    - ``samples``: number of samples to remove, at least 0; at most :math:`N-1` are removed, so that one is
+      left.
+    - Returns float32, shape ``(max(1, N - samples),)``.
     """
     _require_count(samples)
     return signal[: max(1, signal.size - samples)]
@@ -140,26 +78,9 @@ def central_part(
 ) -> np.ndarray:
     """Keep the middle of a recording.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(N,)``.
-    sampling_rate
-        In Hz.
-    rng
-        Not used.
-    seconds
-        Length of what is kept, above 0. A shorter recording stays whole.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, at least one sample.
-
-    Raises
-    ------
-    ValueError
-        If the length is not above 0.
+    - ``seconds``: length of what is kept, above 0. A shorter recording stays whole.
+    - Returns float32, at least one sample.
+    - Raises ValueError: if the length is not above 0.
     """
     require(seconds > 0, f"seconds is {seconds}. It must be above 0")
     length = max(1, round(min(seconds * sampling_rate, signal.size)))

@@ -33,10 +33,7 @@ UPWARD_FLOOR = 0.013  # response of the upward tilt at 0 Hz, where the ramp itse
 def butterworth(kind: str, cutoff: float, order: int, sampling_rate: int) -> np.ndarray:
     """Design a Butterworth filter, ``"highpass"`` or ``"lowpass"``.
 
-    Returns
-    -------
-    numpy.ndarray
-        Second-order sections, float64 ``(sections, 6)``, read-only.
+    Returns second-order sections, float64 ``(sections, 6)``, read-only.
     """
     sections = scipy.signal.butter(order, cutoff, kind, output="sos", fs=sampling_rate)
     sections.flags.writeable = False  # shared by all callers
@@ -74,31 +71,12 @@ def highpass_filter(
     Designed by bilinear transform:
     :math:`|H(f)|^{-2} = 1 + \left(\tan\frac{\pi f_c}{f_s} / \tan\frac{\pi f}{f_s}\right)^{2n}`
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        :math:`f_s` in Hz.
-    rng
-        Not used.
-    cutoff
-        :math:`f_c` in Hz, above 0 and below half the sampling rate.
-    order
-        :math:`n`, from 1 to 12; each order adds 6 dB an octave.
-    definition
-        ``"text"``: once and forward, the formula above; ``"released"``: forward and backward,
-        :math:`|H(f)|^2` in the place of :math:`|H(f)|`.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range; a cutoff at half the sampling rate is.
+    - ``sampling_rate``: :math:`f_s` in Hz.
+    - ``cutoff``: :math:`f_c` in Hz, above 0 and below half the sampling rate.
+    - ``order``: :math:`n`, from 1 to 12; each order adds 6 dB an octave.
+    - ``definition``: ``"text"``: once and forward, the formula above; ``"released"``: forward and backward,
+      :math:`|H(f)|^2` in the place of :math:`|H(f)|`.
+    - Raises ValueError: if an option is out of range; a cutoff at half the sampling rate is.
     """
     return _filter(signal, sampling_rate, "highpass", cutoff, order, definition)
 
@@ -118,31 +96,12 @@ def lowpass_filter(
     Designed by bilinear transform:
     :math:`|H(f)|^{-2} = 1 + \left(\tan\frac{\pi f}{f_s} / \tan\frac{\pi f_c}{f_s}\right)^{2n}`
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        :math:`f_s` in Hz.
-    rng
-        Not used.
-    cutoff
-        :math:`f_c` in Hz, above 0 and below half the sampling rate.
-    order
-        :math:`n`, from 1 to 12; each order adds 6 dB an octave.
-    definition
-        ``"text"``: once and forward, the formula above; ``"released"``: forward and backward,
-        :math:`|H(f)|^2` in the place of :math:`|H(f)|`.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range; a cutoff at half the sampling rate is.
+    - ``sampling_rate``: :math:`f_s` in Hz.
+    - ``cutoff``: :math:`f_c` in Hz, above 0 and below half the sampling rate.
+    - ``order``: :math:`n`, from 1 to 12; each order adds 6 dB an octave.
+    - ``definition``: ``"text"``: once and forward, the formula above; ``"released"``: forward and backward,
+      :math:`|H(f)|^2` in the place of :math:`|H(f)|`.
+    - Raises ValueError: if an option is out of range; a cutoff at half the sampling rate is.
     """
     return _filter(signal, sampling_rate, "lowpass", cutoff, order, definition)
 
@@ -153,15 +112,8 @@ def tilt_response(direction: str) -> np.ndarray:
     With :math:`f` relative to half the sampling rate: downward :math:`1 - f`; upward :math:`2 f`, with 0.013
     at 0 Hz and a notch at the very end, as in the filters with which results have been published.
 
-    Returns
-    -------
-    numpy.ndarray
-        float64, shape ``(513,)``: from 0 Hz to half the sampling rate, both included.
-
-    Raises
-    ------
-    ValueError
-        If the direction is neither ``"downward"`` nor ``"upward"``.
+    - Returns float64, shape ``(513,)``: from 0 Hz to half the sampling rate, both included.
+    - Raises ValueError: if the direction is neither ``"downward"`` nor ``"upward"``.
     """
     require(
         direction in ("downward", "upward"),
@@ -179,21 +131,9 @@ def tilt_response(direction: str) -> np.ndarray:
 def tilt_filter(direction: str) -> np.ndarray:
     """Impulse response of a tilt filter.
 
-    Parameters
-    ----------
-    direction
-        ``"downward"`` or ``"upward"``.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, shape ``(1024,)``, read-only: the inverse Fourier transform of :func:`tilt_response`,
-        moved so that taps 1 to 1023 are symmetric about tap 512.
-
-    Raises
-    ------
-    ValueError
-        If the direction is unknown.
+    - ``direction``: ``"downward"`` or ``"upward"``.
+    - Returns float64, shape ``(1024,)``, read-only: the inverse Fourier transform of :func:`tilt_response`,
+      moved so that taps 1 to 1023 are symmetric about tap 512.
     """
     taps = np.roll(np.fft.irfft(tilt_response(direction), TAPS), CENTRE)
     taps.flags.writeable = False  # shared by all callers
@@ -218,24 +158,8 @@ def spectral_tilt(
     ramp spans 0 Hz to half the sampling rate: at 16 kHz the response is 1 - f / 8000 downward and 2 f / 8000
     upward.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate, rng
-        Not used.
-    direction
-        ``"downward"`` weakens high frequencies, ``"upward"`` low ones.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``, within ±1; silent if the signal is.
-
-    Raises
-    ------
-    ValueError
-        If the direction is unknown.
+    - ``direction``: ``"downward"`` weakens high frequencies, ``"upward"`` low ones.
+    - Returns float32, shape ``(samples,)``, within ±1; silent if the signal is.
     """
     full = scipy.signal.fftconvolve(centred(signal), tilt_filter(direction))
     return limit(level_match(signal, full[CENTRE : CENTRE + signal.size]))

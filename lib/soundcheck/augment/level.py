@@ -26,8 +26,6 @@ SMALL_CHANGES = "Derington et al. (2023), arXiv:2312.06270, robustness against s
 def rms(signal: np.ndarray) -> float:
     r"""Root mean square without the mean, :math:`\sqrt{\frac{1}{N} \sum (x_n - \bar x)^2}`, at least 0.
 
-    Examples
-    --------
     >>> rms(np.array([4.0, -2.0, 4.0, -2.0]))
     3.0
     """
@@ -38,8 +36,6 @@ def rms(signal: np.ndarray) -> float:
 def peak(signal: np.ndarray) -> float:
     """Largest magnitude, at least 0.
 
-    Examples
-    --------
     >>> peak(np.array([0.25, -0.5]))
     0.5
     """
@@ -49,8 +45,6 @@ def peak(signal: np.ndarray) -> float:
 def decibel(value: float) -> float:
     """Level of an amplitude in dB re full scale, at least -120.
 
-    Examples
-    --------
     >>> decibel(0.1), decibel(0.0)
     (-20.0, -120.0)
     """
@@ -60,8 +54,6 @@ def decibel(value: float) -> float:
 def amplitude(level_db: float) -> float:
     """Amplitude, or factor, of a level in dB.
 
-    Examples
-    --------
     >>> amplitude(-20)
     0.1
     """
@@ -71,10 +63,7 @@ def amplitude(level_db: float) -> float:
 def level_match(reference: np.ndarray, signal: np.ndarray) -> np.ndarray:
     """Scale ``signal`` to the RMS of ``reference``.
 
-    Returns
-    -------
-    numpy.ndarray
-        New array, shape ``(samples,)``; a copy of ``signal`` if that is silent.
+    Returns new array, shape ``(samples,)``; a copy of ``signal`` if that is silent.
     """
     own = rms(signal)
     return signal * (rms(reference) / own) if own > 0 else signal.copy()
@@ -86,10 +75,7 @@ def limit(signal: np.ndarray) -> np.ndarray:
     The divisor is the peak plus the spacing of float32 numbers at 1. The peak is the largest magnitude, so
     that negative peaks count as well.
 
-    Returns
-    -------
-    numpy.ndarray
-        The same array if it stays within ±1, otherwise a new one.
+    Returns the same array if it stays within ±1, otherwise a new one.
     """
     highest = peak(signal)
     return signal / (highest + np.finfo(np.float32).eps) if highest > 1 else signal
@@ -104,24 +90,8 @@ def gain(signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, ga
 
     :math:`y_n = 10^{g/20} x_n`
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate, rng
-        Not used.
-    gain_db
-        Gain :math:`g` in dB, from -120 to 120.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``, not clipped.
-
-    Raises
-    ------
-    ValueError
-        If the gain is out of range.
+    - ``gain_db``: gain :math:`g` in dB, from -120 to 120.
+    - Returns float32, shape ``(samples,)``, not clipped.
     """
     require(-120 <= gain_db <= 120, f"gain_db is {gain_db}. It must lie between -120 and 120")
     return signal * np.float32(amplitude(gain_db))
@@ -134,25 +104,10 @@ def clip(signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, ra
     The clipping level is the (:math:`\lfloor r N \rfloor + 1`)-th largest magnitude of the :math:`N` samples:
     exactly :math:`\lfloor r N \rfloor` samples are cut, fewer if several share that magnitude.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate, rng
-        Not used.
-    ratio
-        Share :math:`r` of samples to be cut, from 0 to below 1, taken as the decimal number that is written.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``. Equal to the signal if :math:`rN < 1`, and if the clipping level
-        would be 0 because hardly any sample is not: a small change must not silence a signal.
-
-    Raises
-    ------
-    ValueError
-        If the ratio is out of range.
+    - ``ratio``: share :math:`r` of samples to be cut, from 0 to below 1, taken as the decimal number that is
+      written.
+    - Returns float32, shape ``(samples,)``. Equal to the signal if :math:`rN < 1`, and if the clipping level
+      would be 0 because hardly any sample is not: a small change must not silence a signal.
     """
     require(0 <= ratio < 1, f"ratio is {ratio}. It must be at least 0 and less than 1")
     # In floating point 0.29 * 100 is less than 29, and one sample would be missed.

@@ -48,28 +48,10 @@ def additive_tone(
     The SNR is based on peaks. A tone at the same SNR based on root mean squares, as some libraries have it,
     is quieter by the difference of the crest factors of the speech and the sine, some 10 to 15 dB.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-    rng
-        Not used; the tone starts at phase 0.
-    frequency
-        Frequency :math:`f` in Hz, above 0 and below half the sampling rate.
-    snr_db
-        Signal-to-noise ratio in dB, from -120 to 120.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``, not clipped; equal to the signal if that is silent.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range.
+    - ``rng``: not used; the tone starts at phase 0.
+    - ``frequency``: frequency :math:`f` in Hz, above 0 and below half the sampling rate.
+    - ``snr_db``: signal-to-noise ratio in dB, from -120 to 120.
+    - Returns float32, shape ``(samples,)``, not clipped; equal to the signal if that is silent.
     """
     require(
         0 < frequency < sampling_rate / 2,
@@ -96,26 +78,8 @@ def white_noise(
     The SNR is based on root mean squares and holds in expectation: a drawn noise deviates with a standard
     deviation of :math:`6.1 / \sqrt{N}` dB, 0.03 dB for three seconds at 16 kHz.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        Not used.
-    rng
-        Draws the noise.
-    snr_db
-        Signal-to-noise ratio in dB, from -120 to 120.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``, not clipped; equal to the signal if that is silent.
-
-    Raises
-    ------
-    ValueError
-        If the SNR is out of range.
+    - ``snr_db``: signal-to-noise ratio in dB, from -120 to 120.
+    - Returns float32, shape ``(samples,)``, not clipped; equal to the signal if that is silent.
     """
     _require_snr(snr_db)
     noise = rng.standard_normal(signal.size, dtype=np.float32)
@@ -129,10 +93,7 @@ def pink(count: int, rng: np.random.Generator) -> np.ndarray:
 
     A white spectrum is drawn, weighted by :math:`1/\sqrt{f}` without its part at 0 Hz, and transformed back.
 
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(count,)``, peak 1.
+    Returns float32, shape ``(count,)``, peak 1.
     """
     length = scipy.fft.next_fast_len(max(2, count), real=True)
     bins = length // 2 + 1
@@ -162,19 +123,10 @@ def mix(signal: np.ndarray, noise: np.ndarray, snr_db: float, based_on: str = "r
     mean square of :math:`x` and, only if its largest magnitude exceeds 1, scaled down as a whole. :math:`L`
     is the root mean square or the peak, over the whole length and without the mean, which :math:`x` keeps.
 
-    Parameters
-    ----------
-    signal, noise
-        Shape ``(samples,)`` both.
-    snr_db
-        Signal-to-noise ratio in dB.
-    based_on
-        ``"rms"`` or ``"peak"``.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(samples,)``; the signal itself if either is silent.
+    - ``signal, noise``: shape ``(samples,)`` both.
+    - ``snr_db``: signal-to-noise ratio in dB.
+    - ``based_on``: ``"rms"`` or ``"peak"``.
+    - Returns shape ``(samples,)``; the signal itself if either is silent.
     """
     speech, added = centred(signal), centred(noise)
     power, noise_power = np.dot(speech, speech), np.dot(added, added)
@@ -210,32 +162,12 @@ def background_noise(
     Babble is the sum of 4 to 7 random voices, each from a random place on and with a random gain of -20 to
     -13 dB. White noise is Gaussian.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-    rng
-        Draws sounds, places and gains, or the white noise.
-    sounds
-        Voices, music, environmental sounds.
-    noise
-        Kind of noise.
-    snr_db
-        Signal-to-noise ratio in dB, from -120 to 120, over the whole signal.
-    based_on
-        Whether root mean squares are compared or peaks.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``, within ±1; equal to the signal if that is silent.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range, there are no such sounds, or all that are drawn are silent.
+    - ``rng``: draws sounds, places and gains, or the white noise.
+    - ``snr_db``: signal-to-noise ratio in dB, from -120 to 120, over the whole signal.
+    - ``based_on``: whether root mean squares are compared or peaks.
+    - Returns float32, shape ``(samples,)``, within ±1; equal to the signal if that is silent.
+    - Raises ValueError: if an option is out of range, there are no such sounds, or all that are drawn are
+      silent.
     """
     _require_snr(snr_db)
     return mix(signal, background(noise, sounds, signal.size, sampling_rate, rng), snr_db, based_on)
@@ -258,32 +190,12 @@ def sound_event(
     twentieth of a second of it is left at least. Its energy is spread over the whole signal when the
     signal-to-noise ratio is computed, so the event itself is much louder than the ratio says.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-    rng
-        Draws the sound and its place.
-    sounds
-        Coughs and sneezes.
-    event
-        Kind of event.
-    snr_db
-        Signal-to-noise ratio in dB, from -120 to 120, over the whole signal.
-    based_on
-        Whether root mean squares are compared or peaks.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``, within ±1; equal to the signal if that is silent.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range, there are no such sounds, or all that are drawn are silent.
+    - ``rng``: draws the sound and its place.
+    - ``snr_db``: signal-to-noise ratio in dB, from -120 to 120, over the whole signal.
+    - ``based_on``: whether root mean squares are compared or peaks.
+    - Returns float32, shape ``(samples,)``, within ±1; equal to the signal if that is silent.
+    - Raises ValueError: if an option is out of range, there are no such sounds, or all that are drawn are
+      silent.
     """
     _require_snr(snr_db)
     return mix(signal, single_event(event, sounds, signal.size, sampling_rate, rng), snr_db, based_on)

@@ -26,26 +26,10 @@ def changed_tempo(
 ) -> np.ndarray:
     r"""Speak faster or slower without changing the pitch.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(N,)``. Below 0.05 s it stays as it is: no period can be found.
-    sampling_rate
-        In Hz.
-    rng
-        Draws the lengths of what is taken for periods where nobody has a voice.
-    factor
-        How much faster, from 0.4 to 4; below 1 the signal becomes longer by its inverse.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, some ``N / factor`` samples.
-
-    Raises
-    ------
-    ValueError
-        If the factor is out of range.
+    - ``signal``: float32, shape ``(N,)``. Below 0.05 s it stays as it is: no period can be found.
+    - ``rng``: draws the lengths of what is taken for periods where nobody has a voice.
+    - ``factor``: how much faster, from 0.4 to 4; below 1 the signal becomes longer by its inverse.
+    - Returns float32, some ``N / factor`` samples.
     """
     require(0.4 <= factor <= 4, f"factor is {factor}. It must lie between 0.4 and 4")
     if signal.size < SHORTEST * sampling_rate:
@@ -64,26 +48,9 @@ def changed_pitch(
 ) -> np.ndarray:
     r"""Speak higher or lower at the same speed: :math:`f_0` times :math:`2^{s/12}`; formants stay.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(N,)``. Below 0.05 s it stays as it is: no period can be found.
-    sampling_rate
-        In Hz.
-    rng
-        Draws the lengths of what is taken for periods where nobody has a voice.
-    semitones
-        :math:`s`, from -24 to 24.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(N,)``.
-
-    Raises
-    ------
-    ValueError
-        If the shift is out of range.
+    - ``signal``: float32, shape ``(N,)``. Below 0.05 s it stays as it is: no period can be found.
+    - ``rng``: draws the lengths of what is taken for periods where nobody has a voice.
+    - ``semitones``: :math:`s`, from -24 to 24.
     """
     require(-24 <= semitones <= 24, f"semitones is {semitones}. It must lie between -24 and 24")
     if signal.size < SHORTEST * sampling_rate:

@@ -83,10 +83,7 @@ def _modules() -> Iterator[ModuleType]:
 def collect(modules: typing.Iterable[ModuleType]) -> Mapping[str, Transform]:
     """Gather the transforms that modules define themselves, in alphabetical order.
 
-    Raises
-    ------
-    ValueError
-        If two modules define a transform of the same name.
+    Raises ValueError: if two modules define a transform of the same name.
     """
     found: dict[str, Transform] = {}
     for module in modules:
@@ -107,15 +104,9 @@ TRANSFORMS: Mapping[str, Transform] = collect(_modules())
 def draw(options: Mapping[str, object], rng: np.random.Generator) -> dict[str, object]:
     """Draw a value for each option, in the order of the option names.
 
-    Parameters
-    ----------
-    options
-        Checked by :func:`check_change`.
-    rng
-        Its state moves on by one draw for each list or range.
+    - ``options``: checked by :func:`check_change`.
+    - ``rng``: its state moves on by one draw for each list or range.
 
-    Examples
-    --------
     >>> draw({"snr_db": [40], "frequency": {"from": 7, "to": 7}, "order": 1}, np.random.default_rng(0))
     {'frequency': 7, 'order': 1, 'snr_db': 40}
     """
@@ -141,34 +132,14 @@ def apply(
 ) -> tuple[np.ndarray, dict[str, object]]:
     """Change a signal.
 
-    Parameters
-    ----------
-    change
-        Transform and options, checked by :func:`check_change`.
-    signal
-        float32, shape ``(samples,)``, not empty; never changed, may be read-only.
-    sampling_rate
-        In Hz.
-    seed
-        The suite's seed.
-    content
-        Digest of the audio that the signal was read from.
-    sounds
-        Noises and impulse responses, for transforms that need them.
-
-    Returns
-    -------
-    signal
-        float32, shape ``(samples,)``, finite; may be a read-only view of what was given.
-    drawn
-        Option name -> value used.
-
-    Raises
-    ------
-    InputError
-        If there is no such transform.
-    ValueError
-        If the transform cannot be applied to this signal; the text says why.
+    - ``change``: transform and options, checked by :func:`check_change`.
+    - ``signal``: float32, shape ``(samples,)``, not empty; never changed, may be read-only.
+    - ``content``: digest of the audio that the signal was read from.
+    - ``sounds``: noises and impulse responses, for transforms that need them.
+    - Returns ``signal``: float32, shape ``(samples,)``, finite; may be a read-only view of what was given.
+    - Returns ``drawn``: Option name -> value used.
+    - Raises InputError: if there is no such transform.
+    - Raises ValueError: if the transform cannot be applied to this signal; the text says why.
     """
     transform = _lookup(change)
     drawn, rng = drawn_options(change, seed=seed, content=content)
@@ -191,13 +162,8 @@ def kind_of_sounds(change: Perturbation) -> tuple[str, ...]:
 def missing(change: Perturbation, sounds: Sounds | None = None) -> str:
     """Say what a change needs and this machine does not have; empty if all is there.
 
-    Parameters
-    ----------
-    change
-        The change.
-    sounds
-        The sound material; if given, the impulse responses that the change wants have to be there as well,
-        and so has speech in another language.
+    - ``sounds``: the sound material; if given, the impulse responses that the change wants have to be there
+      as well, and so has speech in another language.
     """
     transform = _lookup(change)
     if sounds is not None and (absent := set(kind_of_sounds(change)) & set(SPEECH_KINDS) - set(sounds.sets)):
@@ -213,10 +179,8 @@ def missing(change: Perturbation, sounds: Sounds | None = None) -> str:
 def drawable(change: Perturbation, sounds: Sounds) -> list[Sound]:
     """List the impulse responses that a change may draw.
 
-    Raises
-    ------
-    ValueError
-        If there are none for one of its options, or if nothing is known of the distance that it wants.
+    Raises ValueError: if there are none for one of its options, or if nothing is known of the distance that
+    it wants.
     """
     known = _lookup(change).options
     wanted = [
@@ -237,17 +201,9 @@ def drawn_options(
 ) -> tuple[dict[str, object], np.random.Generator]:
     """Draw the options of a change as :func:`apply` does, without any signal.
 
-    Parameters
-    ----------
-    change, seed, content
-        See :func:`apply`.
-
-    Returns
-    -------
-    drawn
-        Option name -> value.
-    rng
-        What the transform draws all else from.
+    - ``change, seed, content``: see :func:`apply`.
+    - Returns ``drawn``: Option name -> value.
+    - Returns ``rng``: What the transform draws all else from.
     """
     named = {name: value for name, value in change.options.items() if name not in change.common}
     rng = seeds.generator(seed, "change", change.transform, named, content)
@@ -271,10 +227,7 @@ def check_change(change: Perturbation) -> str:
     Checks the names of transform and options, the kind of every value that could be drawn, and its range by
     trying the transform on a tenth of a second of sound at 16 kHz.
 
-    Returns
-    -------
-    str
-        What is wrong and the remedy, as sentences; names neither the file nor the change.
+    Returns what is wrong and the remedy, as sentences; names neither the file nor the change.
     """
     transform = TRANSFORMS.get(change.transform) if isinstance(change.transform, str) else None
     if transform is None:

@@ -39,37 +39,15 @@ def reverberation(
     The signal without its mean is convolved with a random impulse response of the wanted role; the first
     samples, as many as the signal has, are kept and scaled to a peak of 1.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-    rng
-        Draws the impulse response.
-    sounds
-        Impulse responses; of several channels the first is used, other rates are resampled.
-    responses
-        Kind of impulse responses.
-    role
-        The one that others are compared with, or the others.
-    ratio
-        Others are drawn whose distance between mouth and microphone lies within this ratio of the wanted one,
-        from 1 on: 1.5 means from two thirds to one and a half times. 0 means any distance, and so does an
-        unknown distance of the base.
-    times
-        The wanted distance as a multiple of that of the base, above 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``, peak 1; silent if the signal is.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range, if there are no such impulse responses, or if the one that was drawn is
-        silent before its direct path could be heard.
+    - ``sounds``: impulse responses; of several channels the first is used, other rates are resampled.
+    - ``role``: the one that others are compared with, or the others.
+    - ``ratio``: others are drawn whose distance between mouth and microphone lies within this ratio of the
+      wanted one, from 1 on: 1.5 means from two thirds to one and a half times. 0 means any distance, and so
+      does an unknown distance of the base.
+    - ``times``: the wanted distance as a multiple of that of the base, above 0.
+    - Returns float32, shape ``(samples,)``, peak 1; silent if the signal is.
+    - Raises ValueError: if an option is out of range, if there are no such impulse responses, or if the one
+      that was drawn is silent before its direct path could be heard.
     """
     require(ratio == 0 or 1 <= ratio <= 100, f"ratio is {ratio}. It must be 0 or lie between 1 and 100")
     require(0 < times <= 1000, f"times is {times}. It must be above 0 and at most 1000")

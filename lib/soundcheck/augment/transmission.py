@@ -33,30 +33,11 @@ def lost_packets(
     its amplitude, and at half of that for each further packet that is lost in a row; before the first packet
     that arrives there is silence.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-    rng
-        Draws an order in which packets are lost: more are lost at a higher share, and the same ones, too.
-    percent
-        :math:`\theta`: share of the packets that are lost, from 0 to 100 per cent.
-    milliseconds
-        Duration of a packet, from 1 to 1000.
-    concealment
-        ``"none"`` or ``"repetition"``.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range.
+    - ``rng``: draws an order in which packets are lost: more are lost at a higher share, and the same ones,
+      too.
+    - ``percent``: :math:`\theta`: share of the packets that are lost, from 0 to 100 per cent.
+    - ``milliseconds``: duration of a packet, from 1 to 1000.
+    - ``concealment``: ``"none"`` or ``"repetition"``.
     """
     require(0 <= percent <= 100, f"percent is {percent}. It must lie between 0 and 100")
     require(1 <= milliseconds <= 1000, f"milliseconds is {milliseconds}. It must lie between 1 and 1000")
@@ -96,32 +77,12 @@ def far_field(
     distance :math:`c`: :math:`y = x + \frac{d}{c}\, r + n`, with the energy of the tail :math:`r` equal to
     that of the direct path and :math:`\mathrm{SNR}(d) = \mathrm{SNR} - 20 \log_{10} d` of the direct sound.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-    rng
-        Draws the tail of the room and the noise; the same at all distances.
-    metres
-        :math:`d`, from 0.01 to 1000.
-    reverberation_time
-        In seconds, from 0.05 to 5.
-    critical_distance
-        :math:`c` in metres, from 0.01 to 1000.
-    snr_db
-        Signal-to-noise ratio at one metre in dB, from -120 to 120.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``, within ±1; equal to the signal if that is silent.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range.
+    - ``rng``: draws the tail of the room and the noise; the same at all distances.
+    - ``metres``: :math:`d`, from 0.01 to 1000.
+    - ``reverberation_time``: in seconds, from 0.05 to 5.
+    - ``critical_distance``: :math:`c` in metres, from 0.01 to 1000.
+    - ``snr_db``: signal-to-noise ratio at one metre in dB, from -120 to 120.
+    - Returns float32, shape ``(samples,)``, within ±1; equal to the signal if that is silent.
     """
     require(0.01 <= metres <= 1000, f"metres is {metres}. It must lie between 0.01 and 1000")
     require(

@@ -39,26 +39,9 @@ def silence(
 ) -> np.ndarray:
     """Put digital silence in the place of the signal.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``; only its length counts.
-    sampling_rate
-        In Hz.
-    rng
-        Not used.
-    seconds
-        Length, 0 to 600; 0 = as long as the signal.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, zeros.
-
-    Raises
-    ------
-    ValueError
-        If the length is out of range.
+    - ``signal``: float32, shape ``(samples,)``; only its length counts.
+    - ``seconds``: length, 0 to 600; 0 = as long as the signal.
+    - Returns float32, zeros.
     """
     return np.zeros(_samples(signal, sampling_rate, seconds), dtype=np.float32)
 
@@ -82,32 +65,14 @@ def sound_alone(
 
     Sounds are drawn as for the mixtures of speech and noise; a babble is the sum of 4 to 7 voices.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``; only its length counts.
-    sampling_rate
-        In Hz.
-    rng
-        Draws sounds, places and gains.
-    sounds
-        Voices, music, environmental sounds, coughs, sneezes, speech in another language.
-    sound
-        Kind of sound.
-    level_db
-        Root mean square in dB re full scale, -120 to 0.
-    seconds
-        Length, 0 to 600; 0 = as long as the signal.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, within ±1.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range, there are no such sounds, or all that are drawn are silent.
+    - ``signal``: float32, shape ``(samples,)``; only its length counts.
+    - ``rng``: draws sounds, places and gains.
+    - ``sounds``: voices, music, environmental sounds, coughs, sneezes, speech in another language.
+    - ``level_db``: root mean square in dB re full scale, -120 to 0.
+    - ``seconds``: length, 0 to 600; 0 = as long as the signal.
+    - Returns float32, within ±1.
+    - Raises ValueError: if an option is out of range, there are no such sounds, or all that are drawn are
+      silent.
     """
     require(-120 <= level_db <= 0, f"level_db is {level_db}. It must lie between -120 and 0")
     count = _samples(signal, sampling_rate, seconds)
@@ -122,26 +87,8 @@ def followed_by_silence(
 ) -> np.ndarray:
     """Let digital silence follow the signal.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-    rng
-        Not used.
-    seconds
-        Length of the silence, above 0 to 600.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, the signal and zeros.
-
-    Raises
-    ------
-    ValueError
-        If the length is out of range.
+    - ``seconds``: length of the silence, above 0 to 600.
+    - Returns float32, the signal and zeros.
     """
     require(0 < seconds, f"seconds is {seconds}. It must be above 0")
     return np.pad(signal, (0, _samples(signal, sampling_rate, seconds)))
@@ -153,28 +100,10 @@ def cut_and_looped(
 ) -> np.ndarray:
     """Cut a piece out of the signal, at a random place, and repeat it without a pause.
 
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-    rng
-        Draws where the piece begins.
-    piece
-        Length of the piece in seconds, 0.01 to 600; of a shorter signal all of it.
-    seconds
-        Length of the result, 0 to 600; 0 = as long as the signal.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32.
-
-    Raises
-    ------
-    ValueError
-        If a length is out of range.
+    - ``rng``: draws where the piece begins.
+    - ``piece``: length of the piece in seconds, 0.01 to 600; of a shorter signal all of it.
+    - ``seconds``: length of the result, 0 to 600; 0 = as long as the signal.
+    - Returns float32.
     """
     require(0.01 <= piece <= MOST_SECONDS, f"piece is {piece}. It must lie between 0.01 and {MOST_SECONDS}")
     count = _samples(signal, sampling_rate, seconds)
@@ -185,44 +114,19 @@ def cut_and_looped(
 
 @transform(source=OURS, level="The samples stay as they are.")
 def backwards(signal: np.ndarray, sampling_rate: int, rng: np.random.Generator) -> np.ndarray:
-    """Play the signal from its end to its beginning: a voice that says no word of any language.
-
-    Parameters
-    ----------
-    signal
-        float32, shape ``(samples,)``.
-    sampling_rate, rng
-        Not used.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32, shape ``(samples,)``.
-    """
+    """Play the signal from its end to its beginning: a voice that says no word of any language."""
     return signal[::-1]
 
 
 def seconds_heard(transform: str, options: Mapping[str, object], seconds: float) -> tuple[float, float]:
     """Say how long a signal is after a transform of this module, and how much of that nobody speaks.
 
-    Parameters
-    ----------
-    transform
-        Name of the transform.
-    options
-        What was drawn for it.
-    seconds
-        Length of the signal as it is.
+    - ``options``: what was drawn for it.
+    - ``seconds``: length of the signal as it is.
+    - Returns ``heard``: Length of the result in seconds.
+    - Returns ``unspoken``: How much of it is put in the place of speech or follows it; 0 where speech was
+      looped or reversed.
 
-    Returns
-    -------
-    heard
-        Length of the result in seconds.
-    unspoken
-        How much of it is put in the place of speech or follows it; 0 where speech was looped or reversed.
-
-    Examples
-    --------
     >>> seconds_heard("followed_by_silence", {"seconds": 30}, 2.0)
     (32.0, 30.0)
     >>> seconds_heard("silence", {}, 2.0)

@@ -13,8 +13,8 @@ import pandas as pd
 
 from soundcheck.book import pages
 from soundcheck.book.script_data import script, text
-from soundcheck.report import formats, verdict_tables
-from soundcheck.report.html import element, join
+from soundcheck.report import formats, verdict_tables, views
+from soundcheck.report.html import element
 from soundcheck.report.names import measure
 from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import (
@@ -42,12 +42,8 @@ class Value(NamedTuple):
 
     def written(self) -> str | list:
         """Give it as the script takes it: as short as it can be said."""
-        found = [
-            text(self.text),
-            "\n".join(map(text, self.small)),
-            self.sort,
-            self.facet and text(self.facet),
-        ]
+        small, facet = "\n".join(map(text, self.small)), self.facet and text(self.facet)
+        found = [text(self.text), small, self.sort, facet]
         while len(found) > 1 and found[-1] in (None, ""):
             found.pop()
         return found if len(found) > 1 else found[0]
@@ -57,23 +53,13 @@ def cells(results: pd.DataFrame) -> list[dict]:
     """Make the page."""
     links = [element("a", name, href=name) for name in ("results.csv", "left_out.csv")]
     words = f"{len(results):,} rows, which a script of this page shows. As files: "
-    heads = [
-        element("th", name, scope="col", data_filter=verdict_tables.FILTERS.get(name)) for name in COLUMNS
-    ]
-    table = element(
-        "table",
-        element("thead", element("tr", *heads)),
-        element("tbody"),
-        class_="sc-table sc-sortable sc-stacked",
-        data_rows=ROWS,
-    )
-    shown = element("div", table, class_="sc-scroll", tabindex="0", role="group", aria_label="table")
     said = element("p", words, links[0], ", and what was left out: ", links[1], ".")
-    return [pages.markdown("# All results"), pages.output(join([said, shown]))]
+    table = views.listed([], COLUMNS, filters=verdict_tables.FILTERS, stacked=True, beside=ROWS)
+    return [pages.markdown("# All results"), pages.output(said + table)]
 
 
 def data(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) -> str:
-    """Write the file of all rows; ``among`` is of :func:`soundcheck.book.filled.among`."""
+    """Write the file of all rows; ``among`` is of :func:`soundcheck.book.result_pages.among`."""
     places: list[dict[Value, int]] = [{} for _ in COLUMNS]
     linked: dict[str, int] = {}
     rows = []

@@ -13,15 +13,14 @@ import yaml
 
 from soundcheck.book import (
     all_results,
-    answers,
     corpus_page,
     executed,
-    filled,
     history_page,
     methods,
     model_pages,
     overview,
     pages,
+    result_pages,
     search_index,
     sheets,
     written,
@@ -35,18 +34,15 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.corpus_audit import Audit, audit
-from soundcheck.report import failures
 from soundcheck.report.audit_views import recorded_otherwise
-from soundcheck.report.html import Html, element
-from soundcheck.report.key_figures import standing_notes
+from soundcheck.report.html import Html
 from soundcheck.report.notices import caveats_notice
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.estimates import read_estimates
 from soundcheck.results.facts import ModelFacts, facts_by_model
 from soundcheck.results.page_names import comparison_sheet, model_page
 from soundcheck.results.page_names import corpus_page as corpus_page_of
-from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
-from soundcheck.results.standing import PROVEN, standings
+from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.sounds.sources import speech_source
@@ -79,7 +75,7 @@ class Book:
     @functools.cached_property
     def among(self) -> pd.Series:
         """The place of each row among all tests."""
-        return filled.among(self.results, accepted_reasons(self.results, self.record.accepted))
+        return result_pages.among(self.results, accepted_reasons(self.results, self.record.accepted))
 
     @functools.cached_property
     def facts(self) -> dict[str, ModelFacts]:
@@ -109,17 +105,16 @@ class Book:
     @functools.cached_property
     def audited(self) -> dict[str, str]:
         """Corpus -> digest of all that its audit depends on."""
-        return {corpus.name: self._audited(corpus) for corpus in self.corpora}
-
-    def _audited(self, corpus: Corpus) -> str:
-        unopened = {*corpus.elsewhere["file"]} if corpus.entry.audio and len(corpus.elsewhere) else ()
-        parts = [
-            *(corpus.entry, corpus.groups, corpus.adjust, corpus.formats, self.tasks),
-            *map(_table, (corpus.segments, corpus.elsewhere)),
-            [(name, signature(corpus.root / name)) for name in sorted(unopened)],
-            *(self.record.seed, self.record.replicates, self.record.interval),
-        ]
-        return files.digest(repr(parts))
+        found = {}
+        for corpus in self.corpora:
+            unopened = {*corpus.elsewhere["file"]} if corpus.entry.audio and len(corpus.elsewhere) else ()
+            found[corpus.name] = pages.digest(
+                *(corpus.entry, corpus.groups, corpus.adjust, corpus.formats, self.tasks),
+                *(corpus.segments, corpus.elsewhere),
+                [(name, signature(corpus.root / name)) for name in sorted(unopened)],
+                *(self.record.seed, self.record.replicates, self.record.interval),
+            )
+        return found
 
 
 # Name of a page, what makes its cells, and whether a book has it.
@@ -149,7 +144,7 @@ def assemble(sources: pages.Sources, book: Book) -> None:
     sources.data(all_results.ROWS, rows)
     segments = {str(name) for corpus in book.corpora for name in corpus.segments["file"].unique()}
     search = functools.partial(search_index.data, book.record, book.results, segments, sources.folder)
-    sources.last(search_index.NAME, search)
+    sources.data(search_index.NAME, search, last=True)
     configure(sources, resources.root(), book.record)
     sources.file("_toc.yml", yaml.safe_dump(_contents(book, sources), sort_keys=False))
 
@@ -161,56 +156,80 @@ def _corpora(sources: pages.Sources, book: Book) -> None:
             found = book.audit(about.name)
             return corpus_page.cells(about, corpus, book.tasks, book.near, book.output.cache, found)
 
-        voices = book.record.voices
-        if sources.page(corpus_page_of(about.slug), make, about, book.audited[about.name], voices):
-            book.audit(
-                about.name
-            )  # here, where it may take several processes; pages of fairness show it, too
+        depends = (about, book.audited[about.name], book.record.voices)
+        if sources.page(corpus_page_of(about.slug), make, *depends):
+            book.audit(about.name)  # here it may take several processes; pages of fairness show it, too
 
 
 def _results(sources: pages.Sources, book: Book) -> None:
-    by_name = {family.name: family for family in book.families}
-    figures = files.digest(
-        repr((book.record.figures, [(model.name, model.kind) for model in book.record.models]))
-    )
-    for entry in book.record.notebooks:
+    record, by_name = book.record, {family.name: family for family in book.families}
+    figures = pages.digest(record.figures, [(model.name, model.kind) for model in record.models])
+    for entry in record.notebooks:
         family = by_name[entry.family]
         rows = book.results[book.results["model"].eq(entry.model) & book.results["family"].eq(entry.family)]
         notebook = book.output.notebooks / files.slug(entry.model) / f"{files.slug(entry.family)}.ipynb"
-        caveats = book.record.caveats_of({entry.model}, set(rows["corpus"]), set(rows["task"]))
-        recorded = [book.audited.get(corpus) for corpus in rows["corpus"].unique()]
-        about = (entry, family.title, family.question, _content(notebook), figures, caveats, book.published)
-        make = functools.partial(_result_cells, book, entry, family, notebook, rows, caveats)
-        table = _table(rows.reset_index(drop=True))
-        sources.page(overview.page_of(entry), make, *about, table, book.among[rows.index].tolist(), recorded)
+        caveats = record.caveats_of({entry.model}, set(rows["corpus"]), set(rows["task"]))
+        among = book.among[rows.index]
+
+        def make(entry=entry, family=family, notebook=notebook, rows=rows, among=among, caveats=caveats):
+            otherwise = _recorded_otherwise(book, family, rows)
+            out = book.output.folder
+            return result_pages.cells(record, entry, family, notebook, out, rows, among, caveats, otherwise)
+
+        audited = [book.audited.get(corpus) for corpus in rows["corpus"].unique()]
+        about = (entry, family.title, family.question, notebook, figures, caveats, book.published)
+        table = rows.reset_index(drop=True)
+        sources.page(overview.page_of(entry), make, *about, table, among.tolist(), audited)
+
+
+def _recorded_otherwise(book: Book, family: Family, rows: pd.DataFrame) -> Html:
+    """Say which groups of a page of fairness were recorded otherwise."""
+    if family.category != "fairness":
+        return Html()
+    audits = {name: found for name in rows["corpus"].unique() if (found := book.audit(name)) is not None}
+    addresses = {one.name: f"../../{corpus_page_of(one.slug)}.html" for one in book.record.corpora}
+    return recorded_otherwise(rows, audits, addresses)
 
 
 def _other_notebooks(sources: pages.Sources, book: Book) -> None:
+    """Register the pages of comparisons, with the way to their one-page summaries, and of studies."""
     output, record = book.output, book.record
-    compared = [
-        (output.comparisons / f"{entry.slug}.ipynb", f"Comparison {one_line(entry.name)}", entry)
-        for entry in record.comparisons
-    ]
-    studied = [
-        (output.studies / f"{entry.name}.ipynb", written.STUDIES[entry.name], entry)
-        for entry in record.studies
-    ]
-    for notebook, title, entry in (*compared, *studied):
-        caveats = _caveats_of_both(record, entry)
-        make = functools.partial(_executed_cells, notebook, title, entry, output.folder, caveats)
-        sources.page(overview.page_of(entry), make, title, entry, _content(notebook), caveats, book.published)
+    for entry in (*record.comparisons, *record.studies):
+        compares = isinstance(entry, ComparisonRecord)
+        if compares:
+            title, notebook = f"Comparison {one_line(entry.name)}", output.comparisons / f"{entry.slug}.ipynb"
+        else:
+            title, notebook = written.STUDIES[entry.name], output.studies / f"{entry.name}.ipynb"
+        caveats = _caveats_of_both(record, entry) if compares else []
+
+        def make(notebook=notebook, title=title, entry=entry, compares=compares, caveats=caveats):
+            cells = executed.cells(notebook, title, entry, output.folder)
+            top = [
+                pages.output(caveats_notice(caveats)),
+                sheets.link(comparison_sheet(entry.slug)),
+            ] * compares
+            return [cells[0], *top, *cells[1:]]
+
+        sources.page(overview.page_of(entry), make, title, entry, notebook, caveats, book.published)
+
+
+def _caveats_of_both(record: RunRecord, entry: ComparisonRecord) -> list[Caveat]:
+    """Give the caveats of the two models that are compared."""
+    both = [model for model in record.models if model.name in (entry.baseline, entry.candidate)]
+    tasks = {task for model in both for task in model.tasks}
+    return record.caveats_of({model.name for model in both}, {c.name for c in record.corpora}, tasks)
 
 
 def _models(sources: pages.Sources, book: Book) -> None:
-    estimates = files.digest(book.output.folder / "estimates.parquet")
-    for model in book.record.models:
+    record, estimates = book.record, pages.digest(book.output.folder / "estimates.parquet")
+    for model in record.models:
 
         def make(name: str = model.name) -> list[dict]:
             return model_pages.model_cells(book.facts[name])
 
-        rows = _table(book.results[book.results["model"].eq(model.name)])
-        about = (shown(model), book.record.figures, book.record.families, book.record.accepted)
-        sources.page(model_page(model.slug), make, *about, book.record.caveats, rows, estimates)
+        rows = book.results[book.results["model"].eq(model.name)]
+        about = (shown(model), record.figures, record.families, record.accepted, record.caveats)
+        sources.page(model_page(model.slug), make, *about, rows, estimates)
 
 
 def _methods(sources: pages.Sources, book: Book) -> None:
@@ -227,89 +246,15 @@ def _methods(sources: pages.Sources, book: Book) -> None:
             return f"{found.text(book.suite_root)}\n\n{tested}"
 
         heard = None if own is None else files.digest(np.asarray(own).tobytes())
-        text = files.digest(methods.written(family.name, book.suite_root))
         models = [entry.model for entry in book.record.notebooks if entry.family == family.name]
-        about = (text, heard, book.record.seed, book.sounds.sets, book.record.voices, models)
+        about = (methods.written(family.name, book.suite_root), heard, book.record.seed, book.sounds.sets)
+        about += (book.record.voices, models)
         sources.words(f"methods/{files.slug(family.name)}", make, family, *about)
     listed = methods.listed((f.name, f.category, f.title, f.question) for f in book.families)
     words = written.page("methods").replace(written.METHODS, listed)
     handbook = sources.handbook
     address = f"[handbook]({handbook}/index.html)" if handbook else "handbook of Soundcheck"
     sources.words("methods", lambda: f"{words}\n\n{HANDBOOK.format(address)}")
-
-
-def _table(frame: pd.DataFrame) -> str:
-    return frame.to_json(orient="split", double_precision=15)
-
-
-def _content(path: Path) -> str:
-    return files.digest(path) if path.is_file() else ""
-
-
-def _executed_cells(
-    notebook: Path, title: str, entry: ComparisonRecord | StudyRecord, out: Path, caveats: Sequence[Caveat]
-) -> list[dict]:
-    """Make the page of a comparison, with the way to its one-page summary, or of a study."""
-    cells = executed.cells(notebook, title, entry, out)
-    if isinstance(entry, ComparisonRecord):
-        cells[1:1] = [pages.output(caveats_notice(caveats)), sheets.link(comparison_sheet(entry.slug))]
-    return cells
-
-
-def _caveats_of_both(record: RunRecord, entry: ComparisonRecord | StudyRecord) -> list[Caveat]:
-    """Give the caveats of the two models that are compared."""
-    if not isinstance(entry, ComparisonRecord):
-        return []
-    both = [model for model in record.models if model.name in (entry.baseline, entry.candidate)]
-    tasks = {task for model in both for task in model.tasks}
-    return record.caveats_of({model.name for model in both}, {c.name for c in record.corpora}, tasks)
-
-
-def _result_cells(
-    book: Book,
-    entry: NotebookRecord,
-    family: Family,
-    notebook: Path,
-    rows: pd.DataFrame,
-    caveats: Sequence[Caveat],
-) -> list[dict]:
-    """Make the page of a model and a family: the answer, then the executed notebook with states filled in."""
-    record = book.record
-    title = executed.title(entry.model, family.title)
-    blocks = functools.partial(failures.blocks_of, record)
-    fill = filled.FinalTable(rows, book.among, {name: blocks(name) for name in rows["corpus"].unique()})
-    cells = executed.cells(notebook, title, entry, book.output.folder, fill)
-    answered = answers.answer(rows, _no_merit(record, rows), blocks)
-    heading_line, _, words = cells[0]["source"].partition("\n")
-    if few := overview.of_few_speakers(record, rows, "../../"):
-        answered += element("p", element("strong", f"{overview.FEW_TITLE}.")) + few
-    method = element("a", "How these tests work", href=f"../../methods/{files.slug(entry.family)}.html")
-    answered += element("p", method, class_="sc-note")
-    warning = caveats_notice(caveats) + _recorded_otherwise(book, family, rows)
-    asked = [pages.markdown(words.strip())] * bool(words.strip())
-    cells[:1] = [pages.markdown(heading_line), *asked, pages.output(answered + warning)]
-    if not fill.placed:
-        cells.append(pages.output(fill.html))
-    return cells
-
-
-def _recorded_otherwise(book: Book, family: Family, rows: pd.DataFrame) -> Html:
-    """Say which groups of a page of fairness were recorded otherwise."""
-    if family.category != "fairness":
-        return Html()
-    audits = {name: found for name in rows["corpus"].unique() if (found := book.audit(name)) is not None}
-    addresses = {one.name: f"../../{corpus_page_of(one.slug)}.html" for one in book.record.corpora}
-    return recorded_otherwise(rows, audits, addresses)
-
-
-def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
-    """Say at which tasks of a page the model is no better than guessing, or nobody knows."""
-    doubtful = rows[standings(rows, record.figures).ne(PROVEN) & ~rows["model"].isin(record.references)]
-    return [
-        note
-        for model, tasks in doubtful.groupby("model")["task"]
-        for note in standing_notes(record.figures, model, list(dict.fromkeys(tasks)))
-    ]
 
 
 def configure(sources: pages.Sources, share: Path, record: RunRecord) -> None:
@@ -346,9 +291,6 @@ def _contents(book: Book, sources: pages.Sources) -> dict:
         ("Methods", [chapter("methods", below=families), *map(chapter, ("statistics", *written.STUDIES))]),
         ("About", [*map(chapter, ("reading", "columns", "provenance", "bibliography"))]),
     ]
-    found = []
-    for caption, chapters in parts:
-        there = [one for one in chapters if one["file"] in sources.pages]
-        if there:
-            found.append(({"caption": caption} if caption else {}) | {"chapters": there})
+    there = {name: [one for one in part if one["file"] in sources.pages] for name, part in parts}
+    found = [{"caption": caption, "chapters": chapters} for caption, chapters in there.items() if chapters]
     return {"format": "jb-book", "root": "index", "parts": found}

@@ -16,9 +16,8 @@ import pandas as pd
 
 from soundcheck.book import executed, history_page, written
 from soundcheck.book.check_site import inspect
-from soundcheck.book.pages import Sources, media_in
-from soundcheck.book.run_style import run_style
-from soundcheck.book.site import into_place, lay_out, signature
+from soundcheck.book.pages import Sources, digest, media_in
+from soundcheck.book.site import into_place, lay_out, run_style, signature
 from soundcheck.book.sphinx_run import build as run_sphinx
 from soundcheck.common import files, manifest, resources, store
 from soundcheck.common.day import given_day, today
@@ -116,7 +115,7 @@ def _tables(output: Output) -> list[Path]:
 def made_with() -> str:
     """Digest the code that makes pages, their style, all packages, and the one that speaks."""
     look = [files.digest(path) for path in sorted(resources.root().glob("book/_*/**/*")) if path.is_file()]
-    return files.digest(repr([library_digest(), installed(), speech_digest(), look]))
+    return digest(library_digest(), installed(), speech_digest(), look)
 
 
 def shown(model: ModelRecord) -> ModelRecord:
@@ -140,12 +139,11 @@ def _inputs(
         *_tables(output),
     ]
     contents = sorted((str(path), files.digest(path)) for path in made if path is not None and path.is_file())
-    parts = [
+    return digest(
         *(made_with(), seen, [entry.past(today()) for entry in record.accepted], contents),
         *(executed.places(), executed.user_name(), str(output.folder)),
         *(history_page.state(history), given_day()),  # which the style sheet names
-    ]
-    return files.digest(repr(parts))
+    )
 
 
 def _state(output: Output) -> Path:

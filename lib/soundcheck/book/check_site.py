@@ -33,11 +33,8 @@ def inspect(html: Path, expected: Iterable[str], out: Path, *, sounds: bool = Tr
     ``expected`` are names of pages without suffix, the path of the output folder ``out`` must not appear, and
     without ``sounds`` nothing may be heard.
     """
-    problems = [
-        Problem(f"html/{name}.html", "the page is missing")
-        for name in expected
-        if not (html / f"{name}.html").is_file()
-    ]
+    absent = [name for name in expected if not (html / f"{name}.html").is_file()]
+    problems = [Problem(f"html/{name}.html", "the page is missing") for name in absent]
     leaks = _leaks(out)
     for path in sorted(html.rglob("*")):
         name = path.relative_to(html)
@@ -47,18 +44,18 @@ def inspect(html: Path, expected: Iterable[str], out: Path, *, sounds: bool = Tr
         if path.suffix not in TEXT_SUFFIXES or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
-        if path.suffix == ".css" and _FETCHED.search(text):
-            problems.append(Problem(where, "the style sheet loads something from outside"))
-        if OURS & set(name.parts):
+        kind, ours = {".css": "style sheet", ".html": "page"}.get(path.suffix), bool(OURS & set(name.parts))
+        if kind and _FETCHED.search(text) and not (ours and kind == "page"):
+            problems.append(Problem(where, f"the {kind} loads something from outside"))
+        if ours:
             continue
-        problems += [Problem(where, f"the file holds {what}") for what in sorted(_found(text, leaks))]
-        if path.suffix != ".html":
-            continue
-        if len(text.encode()) > PAGE_BYTES and name.parts[0] != "sheets":  # which carry their sounds
+        # Most texts do not hold the words at all, which is known sooner than what stands around them.
+        held = {what for word, pattern, what in leaks if word in text and pattern.search(text)}
+        problems += [Problem(where, f"the file holds {what}") for what in sorted(held)]
+        large = len(text.encode()) > PAGE_BYTES and name.parts[0] != "sheets"  # which carry their sounds
+        if kind == "page" and large:
             problems.append(Problem(where, f"the page is larger than {PAGE_BYTES} bytes"))
-        if _FETCHED.search(text):
-            problems.append(Problem(where, "the page loads something from outside"))
-        if not sounds and _SOUNDING.search(text):
+        if kind == "page" and not sounds and _SOUNDING.search(text):
             problems.append(Problem(where, "the page plays a sound, in a book without them", UNHEARD_REMEDY))
     return problems
 
@@ -85,8 +82,3 @@ def _leaks(out: Path) -> list[Leak]:
     if len(host) > 5 and "." in host:
         found.append((host, re.compile(re.escape(host)), "the name of this computer"))
     return found
-
-
-def _found(text: str, leaks: Iterable[Leak]) -> set[str]:
-    # Most texts do not hold the words at all, which is known sooner than what stands around them.
-    return {what for word, pattern, what in leaks if word in text and pattern.search(text)}

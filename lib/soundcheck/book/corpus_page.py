@@ -58,16 +58,15 @@ def cells(
     return [
         pages.markdown(f"# Corpus {heading(about.name)}"),
         pages.output(join(top)),
-        *([pages.markdown("## Audit"), pages.output(_audit(found, listens))] if found else []),
-        *_section("At a glance", join(_pictures(corpus, tasks, sounds, media))),
-        *_section("Listen", _examples(corpus, media) if listens else Html()),
-        *_section("Details", join(_details(about, corpus))),
+        *pages.sections(
+            {
+                "Audit": _audit(found, listens) if found else Html(),
+                "At a glance": join(_pictures(corpus, tasks, sounds, media)),
+                "Segments to listen to": _examples(corpus, media) if listens else Html(),
+                "Details": join(_details(about, corpus)),
+            }
+        ),
     ]
-
-
-def _section(title: str, shown: Html) -> list[dict]:
-    """Make a section, unless there is nothing in it."""
-    return [pages.markdown(f"## {title}"), pages.output(shown)] if shown else []
 
 
 def _columns(corpus: Corpus) -> list[str]:
@@ -120,7 +119,7 @@ def _examples(corpus: Corpus, media: MediaStore) -> Html:
     shown = []
     for segment in corpus.segments.iloc[step // 2 :: step].head(EXAMPLES).to_dict("records"):
         signal = audio.read(corpus.root / segment["file"], segment["start"], segment["end"])
-        about = [segment.get(name) for name in ("speaker", "sex", "language", "emotion", "transcript")]
-        caption = ", ".join(str(text) for text in about if isinstance(text, str) and text)
+        about = (segment.get(name) for name in ("speaker", "sex", "language", "emotion", "transcript"))
+        caption = ", ".join(text for text in about if isinstance(text, str) and text)
         shown.append(player(media, signal, audio.SAMPLING_RATE, segment["file"], caption=caption))
     return row(shown)

@@ -53,20 +53,10 @@ def user_name() -> str:
 def cells(
     path: Path, title: str, outcome: Executed, out: Path, fill: Callable[[str], str] = str
 ) -> list[dict]:
-    """Read an executed notebook and clean its cells.
+    """Read an executed notebook, which is missing if its process died, and clean its cells.
 
-    Parameters
-    ----------
-    path
-        The notebook; may be missing if its process died.
-    title
-        Title of the page.
-    outcome
-        The record's entry of the notebook: status and error.
-    out
-        Output folder, whose path is taken out of all texts.
-    fill
-        What is done to the HTML of an output, see :class:`soundcheck.book.filled.FinalTable`.
+    The path of the output folder ``out`` is taken out of all texts; ``fill`` is what is done to the HTML of
+    an output, see :class:`soundcheck.book.result_pages.FinalTable`.
     """
     failure = [_failure(outcome, out)] if outcome.failed else []
     try:
@@ -84,24 +74,16 @@ def cells(
                 continue
             if not titled and source.startswith("# "):
                 source, titled = f"# {heading(title)}\n" + source.partition("\n")[2], True
-            cleaned.append(pages.markdown(_writable(source)))
-            if titled and failure:
-                cleaned += failure
-                failure = []
+            cleaned += [pages.markdown(_writable(source)), *(failure if titled else [])]
+            failure = [] if titled else failure
             continue
         if {"injected-parameters", "parameters"} & set(tags):
             continue  # says where a run has put what the notebook reads
         if not any(CODE in before["metadata"].get("tags", []) for before in cleaned):
             cleaned.append(pages.output(_switch()))
         outputs, room = _outputs(cell.get("outputs", []), room, out, fill)
-        cleaned.append(
-            pages.code(
-                without_paths(_writable("".join(cell["source"])), out) or "pass",  # else outputs would vanish
-                CODE,
-                outputs,
-                cell.get("execution_count"),
-            )
-        )
+        source = without_paths(_writable("".join(cell["source"])), out) or "pass"  # else outputs would vanish
+        cleaned.append(pages.code(source, CODE, outputs, cell.get("execution_count")))
     if not titled:
         cleaned.insert(0, pages.markdown(f"# {heading(title)}"))
     return [*_folded(cleaned), *failure]
@@ -152,14 +134,13 @@ def _outputs(outputs: list[dict], room: int, out: Path, fill: Callable[[str], st
     kept: list[dict] = []
     for output in outputs[:MOST_OUTPUTS]:
         kind = output.get("output_type")
+        if kind == "stream" and output.get("name") == "stderr":
+            continue
         if kind == "stream":
-            if output.get("name") == "stderr":
-                continue
-            html = element("pre", _bounded(without_paths(_text(output), out)), limit=None)
+            html = _printed(text_of(output.get("text", "")), out)
         elif kind == "error":
-            trace = _ANSI.sub("", "\n".join(output.get("traceback", [])))
-            trace = without_paths(f"{output.get('ename')}: {output.get('evalue')}\n\n{trace}", out)
-            html = element("pre", _bounded(trace), class_="sc-error", limit=None)
+            trace = "\n".join(output.get("traceback", []))
+            html = _printed(f"{output.get('ename')}: {output.get('evalue')}\n\n{trace}", out, "sc-error")
         else:
             html = _shown(output.get("data", {}), out, fill)
         size = len(str(html).encode("utf-8", "replace"))
@@ -195,7 +176,7 @@ def _shown(data: Mapping[str, str | list[str]], out: Path, fill: Callable[[str],
         return _markdown(text)
     if kind == "text/latex" and not _ACTIVE.search(text) and "$" not in text.strip("$ \n"):
         return _Formula(text)
-    return element("pre", _bounded(text), limit=None)
+    return _printed(text, out)
 
 
 class _Formula(Html):
@@ -216,17 +197,15 @@ def _writable(text: str) -> str:
     return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _text(output: Mapping) -> str:
-    return _ANSI.sub("", text_of(output.get("text", "")))
-
-
-def _bounded(text: str) -> str:
-    """Cut a long text and say how much was left out."""
-    lines = text.splitlines()
+def _printed(text: str, out: Path, class_: str | None = None) -> Html:
+    """Show printed text without colours and paths; of a long one, how much was left out."""
+    lines = without_paths(_ANSI.sub("", text), out).splitlines()
     shown = "\n".join(lines[:MOST_LINES])
     if len(shown) > MOST_CHARACTERS:
-        return f"{shown[:MOST_CHARACTERS]}\n… the rest is left out"
-    return f"{shown}\n… {len(lines) - MOST_LINES} lines left out" if len(lines) > MOST_LINES else shown
+        shown = f"{shown[:MOST_CHARACTERS]}\n… the rest is left out"
+    elif len(lines) > MOST_LINES:
+        shown += f"\n… {len(lines) - MOST_LINES} lines left out"
+    return element("pre", shown, class_=class_, limit=None)
 
 
 def title(model: str, family: str) -> str:

@@ -63,14 +63,12 @@ def _fill(app: Sphinx, page: str, source: list[str]) -> None:
         return
     from soundcheck.book import methods, written
 
-    text = source[0]
     if folder == "book/methods":
         text = _method_page(app, name).text()
-    elif written.METHODS in text:
-        shown = [(f.name, f.category, f.title, f.question) for f in map(_family, _families())]
-        text = text.replace(written.METHODS, methods.listed(shown))
     else:
-        text = written.page(name)
+        families = map(_family, _families()) if written.METHODS in source[0] else ()
+        shown = methods.listed((f.name, f.category, f.title, f.question) for f in families)
+        text = written.page(name).replace(written.METHODS, shown)
     known = {f"book/{path.stem}" for path in (resources.root() / "book").iterdir()}
     source[0] = written.linked(text, page, known - app.env.found_docs)
 

@@ -18,21 +18,10 @@ _ROLE = re.compile(r":(math|func|class|meth|mod):`~?([^`]*)`")
 
 
 def listed() -> dict[ModuleType, dict[str, Callable]]:
-    """List the functions and methods that give statistics, or what statistics are made of.
-
-    Returns
-    -------
-    dict
-        Module -> name, with the class before a method, -> function. Modules are in the order of their names,
-        functions in the order of the file.
-    """
-    found = {}
-    for info in pkgutil.iter_modules(metrics.__path__):
-        module = importlib.import_module(f"{metrics.__name__}.{info.name}")
-        own = {name: each for name, each in _members(module) if _gives_statistic(each)}
-        if own:
-            found[module] = own
-    return found
+    """List by module the functions, and methods behind their class, that give or make up statistics."""
+    names = (f"{metrics.__name__}.{info.name}" for info in pkgutil.iter_modules(metrics.__path__))
+    found = {module: dict(_statistics(module)) for module in map(importlib.import_module, names)}
+    return {module: own for module, own in found.items() if own}
 
 
 def page(text: str) -> str:
@@ -44,19 +33,17 @@ def page(text: str) -> str:
     return text.replace(MEASURES, "\n\n".join(sections))
 
 
-def _members(module: ModuleType) -> Iterator[tuple[str, object]]:
+def _statistics(module: ModuleType) -> Iterator[tuple[str, Callable]]:
     for name, member in vars(module).items():
-        if name.startswith("_") or getattr(member, "__module__", "") != module.__name__:
-            continue
-        yield name, member
-        if inspect.isclass(member):
-            own = vars(member).items()
-            yield from ((f"{name}.{key}", each) for key, each in own if not key.startswith("_"))
-
-
-def _gives_statistic(member: object) -> bool:
-    returned = getattr(member, "__annotations__", {}).get("return") if inspect.isfunction(member) else None
-    return bool(_STATISTIC.search(str(returned)))
+        own = vars(member).items() if inspect.isclass(member) else ()
+        for full, each in ((name, member), *((f"{name}.{key}", one) for key, one in own)):
+            public = getattr(member, "__module__", "") == module.__name__ and not re.search(r"\b_", full)
+            if (
+                public
+                and inspect.isfunction(each)
+                and _STATISTIC.search(str(each.__annotations__.get("return")))
+            ):
+                yield full, each
 
 
 def _parameters(function: Callable) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -122,23 +123,17 @@ class MethodPage:
             return notice + raw(switched(self.media, self._conditions()))
         changes = self.family.changes.values()
         shown = [switched(self.media, self._changed(changes))] if changes else []
-        for series in self.family.transformations.values():
+        for series in (*self.family.transformations.values(), *self.family.sweeps.values()):
             title = f"{series.name}: {series.axis}, from mild to severe"
-            shown.append(sweep(self.media, self._changed(series.steps.values()), title))
-        for series in self.family.sweeps.values():
-            title = f"{series.name}, from mild to severe"
             shown.append(sweep(self.media, self._changed(series.steps.values()), title))
         return notice + raw(join(shown))
 
     def _conditions(self) -> list[Side]:
         speech = speech_source()
+        recorded = {name: speech.record(self.signal, name, SAMPLE) for name in speech.conditions}
         return [
-            Side(
-                speech.record(self.signal, name, SAMPLE).astype(np.float32),
-                name.capitalize(),
-                caption,
-            )
-            for name, caption in speech.conditions.items()
+            Side(signal.astype(np.float32), name.capitalize(), speech.conditions[name])
+            for name, signal in recorded.items()
         ]
 
     def _changed(self, changes: Iterable[Perturbation]) -> list[Side]:
@@ -180,12 +175,11 @@ class MethodPage:
                 marked[title] = [(samples, each, groups) for each in sorted(set(test.thresholds.values()))]
         if not panels:
             return ""
-        figure = study_figures.simulated_maxima(panels, marked, groups)
         alt = (
             "Largest difference that 1000 unbiased random models show against the size of the groups: "
             f"{', '.join(panels)}. The line of {groups} groups is bold; published thresholds are dashed lines"
         )
-        return raw(show(self.media, figure, alt))
+        return raw(show(self.media, study_figures.simulated_maxima(panels, marked, groups), alt))
 
     def _filters(self) -> str:
         """Draw the magnitude responses of the filters with which a family tilts spectra."""
@@ -202,13 +196,10 @@ class MethodPage:
 
 def listed(families: Iterable[tuple[str, str, str, str]]) -> str:
     """List families by section: name, category, title and question of each."""
-    lines: list[str] = []
-    shown = ""
+    sections: dict[str, list[str]] = {}
     for name, category, title, question in sorted(families, key=lambda family: place(*family[:2])):
-        if section(name, category) != shown:
-            shown = section(name, category)
-            lines += ["", f"## {SECTIONS[shown]}", ""]
-        published = published_name(name)
-        source = f" *{published}*" if published else ""
-        lines.append(f"- [{heading(title)}](methods/{files.slug(name)}.md): {heading(question)}{source}")
-    return "\n".join(lines)
+        source = f" *{published}*" if (published := published_name(name)) else ""
+        line = f"- [{heading(title)}](methods/{files.slug(name)}.md): {heading(question)}{source}"
+        above = SECTIONS[section(name, category)]
+        sections.setdefault(above, ["", f"## {above}", ""]).append(line)
+    return "\n".join(itertools.chain(*sections.values()))

@@ -21,7 +21,7 @@ from soundcheck.common.day import today
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.report import failures, key_figures, notices, states, views
-from soundcheck.report.formats import Cell, value_cell
+from soundcheck.report.formats import value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import mark
 from soundcheck.results.facts import ModelFacts, counts, headline
@@ -56,62 +56,44 @@ def model_cells(facts: ModelFacts) -> list[dict]:
     ]
     cells = [pages.markdown(f"# Model {heading(model.name)}"), pages.output(join(top))]
     cells[1:1] = [sheets.link(model_sheet(model.slug))] if sheets.has_sheet(model) else []
-    for title, part in sections.items():
-        cells += [pages.markdown(f"## {title}"), pages.output(part)] if part else []
-    return cells
+    return cells + pages.sections(sections)
 
 
 def families_table(facts: ModelFacts) -> Html:
     """Show each family with the state of its headline test and the states of all its tests."""
-    uncounted = facts.uncounted["family"]
-    rows = pd.DataFrame(
-        {
-            "family": family,
-            "state": facts.state_of(family)[0],
-            "all": counts(rows[rows["standing"].ne(HOLLOW)] if (uncounted == family.name).any() else rows),
-            "left": int((uncounted == family.name).sum()),
-        }
-        for family, rows in facts.families
-    )
-
-    def name(row: object) -> Html:
-        page = f"{ROOT}{result_page(facts.model.name, row.family.name)}.html"
-        return element("a", row.family.title, href=page)
-
-    def tests(row: object) -> Html:
-        words = f"{row.left} not counted: {key_figures.EXPLAINED[HOLLOW]}" if row.left else ""
-        return states.bar(row.all) + (element("small", words, class_="sc-line") if words else Html())
-
-    columns = {
-        "family": name,
-        "headline test": lambda row: Cell(mark(row.state), row.state),
-        "all tests": tests,
-    }
-    return views.table(rows, columns, sortable=False) if len(rows) else Html()
+    lines = []
+    for family, rows in facts.families:
+        left = int(facts.uncounted["family"].eq(family.name).sum())
+        page = f"{ROOT}{result_page(facts.model.name, family.name)}.html"
+        bar = states.bar(counts(rows[rows["standing"].ne(HOLLOW)] if left else rows))
+        words = f"{left} not counted: {key_figures.EXPLAINED[HOLLOW]}"
+        bar += element("small", words, class_="sc-line") if left else Html()
+        state = mark(facts.state_of(family)[0])
+        lines.append(
+            {"family": element("a", family.title, href=page), "headline test": state, "all tests": bar}
+        )
+    return views.table(lines, sortable=False, none="")
 
 
 def figures_table(facts: ModelFacts) -> Html:
     """Show its key figures with their intervals, and whether they are better than chance."""
-
-    def is_(row: object) -> str:
-        at = f"at the threshold in use, {key_figures.significant(row.figure.threshold, 3)}"
-        return key_figures.against_chance(row.figure) if row.figure.threshold is None else at
-
-    frame = pd.DataFrame({"figure": facts.figures})
-    columns = {
-        "measure": lambda row: key_figures.name(row.figure),
-        "corpus": lambda row: row.figure.corpus,
-        "value": lambda row: key_figures.value(row.figure) or "–",
-        "95 %": lambda row: key_figures.interval(row.figure) or row.figure.reason,
-        "95 % for these speakers": lambda row: key_figures.sample_interval(row.figure),
-        "chance": lambda row: (
-            key_figures.value(row.figure, row.figure.guessing) if row.figure.guessing is not None else ""
-        ),
-        "segments or trials": lambda row: row.figure.segments,
-        "speakers": lambda row: row.figure.blocks,
-        "that is": is_,
-    }
-    return views.table(frame, columns, sortable=False, stacked=True) if len(frame) else Html()
+    rows = [
+        {
+            "measure": key_figures.name(figure),
+            "corpus": figure.corpus,
+            "value": key_figures.value(figure) or "–",
+            "95 %": key_figures.interval(figure) or figure.reason,
+            "95 % for these speakers": key_figures.sample_interval(figure),
+            "chance": "" if figure.guessing is None else key_figures.value(figure, figure.guessing),
+            "segments or trials": figure.segments,
+            "speakers": figure.blocks,
+            "that is": key_figures.against_chance(figure)
+            if figure.threshold is None
+            else f"at the threshold in use, {key_figures.significant(figure.threshold, 3)}",
+        }
+        for figure in facts.figures
+    ]
+    return views.table(rows, sortable=False, stacked=True, none="")
 
 
 def parts_table(facts: ModelFacts) -> Html:
@@ -126,8 +108,7 @@ def parts_table(facts: ModelFacts) -> Html:
         "segments": "segments",
         "speakers": "speakers",
     }
-    filters = {"measure": "measure"}
-    return views.table(frame, columns, first=20, filters=filters) if len(frame) else Html()
+    return views.table(frame, columns, first=20, filters={"measure": "measure"}, none="")
 
 
 def failures_table(entries: Sequence[FailedInput]) -> Html:
@@ -169,11 +150,8 @@ def provenance_cells(record: RunRecord) -> list[dict]:
     }
     words = "# Provenance\n\nWith what this book was made. The same suite and data give the same results."
     top = templates.html("provenance", record=record, manifest=MANIFEST, provenance=PROVENANCE)
-    cells = [pages.markdown(words), pages.output(top)]
-    for title, frame in sections.items():
-        shown = pages.output(views.table(frame, {name: name for name in frame}, sortable=False))
-        cells += [pages.markdown(f"## {title}"), shown] if len(frame) else []
-    return cells
+    shown = {title: views.table(frame, sortable=False, none="") for title, frame in sections.items()}
+    return [pages.markdown(words), pages.output(top), *pages.sections(shown)]
 
 
 def more_items(count: int) -> Html:

@@ -21,26 +21,14 @@ from soundcheck.report.run_summary import for_groups, standing_notes_in_short, u
 from soundcheck.report.sentences import both_rules
 from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import anchor_of
-from soundcheck.results.facts import (
-    ModelFacts,
-    counts,
-    few_speakers,
-    findings,
-    headline,
-)
+from soundcheck.results.facts import ModelFacts, counts, few_speakers, findings, headline
 from soundcheck.results.page_names import comparison_page, corpus_page, model_page, result_page
 from soundcheck.results.record import ComparisonRecord, KeyFigure, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import aspects
 from soundcheck.results.states import FAIL, PASS
 
 HEADS = ("Model", "How good (95 %)", "Works worse for", "Breaks under", "Tests")
-FINDINGS, MODEL_FINDINGS, FEW, MOST_KINDS, MOST_CORPORA = (
-    10,
-    5,
-    5,
-    8,
-    3,
-)  # that are listed, the others one link away
+FINDINGS, MODEL_FINDINGS, FEW, MOST_KINDS = 10, 5, 5, 8  # that are listed, the others one link away
 WIDTH, EDGE = 190, 6  # of the drawing of a number against chance
 FEW_TITLE = "Too few speakers to generalise: what these speakers show"
 EVERY = "all_results"
@@ -60,13 +48,16 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
     tested = [own for own in facts.values() if not own.random]
     rows = pd.concat([own.counted for own in tested]) if tested else results.iloc[:0]
     concluded = rows["state"].isin((PASS, FAIL)).any()
+    none = said(f"{headline(rows)}.")
     sections = {
         "Where they fail": heat_map(record, tested),
-        "The largest findings": largest(tested)
-        if rows["state"].eq(FAIL).any()
-        else said(f"{headline(rows)}."),
+        "The largest findings": largest(tested) if rows["state"].eq(FAIL).any() else none,
         FEW_TITLE: of_few_speakers(record, rows),
         "What could not be concluded": unknown_groups(tested),
+        "Comparisons": templates.html("comparisons", comparisons=record.comparisons)
+        if record.comparisons
+        else Html(),
+        "What is missing": missing(record, results),
     }
     corpora = "1 corpus" if len(record.corpora) == 1 else f"{len(record.corpora)} corpora"
     named = [("how to read", "reading"), ("all results", EVERY), ("statistics", "statistics")]
@@ -74,15 +65,12 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
         links(f"{counted(len(tested), 'model')}, {corpora}: ", named),
         notices.caveats_notice(record.caveats),
         notices.synthetic_notice(any(corpus.synthetic for corpus in record.corpora)),
-        Html() if concluded else said(f"{headline(rows)}."),
+        Html() if concluded else none,
         models_table(tested),
         references([own for own in facts.values() if own.random]),
     ]
-    shown = [pages.markdown(f"# {heading(record.title, 'Soundcheck')}"), pages.output(join(top))]
-    for title, part in sections.items():
-        shown += [pages.markdown(f"## {title}"), pages.output(part)] if part else []
-    last = [pages.markdown("## What is missing"), pages.output(missing(record, results))]
-    return [*shown, *comparisons(record), *last]
+    title = pages.markdown(f"# {heading(record.title, 'Soundcheck')}")
+    return [title, pages.output(join(top)), *pages.sections(sections)]
 
 
 def said(text: str) -> Html:
@@ -92,8 +80,8 @@ def said(text: str) -> Html:
 
 def links(before: str, named: Sequence[tuple[str, str]]) -> Html:
     """Write links to pages in a line."""
-    parts = [part for text, page in named for part in (element("a", text, href=f"{page}.html"), Html(" · "))]
-    return element("p", before, *parts[:-1], class_="sc-note", limit=None)
+    parts = Html(" · ").join(element("a", text, href=f"{page}.html") for text, page in named)
+    return element("p", before, parts, class_="sc-note", limit=None)
 
 
 def models_table(every: Sequence[ModelFacts], root: str = "") -> Html:
@@ -207,8 +195,8 @@ def listed(record: RunRecord, rows: pd.DataFrame, root: str = "", left: int = 0,
     for row in rows.itertuples():
         found = failures.finding(row, failures.blocks_of(record, row.corpus))
         more = getattr(row, "more", 0)
-        rests = [found.rests, found.limit, both_rules(row).partition(";")[0]]
-        rests.append(counted(int(more), "more measure") if more else "")
+        further_ = counted(int(more), "more measure") if more else ""
+        rests = [found.rests, found.limit, both_rules(row).partition(";")[0], further_]
         items.append(
             {
                 "name": titles[row.family] if alone else row.model,
@@ -243,19 +231,13 @@ def unknown_groups(every: Sequence[ModelFacts]) -> Html:
     return templates.html("unknown", unknown=found) if found else Html()
 
 
-def comparisons(record: RunRecord) -> list[dict]:
-    """Say of each comparison what became of the headline of the baseline, with the way to its page."""
-    shown = pages.output(templates.html("comparisons", comparisons=record.comparisons))
-    return [pages.markdown("## Comparisons"), shown] if record.comparisons else []
-
-
 def tested(record: RunRecord, family: str) -> Html:
     """Link from a method page to the results of its family."""
     models = [entry.model for entry in record.notebooks if entry.family == family][:MOST_LINKS]
-    if not models:
-        return said("No model of this book was tested with this family.")
-    named = [(name, f"../{result_page(name, family)}") for name in models]
-    return links("Results: ", named)
+    none = said("No model of this book was tested with this family.")
+    return (
+        links("Results: ", [(name, f"../{result_page(name, family)}") for name in models]) if models else none
+    )
 
 
 def missing(record: RunRecord, results: pd.DataFrame) -> Html:

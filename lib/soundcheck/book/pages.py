@@ -7,15 +7,15 @@ page does not name the run: a page that says the same after the next run stays a
 
 from __future__ import annotations
 
-import functools
 import json
 import multiprocessing
-import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
+
+import pandas as pd
 
 from soundcheck import __version__
 from soundcheck.book.written import linked
@@ -23,7 +23,7 @@ from soundcheck.common import files, store
 from soundcheck.common.media import UNHEARD
 from soundcheck.common.progress import Progress
 from soundcheck.report.html import Html, element
-from soundcheck.run.notebook_worker import FORKS
+from soundcheck.run.notebook_server import FORKS
 
 KERNEL = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -48,6 +48,11 @@ def output(html: Html) -> dict:
     shown = {"output_type": "display_data", "data": data, "metadata": {}}
     # The source is never shown; MyST-NB drops a cell without source, outputs and all.
     return code("show", "remove-input", [shown])
+
+
+def sections(parts: Mapping[str, Html]) -> list[dict]:
+    """Make a heading and an output of each part that is not empty."""
+    return [cell for title, part in parts.items() for cell in (markdown(f"## {title}"), output(part)) if part]
 
 
 def code(source: str, tag: str, outputs: Sequence[dict], count: int | None = 1) -> dict:
@@ -80,6 +85,19 @@ def media_in(data: bytes) -> set[str]:
     return {found.decode() for found in _MEDIA.findall(data)}
 
 
+def digest(*parts: object) -> str:
+    """Digest whatever a page depends on: files and tables by their content, all else by its ``repr``."""
+
+    def content(part: object) -> object:
+        if isinstance(part, pd.DataFrame):
+            return part.to_json(orient="split", double_precision=15)
+        if isinstance(part, Path):
+            return files.digest(part) if part.is_file() else ""
+        return part
+
+    return files.digest(repr([*map(content, parts)]))
+
+
 class _Task(NamedTuple):
     """A file that is to be written."""
 
@@ -91,7 +109,8 @@ class _Task(NamedTuple):
 class Sources:
     """The folder of a book's sources, written in place: a file that says the same is not touched.
 
-    Pages are registered first, and :meth:`write` makes those that depend on something else than before.
+    Pages are registered first, and :meth:`write` makes those that depend on something else than before, see
+    :func:`digest`; what depends on nothing is always made. Those that register say whether it has to be made.
     """
 
     def __init__(
@@ -109,12 +128,12 @@ class Sources:
         """
         self.folder = folder
         self.handbook = handbook
-        self._linked = functools.partial(linked, absent=absent, handbook=handbook)
         self.pages: set[str] = set()  # names, such as models/prosody
         self.media: set[Path] = set()  # sounds and pictures that files refer to
         self.beside: list[str] = []  # files that Sphinx does not read: finished pages and data
+        self._absent = absent
         self._media = media
-        self._version = files.digest(repr([made_with, sorted(absent), handbook]))
+        self._version = digest(made_with, sorted(absent), handbook)
         self._tasks: list[_Task] = []
         self._last: list[tuple[str, Callable[[], str]]] = []
         self._written: set[Path] = set()
@@ -123,18 +142,14 @@ class Sources:
         self._now: dict[str, list[str]] = {}
 
     def page(self, name: str, make: Callable[[], Sequence[dict]], *depends: object) -> bool:
-        """Register a page of cells; says whether it has to be made.
-
-        ``depends`` is all that the cells depend on besides the code (the same if its ``repr`` is);
-        nothing: it is always made.
-        """
+        """Register a page of cells."""
         self.pages.add(name)
 
         def written() -> str:
             cells = make()
             for cell in cells:
                 if cell["cell_type"] == "markdown":
-                    cell["source"] = self._linked(cell["source"], name)
+                    cell["source"] = linked(cell["source"], name, self._absent, self.handbook)
             return notebook(cells)
 
         return self._add(f"{name}.ipynb", written, depends)
@@ -142,21 +157,19 @@ class Sources:
     def words(self, name: str, make: Callable[[], str], *depends: object) -> bool:
         """Register a page of our own words, which are Markdown and never text from data."""
         self.pages.add(name)
-        return self._add(f"{name}.md", lambda: f"{self._linked(make(), name)}\n\n{raw(footer())}\n", depends)
 
-    def html(self, name: str, make: Callable[[Html], str], *depends: object) -> bool:
-        """Register a finished page; ``make`` puts the footer, which it is given, somewhere in it."""
-        return self.data(f"{name}.html", lambda: make(footer()), *depends)
+        def written() -> str:
+            return f"{linked(make(), name, self._absent, self.handbook)}\n\n{raw(footer())}\n"
 
-    def data(self, name: str, make: Callable[[], str], *depends: object) -> bool:
-        """Register a file that is put beside the pages as it is."""
+        return self._add(f"{name}.md", written, depends)
+
+    def data(self, name: str, make: Callable[[], str], *, last: bool = False) -> None:
+        """Register a file that is put beside the pages as it is; the ``last`` are made of finished pages."""
         self.beside.append(name)
-        return self._add(name, make, depends)
-
-    def last(self, name: str, make: Callable[[], str]) -> None:
-        """Register a file that is put beside the pages and made when all pages are written."""
-        self.beside.append(name)
-        self._last.append((name, make))
+        if last:
+            self._last.append((name, make))
+        else:
+            self._add(name, make, ())
 
     def file(self, name: str, text: str) -> None:
         """Write a file at once."""
@@ -177,21 +190,16 @@ class Sources:
                 told.update()
         for name, make in self._last:
             self.file(name, make())
-        for folder, _, names in os.walk(self.folder):
-            for path in (Path(folder, name) for name in names):
-                if path not in self._written and path.name != CONFIGURATION:
-                    path.unlink()
+        for path in self.folder.rglob("*"):
+            if path not in self._written and path.name != CONFIGURATION and not path.is_dir():
+                path.unlink()
         store.write(self._kept, self._now, self._version)
 
     def _add(self, name: str, make: Callable[[], str], depends: Sequence[object]) -> bool:
-        digest = files.digest(repr(depends)) if depends else ""
-        self._tasks.append(_Task(name, make, digest))
-        path = self.folder / name
-        known = self._known.get(name)
-        if not digest or known is None or not path.is_file() or path.is_symlink():
-            return True
-        data = path.read_bytes()
-        if known != [digest, files.digest(data)] or len(media_in(data)) > len(self._places(data)):
+        key, path, known = digest(*depends) if depends else "", self.folder / name, self._known.get(name)
+        self._tasks.append(_Task(name, make, key))
+        data = path.read_bytes() if key and known and path.is_file() and not path.is_symlink() else b""
+        if not data or known != [key, files.digest(data)] or len(media_in(data)) > len(self._places(data)):
             return True
         self._take(path, data)
         self._now[name] = known

@@ -87,11 +87,9 @@ def _segments(names: Iterable[str], sources: Path, pages: Iterable[str]) -> dict
     """Find the pages that name a segment."""
     written = {escape(name, None): name for name in names}
     found: dict[str, list[str]] = {}
-    for page in pages:
-        path = sources / f"{page}.ipynb"
-        if not path.is_file():
-            continue
-        texts = set(_TEXT.findall(path.read_text(encoding="utf-8")))
+    paths = {page: sources / f"{page}.ipynb" for page in pages}
+    for page, path in paths.items():
+        texts = set(_TEXT.findall(path.read_text(encoding="utf-8"))) if path.is_file() else ()
         words = {word for each in texts for word in (each, *_WORDS.split(each))}
         for word in sorted(words & written.keys()):
             found.setdefault(written[word], []).append(page)

@@ -13,7 +13,7 @@ from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
 from soundcheck.publish.sheet.tables import since
 from soundcheck.publish.sheet.writing import page
-from soundcheck.report.html import Html, element
+from soundcheck.report.html import element
 from soundcheck.results import page_names
 from soundcheck.results.compared import read_comparison
 from soundcheck.results.finished_run import FinishedRun
@@ -51,9 +51,8 @@ def write(sources: pages.Sources, output: Output, record: RunRecord, results: pd
 
 
 def _register(sources: pages.Sources, name: str, make: Callable[[], Sheet]) -> None:
-    made, top = functools.cache(make), "../" * name.count("/")
+    def written() -> str:
+        made = make()
+        return page(made, "../" * name.count("/") + made.page, pages.footer())
 
-    def written(mark: Html) -> str:
-        return page(made(), f"{top}{made().page}", mark)
-
-    sources.html(name, written)
+    sources.data(f"{name}.html", written)

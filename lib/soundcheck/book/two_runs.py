@@ -17,8 +17,9 @@ from soundcheck.report.html import element, join
 from soundcheck.results.conclusion import conclusion, summary_of
 from soundcheck.results.contrast import BETTER, WORSE, Contrast, contrast_csv, contrast_frame, contrasts
 from soundcheck.results.record import ComparisonRecord, RunRecord
-from soundcheck.run import runner, two_runs
+from soundcheck.run import two_runs
 from soundcheck.run.lock import FolderLock
+from soundcheck.run.notebooks import Notebooks, Outcome
 from soundcheck.run.outcome import about_book
 from soundcheck.run.output import Output
 
@@ -99,8 +100,8 @@ def compare_runs(
         planned = [two_runs.job(before, after, model, families, output) for model in found]
         for job in planned:
             job.state.unlink(missing_ok=True)  # seconds of work: not worth to know whether it is still good
-        with runner.Places(output.cache, output.log, jobs) as places:
-            executions = runner.execute(planned, places)
+        with Notebooks(output.cache, output.log, jobs) as notebooks:
+            executions = notebooks.execute(planned)
         lines = two_runs.differences(before, after)
         lines += [line for rows in found.values() for line in _told(rows)]
         record = _record(after.record, output, list(found), executions, list(found.values()))
@@ -140,7 +141,7 @@ def _record(
     record: RunRecord,
     output: Output,
     models: Sequence[two_runs.ModelTwice],
-    executions: Sequence[runner.Outcome],
+    executions: Sequence[Outcome],
     found: Sequence[Sequence[Contrast]],
 ) -> RunRecord:
     """Make the record of the comparison from that of the later run."""

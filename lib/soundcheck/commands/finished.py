@@ -119,12 +119,12 @@ def verify(
     Exit code 0: nothing was changed, and tests came out the same. 1: something differs. 2: there is nothing
     to verify, or the suite cannot be used.
     """
-    from soundcheck.verify import verifying
+    from soundcheck.commands import verifying
 
     outcome = verifying.verify(book, digest)
     click.echo(terminal(outcome.summary))
     if suite is not None:
-        from soundcheck.verify import again
+        from soundcheck.commands import again
 
         repeated = again.again(
             book, suite, tests=tests, seed=seed, jobs=jobs or os.cpu_count() or 1, no_code=no_code

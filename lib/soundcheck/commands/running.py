@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import os
+import dataclasses
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from soundcheck.commands.numbers import JOBS, Number
+from soundcheck.commands.options import PLACE, run_options
 from soundcheck.common.escaping import quoted, terminal
-from soundcheck.common.media import VOICES
 
 if TYPE_CHECKING:
     from soundcheck.predict.shares import Share
+    from soundcheck.run.options import RunOptions
+    from soundcheck.run.outcome import Outcome
 
-_VOICES = click.option(
-    "--voices",
-    type=click.Choice(VOICES),
-    help="What is heard in the book; none: no sounds, nor pictures of single recordings. Default: as the "
-    "suite says, else all.",
-)
+
+def _end(outcome: Outcome) -> NoReturn:
+    click.echo(terminal(outcome.summary))
+    sys.exit(outcome.exit_code)
 
 
 def _share(text: str) -> Share:
@@ -34,46 +33,13 @@ def _share(text: str) -> Share:
 
 
 @click.command()
-@click.argument("suite", type=click.Path(path_type=Path))
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True, help="Output folder."
+@run_options(
+    *("suite", "out", "models", "families", "jobs", "no_code", "fresh", "book", "cluster", "voices"),
+    "efficiency",
 )
-@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model; may be repeated.")
-@click.option(
-    "--family", "families", multiple=True, metavar="NAME", help="Only this family; may be repeated."
-)
-@click.option("--jobs", type=JOBS, help="Processes to use; default: one a core.")
-@click.option("--no-code", is_flag=True, help="Refuse Python models, programs and services.")
-@click.option("--fresh", is_flag=True, help="Forget kept answers of the models and ask everything anew.")
 @click.option("--shard", metavar="K/N", help="Ask only this share of the inputs, for soundcheck merge.")
 @click.option("--plan", is_flag=True, help="Say what would be done and how long it would take; run nothing.")
-@click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
-@click.option(
-    "--cluster", metavar="ADDRESS", default="", help="Ask the models on the workers of this Dask scheduler."
-)
-@_VOICES
-@click.option(
-    "--efficiency",
-    type=Number(0.001, 604_800, whole=False),
-    metavar="SECONDS",
-    help="Afterwards measure speed, memory and size of the models, with so many seconds of calls each; "
-    "written beside the book, as efficiency.html and efficiency.csv.",
-)
-def run(
-    suite: Path,
-    out: Path,
-    models: tuple[str, ...],
-    families: tuple[str, ...],
-    jobs: int | None,
-    no_code: bool,
-    fresh: bool,
-    shard: str | None,
-    plan: bool,
-    no_book: bool,
-    cluster: str,
-    voices: str | None,
-    efficiency: float | None,
-) -> NoReturn:
+def run(options: RunOptions, shard: str | None, plan: bool) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.
 
     With --model or --family, the results are added to the book of the same suite in the output folder.
@@ -84,109 +50,49 @@ def run(
     kept: after an interruption, run again to go on.
     """
     share = None if shard is None else _share(shard)
-    if share is not None and (models or families or fresh or cluster):
+    if share is not None and (options.models or options.families or options.fresh or options.cluster):
         what = "A shard is part of the whole suite, and other shards may use the same cache: "
         raise click.UsageError(f"{what}leave out --model, --family, --fresh and --cluster.")
-    if efficiency is not None and (plan or share is not None):
+    if options.efficiency is not None and (plan or share is not None):
         raise click.UsageError("--efficiency measures after a run: leave out --plan and --shard.")
-    chosen = {"models": models, "families": families, "fresh": fresh, "book": not no_book}
-    chosen["voices"] = voices or ""
-    common = {"jobs": jobs or os.cpu_count() or 1, "no_code": no_code}
+    from soundcheck import pipeline
+
     if plan or share is not None:
-        from soundcheck import pipeline
-
-        if plan:
-            outcome = pipeline.plan_run(suite, out, share=share, **chosen, **common)
-        else:
-            outcome = pipeline.run_shard(suite, out, share, **common)
-    else:
-        from soundcheck.run.early import begun
-
-        check = not (no_code or fresh)
-        with begun(suite, out, jobs=common["jobs"], models=models, check=check) as early:
-            from soundcheck import pipeline  # takes a second, while models are checked
-
-            outcome = pipeline.run(
-                suite, out, cluster=cluster, early=early, efficiency=efficiency, **chosen, **common
-            )
-    click.echo(terminal(outcome.summary))
-    sys.exit(outcome.exit_code)
+        _end(pipeline.plan_run(options, share) if plan else pipeline.run_shard(options, share))
+    _end(pipeline.run(options))
 
 
 @click.command()
-@click.argument("suite", type=click.Path(path_type=Path))
-@click.argument("shards", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SHARD_DIR...")
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True, help="Output folder."
-)
-@click.option("--jobs", type=JOBS, help="Processes to use; default: one a core.")
-@click.option("--no-code", is_flag=True, help="Refuse Python models, programs and services.")
-@click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
-@_VOICES
-def merge(
-    suite: Path,
-    shards: tuple[Path, ...],
-    out: Path,
-    jobs: int | None,
-    no_code: bool,
-    no_book: bool,
-    voices: str | None,
-) -> NoReturn:
+@run_options("suite", "out", "jobs", "no_code", "book", "voices")
+@click.argument("shards", nargs=-1, required=True, type=PLACE, metavar="SHARD_DIR...")
+def merge(options: RunOptions, shards: tuple[Path, ...]) -> NoReturn:
     """Put the shards of SUITE together, and build its book.
 
     SHARD_DIR... are the output folders of soundcheck run --shard 1/N to N/N. What they have answered, or
-    could not answer, is not asked again; what is left is asked here.
+    could not answer, is not asked again.
 
     Exit codes as for run. 2: a shard is missing, or belongs to another suite, version, model or data.
     """
     from soundcheck import pipeline
 
-    outcome = pipeline.merge(
-        suite,
-        shards,
-        out,
-        jobs=jobs or os.cpu_count() or 1,
-        no_code=no_code,
-        book=not no_book,
-        voices=voices or "",
-    )
-    click.echo(terminal(outcome.summary))
-    sys.exit(outcome.exit_code)
+    _end(pipeline.merge(options, shards))
 
 
 @click.command()
-@click.argument("suite", type=click.Path(path_type=Path))
+@run_options(
+    *("suite", "out", "families", "jobs", "no_code", "book", "cluster", "voices"),
+    out=click.option(
+        "--out",
+        type=PLACE,
+        default=Path("build") / "compare",
+        show_default=True,
+        help="Output folder; one inside that of a run shares its cache.",
+    ),
+)
 @click.argument("baseline", required=False)
 @click.argument("candidate", required=False)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("build") / "compare",
-    show_default=True,
-    help="Output folder; one inside that of a run shares its cache.",
-)
-@click.option(
-    "--family", "families", multiple=True, metavar="NAME", help="Only this family; may be repeated."
-)
-@click.option("--jobs", type=JOBS, help="Processes to use; default: one a core.")
-@click.option("--no-code", is_flag=True, help="Refuse Python models, programs and services.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if the candidate is worse on any test.")
-@click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
-@click.option("--cluster", metavar="ADDRESS", default="", help="As for run.")
-@_VOICES
-def compare(
-    suite: Path,
-    baseline: str | None,
-    candidate: str | None,
-    out: Path,
-    families: tuple[str, ...],
-    jobs: int | None,
-    no_code: bool,
-    strict: bool,
-    no_book: bool,
-    cluster: str,
-    voices: str | None,
-) -> NoReturn:
+def compare(options: RunOptions, baseline: str | None, candidate: str | None, strict: bool) -> NoReturn:
     """Test two models of SUITE on the same segments, and say where CANDIDATE differs from BASELINE.
 
     Without names, the comparisons that the suite lists. Writes a book of the models compared, and
@@ -201,28 +107,13 @@ def compare(
     from soundcheck.book import two_runs
     from soundcheck.run.two_runs import is_run
 
-    if is_run(suite):
+    if is_run(options.suite):
         if baseline is None or candidate is not None:
-            raise click.UsageError(f"{suite} is the folder of a run. Name another one to compare it with.")
-        options = {"families": families, "jobs": jobs or os.cpu_count() or 1}
-        compared = two_runs.compare_runs(
-            suite, Path(baseline), out, **options, strict=strict, book=not no_book
-        )
-        click.echo(terminal(compared.summary))
-        sys.exit(compared.exit_code)
+            what = f"{options.suite} is the folder of a run. Name another one to compare it with."
+            raise click.UsageError(what)
+        values = dataclasses.asdict(options)
+        chosen = {name: values[name] for name in ("families", "jobs", "book")}
+        _end(two_runs.compare_runs(options.suite, Path(baseline), options.out, strict=strict, **chosen))
     if baseline is not None and candidate is None:
         raise click.UsageError("Name two models, BASELINE and CANDIDATE, or none.")
-    outcome = pipeline.compare(
-        suite,
-        out,
-        (baseline, candidate) if baseline is not None else None,
-        families=families,
-        jobs=jobs or os.cpu_count() or 1,
-        no_code=no_code,
-        strict=strict,
-        book=not no_book,
-        cluster=cluster,
-        voices=voices or "",
-    )
-    click.echo(terminal(outcome.summary))
-    sys.exit(outcome.exit_code)
+    _end(pipeline.compare(options, None if baseline is None else (baseline, candidate), strict=strict))

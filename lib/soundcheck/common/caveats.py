@@ -10,15 +10,10 @@ from collections.abc import Collection
 class Caveat:
     """Something that a reader must know before believing a number.
 
-    Parameters
-    ----------
-    text
-        What it is and what follows from it, then what to do: sentences without the last full stop.
-    model, corpus, task
-        Whose numbers are meant; empty = all.
+    - ``model, corpus, task``: whose numbers are meant; empty = all.
     """
 
-    text: str
+    text: str  # what it is and what follows from it, then what to do: sentences without the last full stop
     model: str = ""
     corpus: str = ""
     task: str = ""

@@ -24,16 +24,9 @@ _PREFIX = 3  # letters of an abbreviation
 def meanings(labels: Iterable[str], classes: Sequence[str]) -> dict[str, str]:
     """Find classes that labels mean although they are written otherwise.
 
-    Parameters
-    ----------
-    labels
-        All labels of a column, classes among them. Single letters mean something only if all short labels are
-        among the usual ones: an ``A`` beside a ``W`` is German.
-    classes
-        Those of the task.
+    - ``labels``: all labels of a column, classes among them. Single letters mean something only if all short
+      labels are among the usual ones: an ``A`` beside a ``W`` is German.
 
-    Examples
-    --------
     >>> meanings(["angry", "HAP", "neutral", "fru"], ["anger", "happiness", "neutral", "sadness"])
     {'angry': 'anger', 'HAP': 'happiness'}
     >>> meanings(["A", "H", "W"], ["anger", "happiness"]), meanings(["Turn Left"], ["turn_left"])

@@ -15,10 +15,7 @@ _EPOCH = "SOURCE_DATE_EPOCH"  # seconds since 1970
 def given_day() -> datetime.date | None:
     """Give the day, in UTC, that ``SOURCE_DATE_EPOCH`` sets; ``None`` if it sets none.
 
-    Raises
-    ------
-    InputError
-        If it is not a number of seconds.
+    Raises InputError: if it is not a number of seconds.
     """
     given = os.environ.get(_EPOCH, "")
     if not given:

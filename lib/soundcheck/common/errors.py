@@ -46,21 +46,11 @@ class SoundcheckError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with an input.
+    """One thing that is wrong with an input."""
 
-    Parameters
-    ----------
-    where
-        File with line, column or key, relative to what the user named.
-    what
-        What stands there and why it cannot be used, a sentence without full stop.
-    remedy
-        What is allowed or what to do, a sentence without full stop.
-    """
-
-    where: str
-    what: str
-    remedy: str = ""
+    where: str  # file with line, column or key, relative to what the user named
+    what: str  # what stands there and why it cannot be used, a sentence without full stop
+    remedy: str = ""  # what is allowed or what to do, a sentence without full stop
 
     def __str__(self) -> str:
         remedy = f" {_sentence(self.remedy)}" if self.remedy else ""
@@ -75,11 +65,8 @@ def _sentence(text: str) -> str:
 class InputError(SoundcheckError):
     """Something that a user gave cannot be used.
 
-    Parameters
-    ----------
-    problems
-        At least one :class:`Problem`; the text shows 20 and counts the rest, and of many that differ in
-        names and numbers only one, with two other places.
+    - ``problems``: at least one :class:`Problem`; the text shows 20 and counts the rest, and of many that
+      differ in names and numbers only one, with two other places.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -113,8 +100,6 @@ def input_error(where: str, what: str, remedy: str = "") -> InputError:
 class Problems:
     """Collects problems, so that a user sees all of them at once.
 
-    Examples
-    --------
     >>> problems = Problems()
     >>> problems.add("segments.csv line 5, column arousal", "'high' is not a number")
     >>> len(problems)
@@ -144,8 +129,6 @@ class Problems:
 def nearest(value: str, allowed: Iterable[str]) -> str:
     """Return the allowed name that is most like a text, upper and lower case alike; empty if none is.
 
-    Examples
-    --------
     >>> nearest("audio", ["audio_seconds", "model_seconds"])
     'audio_seconds'
     """
@@ -160,8 +143,6 @@ def nearest(value: str, allowed: Iterable[str]) -> str:
 def did_you_mean(value: str, allowed: Iterable[str]) -> str:
     """Suggest the nearest allowed names, each once; never the very name that is not allowed.
 
-    Examples
-    --------
     >>> did_you_mean("familis", ["families", "models"])
     "Did you mean 'families'? Allowed: families, models"
     """

@@ -41,15 +41,9 @@ def shorten(text: str, limit: int = PAGE_LIMIT) -> str:
 def escape(value: object, limit: int | None = PAGE_LIMIT) -> str:
     """Make a value safe as HTML text or quoted attribute value.
 
-    Parameters
-    ----------
-    value
-        Anything; its ``str`` is shown.
-    limit
-        Characters after which the text is cut; ``None`` keeps all of it.
+    - ``value``: anything; its ``str`` is shown.
+    - ``limit``: characters after which the text is cut; ``None`` keeps all of it.
 
-    Examples
-    --------
     >>> escape("<b>'x'")
     '&lt;b&gt;&#x27;x&#x27;'
     """
@@ -63,8 +57,6 @@ def escape(value: object, limit: int | None = PAGE_LIMIT) -> str:
 def css_string(value: object, limit: int = PAGE_LIMIT) -> str:
     r"""Write a value as a string of a style sheet, in quotes; whatever is not plain ASCII is escaped.
 
-    Examples
-    --------
     >>> css_string('calls "A"')
     '"calls \\000022A\\000022"'
     """
@@ -87,8 +79,6 @@ def terminal(value: object) -> str:
 def quoted(value: object, limit: int = VALUE_LIMIT) -> str:
     """Show a value in a message: in quotes, on one line, at most ``limit`` characters.
 
-    Examples
-    --------
     >>> quoted("a" * 100)[-4:]
     "aa…'"
     """
@@ -102,8 +92,6 @@ def told_apart(one: str, other: str) -> tuple[str, str]:
     If they differ in signs that look like none or like others, these are written as code points; if they are
     long, the ends are shown from where they differ.
 
-    Examples
-    --------
     >>> told_apart("a.wav", "a.wav ")
     ("'a.wav'", "'a.wav\\u0020'")
     >>> told_apart("a.wav", "\u0430.wav")
@@ -133,8 +121,6 @@ def _script(sign: str) -> str:
 def spreadsheet(value: str) -> str:
     """Keep a spreadsheet from running a text cell as a formula (CWE-1236).
 
-    Examples
-    --------
     >>> spreadsheet("=1+1")
     "'=1+1"
     """
@@ -144,8 +130,6 @@ def spreadsheet(value: str) -> str:
 def one_line(value: str, fallback: str = "unnamed") -> str:
     r"""Write a name or title as plain text on one line; what nobody sees is shown as an escape.
 
-    Examples
-    --------
     >>> one_line("R&D – Größe, 模型"), one_line("a\u202eb\n")
     ('R&D – Größe, 模型', 'a\\u202eb\\u000a')
     """
@@ -164,8 +148,6 @@ def _is_unseen(character: str) -> bool:
 def heading(value: str, fallback: str = "unnamed") -> str:
     """Write a name or title into a heading of Markdown, which shows what :func:`one_line` gives.
 
-    Examples
-    --------
     >>> heading("C++ {{ 1 }}")
     'C++ &#123;&#123; 1 &#125;&#125;'
     """

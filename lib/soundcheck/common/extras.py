@@ -17,19 +17,10 @@ DISTRIBUTION = "soundcheck-speech"
 def import_extra(module: str, extra: str, where: str) -> ModuleType:
     """Import a module of an optional package.
 
-    Parameters
-    ----------
-    module
-        Its name, such as ``"onnxruntime"``.
-    extra
-        The extra of this package that brings it.
-    where
-        What needs it, for the message.
-
-    Raises
-    ------
-    InputError
-        If it is not installed, or cannot be imported.
+    - ``module``: its name, such as ``"onnxruntime"``.
+    - ``extra``: the extra of this package that brings it.
+    - ``where``: what needs it, for the message.
+    - Raises InputError: if it is not installed, or cannot be imported.
     """
     remedy = _remedy(extra)
     try:
@@ -45,17 +36,9 @@ def import_extra(module: str, extra: str, where: str) -> ModuleType:
 def extra_folder(package: str, extra: str, where: str) -> Path:
     """Find the folder of an optional package, such as for weights in it; nothing is imported.
 
-    Parameters
-    ----------
-    package
-        Its name, such as ``"silero_vad"``.
-    extra, where
-        See :func:`import_extra`.
-
-    Raises
-    ------
-    InputError
-        If it is not installed.
+    - ``package``: its name, such as ``"silero_vad"``.
+    - ``extra, where``: see :func:`import_extra`.
+    - Raises InputError: if it is not installed.
     """
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:

@@ -45,10 +45,7 @@ def signature(path: str | os.PathLike) -> Signature | None:
 class Contents:
     """Digests of the contents of files.
 
-    Parameters
-    ----------
-    kept
-        File that keeps them for the next run; ``None`` = none does.
+    - ``kept``: file that keeps them for the next run; ``None`` = none does.
     """
 
     def __init__(self, kept: Path | None = None) -> None:
@@ -76,10 +73,7 @@ class Contents:
     def save(self) -> None:
         """Keep the digests of the files that were asked for.
 
-        Raises
-        ------
-        OutputError
-            If they cannot be written.
+        Raises OutputError: if they cannot be written.
         """
         settled = time.time_ns() - int(SETTLED_SECONDS * 1e9)
         lasting = {

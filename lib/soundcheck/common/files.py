@@ -44,8 +44,6 @@ def slug(name: str) -> str:
     that and gets a hash of the whole text: ``a/b``, ``A-B`` and ``a-b`` stay apart on every file system.
     A text that ends like such a hash gets one, too: nobody can choose a name that stands for another.
 
-    Examples
-    --------
     >>> slug("prosody")
     'prosody'
     >>> slug("../Prosody")
@@ -63,10 +61,7 @@ def slug(name: str) -> str:
 def inside(root: str | os.PathLike, name: str | os.PathLike) -> Path:
     """Join a name to a root and make sure that the result stays inside, links resolved.
 
-    Raises
-    ------
-    InputError
-        If the name is absolute or leads out of the root.
+    Raises InputError: if the name is absolute or leads out of the root.
     """
     root = Path(root).resolve()
     path = root / name
@@ -84,17 +79,9 @@ def inside(root: str | os.PathLike, name: str | os.PathLike) -> Path:
 def refuse_link(path: Path, depth: int = 0) -> None:
     """Refuse to write a file in the place of a link, or behind a link inside of an output folder.
 
-    Parameters
-    ----------
-    path
-        The file.
-    depth
-        Number of folders above it that must not be links either; more if an output folder is farther above.
-
-    Raises
-    ------
-    InputError
-        If one of them is a symbolic link.
+    - ``depth``: number of folders above it that must not be links either; more if an output folder is farther
+      above.
+    - Raises InputError: if one of them is a symbolic link.
     """
     parents = path.absolute().parents
     depth = next((number for number, one in enumerate(parents) if (one / MARKER).is_file()), depth)
@@ -131,20 +118,9 @@ def irregularity(path: str | os.PathLike, maximum: int | None = None) -> str:
 def require_regular(path: str | os.PathLike, shown: str | None = None, maximum: int = TABLE_BYTES) -> Path:
     """Return the path if it may be opened.
 
-    Parameters
-    ----------
-    path
-        File to be read.
-    shown
-        How messages call it; default: the path as given.
-    maximum
-        Largest size in bytes.
-
-    Raises
-    ------
-    InputError
-        If it is missing, not a regular file, too large or not readable. A missing file's message names the
-        nearest name in its folder.
+    - ``shown``: how messages call it; default: the path as given.
+    - Raises InputError: if it is missing, not a regular file, too large or not readable. A missing file's
+      message names the nearest name in its folder.
     """
     reason = irregularity(path, maximum)
     if reason:
@@ -181,8 +157,6 @@ def digest(content: str | bytes | os.PathLike) -> str:
 def digests_after(beginning: str) -> Callable[[str], str]:
     """Make a function that hashes texts as :func:`digest` does, each behind the same long beginning.
 
-    Examples
-    --------
     >>> digests_after("one ")("two") == digest("one two")
     True
     """
@@ -202,10 +176,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
 
     If the block raises, the part is removed and the old file stays.
 
-    Raises
-    ------
-    OutputError
-        If the disk is full or the folder cannot be written; names the file.
+    Raises OutputError: if the disk is full or the folder cannot be written; names the file.
     """
     path = Path(path)
     part: Path | None = None

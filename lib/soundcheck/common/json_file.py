@@ -23,22 +23,16 @@ class JsonFile:
     def read(cls, path: str | os.PathLike) -> Self:
         """Read what :meth:`write` wrote.
 
-        Raises
-        ------
-        OSError
-            If the file cannot be read.
-        ValueError
-            If it is not JSON, or its fields are not those of the class (pydantic's ``ValidationError``).
+        - Raises OSError: if the file cannot be read.
+        - Raises ValueError: if it is not JSON, or its fields are not those of the class (pydantic's
+          ``ValidationError``).
         """
         return _adapter(cls).validate_python(json.loads(Path(path).read_text(encoding="utf-8")))
 
     def write(self, path: str | os.PathLike) -> str:
         """Write all fields, as ASCII so that any text survives; returns the digest of the file.
 
-        Raises
-        ------
-        ValueError
-            If a number is NaN or infinite.
+        Raises ValueError: if a number is NaN or infinite.
         """
         content = _adapter(type(self)).dump_python(self, mode="json")
         return files.write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")

@@ -32,22 +32,13 @@ _LONGEST = 1 << 24  # bytes of a line that is read at once with others
 
 @dataclasses.dataclass(frozen=True)
 class JsonLines:
-    """Fields of all lines.
+    """Fields of all lines."""
 
-    Parameters
-    ----------
-    columns
-        Field -> a value a line: object (str or ``None``) or float64 (NaN = none), each ``(lines,)``. Fields
-        that no line has are there, too.
-    lines
-        Number of each line.
-    shown
-        How messages call the file.
-    """
-
+    # field -> a value a line: object (str or ``None``) or float64 (NaN = none), each ``(lines,)``. Fields
+    # that no line has are there, too.
     columns: dict[str, np.ndarray]
     lines: Sequence[int]
-    shown: str
+    shown: str  # how messages call the file
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -66,20 +57,10 @@ class JsonLines:
 def read_json_lines(content: bytes, shown: str, fields: Mapping[str, str]) -> JsonLines:
     """Read fields of all lines.
 
-    Parameters
-    ----------
-    content
-        All bytes of the file.
-    shown
-        How messages call it.
-    fields
-        Name of a field -> :data:`TEXT` or :data:`NUMBER`.
-
-    Raises
-    ------
-    InputError
-        If it is no UTF-8 text or has no line; if a line is no object, or a field of another type or doubled.
-        All problems of the lines at once.
+    - ``content``: all bytes of the file.
+    - ``fields``: name of a field -> :data:`TEXT` or :data:`NUMBER`.
+    - Raises InputError: if it is no UTF-8 text or has no line; if a line is no object, or a field of another
+      type or doubled. All problems of the lines at once.
     """
     text = decode_text(content, shown)
     read = _at_once(text, shown, fields) or _one_by_one(text, shown, fields)
@@ -161,10 +142,7 @@ def json_objects(text: str, shown: str, problems: Problems) -> Iterator[tuple[in
 def json_list(text: str, shown: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give the objects of one list with their numbers, from 1; what is none is noted and passed over.
 
-    Raises
-    ------
-    InputError
-        If the text is no list.
+    Raises InputError: if the text is no list.
     """
     remedy = "Give one JSON list of objects"
     items = _loaded(text, shown, remedy)
@@ -180,10 +158,7 @@ def json_list(text: str, shown: str, problems: Problems) -> Iterator[tuple[int, 
 def json_object(text: str, where: str, remedy: str = "Give one JSON object a line") -> dict[str, Any]:
     """Read one object.
 
-    Raises
-    ------
-    InputError
-        If it is none, or has a key twice.
+    Raises InputError: if it is none, or has a key twice.
     """
     item = _loaded(text, where, remedy)
     if not isinstance(item, dict):

@@ -29,22 +29,10 @@ def read_json_table(
 ) -> TextTable:
     """Read a file of JSON Lines as a table of text.
 
-    Parameters
-    ----------
-    path
-        The file.
-    shown
-        How messages call it.
-    texts, numbers
-        Keys whose values are texts, or numbers; an object without them is fine.
-    needed
-        Keys that every object has.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, another kind of file, not UTF-8 or empty; all lines that are no object, have a
-        key twice, lack one that is needed, or a value of another type than they should.
+    - ``texts, numbers``: keys whose values are texts, or numbers; an object without them is fine.
+    - ``needed``: keys that every object has.
+    - Raises InputError: if the file is missing, another kind of file, not UTF-8 or empty; all lines that are
+      no object, have a key twice, lack one that is needed, or a value of another type than they should.
     """
     text = decode_text(files.require_regular(path, shown).read_bytes(), shown)
     if not text.strip():

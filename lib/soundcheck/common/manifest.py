@@ -30,37 +30,20 @@ _ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES.values())))
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """A list that was read.
+    """A list that was read."""
 
-    Parameters
-    ----------
-    digests
-        Name of a file -> its SHA-256 digest, 64 hexadecimal digits.
-    odd
-        Numbers of the lines that are none of such a list, or name a file outside of its folder or twice.
-    """
-
-    digests: dict[str, str]
+    digests: dict[str, str]  # name of a file -> its SHA-256 digest, 64 hexadecimal digits
+    # numbers of the lines that are none of such a list, or name a file outside of its folder or twice
     odd: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """A file that is not as it was listed.
+    """A file that is not as it was listed."""
 
-    Parameters
-    ----------
-    what
-        ``"changed"``, ``"missing"`` or ``"added"``.
-    name
-        The file, relative to the folder.
-    why
-        What is there in its place, or why it cannot be read; ``""`` if its content differs.
-    """
-
-    what: str
-    name: str
-    why: str = ""
+    what: str  # ``"changed"``, ``"missing"`` or ``"added"``
+    name: str  # the file, relative to the folder
+    why: str = ""  # what is there in its place, or why it cannot be read; ``""`` if its content differs
 
 
 def sha256(path: str | os.PathLike) -> str:
@@ -82,22 +65,8 @@ def below(root: Path) -> list[str]:
 def write(root: Path, names: Iterable[str] | None = None) -> str:
     """Write the list of a folder; left as it is if it would say the same.
 
-    Parameters
-    ----------
-    root
-        The folder.
-    names
-        Files to list; default all below it.
-
-    Returns
-    -------
-    str
-        SHA-256 digest of the list.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
+    - ``names``: files to list; default all below it.
+    - Returns SHA-256 digest of the list.
     """
     listed = sorted(set(below(root) if names is None else names) - {MANIFEST})
     lines = [_line(name, sha256(root / name)) for name in listed]
@@ -109,10 +78,7 @@ def write(root: Path, names: Iterable[str] | None = None) -> str:
 def read(root: Path) -> Manifest:
     """Read the list of a folder; nothing that it says is trusted but the digests of files inside.
 
-    Raises
-    ------
-    InputError
-        If there is none that may be opened.
+    Raises InputError: if there is none that may be opened.
     """
     path = files.require_regular(root / MANIFEST)
     digests: dict[str, str] = {}
@@ -136,21 +102,9 @@ def differences(
 ) -> list[Difference]:
     """Compare a folder with its list.
 
-    Parameters
-    ----------
-    root
-        The folder.
-    known
-        File -> SHA-256 digest.
-    there
-        Files that are there, of those that ought to be listed; default all below the folder.
-    told
-        Called after each file, for a progress bar.
-
-    Returns
-    -------
-    list of Difference
-        Sorted by name.
+    - ``known``: file -> SHA-256 digest.
+    - ``there``: files that are there, of those that ought to be listed; default all below the folder.
+    - ``told``: called after each file, for a progress bar.
     """
     present = set(below(root) if there is None else there) - {MANIFEST}
     found = [Difference(ADDED, name) for name in present - known.keys()]

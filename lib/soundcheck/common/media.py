@@ -23,21 +23,12 @@ def open_media(run: str) -> MediaStore:
 class MediaStore:
     """A folder of files named by their content.
 
-    Parameters
-    ----------
-    folder
-        Where the files are kept.
-    prefix
-        The way from a page to the folder in the finished book, such as ``../../media/``; relative, so that
-        the book works from a disk and below any address.
-    voices
-        One of :data:`VOICES`: with ``"none"`` no sound is stored, and whoever shows a recording leaves out
-        its pictures, too, since speech can be made of a spectrogram.
-
-    Attributes
-    ----------
-    heard
-        Whether recordings may be heard and seen.
+    - ``folder``: where the files are kept.
+    - ``prefix``: the way from a page to the folder in the finished book, such as ``../../media/``; relative,
+      so that the book works from a disk and below any address.
+    - ``voices``: one of :data:`VOICES`: with ``"none"`` no sound is stored, and whoever shows a recording
+      leaves out its pictures, too, since speech can be made of a spectrogram.
+    - ``heard``: whether recordings may be heard and seen.
     """
 
     def __init__(self, folder: Path, prefix: str = "media/", voices: str = ALL) -> None:
@@ -57,10 +48,7 @@ class MediaStore:
     def add(self, data: bytes, suffix: str) -> str:
         """Store a file if it is not there yet; returns its address for a page.
 
-        Raises
-        ------
-        ValueError
-            If it is a sound, and the book has none.
+        Raises ValueError: if it is a sound, and the book has none.
         """
         if suffix.lower() in SOUNDS and not self.heard:
             raise ValueError("the book is built without sounds (voices: none), but a page wants to store one")

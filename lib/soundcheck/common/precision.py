@@ -20,18 +20,9 @@ _SMALLEST = 1e-12
 def seven_digits(values: np.ndarray) -> np.ndarray:
     """Take numbers to single precision and round them to seven significant digits.
 
-    Parameters
-    ----------
-    values
-        Numbers of any shape; NaN and infinite ones are kept.
+    - ``values``: numbers of any shape; NaN and infinite ones are kept.
+    - Returns float64, the nearest ones to the decimal numbers; magnitudes below 1e-12 become 0.
 
-    Returns
-    -------
-    numpy.ndarray
-        float64, the nearest ones to the decimal numbers; magnitudes below 1e-12 become 0.
-
-    Examples
-    --------
     >>> seven_digits(np.array([0.6, 0.123456789], dtype=np.float32)).tolist()
     [0.6, 0.1234568]
     >>> seven_digits(np.array([0.6, 0.123456789])).tolist()
@@ -54,8 +45,6 @@ def half_precision(value: object) -> float:
     Half precision carries three digits. Its answers are read as those, since seven would tell 0.6 from what
     the model could answer at most.
 
-    Examples
-    --------
     >>> half_precision(np.float16(0.6))
     0.6
     """

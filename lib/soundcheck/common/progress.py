@@ -23,18 +23,9 @@ T = TypeVar("T")
 class Progress:
     """How far a step is, as a context manager.
 
-    Parameters
-    ----------
-    step
-        What is done, such as ``predictions``.
-    things
-        What is counted, such as ``inputs of emotion``.
-    total
-        How many there are.
-    shown
-        Whether to tell anything.
-    clock
-        Gives seconds that only grow.
+    - ``step``: what is done, such as ``predictions``.
+    - ``things``: what is counted, such as ``inputs of emotion``.
+    - ``clock``: gives seconds that only grow.
     """
 
     def __init__(

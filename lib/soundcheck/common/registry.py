@@ -33,20 +33,12 @@ def _installed(path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
 class Registry(Mapping[str, type[Class]], Generic[Class]):
     """Classes by their ``keyword``; nothing is imported before somebody asks.
 
-    Parameters
-    ----------
-    base
-        What all of them are subclasses of.
-    package
-        Its modules are imported, and those of packages inside it; subclasses that they define and that have a
-        keyword count.
-    group
-        Group of entry points; an entry point is loaded when its word is used.
-
-    Raises
-    ------
-    InputError
-        When asked: if two classes have the same word, or one of another distribution cannot be used.
+    - ``base``: what all of them are subclasses of.
+    - ``package``: its modules are imported, and those of packages inside it; subclasses that they define and
+      that have a keyword count.
+    - ``group``: group of entry points; an entry point is loaded when its word is used.
+    - Raises InputError: when asked: if two classes have the same word, or one of another distribution cannot
+      be used.
     """
 
     def __init__(self, base: type[Class], package: str, group: str) -> None:

@@ -25,12 +25,8 @@ def made_here() -> str:
 class Remembered:
     """Values by name.
 
-    Parameters
-    ----------
-    path
-        File that keeps them for the next run; ``None`` = none does.
-    version
-        What all of them depend on.
+    - ``path``: file that keeps them for the next run; ``None`` = none does.
+    - ``version``: what all of them depend on.
     """
 
     def __init__(self, path: Path | None = None, version: str = "") -> None:
@@ -64,10 +60,7 @@ class Remembered:
     def save(self) -> None:
         """Keep the values that were asked for.
 
-        Raises
-        ------
-        OutputError
-            If they cannot be written.
+        Raises OutputError: if they cannot be written.
         """
         if self._path is not None and self._used != self._known:
             store.write(self._path, self._used, self._version)

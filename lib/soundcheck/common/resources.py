@@ -21,17 +21,9 @@ def root() -> Path:
 def find(name: str, own: Path | None = None) -> Path | None:
     """Find a file such as ``thresholds/fairness_sex.yml``.
 
-    Parameters
-    ----------
-    name
-        Path relative to the root, with ``/``.
-    own
-        Folder of the suite, looked at first.
-
-    Returns
-    -------
-    pathlib.Path or None
-        The file, or ``None`` if neither place has it.
+    - ``name``: path relative to the root, with ``/``.
+    - ``own``: folder of the suite, looked at first.
+    - Returns the file, or ``None`` if neither place has it.
     """
     for place in (own, root()):
         if place is not None and (place / name).is_file():

@@ -34,17 +34,10 @@ def outside(values: np.ndarray, scale: Scale, by: float = 0.0) -> np.ndarray:
 def another_scale(values: np.ndarray, scale: Scale, *, stated: bool = False) -> bool:
     """Say whether numbers lie on another scale than they are said to.
 
-    Parameters
-    ----------
-    values
-        Finite numbers.
-    scale
-        On which they are said to lie.
-    stated
-        Whether the suite says so of just these numbers: then a dozen of very many far outside are no proof.
+    - ``scale``: on which they are said to lie.
+    - ``stated``: whether the suite says so of just these numbers: then a dozen of very many far outside are
+      no proof.
 
-    Examples
-    --------
     >>> another_scale(np.array([-0.05, 0.4, 0.9, 1.08]), (0, 1))
     False
     >>> another_scale(np.array([-0.9, -0.4, -0.3, *np.linspace(0, 1, 50)]), (0, 1))
@@ -58,15 +51,9 @@ def another_scale(values: np.ndarray, scale: Scale, *, stated: bool = False) -> 
 def usual_scales(values: np.ndarray, first: Iterable[Scale] = ()) -> list[Scale]:
     """Name scales that numbers may lie on, the likeliest first.
 
-    Parameters
-    ----------
-    values
-        Finite numbers, at least one.
-    first
-        Scales that are in use beside them; if one of them fits, no other is named.
+    - ``values``: finite numbers, at least one.
+    - ``first``: scales that are in use beside them; if one of them fits, no other is named.
 
-    Examples
-    --------
     >>> usual_scales(np.array([1.86, 5.8]))
     [(1, 7), (1, 9), (0, 10)]
     >>> usual_scales(np.array([1, 2, 5])), usual_scales(np.array([-730, 12]))

@@ -34,8 +34,6 @@ def _key(seed: int, purpose: Sequence[object]) -> bytes:
 def generator(seed: int, *purpose: object) -> np.random.Generator:
     """Make the random generator of a purpose.
 
-    Examples
-    --------
     >>> bool(generator(0, "noise").random() == generator(0, "noise").random())
     True
     """
@@ -45,19 +43,9 @@ def generator(seed: int, *purpose: object) -> np.random.Generator:
 def uniform(seed: int, *purpose: object, keys: Sequence[str]) -> np.ndarray:
     """Draw one number in (0, 1) for each key, each independent of which other keys there are.
 
-    Parameters
-    ----------
-    seed
-        The suite's seed.
-    purpose
-        What the draws are for.
-    keys
-        One text an item, for instance a segment's file and times.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, shape ``(len(keys),)``, never exactly 0 or 1.
+    - ``purpose``: what the draws are for.
+    - ``keys``: one text an item, for instance a segment's file and times.
+    - Returns float64, shape ``(len(keys),)``, never exactly 0 or 1.
     """
     begin = _key(seed, purpose)
     texts = (key.encode("utf-8", "surrogatepass") for key in keys)

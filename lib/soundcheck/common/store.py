@@ -66,24 +66,8 @@ def find(path: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def folder(path: Path, make: Callable[[Path], None], what: str) -> Path:
     """Find a folder, or make it.
 
-    Parameters
-    ----------
-    path
-        Where it is.
-    make
-        Fills an empty folder.
-    what
-        What the folder holds, for messages.
-
-    Returns
-    -------
-    pathlib.Path
-        ``path``.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
+    - ``what``: what the folder holds, for messages.
+    - Returns ``path``.
     """
     try:
         if not _complete(path):
@@ -142,10 +126,7 @@ def _remove_folder(path: Path) -> None:
 def lock(path: Path) -> Iterator[bool]:
     """Hold the lock of a path, ``<path>.lock``, as long as the block runs; wait for it if need be.
 
-    Yields
-    ------
-    bool
-        Whether there is a lock, so that nobody else works on the same path.
+    Yields whether there is a lock, so that nobody else works on the same path.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.with_name(path.name + ".lock"), "ab") as file:

@@ -26,21 +26,12 @@ KINDS = (REGRESSION, CLASSIFICATION, TRANSCRIPTION, EMBEDDING)
 class Task:
     """One thing that models predict and corpora label.
 
-    Parameters
-    ----------
-    name
-        Name of the label column and of the key in a model's answer.
-    kind
-        ``"regression"``, ``"classification"``, ``"transcription"`` or ``"embedding"``.
-    classes
-        Classification: all classes, in the order in which they are shown.
-    low, high
-        Regression: nominal range of labels and predictions; it may fall.
+    - ``low, high``: regression: nominal range of labels and predictions; it may fall.
     """
 
-    name: str
-    kind: str
-    classes: tuple[str, ...] = ()
+    name: str  # name of the label column and of the key in a model's answer
+    kind: str  # ``"regression"``, ``"classification"``, ``"transcription"`` or ``"embedding"``
+    classes: tuple[str, ...] = ()  # classification: all classes, in the order in which they are shown
     low: float = 0.0
     high: float = 1.0
 
@@ -72,8 +63,6 @@ class Task:
 def scale_sentence(name: str, low: float, high: float) -> str:
     """Say how numbers on another scale are shown; empty for those from 0 to 1.
 
-    Examples
-    --------
     >>> scale_sentence("arousal", 1, 7)
     'arousal: labels from 1 to 7 are shown from 0 to 1, where 0.1 is 0.6 of their scale'
     """
@@ -92,17 +81,9 @@ def scaled(values: np.ndarray, low: float, high: float) -> np.ndarray:
     :mod:`soundcheck.common.precision`), so that edges of bins and ranges mean the same for all types of
     numbers and all scales.
 
-    Parameters
-    ----------
-    values
-        Numbers; those outside the range are kept outside, not clipped; NaN = missing.
-    low, high
-        Ends of the range that they are given in; on one that falls, from 5 to 1, a 5 becomes 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, rounded to 12 decimals: 4.6 on a scale from 1 to 7 is exactly 0.6.
+    - ``values``: numbers; those outside the range are kept outside, not clipped; NaN = missing.
+    - ``low, high``: ends of the range that they are given in; on one that falls, from 5 to 1, a 5 becomes 0.
+    - Returns float64, rounded to 12 decimals: 4.6 on a scale from 1 to 7 is exactly 0.6.
     """
     return np.round((seven_digits(values) - low) / (high - low), 12)
 

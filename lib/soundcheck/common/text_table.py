@@ -47,29 +47,15 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
 
 @dataclasses.dataclass(frozen=True)
 class TextTable:
-    """The cells of a table.
+    """The cells of a table."""
 
-    Parameters
-    ----------
-    columns
-        Name of a column -> its cells, in the order of the file.
-    places
-        Line (or row) of each row.
-    unit
-        ``"line"`` or ``"row"``: what ``places`` counts.
-    shown
-        How messages call the table.
-    nested
-        Name of a column -> its type, where its values are lists, structures or bytes instead of cells.
-    headings
-        Name of a column -> what the file calls it, where a suite renames it.
-    """
-
-    columns: dict[str, Sequence[str]]
-    places: Sequence[int]
-    unit: str
-    shown: str
+    columns: dict[str, Sequence[str]]  # name of a column -> its cells, in the order of the file
+    places: Sequence[int]  # line (or row) of each row
+    unit: str  # ``"line"`` or ``"row"``: what ``places`` counts
+    shown: str  # how messages call the table
+    # name of a column -> its type, where its values are lists, structures or bytes instead of cells
     nested: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    # name of a column -> what the file calls it, where a suite renames it
     headings: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -94,17 +80,8 @@ class TextTable:
 def read_text_table(path: Path, shown: str) -> TextTable:
     """Read a CSV or Parquet table as text.
 
-    Parameters
-    ----------
-    path
-        The file.
-    shown
-        How messages call it.
-
-    Raises
-    ------
-    InputError
-        If it is missing, no regular file, not a table or has no rows; if rows and header differ in length.
+    Raises InputError: if it is missing, no regular file, not a table or has no rows; if rows and header
+    differ in length.
     """
     files.require_regular(path, shown)
     return parse_text_table(Path(path).read_bytes(), shown)
@@ -138,10 +115,7 @@ def parse_text_table(content: bytes, shown: str) -> TextTable:
 def decode_text(content: bytes, shown: str) -> str:
     """Decode UTF-8, perhaps with a byte order mark.
 
-    Raises
-    ------
-    InputError
-        If this is another kind of file, is not UTF-8 or has a NUL character; names the line.
+    Raises InputError: if this is another kind of file, is not UTF-8 or has a NUL character; names the line.
     """
     if content.startswith(_WIDE):
         raise input_error(f"{shown} line 1", "byte 0 begins UTF-16 text", "Save the file as UTF-8")
@@ -273,20 +247,10 @@ def parse_column(
 ) -> tuple[np.ndarray, list[tuple[int, str]]]:
     """Read a column of numbers or times: those that are plain decimals all at once, the others one by one.
 
-    Parameters
-    ----------
-    cells
-        Text of each row.
-    parse
-        Reads a text without blanks around it, as :func:`parse_number` and :func:`parse_seconds` do; must read
-        plain decimals as :class:`float` does.
-
-    Returns
-    -------
-    values
-        float64 ``(rows,)``; NaN for the empty cell and for what cannot be read.
-    problems
-        Row, and why it cannot be read, in the order of the rows.
+    - ``parse``: reads a text without blanks around it, as :func:`parse_number` and :func:`parse_seconds` do;
+      must read plain decimals as :class:`float` does.
+    - Returns ``values``: float64 ``(rows,)``; NaN for the empty cell and for what cannot be read.
+    - Returns ``problems``: Row, and why it cannot be read, in the order of the rows.
     """
     import numpy as np
     import pyarrow as pa
@@ -310,13 +274,8 @@ def parse_column(
 def parse_number(text: str) -> float:
     """Read a finite decimal number with a point.
 
-    Raises
-    ------
-    ValueError
-        Saying what is wrong, for a message.
+    Raises ValueError: saying what is wrong, for a message.
 
-    Examples
-    --------
     >>> parse_number("5e-1")
     0.5
     """
@@ -332,13 +291,8 @@ def parse_number(text: str) -> float:
 def parse_seconds(text: str) -> float:
     """Read a time in seconds or as a clock, such as ``0 days 00:00:01.5``; empty is NaN.
 
-    Raises
-    ------
-    ValueError
-        Saying what is wrong, for a message.
+    Raises ValueError: saying what is wrong, for a message.
 
-    Examples
-    --------
     >>> parse_seconds("0:01:30.5")
     90.5
     """

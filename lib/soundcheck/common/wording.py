@@ -6,8 +6,6 @@ from collections.abc import Sequence
 def counted(count: int, noun: str) -> str:
     """Write a number with its noun, whose plural ends in s.
 
-    Examples
-    --------
     >>> counted(1, "block"), counted(0, "block")
     ('1 block', '0 blocks')
     """
@@ -17,8 +15,6 @@ def counted(count: int, noun: str) -> str:
 def some(names: Sequence[str], most: int) -> str:
     """Name the first of several, and count the others.
 
-    Examples
-    --------
     >>> some(["a", "b", "c"], 2), some(["a", "b"], 2)
     ('a, b and 1 more', 'a, b')
     """
@@ -28,8 +24,6 @@ def some(names: Sequence[str], most: int) -> str:
 def duration(seconds: float) -> str:
     """Write a duration as people say it.
 
-    Examples
-    --------
     >>> duration(4.26), duration(728), duration(7325)
     ('4 s', '12 min 8 s', '2 h 2 min')
     """

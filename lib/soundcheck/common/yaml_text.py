@@ -14,8 +14,6 @@ _MEANT = ("null", "true", "false", "yes", "no", "on", "off")  # by some YAML as 
 def scalar(value: object) -> str:
     """Write a text or number.
 
-    Examples
-    --------
     >>> scalar("data/test.tsv"), scalar("no"), scalar("a: b"), scalar(1.0)
     ('data/test.tsv', '"no"', '"a: b"', '1')
     """
@@ -31,8 +29,6 @@ def scalar(value: object) -> str:
 def flow(value: object) -> str:
     """Write a list or mapping of them.
 
-    Examples
-    --------
     >>> flow({"sex": {"m": "male"}, "range": (1, 7)})
     '{sex: {m: male}, range: [1, 7]}'
     """

@@ -61,31 +61,18 @@ _CHUNKS = 1000  # of a file that are looked at
 class AudioInfo:
     """What a look at a file tells.
 
-    Parameters
-    ----------
-    digest
-        Hash of the file's bytes; empty if it could not be read.
-    sampling_rate, channels, frames
-        As decoded.
-    duration
-        In seconds.
-    problem
-        Why the file cannot be used, a short sentence without path; empty if it can.
-    notice
-        What is odd although it can be used.
-    offset, raised
-        Mean of the samples, and by how many dB it raises their level.
-    container, encoding
-        Of :data:`FORMATS` and :data:`SUBTYPES`, as the header says; empty if it could not be read.
+    - ``offset, raised``: mean of the samples, and by how many dB it raises their level.
+    - ``container, encoding``: of :data:`FORMATS` and :data:`SUBTYPES`, as the header says; empty if it could
+      not be read.
     """
 
-    digest: str = ""
+    digest: str = ""  # hash of the file's bytes; empty if it could not be read
     sampling_rate: int = 0
     channels: int = 0
     frames: int = 0
-    duration: float = 0.0
-    problem: str = ""
-    notice: str = ""
+    duration: float = 0.0  # in seconds
+    problem: str = ""  # why the file cannot be used, a short sentence without path; empty if it can
+    notice: str = ""  # what is odd although it can be used
     offset: float = 0.0
     raised: float = 0.0
     container: str = ""
@@ -95,17 +82,9 @@ class AudioInfo:
 def inspect(path: Path, limit_seconds: float) -> AudioInfo:
     """Look at a file: decode all of it and say whether it can be used.
 
-    Parameters
-    ----------
-    path
-        Any path; nothing is opened that is not a regular file.
-    limit_seconds
-        Longest file that is read.
-
-    Returns
-    -------
-    AudioInfo
-        Never raises for a bad file.
+    - ``path``: any path; nothing is opened that is not a regular file.
+    - ``limit_seconds``: longest file that is read.
+    - Never raises for a bad file.
     """
     if reason := files.irregularity(path):
         return AudioInfo(problem=reason)
@@ -382,26 +361,12 @@ def read(
 ) -> np.ndarray:
     """Read a segment.
 
-    Parameters
-    ----------
-    path
-        A file that :func:`inspect` found usable.
-    start, end
-        Seconds; ``None`` or NaN = bound of the file.
-    sampling_rate
-        Rate of the result in Hz.
-    channel
-        Number of the channel to read, from 0; ``None`` = mean of all.
-
-    Returns
-    -------
-    numpy.ndarray
-        float32 ``(samples,)``, mono, C-contiguous, a copy of its own.
-
-    Raises
-    ------
-    OSError, soundfile.LibsndfileError
-        If the file vanished or changed meanwhile.
+    - ``path``: a file that :func:`inspect` found usable.
+    - ``start, end``: seconds; ``None`` or NaN = bound of the file.
+    - ``sampling_rate``: rate of the result in Hz.
+    - ``channel``: number of the channel to read, from 0; ``None`` = mean of all.
+    - Returns float32 ``(samples,)``, mono, C-contiguous, a copy of its own.
+    - Raises OSError, soundfile.LibsndfileError: if the file vanished or changed meanwhile.
     """
     mono, rate = read_as_is(path, start, end, channel=channel)
     return mono if rate == sampling_rate else resampled(mono, rate, sampling_rate)

@@ -28,17 +28,10 @@ VOTES = 2  # parts in common that make a candidate
 def copies(sounds: Sequence[np.ndarray]) -> np.ndarray:
     """Find pairs of sounds that are the same recording.
 
-    Parameters
-    ----------
-    sounds
-        Codes of each sound, uint32 ``(moments,)``; see
-        :func:`soundcheck.corpora.measures.fingerprint.codes`.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64 ``(pairs, 2)``, numbers of two sounds, the smaller first. Copies of copies are connected, but
-        not every pair of them need be there: see :func:`together`.
+    - ``sounds``: codes of each sound, uint32 ``(moments,)``; see
+      :func:`soundcheck.corpora.measures.fingerprint.codes`.
+    - Returns int64 ``(pairs, 2)``, numbers of two sounds, the smaller first. Copies of copies are connected,
+      but not every pair of them need be there: see :func:`together`.
     """
     lengths = np.array([len(own) for own in sounds], dtype=np.int64)
     if lengths.sum() == 0:

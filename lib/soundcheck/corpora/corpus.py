@@ -18,57 +18,30 @@ from soundcheck.suite.entries import CorpusEntry
 class Corpus:
     """A corpus ready to be evaluated.
 
-    Parameters
-    ----------
-    name
-        Name in the suite.
-    entry
-        What the suite says about it.
-    root
-        Folder that files are relative to; never shown.
-    segments
-        RangeIndex, sorted by file, start, end. Columns: ``file``, ``start``, ``end`` (seconds, NaN = bound of
-        the file), ``duration`` (seconds), ``audio`` (digest of the sound), ``key`` (unique text), reserved
-        text columns that the source has (``None`` = missing), one column a labelled task; ``category`` holds
-        what stands in the column emotion, classes of the task or not.
-    left_out, notices
-        What is not evaluated, and what a reader of results must know.
-    synthetic
-        Whether the speech is synthetic.
-    description
-        Text for the corpus page.
-    trials
-        Trials between its segments, if it brings a list of them.
-    unlabelled
-        How many segments have labels that mean nothing to any test, in sentences.
-    groups
-        Columns of the segment table whose values are groups that the suite names.
-    adjust
-        Columns by which differences between groups are adjusted, words or numbers.
-    offered
-        Names of all columns of the source.
-    formats
-        How the sounds of its segments are stored, the most frequent format first; empty without audio.
-    elsewhere
-        Rows of the table that belong to splits which are not evaluated, without ``duration`` and ``audio``:
-        nobody has opened their files.
-    caveats
-        What makes numbers of this corpus doubtful.
+    - ``left_out, notices``: what is not evaluated, and what a reader of results must know.
     """
 
     name: str
-    entry: CorpusEntry
-    root: Path
+    entry: CorpusEntry  # what the suite says about it
+    root: Path  # folder that files are relative to; never shown
+    # RangeIndex, sorted by file, start, end. Columns: ``file``, ``start``, ``end`` (seconds, NaN = bound of
+    # the file), ``duration`` (seconds), ``audio`` (digest of the sound), ``key`` (unique text), reserved text
+    # columns that the source has (``None`` = missing), one column a labelled task; ``category`` holds what
+    # stands in the column emotion, classes of the task or not.
     segments: pd.DataFrame
     left_out: tuple[Excluded, ...]
     notices: tuple[str, ...]
-    synthetic: bool
-    description: str
-    trials: TrialTable | None = None
+    synthetic: bool  # whether the speech is synthetic
+    description: str  # text for the corpus page
+    trials: TrialTable | None = None  # trials between its segments, if it brings a list of them
+    # how many segments have labels that mean nothing to any test, in sentences
     unlabelled: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    adjust: tuple[str, ...] = ()
-    offered: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()  # columns of the segment table whose values are groups that the suite names
+    adjust: tuple[str, ...] = ()  # columns by which differences between groups are adjusted, words or numbers
+    offered: tuple[str, ...] = ()  # names of all columns of the source
+    # how the sounds of its segments are stored, the most frequent format first; empty without audio
     formats: tuple[SoundFormat, ...] = ()
+    # rows of the table that belong to splits which are not evaluated, without ``duration`` and ``audio``:
+    # nobody has opened their files
     elsewhere: pd.DataFrame = dataclasses.field(default_factory=pd.DataFrame)
-    caveats: tuple[Caveat, ...] = ()
+    caveats: tuple[Caveat, ...] = ()  # what makes numbers of this corpus doubtful

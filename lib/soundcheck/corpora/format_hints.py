@@ -24,8 +24,6 @@ _SIGNS = {  # format -> columns or keys that only it has together
 def hint(columns: Iterable[str], given: str) -> str:
     """Name the format whose columns these are, as a sentence without full stop; empty if it is the given one.
 
-    Examples
-    --------
     >>> hint(["audio_filepath", "text"], "csv")
     'This looks like `format: nemo`'
     """

@@ -44,17 +44,10 @@ def measured_columns(entry: CorpusEntry, families: Iterable[Family], asked: Iter
 def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
     """Refuse columns that cannot be groups, all at once.
 
-    Parameters
-    ----------
-    suite
-        What it names for all corpora must be there in one of them, what it names for one in that one.
-    corpora
-        Loaded, and not yet measured.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, or holds too many different words or numbers.
+    - ``suite``: what it names for all corpora must be there in one of them, what it names for one in that
+      one.
+    - ``corpora``: loaded, and not yet measured.
+    - Raises InputError: if a column is missing, or holds too many different words or numbers.
     """
     problems = Problems()
     for key in ("groups", "adjust"):
@@ -157,13 +150,7 @@ def _numbers(texts: Sequence[object]) -> np.ndarray | None:
 
 
 def add_groups(corpus: Corpus) -> Corpus:
-    """Add the group columns of a corpus, and list by what differences are adjusted.
-
-    Parameters
-    ----------
-    corpus
-        With its measured columns.
-    """
+    """Add the group columns of a corpus, and list by what differences are adjusted."""
     table, notices = corpus.segments.copy(), []
     words: dict[str, pd.Series] = {}
     ranges = {name: found for group in corpus.entry.groups for name, found in group.ranges.items()}
@@ -202,8 +189,6 @@ def add_groups(corpus: Corpus) -> Corpus:
 def cut(numbers: pd.Series, ranges: Sequence[NumberRange]) -> np.ndarray:
     """Give the range that each number is in, object ``(N,)``; ``None`` outside of all.
 
-    Examples
-    --------
     >>> ages = pd.Series([30.0, 31.0, 99.0, np.nan])
     >>> cut(ages, [NumberRange("young", 0, 30), NumberRange("old", 30, 80)]).tolist()
     ['young', 'old', None, None]

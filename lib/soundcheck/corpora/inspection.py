@@ -25,25 +25,10 @@ def inspect_files(
 ) -> dict[str, AudioInfo]:
     """Look at every file once; what is known about the same content is not looked at again.
 
-    Parameters
-    ----------
-    root
-        Folder that the names are relative to.
-    names
-        Different names of files.
-    limit
-        Seconds of the longest file that is read.
-    path
-        File that keeps what is known.
-    jobs
-        Processes.
-    progress, title
-        Whether to tell how far it is, and of what the files are.
-
-    Returns
-    -------
-    dict of str to AudioInfo
-        What each name is.
+    - ``root``: folder that the names are relative to.
+    - ``limit``: seconds of the longest file that is read.
+    - ``path``: file that keeps what is known.
+    - ``progress, title``: whether to tell how far it is, and of what the files are.
     """
     version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
     known = {key: AudioInfo(**value) for key, value in (store.read(path, version) or {}).items()}

@@ -28,8 +28,6 @@ class JoinedPlaces(Sequence):
 def join(tables: Sequence[TextTable], shown: str) -> tuple[TextTable, JoinedPlaces]:
     """Put tables below each other; a column that one of them lacks is empty there.
 
-    Examples
-    --------
     >>> one, two = TextTable({"a": ["1"]}, [2], "line", "x"), TextTable({"b": ["2"]}, [5], "line", "y")
     >>> table, places = join([one, two], "both")
     >>> table.columns, list(places)

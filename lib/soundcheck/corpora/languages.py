@@ -29,20 +29,11 @@ def _code(name: str) -> str:
 def among(names: Sequence[object], wanted: Sequence[str]) -> np.ndarray:
     """Say which of the wanted languages each name means.
 
-    Parameters
-    ----------
-    names
-        Codes of ISO 639-1 or 639-3, with or without region, or English names, ``(N,)``; missing ones too.
-    wanted
-        Languages to tell apart, in any of these forms.
+    - ``names``: codes of ISO 639-1 or 639-3, with or without region, or English names, ``(N,)``; missing ones
+      too.
+    - ``wanted``: languages to tell apart, in any of these forms.
+    - Returns object ``(N,)``: one of ``wanted``, or ``None``.
 
-    Returns
-    -------
-    numpy.ndarray
-        object ``(N,)``: one of ``wanted``, or ``None``.
-
-    Examples
-    --------
     >>> among(["deu", "zh-CN", "Danish", None], ["de", "zh"]).tolist()
     ['de', 'zh', None, None]
     """

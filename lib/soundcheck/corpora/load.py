@@ -47,23 +47,12 @@ def load_corpus(
 ) -> Corpus:
     """Load a corpus of a suite.
 
-    Parameters
-    ----------
-    entry
-        What the suite says about it.
-    suite
-        For its tasks and limits.
-    cache
-        Folder for corpora that are made, and for what is known about files.
-    jobs
-        Processes for synthesis and for looking at files.
-    progress
-        Whether to tell how far it is.
-
-    Raises
-    ------
-    InputError
-        If the table cannot be used, a segment ends behind its file, or no segment is left.
+    - ``entry``: what the suite says about it.
+    - ``suite``: for its tasks and limits.
+    - ``cache``: folder for corpora that are made, and for what is known about files.
+    - ``jobs``: processes for synthesis and for looking at files.
+    - ``progress``: whether to tell how far it is.
+    - Raises InputError: if the table cannot be used, a segment ends behind its file, or no segment is left.
     """
     form = CORPUS_FORMATS[entry.format]
     entry = form.make(entry, cache, jobs=jobs, progress=progress)

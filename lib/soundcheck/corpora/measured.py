@@ -40,15 +40,8 @@ BATCH = 50  # sounds that are worth another process
 def check_installed(names: Iterable[str]) -> None:
     """Refuse measures whose networks are not installed, all at once.
 
-    Parameters
-    ----------
-    names
-        Names of :data:`MEASURES`.
-
-    Raises
-    ------
-    InputError
-        If a package is missing; says how to install it.
+    - ``names``: names of :data:`MEASURES`.
+    - Raises InputError: if a package is missing; says how to install it.
     """
     problems = Problems()
     for name in dict.fromkeys(names):
@@ -65,24 +58,11 @@ def measure(
 ) -> Corpus:
     """Add measured columns to a corpus.
 
-    Parameters
-    ----------
-    corpus
-        Whose segments.
-    names
-        Names of :data:`MEASURES`. A column of this name that the data bring is kept: its numbers are used if
-        all its cells are numbers, else it stays a column of words. A notice tells which.
-    cache
-        Folder that keeps what was measured, by the content of the sound.
-    jobs
-        Processes.
-    progress
-        Whether to tell how far it is.
-
-    Returns
-    -------
-    Corpus
-        With the columns in float64; all NaN if the corpus has no audio.
+    - ``names``: names of :data:`MEASURES`. A column of this name that the data bring is kept: its numbers are
+      used if all its cells are numbers, else it stays a column of words. A notice tells which.
+    - ``cache``: folder that keeps what was measured, by the content of the sound.
+    - ``progress``: whether to tell how far it is.
+    - With the columns in float64; all NaN if the corpus has no audio.
     """
     table, notices = corpus.segments, list(corpus.notices)
     wanted = [name for name in dict.fromkeys(names) if name not in table.columns]
@@ -117,20 +97,12 @@ def listened(
 ) -> tuple[dict[str, dict[str, float | str | None]], int]:
     """Find what is known of sounds and measure the rest, without adding columns.
 
-    Parameters
-    ----------
-    corpus
-        Whose segments. What is kept under its name is all that is kept: a part of a corpus needs another one.
-    names
-        Of :data:`soundcheck.corpora.measures.KEPT`.
-    cache, jobs, progress
-        See :func:`measure`.
-
-    Returns
-    -------
-    tuple
-        Name -> digest of the sound -> what was measured, ``None`` for nothing; and how many sounds could not
-        be read.
+    - ``corpus``: whose segments. What is kept under its name is all that is kept: a part of a corpus needs
+      another one.
+    - ``names``: of :data:`soundcheck.corpora.measures.KEPT`.
+    - ``cache, jobs, progress``: see :func:`measure`.
+    - Returns name -> digest of the sound -> what was measured, ``None`` for nothing; and how many sounds
+      could not be read.
     """
     paths = {name: cache / "measured" / f"{files.slug(corpus.name)}-{name}.json" for name in names}
     versions = {name: _version(name) for name in names}

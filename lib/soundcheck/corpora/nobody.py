@@ -17,15 +17,9 @@ NAMES = (("speaker", "na"), ("language", "nan"))  # somebody may be called NA, a
 def without_nobody(column: pd.Series, own: Sequence[str] | None = None) -> tuple[pd.Series, pd.Series]:
     """Take words for nobody out of a column of words; gives these words beside, all else ``None``.
 
-    Parameters
-    ----------
-    column
-        Called like one of :data:`COLUMNS`; ``None`` = missing.
-    own
-        Words of the suite, in place of the usual ones.
+    - ``column``: called like one of :data:`COLUMNS`; ``None`` = missing.
+    - ``own``: words of the suite, in place of the usual ones.
 
-    Examples
-    --------
     >>> known, words = without_nobody(pd.Series(["s1", " UNKNOWN", "NA"], name="speaker", dtype=object))
     >>> known.tolist(), words.tolist()
     (['s1', None, 'NA'], [None, ' UNKNOWN', None])

@@ -32,20 +32,9 @@ def heard_elsewhere(
 ) -> tuple[pd.DataFrame, dict[str, float | str | None]]:
     """Listen to segments of the splits that are not evaluated.
 
-    Parameters
-    ----------
-    corpus
-        With audio; see :attr:`~soundcheck.corpora.corpus.Corpus.elsewhere`.
-    cache
-        Keeps what was measured.
-    jobs
-        Processes.
-
-    Returns
-    -------
-    tuple
-        The segments that could be read, with ``duration`` and ``audio`` like those that are evaluated, and
-        digest of the sound -> fingerprint.
+    - ``corpus``: with audio; see :attr:`~soundcheck.corpora.corpus.Corpus.elsewhere`.
+    - Returns the segments that could be read, with ``duration`` and ``audio`` like those that are evaluated,
+      and digest of the sound -> fingerprint.
     """
     rows = corpus.elsewhere
     counts = rows["file"].value_counts()

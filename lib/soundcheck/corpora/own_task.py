@@ -22,16 +22,10 @@ NAMES = ("feeling", "felt")
 def remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Mapping[str, Task]) -> str:
     """Say what to do about labels of a corpus that are no classes of their task.
 
-    Parameters
-    ----------
-    task
-        A classification task, a column of the table.
-    table
-        Texts of the corpus under our names, ``""`` = missing.
-    entry
-        The suite's entry of the corpus.
-    tasks
-        Tasks of the suite by name.
+    - ``task``: a classification task, a column of the table.
+    - ``table``: texts of the corpus under our names, ``""`` = missing.
+    - ``entry``: the suite's entry of the corpus.
+    - ``tasks``: tasks of the suite by name.
     """
     labels = sorted(set(table[task.name]) - {""})
     meant = {label: "" for label in labels if label.strip().lower() in NOTHING and label not in task.classes}
@@ -59,17 +53,8 @@ def remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Mapping[s
 def snippets(name: str, classes: Iterable[str], column: str) -> tuple[str, str]:
     """Write what stands under ``tasks`` and under ``columns`` of a corpus, as YAML on one line.
 
-    Parameters
-    ----------
-    name
-        Name of the task.
-    classes
-        Its classes.
-    column
-        Column of the data that holds them.
+    - ``column``: column of the data that holds them.
 
-    Examples
-    --------
     >>> snippets("feeling", ["anger", "no", "a: b"], "emotion")[0]
     '{feeling: {type: classification, classes: [anger, "no", "a: b"]}}'
     >>> snippets("feeling", ["anger"], "emotion")[1]

@@ -27,50 +27,32 @@ _SAME_TIME = 1e-3  # seconds by which segments may touch
 class Repeated:
     """One recording that is there more than once.
 
-    Parameters
-    ----------
-    files
-        Of its segments, each as often as it is there.
-    identical
-        Whether all of them are the same bytes.
-    speakers, splits
-        Different ones that its segments name; empty without such columns.
-    differing
-        Tasks whose labels are not the same for all of its segments.
+    - ``speakers, splits``: different ones that its segments name; empty without such columns.
     """
 
-    files: tuple[str, ...]
-    identical: bool
+    files: tuple[str, ...]  # of its segments, each as often as it is there
+    identical: bool  # whether all of them are the same bytes
     speakers: tuple[str, ...]
     splits: tuple[str, ...]
-    differing: tuple[str, ...]
+    differing: tuple[str, ...]  # tasks whose labels are not the same for all of its segments
 
 
 @dataclasses.dataclass(frozen=True)
 class Repeats:
     """What is in a corpus more than once.
 
-    Parameters
-    ----------
-    recordings
-        Those with the most segments first.
-    parallel
-        Segments of items that were recorded under several conditions at the same time.
-    overlapping, overlapping_files
-        Segments that begin before another one of their file has ended, and files with such.
-    compared, sounds
-        Different sounds whose fingerprints were compared, and all.
-    others
-        Segments of splits that are not evaluated with which they were compared.
+    - ``overlapping, overlapping_files``: segments that begin before another one of their file has ended, and
+      files with such.
+    - ``compared, sounds``: different sounds whose fingerprints were compared, and all.
     """
 
-    recordings: tuple[Repeated, ...]
-    parallel: int
+    recordings: tuple[Repeated, ...]  # those with the most segments first
+    parallel: int  # segments of items that were recorded under several conditions at the same time
     overlapping: int
     overlapping_files: int
     compared: int
     sounds: int
-    others: int = 0
+    others: int = 0  # segments of splits that are not evaluated with which they were compared
 
 
 def find_repeats(
@@ -81,16 +63,9 @@ def find_repeats(
 ) -> Repeats:
     """Find what is in a corpus more than once.
 
-    Parameters
-    ----------
-    table
-        Segment table.
-    fingerprints
-        Digest of the sound -> fingerprint, for the sounds that were listened to.
-    tasks
-        Names of tasks, whose labels ought to be the same for the same recording.
-    others
-        Segments of splits that are not evaluated, like ``table``.
+    - ``fingerprints``: digest of the sound -> fingerprint, for the sounds that were listened to.
+    - ``tasks``: names of tasks, whose labels ought to be the same for the same recording.
+    - ``others``: segments of splits that are not evaluated, like ``table``.
     """
     own, table = table, table if others is None else pd.concat([table, others], ignore_index=True)
     sounds = pd.Index(table["audio"].unique())  # those of the evaluated segments first

@@ -74,38 +74,23 @@ class Excluded:
 class RawTable:
     """What a reader delivers.
 
-    Parameters
-    ----------
-    table
-        Text cells under our names: ``file``, ``start``, ``end`` (seconds or clock), reserved columns, tasks,
-        the columns of the blocks; ``""`` = missing. ``duration`` is that of rows without times.
-    places
-        Where each row stands, for messages.
-    root
-        Folder that files are relative to.
-    shown
-        How messages call the source.
-    left_out, notices
-        What the reader has to tell.
-    offered
-        Names of all columns of the source, for suggestions.
-    begins
-        Whether a duration without times chooses the beginning of a file; else it is but said of the file.
-    split_kinds
-        Name of a split -> what the source says it is for: ``"train"``, ``"dev"`` or ``"test"``.
-    scales
-        Regression task -> lowest and highest label that the source declares.
+    - ``left_out, notices``: what the reader has to tell.
     """
 
+    # text cells under our names: ``file``, ``start``, ``end`` (seconds or clock), reserved columns, tasks,
+    # the columns of the blocks; ``""`` = missing. ``duration`` is that of rows without times.
     table: pd.DataFrame
-    places: Sequence[str]
-    root: Path
-    shown: str
+    places: Sequence[str]  # where each row stands, for messages
+    root: Path  # folder that files are relative to
+    shown: str  # how messages call the source
     left_out: tuple[Excluded, ...] = ()
     notices: tuple[str, ...] = ()
-    offered: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()  # names of all columns of the source, for suggestions
+    # whether a duration without times chooses the beginning of a file; else it is but said of the file
     begins: bool = False
+    # name of a split -> what the source says it is for: ``"train"``, ``"dev"`` or ``"test"``
     split_kinds: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    # regression task -> lowest and highest label that the source declares
     scales: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 
 
@@ -132,26 +117,10 @@ def parse(
 ) -> SegmentTable:
     """Check a raw table and convert its cells.
 
-    Parameters
-    ----------
-    raw
-        What a reader delivered.
-    entry
-        The suite's entry: split, blocks, label ranges.
-    tasks
-        Tasks of the suite by name.
-    heard
-        Whether any model listens.
-
-    Returns
-    -------
-    SegmentTable
-        Rows that may be used, in canonical order.
-
-    Raises
-    ------
-    InputError
-        All problems of the table at once.
+    - ``entry``: the suite's entry: split, blocks, label ranges.
+    - ``tasks``: tasks of the suite by name.
+    - Returns rows that may be used, in canonical order.
+    - Raises InputError: all problems of the table at once.
     """
     problems = Problems()
     table = raw.table
@@ -390,21 +359,11 @@ def single_classes(
 ) -> list[Caveat]:
     """Say of which tasks all labels are of a single class.
 
-    Parameters
-    ----------
-    table
-        Segments that are evaluated, with the columns that begin with :data:`UNKNOWN`.
-    tasks
-        What models are asked for.
-    remedies
-        By task what to do about labels that are no classes.
-    corpus, shown
-        Its name, and how messages call its table.
-
-    Raises
-    ------
-    InputError
-        If more than half of the labels are no classes, and no other task has them.
+    - ``table``: segments that are evaluated, with the columns that begin with :data:`UNKNOWN`.
+    - ``tasks``: what models are asked for.
+    - ``remedies``: by task what to do about labels that are no classes.
+    - ``corpus, shown``: its name, and how messages call its table.
+    - Raises InputError: if more than half of the labels are no classes, and no other task has them.
     """
     caveats, problems, tasks = [], Problems(), list(tasks)
     for task in tasks:
@@ -463,12 +422,8 @@ def _tell_nobody(name: str, words: pd.Series, left_out: list[Excluded], notices:
 def unlabelled(table: pd.DataFrame, remedies: Mapping[str, str]) -> tuple[str, ...]:
     """Say in sentences how many segments have a label that means nothing to any test, and which.
 
-    Parameters
-    ----------
-    table
-        Segments that are evaluated, with the columns that begin with :data:`UNKNOWN`.
-    remedies
-        By task what to do about them.
+    - ``table``: segments that are evaluated, with the columns that begin with :data:`UNKNOWN`.
+    - ``remedies``: by task what to do about them.
     """
     told = []
     for column in (name for name in table.columns if name.startswith(UNKNOWN)):

@@ -29,27 +29,16 @@ _BITS |= {"ALAW": 8, "ULAW": 8}
 class SoundFormat:
     """Files that are stored alike.
 
-    Parameters
-    ----------
-    container, encoding
-        See :class:`soundcheck.corpora.audio.AudioInfo`.
-    sampling_rate
-        In Hz, of the files; models hear 16 kHz.
-    channels
-        Of the files; models hear their mean.
-    files, segments
-        How many there are.
-    seconds
-        Length of the files together.
+    - ``container, encoding``: see :class:`soundcheck.corpora.audio.AudioInfo`.
     """
 
     container: str
     encoding: str
-    sampling_rate: int
-    channels: int
+    sampling_rate: int  # in Hz, of the files; models hear 16 kHz
+    channels: int  # of the files; models hear their mean
     files: int
     segments: int
-    seconds: float
+    seconds: float  # length of the files together
 
     @property
     def name(self) -> str:
@@ -66,17 +55,8 @@ class SoundFormat:
 def sound_formats(names: pd.Series, facts: Mapping[str, AudioInfo]) -> tuple[SoundFormat, ...]:
     """Count the files of segments by the way they are stored.
 
-    Parameters
-    ----------
-    names
-        File of each segment.
-    facts
-        File -> what it is; without any there is no audio.
-
-    Returns
-    -------
-    tuple of SoundFormat
-        Those of the most files first.
+    - ``facts``: file -> what it is; without any there is no audio.
+    - Returns those of the most files first.
     """
     if not facts:
         return ()

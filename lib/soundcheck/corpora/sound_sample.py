@@ -20,39 +20,20 @@ SECONDS = 3600.0  # of sound in it; hour-long recordings are few
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """What a measure gave.
+    """What a measure gave."""
 
-    Parameters
-    ----------
-    values
-        One number a segment that could be measured, float64.
-    asked
-        Segments that were measured, with those that gave no number.
-    whole
-        Whether these are all segments, and not a sample.
-    """
-
-    values: np.ndarray
-    asked: int
-    whole: bool
+    values: np.ndarray  # one number a segment that could be measured, float64
+    asked: int  # segments that were measured, with those that gave no number
+    whole: bool  # whether these are all segments, and not a sample
 
 
 def measured_sounds(corpus: Corpus, names: Sequence[str], cache: Path) -> dict[str, Measured]:
     """Find what was measured on all segments, and measure the rest on a sample that is drawn by content.
 
-    Parameters
-    ----------
-    corpus
-        With audio; of one without nothing is measured.
-    names
-        Of :data:`soundcheck.corpora.measures.MEASURES`.
-    cache
-        Keeps what was measured: a sample is listened to once.
-
-    Returns
-    -------
-    dict of str to Measured
-        Measures that gave a number, in the order of ``names``.
+    - ``corpus``: with audio; of one without nothing is measured.
+    - ``names``: of :data:`soundcheck.corpora.measures.MEASURES`.
+    - ``cache``: keeps what was measured: a sample is listened to once.
+    - Returns measures that gave a number, in the order of ``names``.
     """
     if not corpus.entry.audio:
         return {}
@@ -86,14 +67,8 @@ def is_known(table: pd.DataFrame, name: str) -> bool:
 def drawn(table: pd.DataFrame, most: int | None = None, seconds: float = SECONDS) -> pd.DataFrame:
     """Draw sounds by their content, each once: the same ones in any order of the table.
 
-    Parameters
-    ----------
-    table
-        Segment table.
-    most
-        Sounds, :data:`MOST` if not given.
-    seconds
-        Of sound, all together; one sound there always is.
+    - ``most``: sounds, :data:`MOST` if not given.
+    - ``seconds``: of sound, all together; one sound there always is.
     """
     sounds = table.drop_duplicates("audio")
     order = sounds["audio"].map(lambda audio: files.digest(f"sample {audio}")).sort_values().index

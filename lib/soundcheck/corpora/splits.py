@@ -37,8 +37,6 @@ _SHORT |= dict.fromkeys(("et", "tt", "te", "ts"), TEST)
 def split_class(name: str) -> str:
     """Say what a split is for: training, development, testing, perhaps testing; empty = unknown.
 
-    Examples
-    --------
     >>> [split_class(name) for name in ("TRAIN", "Development", "Test2", "test-clean", "eval92", "latest")]
     ['train', 'dev', 'test', 'test', 'eval', '']
     """
@@ -68,12 +66,8 @@ def kinds_of(names: Iterable[str], kinds: Mapping[str, str]) -> dict[str, str]:
 def pick(kinds: Mapping[str, str], wanted: str | None) -> list[str]:
     """Choose the splits that are evaluated; none if the suite has to say it.
 
-    Parameters
-    ----------
-    kinds
-        Split -> what it is for, see :func:`kinds_of`.
-    wanted
-        What the suite says: a name, or another usual name for the same; ``None`` = nothing.
+    - ``kinds``: split -> what it is for, see :func:`kinds_of`.
+    - ``wanted``: what the suite says: a name, or another usual name for the same; ``None`` = nothing.
     """
     if wanted in kinds:
         return [wanted]
@@ -97,28 +91,12 @@ def choose(
 ) -> tuple[list[str], list[str]]:
     """Choose the splits of a corpus that are evaluated, and say which these are.
 
-    Parameters
-    ----------
-    counts
-        Split -> its size; ``""`` = what belongs to none.
-    entry
-        The suite's entry.
-    where
-        How messages call the place.
-    unit
-        What is counted, in the singular.
-    said
-        What the data say about some of them, as in :func:`kinds_of`.
-
-    Returns
-    -------
-    tuple
-        Names of the splits, and notices.
-
-    Raises
-    ------
-    InputError
-        If no split is the one that the suite names, several may be, or it has to name one.
+    - ``counts``: split -> its size; ``""`` = what belongs to none.
+    - ``where``: how messages call the place.
+    - ``unit``: what is counted, in the singular.
+    - ``said``: what the data say about some of them, as in :func:`kinds_of`.
+    - Returns names of the splits, and notices.
+    - Raises InputError: if no split is the one that the suite names, several may be, or it has to name one.
     """
     names = sorted(counts)
     if names == [""] or entry.split == (ALL,):

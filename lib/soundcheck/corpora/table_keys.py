@@ -48,8 +48,6 @@ MOST_WORDS = 100  # different texts of a column among which a similar one is loo
 class Places(Sequence):
     """Where the rows of a table stand, each written when somebody asks for it.
 
-    Examples
-    --------
     >>> list(Places("calls.csv", "line", range(2, 4)))
     ['calls.csv line 2', 'calls.csv line 3']
     """
@@ -74,28 +72,14 @@ def take_columns(
 ) -> RawTable:
     """Give a table our names: those of the suite, of the format, or the same as theirs.
 
-    Parameters
-    ----------
-    table
-        Text cells under the names of the source.
-    entry
-        The suite's entry: ``columns:``, what it groups by, where it stands.
-    tasks
-        Tasks of the suite by name.
-    usual
-        Our name -> names that the format has for it, the first that is there counts.
-    known
-        Columns that the format has used already.
-
-    Returns
-    -------
-    RawTable
-        Files are relative to the folder of the table, unless the suite says otherwise.
-
-    Raises
-    ------
-    InputError
-        If a column is missing that the suite maps, or the one of the files; if one that is used holds lists.
+    - ``table``: text cells under the names of the source.
+    - ``entry``: the suite's entry: ``columns:``, what it groups by, where it stands.
+    - ``tasks``: tasks of the suite by name.
+    - ``usual``: our name -> names that the format has for it, the first that is there counts.
+    - ``known``: columns that the format has used already.
+    - Returns files are relative to the folder of the table, unless the suite says otherwise.
+    - Raises InputError: if a column is missing that the suite maps, or the one of the files; if one that is
+      used holds lists.
     """
     problems, columns, notices, used = Problems(), {}, [], {*known}
     if "split" not in (*table.columns, *entry.columns) and (theirs := split_column(table, entry)):
@@ -140,8 +124,6 @@ def take_columns(
 def unused(there: Iterable[str], used: Collection[str], noun: str = "columns") -> list[str]:
     """Name what nothing reads in one notice; none if all is used.
 
-    Examples
-    --------
     >>> unused(["path", "up_votes", "segment"], {"path"})
     ['not used: columns segment, up_votes']
     """
@@ -171,19 +153,8 @@ def _suggest(table: TextTable, wanted: str) -> str:
 def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, str]]) -> RawTable:
     """Do what ``root:``, ``cut:`` and ``values:`` say.
 
-    Parameters
-    ----------
-    raw
-        What a reader delivered.
-    entry
-        The suite's entry.
-    words
-        Fixed words of the format, see :class:`soundcheck.suite.corpus_format.CorpusFormat`.
-
-    Raises
-    ------
-    InputError
-        If a column is not there whose values are mapped.
+    - ``words``: fixed words of the format, see :class:`soundcheck.suite.corpus_format.CorpusFormat`.
+    - Raises InputError: if a column is not there whose values are mapped.
     """
     table, notices, problems = raw.table.copy(deep=False), list(raw.notices), Problems()
     slashed = table["file"].str.replace("\\", "/") if entry.audio or entry.cut else table["file"]
@@ -226,10 +197,7 @@ def _by_channel(raw: RawTable, entry: CorpusEntry) -> tuple[pd.DataFrame, list[s
 
     Where there is nothing to hear, the channel becomes a part of the name if the same times occur twice.
 
-    Raises
-    ------
-    InputError
-        If there is something to hear: channels are averaged.
+    Raises InputError: if there is something to hear: channels are averaged.
     """
     table, key = raw.table, [name for name in ("file", "start", "end") if name in raw.table.columns]
     if CHANNEL not in table.columns:

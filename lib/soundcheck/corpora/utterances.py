@@ -39,8 +39,6 @@ _EXTENSION = re.compile(  # of sounds, films, and what is made from sounds; `rec
 def plain_path(name: str) -> str:
     r"""Write a path with ``/``, without ``.`` and empty parts.
 
-    Examples
-    --------
     >>> plain_path(r"C:\data\.\a.wav"), plain_path("./x//a.wav"), plain_path("a.wav")
     ('C:/data/a.wav', 'x/a.wav', 'a.wav')
     """
@@ -61,13 +59,9 @@ def _folded(name: str) -> str:
 class UtteranceNames:
     """Finds the segments that names mean.
 
-    Parameters
-    ----------
-    segments
-        Segment table with a column ``file``, perhaps ``start``, ``end``, ``speaker`` and ``item``.
+    - ``segments``: segment table with a column ``file``, perhaps ``start``, ``end``, ``speaker`` and
+      ``item``.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> names = UtteranceNames(pd.DataFrame({"file": ["s1/a.wav", "s2/a.wav", "b.wav"]}))
     >>> names.find(["/data/s2/a.wav", "a.flac", "s3/a.wav", "b", "S1-a"])
@@ -116,16 +110,8 @@ class UtteranceNames:
         Of several names of a segment the one that is written like its file counts, or the only one that gives
         its whole path; otherwise they are a problem, and so is a name that means several segments.
 
-        Parameters
-        ----------
-        names
-            All different.
-        noun
-            What messages call a name.
-        where
-            Says where names stand, given their numbers.
-        problems
-            Takes what is wrong.
+        - ``noun``: what messages call a name.
+        - ``where``: says where names stand, given their numbers.
         """
         place = {name: number for number, name in enumerate(names)}
         owner = np.array([place.get(file, -1) for file in self._files], dtype=np.int64)
@@ -231,17 +217,9 @@ def _ends_with(name: str, end: str) -> bool:
 def matched_by_less(pairs: Collection[tuple[str, str]], shown: str, ids: bool = False) -> list[str]:
     """Say which names mean a file without giving its whole path; empty if there is none.
 
-    Parameters
-    ----------
-    pairs
-        Name and file.
-    shown
-        How messages call the place of the names.
-    ids
-        Whether names are ids, which have no extension.
+    - ``shown``: how messages call the place of the names.
+    - ``ids``: whether names are ids, which have no extension.
 
-    Examples
-    --------
     >>> matched_by_less({("a.wav", "s1/a.wav"), ("/d/b.wav", "b.wav")}, "t.csv")
     ["1 name in t.csv fits without the folder of the file ('a.wav' is taken for 's1/a.wav')"]
     """

@@ -16,17 +16,8 @@ _REMEDY = "Write { um / uh / @ } with blanks round each /, or leave out alternat
 def check_wordings(raw: RawTable, normaliser: Normaliser) -> None:
     """Refuse transcripts whose alternatives cannot be read.
 
-    Parameters
-    ----------
-    raw
-        What a reader delivered.
-    normaliser
-        The suite's; marks that it drops are no alternatives.
-
-    Raises
-    ------
-    InputError
-        All such rows at once.
+    - ``normaliser``: the suite's; marks that it drops are no alternatives.
+    - Raises InputError: all such rows at once.
     """
     problems = Problems()
     for place, text in zip(raw.places, raw.table.get(_COLUMN, ()), strict=False):

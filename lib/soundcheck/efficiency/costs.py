@@ -25,14 +25,7 @@ _TURNS = 3  # whole ones, for an interval of speed
 
 
 def costs(models: Sequence[Measured]) -> pd.DataFrame:
-    """Make the table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``model``, ``measure``, ``sound_seconds`` (of the input if it is one duration), ``value``, ``low``,
-        ``high``, ``unit``, ``calls`` (that it rests on), ``origin``; NaN = nobody knows.
-    """
+    """Make the table of COLUMNS; ``sound_seconds`` only where inputs had one duration, NaN = nobody knows."""
     rows = [row for model in models for row in (_given(model) if model.given else _measured(model))]
     return pd.DataFrame(rows, columns=COLUMNS)
 

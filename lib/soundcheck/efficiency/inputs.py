@@ -26,15 +26,7 @@ DURATIONS = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds of joined ones
 
 
 def chosen(corpora: Sequence[Corpus], file: Path) -> list[Input]:
-    """Choose what a model is asked; the first one has a usual duration.
-
-    Parameters
-    ----------
-    corpora
-        That the model listens to.
-    file
-        Where joined segments are written, as WAV; not if there are too few.
-    """
+    """Choose what a model is asked; the first one has a usual duration."""
     segments = [segment for corpus in corpora for segment in list_segments(corpus, [], None)]
     if not segments:
         return []

@@ -21,9 +21,9 @@ from pathlib import Path
 import psutil
 
 from soundcheck.common.json_file import JsonFile
+from soundcheck.predict.executor import ModelProcess
 from soundcheck.predict.opened_files import READ
 from soundcheck.predict.protocol import Item, Result, Setup, Unit
-from soundcheck.predict.supervised import Supervised
 
 RECORDED, JOINED = "recorded", "joined"  # a segment as it is; segments behind each other, for a duration
 TURNS = 40  # of a model, at most
@@ -44,73 +44,38 @@ class Input:
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """A call after the first of a process.
+    """A call after the first of a process."""
 
-    Parameters
-    ----------
-    turn
-        Number of the model's turn.
-    kind, duration
-        Of the input, see :class:`Input`.
-    seconds
-        That the model took; ``None`` if it gave no answer.
-    problem
-        Why it gave none.
-    late
-        Whether it took longer than its time limit.
-    """
-
-    turn: int
-    kind: str
+    turn: int  # number of the model's turn
+    kind: str  # of the input, see :class:`Input`
     duration: float
-    seconds: float | None
-    problem: str = ""
-    late: bool = False
+    seconds: float | None  # that the model took; ``None`` if it gave no answer
+    problem: str = ""  # why it gave none
+    late: bool = False  # whether it took longer than its time limit
 
 
 @dataclasses.dataclass
 class Measured(JsonFile):
-    """What a model costs.
+    """What a model costs."""
 
-    Parameters
-    ----------
-    model
-        Its name.
-    load_seconds
-        To load it into a process that is there; ``None`` if it cannot be loaded.
-    first_seconds
-        Of the first call; ``None`` if there was no answer.
-    calls
-        All further ones.
-    first_problems
-        Why first calls of processes gave no answer.
-    first_bytes
-        That the model's process, and what it has started, held after its first call; 0 = nobody knows.
-    memory
-        After each turn: calls so far, and bytes that they held then.
-    peak_bytes
-        The most that they held at any time; programs that end with their call are not seen.
-    files
-        What it has read, without installed packages: absolute path or one relative to the suite -> bytes.
-    stopped
-        Why it was asked nothing more.
-    parameters
-        Of the model, where its files tell; see :mod:`soundcheck.efficiency.sizes`.
-    given
-        Seconds that answers took and those of their sounds, of a model that is a file which tells them.
-    """
-
-    model: str
+    model: str  # its name
+    # To load it into a process that is there; ``None`` if it cannot be loaded
     load_seconds: float | None = None
-    first_seconds: float | None = None
-    calls: list[Call] = dataclasses.field(default_factory=list)
+    first_seconds: float | None = None  # of the first call; ``None`` if there was no answer
+    calls: list[Call] = dataclasses.field(default_factory=list)  # all further ones
+    # Why first calls of processes gave no answer
     first_problems: list[str] = dataclasses.field(default_factory=list)
+    # That the model's process, and what it has started, held after its first call; 0 = nobody knows
     first_bytes: int = 0
+    # After each turn: calls so far, and bytes that they held then
     memory: list[tuple[int, int]] = dataclasses.field(default_factory=list)
-    peak_bytes: int = 0
+    peak_bytes: int = 0  # the most that they held at any time; programs that end with their call are not seen
+    # What it has read, without installed packages: absolute path or one relative to the suite -> bytes
     files: dict[str, int] = dataclasses.field(default_factory=dict)
-    stopped: str = ""
+    stopped: str = ""  # why it was asked nothing more
+    # Of the model, where its files tell; see :mod:`soundcheck.efficiency.sizes`
     parameters: int | None = None
+    # Seconds that answers took and those of their sounds, of a model that is a file which tells them
     given: list[tuple[float, float]] = dataclasses.field(default_factory=list)
 
 
@@ -123,23 +88,7 @@ def measure(
     log: Callable[[bytes], None] = lambda _: None,
     told: Callable[[float], None] = lambda _: None,
 ) -> list[Measured]:
-    """Measure models, all of which are in memory at a time.
-
-    Parameters
-    ----------
-    setups
-        The models.
-    inputs
-        What each is asked, at least one; the first one warms up.
-    seconds
-        That a model may take for all calls but the first; the call in which they end is the last.
-    cache
-        Folder where models may keep things.
-    log
-        Takes what they print.
-    told
-        Called after each turn with the share of all that has been done.
-    """
+    """Measure models, all of which are in memory at a time."""
     models = [_Asked(setup, own, seconds, cache, log) for setup, own in zip(setups, inputs, strict=True)]
     try:
         with _one_core():
@@ -161,7 +110,7 @@ class _Asked:
     ) -> None:
         self.found = Measured(setup.entry.name)
         self._inputs, self._left = inputs, seconds
-        self._process = Supervised(setup, cache, log)
+        self._process = ModelProcess(setup, cache, log)
         self._warm, self._lost, self._turns = False, 0, 0
 
     def done(self, seconds: float) -> float:
@@ -197,7 +146,7 @@ class _Asked:
 
     def end(self) -> None:
         """End the process."""
-        self._process.dismiss(wait=True)
+        self._process.end(politely=True)
 
     def _warm_up(self) -> None:
         result, _, _ = self._call(self._inputs[0].item)
@@ -219,19 +168,18 @@ class _Asked:
         """Ask once; gives the answer, whether it took too long, and the seconds with reading the sound."""
         came: list[Result] = []
         begin = time.monotonic()
-        answered = self._process.answer(Unit((item,)), came.extend)
+        outcome = self._process.answer(Unit((item,)), came.extend)
         for result in came:
             for kind, name, *signature in result.opened:
                 if kind == READ:
                     self.found.files[name] = int(signature[0])
-        loss = answered.loss
-        self._warm = loss is None
-        if loss is None:
-            return came[0], False, answered.seconds
+        self._warm = not outcome.problem
+        if self._warm:
+            return came[0], False, outcome.seconds
         self._lost += 1
         if self._lost == MOST_LOST:
-            self.found.stopped = f"its process was lost {MOST_LOST} times, the last time: {loss.problem}"
-        return Result("", problem=loss.problem), loss.late, time.monotonic() - begin
+            self.found.stopped = f"its process was lost {MOST_LOST} times, the last time: {outcome.problem}"
+        return Result("", problem=outcome.problem), outcome.late, time.monotonic() - begin
 
 
 @contextlib.contextmanager

@@ -21,18 +21,7 @@ def named_bytes(paths: Iterable[Path | None]) -> dict[str, int]:
 
 
 def parameters(paths: Iterable[Path]) -> int | None:
-    """Count the numbers in weights of safetensors files, and in initialisers of ONNX graphs.
-
-    Parameters
-    ----------
-    paths
-        Files; those of other formats are passed over.
-
-    Returns
-    -------
-    int or None
-        ``None`` if no file tells, or one that ought to cannot be read.
-    """
+    """Count the numbers in safetensors files and ONNX graphs; ``None`` if that cannot be known."""
     counts = [_COUNTERS[path.suffix](path) for path in sorted(set(paths)) if path.suffix in _COUNTERS]
     return sum(counts) if counts and None not in counts else None
 

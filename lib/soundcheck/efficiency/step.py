@@ -31,8 +31,8 @@ from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, measur
 from soundcheck.efficiency.page import page
 from soundcheck.efficiency.sizes import named_bytes, parameters
 from soundcheck.models.base import LookUpModel
+from soundcheck.predict.executor import Log
 from soundcheck.predict.protocol import Setup
-from soundcheck.predict.supervised import Log
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
@@ -57,29 +57,12 @@ class Kept(JsonFile):
 def measure_run(
     material: Material, output: Output, figures: Sequence[KeyFigure], *, seconds: float, day: datetime.date
 ) -> list[str]:
-    """Measure the models that a run has asked, unless that has been done.
-
-    Parameters
-    ----------
-    material, output
-        Of the run.
-    figures
-        How good its models are.
-    seconds
-        That each model may take for calls after the first one.
-    day
-        Today.
-
-    Returns
-    -------
-    list of str
-        What came out, for the terminal.
-    """
+    """Measure the models that a run has asked, unless that has been done."""
     place = output.folder / f"{NAME}.json"
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
         inputs = {
             entry.name: chosen(_corpora(entry, material, output), Path(folder, f"{number}.wav"))
-            for number, entry in enumerate(material.asked)
+            for number, entry in enumerate(material.suite.models.values())
             if entry.about.needs_audio and not entry.about.asked_here
         }
         depends = _depends(material, inputs, seconds)
@@ -115,7 +98,7 @@ def _corpora(entry: ModelEntry, material: Material, output: Output) -> list:
 
 def _depends(material: Material, inputs: dict[str, list[Input]], seconds: float) -> str:
     asked = {name: [(one.kind, one.seconds, one.item.content) for one in own] for name, own in inputs.items()}
-    models = {entry.name: material.fingerprints[entry.name] for entry in material.asked}
+    models = {entry.name: material.fingerprints[entry.name] for entry in material.suite.models.values()}
     return files.digest(json.dumps([asked, models, seconds, machine(), library_digest()]))
 
 
@@ -124,8 +107,8 @@ def _measured(
 ) -> tuple[list[Measured], list[str]]:
     """Measure models that listen, take over times that files give, and name the other models."""
     suite, cache = material.suite, output.cache
-    found, setups, unmeasured = {}, [], [entry.name for entry in material.plan.kept]
-    for entry in material.asked:
+    found, setups, unmeasured = {}, [], []
+    for entry in material.suite.models.values():
         if not inputs.get(entry.name):
             given = _given(entry, material)
             if given is None:
@@ -161,7 +144,7 @@ def _measured(
             one.files = {_name(name, suite.root): size for name, size in sorted(own.items())}
             found[one.model] = one
     log.close()
-    return [found[entry.name] for entry in material.asked if entry.name in found], unmeasured
+    return [found[entry.name] for entry in material.suite.models.values() if entry.name in found], unmeasured
 
 
 def _given(entry: ModelEntry, material: Material) -> Measured | None:

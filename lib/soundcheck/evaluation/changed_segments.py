@@ -97,8 +97,6 @@ def for_groups(
 ) -> np.ndarray:
     """Take so many rows of every group that has them, and as few as possible of these in other columns again.
 
-    Examples
-    --------
     >>> accents, sexes = pd.Series(["a", "b", "b", "b"]), pd.Series(["f", "f", "m", "m"])
     >>> for_groups(np.arange(4), np.ones(4, dtype=bool), [accents, sexes], 2).tolist()
     [True, True, True, True]
@@ -119,20 +117,13 @@ def for_groups(
 
 def _in_turn(draws: np.ndarray, rows: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     """Give small numbers to the first rows of all blocks, larger ones to their second rows, and so on."""
-    turn = _places(np.where(rows, draws, np.inf), pd.factorize(blocks)[0], dense=True)
+    turn = _places(np.where(rows, draws, np.inf), pd.factorize(blocks)[0], "dense")
     return turn + draws / 2  # draws are below 1: they decide within a turn only
 
 
-def _places(order: np.ndarray, groups: np.ndarray, dense: bool = False) -> np.ndarray:
+def _places(order: np.ndarray, groups: np.ndarray, method: str = "first") -> np.ndarray:
     """Count rows within their groups by their order, from 1; ``dense``: rows of the same order count once."""
-    rows = np.lexsort((order, groups))  # stable, so of several rows with the same order the first comes first
-    new, other = (
-        np.append(True, values[1:] != values[:-1])[: len(rows)] for values in (groups[rows], order[rows])
-    )
-    count = np.cumsum(new | other) if dense else np.arange(len(rows))
-    places = np.empty(len(rows), dtype=np.int64)
-    places[rows] = count - np.maximum.accumulate(np.where(new, count, 0)) + 1
-    return places
+    return pd.Series(order).groupby(groups).rank(method).to_numpy()
 
 
 def _first(order: np.ndarray, chosen: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation import corpus_view
 from soundcheck.evaluation.description import ComparisonDescription
-from soundcheck.evaluation.transcripts import HEARD, SAID, TranscriptReader
+from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
 from soundcheck.metrics.additive import Statistic
 from soundcheck.predict.common_answers import differ
 from soundcheck.results.contrast import contrast_frame, contrasts, save_contrasts

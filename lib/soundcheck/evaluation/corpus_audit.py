@@ -51,9 +51,8 @@ NOTICED = 0.1  # difference of labels, or of shares of a class, that is worth a 
 SIGNIFICANT = 0.05
 MOST_GROUPS = 50  # of a column
 FEWEST = 2  # segments of either side
-ABOUT = ("column", "group", "name", "title", "unit", "noticeable", "recorded")
+ROW = ("column", "group", "name", "title", "unit", "noticeable", "recorded", "value", "low", "high")
 GAP = ("others", "gap_low", "gap_high", "p_value", "adjusted")
-ROW = (*ABOUT, "value", "low", "high", "segments", "speakers", *GAP)
 
 Measured = Mapping[str, Mapping[str, float | str | None]]  # measure -> sound -> its number
 
@@ -83,7 +82,7 @@ class Quantity:
 class Audit:
     """What was found out about a corpus."""
 
-    means: tuple[dict[str, Any], ...]  # of all segments, then of each group: rows of :attr:`frame`
+    frame: pd.DataFrame  # means of all segments, then of each group, see :func:`compared`
     # quantities that are the same in all segments: title, value and unit
     unchanging: tuple[tuple[str, float, str], ...]
     repeats: Repeats  # what is there more than once
@@ -98,27 +97,27 @@ class Audit:
     unreadable: int  # sounds that could not be read when they were listened to
     unused: int = 0  # segments of splits that are not evaluated
 
-    @functools.cached_property
-    def frame(self) -> pd.DataFrame:
-        """The mean of each group in each quantity, and how it differs from the other groups of its column.
-
-        ``column`` and ``group`` are empty for all segments. ``recorded`` is what was measured on recordings
-        and is no label. ``low, high`` are NaN where there are too few speakers; ``others, gap, gap_low,
-        gap_high, p_value, adjusted`` where nothing is compared or known.
-        """
-        frame = pd.DataFrame(self.means, columns=ROW)
-        frame[list(GAP)] = frame[list(GAP)].astype(float)
-        known = frame["p_value"].notna()
-        frame.loc[known, "adjusted"] = adjusted_p_values(frame.loc[known, "p_value"].to_numpy())
-        gap = frame["value"] - frame["others"]
-        noticed = gap.abs() >= frame["noticeable"]
-        return frame.assign(gap=gap, noticed=noticed, found=noticed & frame["adjusted"].le(SIGNIFICANT))
-
     @property
     def found(self) -> pd.DataFrame:
         """The significant differences that are large enough to be noticed, the least likely first."""
         rows = self.frame[self.frame["found"]]
         return rows.assign(size=-rows["gap"].abs()).sort_values(["adjusted", "size"], kind="stable")
+
+
+def compared(means: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Say which means of groups differ from those of the other groups of their column.
+
+    ``column`` and ``group`` are empty for all segments; ``recorded`` is what was measured on recordings and
+    is no label. ``low, high`` are NaN where there are too few speakers; ``others, gap, gap_low, gap_high,
+    p_value, adjusted`` where nothing is compared or known.
+    """
+    frame = pd.DataFrame(means, columns=[*ROW, "segments", "speakers", *GAP])
+    frame[list(GAP)] = frame[list(GAP)].astype(float)
+    known = frame["p_value"].notna()
+    frame.loc[known, "adjusted"] = adjusted_p_values(frame.loc[known, "p_value"].to_numpy())
+    gap = frame["value"] - frame["others"]
+    noticed = gap.abs() >= frame["noticeable"]
+    return frame.assign(gap=gap, noticed=noticed, found=noticed & frame["adjusted"].le(SIGNIFICANT))
 
 
 def audit(
@@ -137,14 +136,25 @@ def audit(
     everything = [*_recordings(table, sounds), *_labels(table, tasks)]
     quantities = [one for one in everything if not one.unchanging]
     columns = [name for name in dict.fromkeys((*COLUMNS, *corpus.groups)) if name in table]
-    there = set(corpus.entry.blocks) <= set(table.columns)
     blocks = blocks_of(table, corpus.entry.blocks)
     draw = functools.partial(resample, replicates=replicates, seed=seed)
-    means = [
-        row
-        for column, group, rows, compared in _parts(table, columns)
-        for row in _rows(quantities, column, group, rows, compared, blocks, draw, interval, seed)
-    ]
+    means: list[dict[str, Any]] = []
+    for column, group, own, rest in _parts(table, columns):
+        gaps = {}
+        if rest is not None:
+            sides = own, rest
+            fitting = [one for one in quantities if one.name not in column.split(BOTH)]  # not its ranges
+            fitting = [one for one in fitting if min((one.known & side).sum() for side in sides) >= FEWEST]
+            gaps = _gaps(fitting, sides, blocks, draw, interval, seed) if fitting else {}
+        for one in quantities:
+            found = draw(restrict(mean_value(one.values), one.known & own), blocks)
+            if not found.reasons[0]:
+                scale = Scale(0.0, 1.0) if one.unit == SHARE else FREE
+                ends = (float(end[0]) for end in found.interval(interval, scale=scale))
+                about = column, group, one.name, one.title, one.unit, one.noticeable, one.name in RECORDED
+                row = dict(zip(ROW, (*about, float(found.value[0]), *ends), strict=True))
+                counts = {"segments": int(found.segments[0]), "speakers": int(found.blocks[0])}
+                means.append(row | counts | gaps.get(one.name, {}))
     splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
     prints, compared_sounds = sounds.get(FINGERPRINT, {}), None
     if corpus.entry.audio and len(others):
@@ -152,13 +162,13 @@ def audit(
         prints = prints | more
     labelled = [name for name, task in tasks.items() if task.is_labelled and name in table]
     return Audit(
-        tuple(means),
+        compared(means),
         tuple((one.title, float(np.nanmax(one.values)), one.unit) for one in everything if one.unchanging),
         find_repeats(table, prints, labelled, compared_sounds),
         tuple(splits),
         tuple(shared),
         {one.name: _counted(table, one, sounds) for one in everything if one.name in RECORDED},
-        " and ".join(corpus.entry.blocks) if there else "file",
+        " and ".join(corpus.entry.blocks) if {*corpus.entry.blocks} <= {*table.columns} else "file",
         int(blocks.max(initial=-1)) + 1,
         tuple(corpus.entry.adjust),
         unreadable,
@@ -203,74 +213,41 @@ def _labels(table: pd.DataFrame, tasks: Mapping[str, Task]) -> Iterator[Quantity
 
 def _parts(
     table: pd.DataFrame, columns: Sequence[str]
-) -> Iterator[tuple[str, str, tuple[np.ndarray, np.ndarray], bool]]:
-    """Give all segments, then each group with its rows and those of the others, and whether to compare them.
+) -> Iterator[tuple[str, str, np.ndarray, np.ndarray | None]]:
+    """Give all segments, then each group with its rows and those that it is compared with, if it is.
 
     Of two groups only the first is compared: the other differs by as much.
     """
-    everything = np.ones(len(table), dtype=bool)
-    yield "", "", (everything, ~everything), False
+    yield "", "", np.ones(len(table), dtype=bool), None
     for column in columns:
         values = table[column]
         counts = values.value_counts()
         groups = sorted(counts.index[:MOST_GROUPS], key=str) if len(counts) > 1 else []
         for place, group in enumerate(groups):
-            rows = values.eq(group).to_numpy(), (values.notna() & values.ne(group)).to_numpy()
-            yield column, str(group), rows, len(counts) > 2 or place == 0
-
-
-def _rows(
-    quantities: Sequence[Quantity],
-    column: str,
-    group: str,
-    rows: tuple[np.ndarray, np.ndarray],
-    compared: bool,
-    blocks: np.ndarray,
-    draw: Callable,
-    interval: str,
-    seed: int,
-) -> Iterator[dict[str, Any]]:
-    """Compute the mean of a group in each quantity that is known of it, and compare it with the others."""
-    own, _ = rows
-    gaps = _gaps(quantities, column, rows, blocks, draw, interval, seed) if compared else {}
-    for one in quantities:
-        found = draw(restrict(mean_value(one.values), one.known & own), blocks)
-        if found.reasons[0]:
-            continue
-        scale = Scale(0.0, 1.0) if one.unit == SHARE else FREE
-        low, high = (float(end[0]) for end in found.interval(interval, scale=scale))
-        about = (column, group, one.name, one.title, one.unit, one.noticeable, one.name in RECORDED)
-        counts = int(found.segments[0]), int(found.blocks[0])
-        numbers = float(found.value[0]), low, high, *counts, *gaps.get(one.name, ())
-        yield dict(zip(ROW, (*about, *numbers), strict=False))
+            others = (values.notna() & values.ne(group)).to_numpy()
+            yield (
+                column,
+                str(group),
+                values.eq(group).to_numpy(),
+                others if len(counts) > 2 or not place else None,
+            )
 
 
 def _gaps(
     quantities: Sequence[Quantity],
-    column: str,
     rows: tuple[np.ndarray, np.ndarray],
     blocks: np.ndarray,
     draw: Callable,
     interval: str,
     seed: int,
-) -> dict[str, tuple[float, ...]]:
-    """Give the mean of the others, interval and p-value of the difference in all quantities.
-
-    Those whose ranges are the groups are left out.
-    """
-    taken = [
-        one
-        for one in quantities
-        if one.name not in column.split(BOTH) and min((one.known & side).sum() for side in rows) >= FEWEST
-    ]
-    if not taken:
-        return {}
-    base = stack({one.name: restrict(mean_value(one.values), one.known) for one in taken})
+) -> dict[str, dict[str, float]]:
+    """Give the mean of the others, interval and p-value of the difference in each quantity."""
+    base = stack({one.name: restrict(mean_value(one.values), one.known) for one in quantities})
     sides = [restrict(base, side) for side in rows]
     gaps = compared_sides(*sides, rows, blocks, TestDefinition("", WITHIN, {}), draw, interval, seed)
-    others = gaps.resampled.value[len(taken) : 2 * len(taken)]
-    numbers = np.stack([others, gaps.low, gaps.high, gaps.p_values], axis=1)
-    return {one.name: tuple(own) for one, own in zip(taken, numbers.tolist(), strict=True)}
+    others = gaps.resampled.value[len(quantities) : 2 * len(quantities)]
+    numbers = np.stack([others, gaps.low, gaps.high, gaps.p_values], axis=1).tolist()
+    return {one.name: dict(zip(GAP, own, strict=False)) for one, own in zip(quantities, numbers, strict=True)}
 
 
 def _counted(table: pd.DataFrame, one: Quantity, sounds: Measured) -> tuple[int, int]:

@@ -10,8 +10,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -22,78 +21,58 @@ from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.metrics.similarity import cosine_scores, mean_directions
 from soundcheck.predict.tables import failed, read_predictions
 from soundcheck.statistics import draws
-from soundcheck.suite.entries import ERROR, LEFT_OUT
+from soundcheck.suite.entries import ERROR
 
 
-@dataclasses.dataclass(frozen=True)
-class CorpusView:
-    """One corpus and the predictions of one model."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CorpusView(CorpusDescription):
+    """One corpus and the predictions of one model; tables stand in the place of the files that hold them."""
 
-    name: str  # name in the suite, and its title for people
-    title: str
-    synthetic: bool  # whether the speech is synthetic
-    root: Path  # folder of the corpus, for listening; never shown
-    # columns whose values are resampled together; the file where there are no such columns
-    blocks: tuple[str, ...]
-    base_condition: str  # condition that others are compared with; empty = the most frequent one
-    probes_of: str  # name of the corpus whose words this one probes; empty for all others
     segments: pd.DataFrame  # the segment table
     # table of predictions, one row a segment and change; of a model of scores one row a trial
     predictions: pd.DataFrame
-    audio: bool = True  # whether there is anything to hear
     trials: TrialTable | None = None  # trials between the segments, if the family asks for them
-    groups: tuple[str, ...] = ()  # columns of the segment table whose values are groups that the suite names
-    adjust: tuple[str, ...] = ()  # columns by which differences between groups are adjusted, words or numbers
-    # task -> ends of the scale of its labels, where the suite says that it is another one than the task's
-    ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    # column -> the group that its other groups are compared with; ``"others"``, also where it is not
-    # named, = all other groups
-    against: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    # how an input that the model was asked and gave no answer for counts: ``"error"`` or ``"left out"``
-    missing: str = LEFT_OUT
 
     def labels(self, task: Task) -> np.ndarray:
         """Give the labels of a task; all missing if the corpus has none."""
-        if task.name not in self.segments.columns:
-            return _array(pd.Series([None] * len(self.segments), dtype=object), task)
-        return _array(self.segments[task.name], task)
+        nothing = pd.Series(None, index=self.segments.index, dtype=object)
+        return _array(self.segments.get(task.name, nothing), task)
+
+    def _answers(self, change: str = "") -> pd.DataFrame:
+        """Give the rows of predictions for the clean signals, or under a change (by its identity), by key."""
+        return self.predictions[self.predictions["change"] == change].set_index("key")
 
     def predicted(self, task: Task, change: str = "") -> np.ndarray:
         """Give the predictions of a task for the clean signals, or under a change (by its identity)."""
-        rows = self.predictions[self.predictions["change"] == change].set_index("key")
-        if task.name not in rows.columns:
-            rows = rows.assign(**{task.name: None})
-        found = _array(rows[task.name].reindex(self.segments["key"]), task)
+        rows = self._answers(change)
+        found = _array(rows.reindex(columns=[task.name])[task.name].reindex(self.segments["key"]), task)
         if task.is_transcription and self.missing == ERROR:
             found[failed(rows).reindex(self.segments["key"], fill_value=False).to_numpy(dtype=bool)] = ""
         return task.scale(found) if task.is_regression else found
 
-    def failures(self, change: str = "", keys: Iterable[str] | None = None) -> int:
+    def failures(self, change: str = "", keys: Sequence[str] | None = None) -> int:
         """Count the inputs, or those of some segments, that the model was asked about in vain."""
-        rows = self.predictions[self.predictions["change"] == change]
-        return int(failed(rows if keys is None else rows[rows["key"].isin(keys)]).sum())
+        rows = self._answers(change)
+        return int(failed(rows if keys is None else rows[rows.index.isin(keys)]).sum())
 
     def unchanged(self, *changes: str) -> np.ndarray:
         """Say which signals all of some changes (by their identities) have left as they are."""
         same = np.full(len(self.segments), bool(changes) and "drawn" in self.predictions)
         for change in changes if same.any() else ():
-            rows = self.predictions[self.predictions["change"] == change]
-            found = rows["key"][rows["drawn"].str.contains('"unchanged": true', regex=False)]
+            drawn = self._answers(change)["drawn"]
+            found = drawn.index[drawn.str.contains('"unchanged": true', regex=False)]
             same &= self.segments["key"].isin(found).to_numpy()
         return same
 
     def said(self, names: Sequence[str], change: str = "") -> np.ndarray:
         """Give what the model says of its answers, float64 ``(segments, names)``; NaN = nothing."""
-        rows = self.predictions[self.predictions["change"] == change].set_index("key")
-        found = rows.reindex(index=self.segments["key"], columns=list(names))
+        found = self._answers(change).reindex(index=self.segments["key"], columns=list(names))
         return found.to_numpy(dtype=np.float64)
 
     def said_of_words(self, name: str) -> list[str | None]:
         """Give what the model says of the words of clean signals, one text a segment; ``None`` = nothing."""
-        rows = self.predictions[self.predictions["change"] == ""].set_index("key")
-        if name not in rows:
-            return [None] * len(self.segments)
-        return [text or None for text in rows[name].reindex(self.segments["key"]).fillna("")]
+        found = self._answers().reindex(index=self.segments["key"], columns=[name])[name]
+        return [text or None for text in found.fillna("")]
 
     def scores(self, change: str = "", chosen: np.ndarray | None = None) -> np.ndarray:
         """Score the trials of the corpus for the clean signals, or with changed ones on the test side."""

@@ -16,21 +16,26 @@ from soundcheck.suite.own_rules import OwnTest
 class CorpusDescription:
     """A corpus and where the predictions of one model for it are."""
 
-    name: str
+    name: str  # name in the suite, and its title for people
     title: str
-    synthetic: bool
+    synthetic: bool  # whether the speech is synthetic
+    root: Path  # folder of the corpus, for listening; never shown
+    # columns whose values are resampled together; the file where there are no such columns
     blocks: tuple[str, ...]
-    base_condition: str
-    probes_of: str
-    root: Path
-    audio: bool
+    base_condition: str  # condition that others are compared with; empty = the most frequent one
+    probes_of: str  # name of the corpus whose words this one probes; empty for all others
     segments: Path  # parquet files: the segment table and the predictions
     predictions: Path
-    trials: Path | None  # parquet file of the trials of a family; ``None`` if it compares none
-    groups: tuple[str, ...] = ()
-    adjust: tuple[str, ...] = ()
+    trials: Path | None = None  # parquet file of the trials of a family; ``None`` if it compares none
+    audio: bool = True  # whether there is anything to hear
+    groups: tuple[str, ...] = ()  # columns of the segment table whose values are groups that the suite names
+    adjust: tuple[str, ...] = ()  # columns by which differences between groups are adjusted, words or numbers
+    # task -> ends of the scale of its labels, where the suite says that it is another one than the task's
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    # column -> the group that its other groups are compared with; ``"others"``, also where it is not
+    # named, = all other groups
     against: dict[str, str] = dataclasses.field(default_factory=dict)
+    # how an input that the model was asked and gave no answer for counts: ``"error"`` or ``"left out"``
     missing: str = LEFT_OUT
 
 

@@ -107,62 +107,58 @@ def words_to_speak(
 ) -> KeywordSentences:
     """Choose the words of one group that are spoken in other sentences."""
     kinds: dict[str, list[str]] = {ROBUST: [], NOT_ROBUST: []}
-    wanted = next(iter((evaluation.family.options.get("probe_group") or {}).items()), None)
+    options = evaluation.family.options
+    wanted = next(iter((options.get("probe_group") or {}).items()), None)
     if wanted is not None and wanted not in found:
-        least = evaluation.family.options["minimum_segments"]
-        reason = f"it has no group {': '.join(wanted)} of at least {least} segments beside others"
-        return KeywordSentences(None, kinds, reason=reason)
+        least = f"of at least {options['minimum_segments']} segments beside others"
+        return KeywordSentences(None, kinds, reason=f"it has no group {': '.join(wanted)} {least}")
 
     def promise(group: Group) -> tuple[bool, int, int]:
-        own = [word.kind for word in found[group]]
-        lost, kept = own.count(NOT_ROBUST), own.count(ROBUST)
+        own = Counter(word.kind for word in found[group])
+        lost, kept = own[NOT_ROBUST], own[ROBUST]
         return bool(lost and kept), lost, kept
 
     group = wanted or max([group for group in found if group != EVERYBODY] or [EVERYBODY], key=promise)
     segments = subset.segments
-    spoken = segments[group[0]].eq(group[1]) if group != EVERYBODY else pd.Series(True, index=segments.index)
-    languages = segments.loc[spoken, "language"].dropna() if "language" in segments else []
+    if group != EVERYBODY:
+        segments = segments[segments[group[0]].eq(group[1])]
+    languages = segments["language"].dropna() if "language" in segments else []
     english = sum(name is not None for name in among(list(languages), ["eng"]))
-    speech = speech_source()
-    if 2 * english < len(languages) or speech is None:
+    speech, reason = speech_source(), ""
+    if 2 * english < len(languages):
+        reason = "sentences are read in English, and most of its segments are not"
+    elif speech is None:
         reason = "no package is installed that speaks sentences (soundcheck_demo)"
-        if 2 * english < len(languages):
-            reason = "sentences are read in English, and most of its segments are not"
-        return KeywordSentences(group, kinds, reason=reason)
-    refused, surplus = {}, 0
-    for kind, words_ in kinds.items():
-        localised = [word.word for word in found[group] if word.kind == kind]
-        refused |= {word: reason for word in sorted(localised) if (reason := speech.obstacle(word))}
+    refused, surplus, most = {}, 0, evaluation.family.probes["sentences"]
+    for kind in () if reason else kinds:
+        localised = sorted(word.word for word in found[group] if word.kind == kind)
+        refused |= {word: why for word in localised if (why := speech.obstacle(word))}
         possible = [word for word in localised if word not in refused]
-        draws = seeds.uniform(evaluation.seed, "probed words", keys=possible)
-        words_ += [possible[n] for n in np.argsort(draws, kind="stable")]
-        most = evaluation.family.probes["sentences"]
-        surplus += len(words_[most:])
-        del words_[most:]
-    reason = "" if any(kinds.values()) else "no word is robust or not robust, and can be spoken"
+        order = np.argsort(seeds.uniform(evaluation.seed, "probed words", keys=possible), kind="stable")
+        kinds[kind] = [possible[n] for n in order[:most]]
+        surplus += len(order[most:])
+    if not any(kinds.values()):
+        reason = reason or "no word is robust or not robust, and can be spoken"
     return KeywordSentences(group, kinds, refused, surplus, reason)
 
 
 def missing_words(evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Find in how many sentences around words of each kind the word is missing from the transcript.
 
-    Gives rows of robust words, of others and, where there are both, of their differences: ``kind, words,
-    sentences, fewest`` (words of a kind), ``unit``, and of the sides ``clean`` and ``changed`` the value,
+    Rows of robust words, of others and of their differences; the values ``clean`` and ``changed`` have
     ``_low``, ``_high`` and ``_why`` there is none.
     """
     sought = spoken.segments["item"]
     masks = {kind: sought.isin(own).to_numpy() for kind, own in kinds.items()}
-    words_of = {kind: sorted(set(sought[mask])) for kind, mask in masks.items() if mask.any()}
-    rows = [
-        {"kind": kind, "words": own, "sentences": int(masks[kind].sum()), "fewest": len(own), "unit": "%"}
-        for kind, own in words_of.items()
-    ]
-    if len(words_of) == len(kinds):
-        both = {"words": [], "sentences": "", "fewest": min(map(len, words_of.values()))}
-        rows += [
-            {"kind": "difference", "unit": "points"} | both,
-            {"kind": "relative difference", "unit": "%"} | both,
-        ]
+    rows = []
+    for kind, mask in masks.items():
+        own = sorted(set(sought[mask]))
+        counts = {"words": own, "sentences": int(mask.sum()), "fewest": len(own)}
+        rows += [{"kind": kind, "unit": "%"} | counts] if own else []
+    if len(rows) == len(kinds):
+        both = {"words": [], "sentences": "", "fewest": min(row["fewest"] for row in rows)}
+        rows += [{"kind": "difference", "unit": "points"} | both]
+        rows += [{"kind": "relative difference", "unit": "%"} | both]
     blocks, _ = block_codes(sought.to_numpy(dtype=object))
     for side, texts in (("clean", spoken.predictions.clean), ("changed", spoken.predictions.changed)):
         pairs = zip(sought, texts, strict=True)
@@ -174,12 +170,8 @@ def missing_words(evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Se
             statistic = shares.get(row["kind"]) or made[row["kind"]](*sides)
             found = evaluation.resample(statistic, blocks)
             (low,), (high,) = found.interval()
-            row |= {
-                side: found.value[0],
-                f"{side}_low": low,
-                f"{side}_high": high,
-                f"{side}_why": found.reasons[0],
-            }
+            ends = {f"{side}_low": low, f"{side}_high": high, f"{side}_why": found.reasons[0]}
+            row |= {side: found.value[0]} | ends
     return pd.DataFrame(rows)
 
 

@@ -13,7 +13,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -49,34 +49,32 @@ class Formatting:
         self._first = WordingReader(NORMALISERS["none"], evaluation.texts.alternatives, prepare=prepare).plain
         given = [(name, kind) for kind, names in evaluation.entities.items() for name in names]
         self.names = {read(name, english).tokens: kind for name, kind in given for english in (False, True)}
-        self._entities: dict[tuple[int, int], list[list[Entity] | None]] = {}
-        self._kept: list[object] = []
+        self._entities: dict[tuple[int, int], tuple[object, ...]] = {}  # by texts, which are kept as well
 
-    def subsets(self) -> list[Subset]:
+    def subsets(self) -> Iterator[Subset]:
         """Give the segments of each corpus with their texts as they were written."""
-        return [self._as_written(subset) for subset in self.evaluation.subsets(as_written=True)]
-
-    def _as_written(self, subset: Subset) -> Subset:
-        truth = self._firsts(subset.truth)
-        if WRITTEN in subset.segments:
-            written = subset.segments[WRITTEN].to_numpy(dtype=object)
-            truth = np.where(pd.isna(written), truth, self._firsts(written))
-        keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
-        said_elsewhere = reference_predictions(subset.task, self.evaluation.seed, keys, "", truth)
-        subset = dataclasses.replace(subset, truth=truth, reference=Predictions(said_elsewhere, random=True))
-        without = without_blanks(truth)
-        if without.any() and unit_of(truth) == MIXED:
-            told = f"{without.sum()} of {len(truth)} references are written without blanks between words"
-            self.evaluation.note(f"{subset.corpus}: {told}; they are left out")
-            return subset.take(np.flatnonzero(~without))
-        return subset
+        for subset in self.evaluation.subsets(as_written=True):
+            truth = self._firsts(subset.truth)
+            if WRITTEN in subset.segments:
+                written = subset.segments[WRITTEN].to_numpy(dtype=object)
+                truth = np.where(pd.isna(written), truth, self._firsts(written))
+            keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
+            elsewhere = reference_predictions(subset.task, self.evaluation.seed, keys, "", truth)
+            random = Predictions(elsewhere, random=True)
+            found, without = dataclasses.replace(subset, truth=truth, reference=random), without_blanks(truth)
+            if without.any() and unit_of(truth) == MIXED:
+                told = f"{without.sum()} of {len(truth)} references are written without blanks between words"
+                self.evaluation.note(f"{subset.corpus}: {told}; they are left out")
+                found = found.take(np.flatnonzero(~without))
+            yield found
 
     def _firsts(self, texts: Sequence[str | None]) -> np.ndarray:
         return np.array([*(None if pd.isna(text) else self._first(text) for text in texts), None])[:-1]
 
-    def spoken(self, subset: Subset) -> np.ndarray | None:
-        """Give the spoken references, object ``(segments,)``; ``None`` if there are no others."""
-        return self._firsts(subset.segments[subset.task.name]) if WRITTEN in subset.segments else None
+    def references(self, subset: Subset) -> list[np.ndarray]:
+        """Give the written references, and the spoken ones of a corpus that has both."""
+        spoken = [self._firsts(subset.segments[subset.task.name])] if WRITTEN in subset.segments else []
+        return [subset.truth, *spoken]
 
     def by_reference(self, subset: Subset, write: Callable[[str], str]) -> dict[str, Counts]:
         """Count word errors against the spoken and the written references, and against the closer one.
@@ -84,16 +82,16 @@ class Formatting:
         Only segments that have both are counted, the others are NaN. Empty if no segment has, or if words
         cannot be told apart.
         """
-        spoken = self.spoken(subset)
-        if spoken is None or unit_of(subset.truth) != WORD:
+        written, *spoken = self.references(subset)
+        if not spoken or unit_of(written) != WORD:
             return {}
-        both = pd.notna(spoken) & pd.notna(subset.segments[WRITTEN].to_numpy(dtype=object))
+        both = pd.notna(spoken[0]) & pd.notna(subset.segments[WRITTEN].to_numpy(dtype=object))
         if not both.any():
             return {}
         heard = _each(write, subset.predictions.clean)
         texts = {
             name: np.where(both, np.array([*_each(write, side), None], dtype=object)[:-1], None)
-            for name, side in (("spoken", spoken), ("written", subset.truth))
+            for name, side in (("spoken", spoken[0]), ("written", written))
         }
         found = {name: word_errors(side, heard) for name, side in texts.items()}
         closer = np.where(found["spoken"].errors < found["written"].errors, *texts.values())
@@ -108,74 +106,40 @@ class Formatting:
 
     def entities(self, subset: Subset, predictions: Predictions) -> list[list[Entity] | None]:
         """Say what became of the entities of each segment; ``None`` without an answer."""
-        place = (id(subset.truth), id(predictions.clean))
+        texts = subset.truth, predictions.clean
+        place = id(texts[0]), id(texts[1])
         if place not in self._entities:
-            self._kept += [subset.truth, predictions.clean]  # so that nothing else gets their numbers
-            spoken = self.spoken(subset)
-            sources = [subset.truth] if spoken is None else [subset.truth, spoken]
-            rows = zip(predictions.clean, self.english(subset), *sources, strict=True)
-            self._entities[place] = [
-                None
-                if heard is None
-                else _compared(read(heard, bool(english)), references, bool(english), self.names)
-                for heard, english, *references in rows
-            ]
-        return self._entities[place]
+            rows = zip(texts[1], self.english(subset).tolist(), *self.references(subset), strict=True)
+            found = [None if heard is None else self._compared(heard, *said) for heard, *said in rows]
+            self._entities[place] = (*texts, found)
+        return self._entities[place][-1]
+
+    def _compared(self, heard: str, english: bool, *references: str) -> list[Entity]:
+        heard = read(heard, english)
+        reference = closest([read(text, english) for text in dict.fromkeys(references)], heard)
+        return compare_entities(reference, heard, self.names)
 
     def classes(self, subset: Subset) -> list[str]:
         """List the classes of the entities of the references, in alphabetical order."""
-        spoken = self.spoken(subset)
-        found: set[str] = set()
-        for texts in [subset.truth] if spoken is None else [subset.truth, spoken]:
-            for text, english in set(zip(texts, self.english(subset).tolist(), strict=True)):
-                found |= {kind for kind, *_ in find_entities(read(text, english), self.names)}
-        return sorted(found)
+        english = self.english(subset).tolist()
+        said = {pair for texts in self.references(subset) for pair in zip(texts, english, strict=True)}
+        return sorted({kind for pair in said for kind, *_ in find_entities(read(*pair), self.names)})
 
     @property
     def measures(self) -> dict[str, Measure]:
-        """Measures of the tests, in their order."""
+        """Measures of the tests, in their order; words are compared without punctuation."""
         return {
-            "Punctuation Error Rate": self.punctuation,
-            "Punctuation Error Rate Per Mark": self.each_mark,
-            "Capital Error Rate": self.capitals,
-            "Word Error Rate With Capitals": self.words_with_case,
-            "Word Error Rate Without Capitals": self.words_without_case,
-            "Entity Error Rate": self.lost_entities,
+            "Punctuation Error Rate": _punctuation,
+            "Punctuation Error Rate Per Mark": _each_mark,
+            "Capital Error Rate": _capitals,
+            "Word Error Rate With Capitals": lambda s, p: wer(*map(_words, (s.truth, p.clean))),
+            "Word Error Rate Without Capitals": lambda s, p: wer(
+                *(_each(plain, side) for side in (s.truth, p.clean))
+            ),
+            "Entity Error Rate": self._lost_entities,
         }
 
-    def punctuation(self, subset: Subset, predictions: Predictions) -> Statistic:
-        """Errors of all marks by the marks of the references."""
-        found = format_errors(subset.truth, predictions.clean)
-        return ratio_of_sums(
-            found.mark_errors.sum(axis=1), _known(found.marks[:, :, 0].sum(axis=1)), NO_MARKS
-        )
-
-    def each_mark(self, subset: Subset, predictions: Predictions) -> Statistic:
-        """Errors of each mark by the same marks of the references."""
-        found = format_errors(subset.truth, predictions.clean)
-        places = {name: place for place, name in enumerate(MARKS) if name in marks_of(subset)}
-        return stack(
-            {
-                name: ratio_of_sums(found.mark_errors[:, place], _known(found.marks[:, place, 0]), NO_MARKS)
-                for name, place in places.items()
-            }
-        )
-
-    def capitals(self, subset: Subset, predictions: Predictions) -> Statistic:
-        """Words with other capitals by the words with capitals that were recognised."""
-        found = format_errors(subset.truth, predictions.clean)
-        nothing = "no word with a capital was recognised"
-        return ratio_of_sums(found.capital_errors, _known(found.capitals), nothing)
-
-    def words_with_case(self, subset: Subset, predictions: Predictions) -> Statistic:
-        """Word errors without punctuation, case included."""
-        return wer(_words(subset.truth), _words(predictions.clean))
-
-    def words_without_case(self, subset: Subset, predictions: Predictions) -> Statistic:
-        """Word errors without punctuation, case aside."""
-        return wer(*(_each(plain, side) for side in (subset.truth, predictions.clean)))
-
-    def lost_entities(self, subset: Subset, predictions: Predictions) -> Statistic:
+    def _lost_entities(self, subset: Subset, predictions: Predictions) -> Statistic:
         """Entities that are wrong by all entities, for each class."""
         found = self.entities(subset, predictions)
 
@@ -193,9 +157,29 @@ class Formatting:
         )
 
 
-def _compared(heard: object, references: Sequence[str], english: bool, names: Mapping) -> list[Entity]:
-    reference = closest([read(text, english) for text in dict.fromkeys(references)], heard)
-    return compare_entities(reference, heard, names)
+def _punctuation(subset: Subset, predictions: Predictions) -> Statistic:
+    """Errors of all marks by the marks of the references."""
+    found = format_errors(subset.truth, predictions.clean)
+    return ratio_of_sums(found.mark_errors.sum(axis=1), _known(found.marks[:, :, 0].sum(axis=1)), NO_MARKS)
+
+
+def _each_mark(subset: Subset, predictions: Predictions) -> Statistic:
+    """Errors of each mark that references have by the same marks of the references."""
+    found = format_errors(subset.truth, predictions.clean)
+    there = format_errors(subset.truth, subset.truth).marks[:, :, 0].sum(axis=0)
+    rates = {
+        name: ratio_of_sums(found.mark_errors[:, n], _known(found.marks[:, n, 0]), NO_MARKS)
+        for n, name in enumerate(MARKS)
+        if there[n]
+    }
+    return stack(rates)
+
+
+def _capitals(subset: Subset, predictions: Predictions) -> Statistic:
+    """Words with other capitals by the words with capitals that were recognised."""
+    found = format_errors(subset.truth, predictions.clean)
+    nothing = "no word with a capital was recognised"
+    return ratio_of_sums(found.capital_errors, _known(found.capitals), nothing)
 
 
 def _known(counts: Sequence[float]) -> np.ndarray:
@@ -213,12 +197,6 @@ def _words(texts: Sequence[str | None]) -> list[str | None]:
 def plain(text: str) -> str:
     """Write a text in lower case without punctuation."""
     return fold_case(" ".join(split_marks(text)[0]))
-
-
-def marks_of(subset: Subset) -> list[str]:
-    """List the marks that the references have."""
-    counts = format_errors(subset.truth, subset.truth).marks[:, :, 0].sum(axis=0)
-    return [name for name, count in zip(MARKS, counts, strict=True) if count]
 
 
 def errors_of(formatting: Formatting, subset: Subset) -> np.ndarray:
@@ -248,8 +226,6 @@ def fitting_tests(formatting: Formatting) -> Iterator[tuple[Subset, dict[str, Me
         }
         tests: dict[str, Measure] = {}
         for test, measure in formatting.measures.items():
-            if test not in evaluation.family.tests:
-                continue
             why = obstacles.get(test.split()[0], "" if capitals else NO_CAPITALS)
             if why or not apart:
                 evaluation.skip(subset, why if apart else NO_WORDS, test)

@@ -1,4 +1,4 @@
-"""Groups of speakers or recordings: which are compared, how large they are, and each judged against all.
+"""Groups of speakers or recordings: how they are drawn, how large they are, each judged against all.
 
 One call judges measures for every group of a column; a measure knows nothing of groups::
 
@@ -10,11 +10,15 @@ What it judges gets the group in a column of its own: ``accent: irish``.
 Conventions
 -----------
 - A value is that of the group minus that of all groups, the group included, on the same replicates. *All* is
-  either everybody together (:data:`EVERYBODY`; for groups of the same size, see
-  :func:`soundcheck.evaluation.drawn_groups.balanced`) or the average of the groups (:data:`AVERAGE`), in
-  which each weighs the same. Its gap is that of the group minus that of all others together, see
-  :mod:`soundcheck.evaluation.conclusions`.
+  either everybody together (:data:`EVERYBODY`; for groups of the same size, see :func:`balanced`) or the
+  average of the groups (:data:`AVERAGE`), in which each weighs the same. Its gap is that of the group minus
+  that of all others together, see :mod:`soundcheck.evaluation.conclusions`.
+- A trial belongs to a group if both of its speakers do.
 - Every group has a value among the estimates, those that are too small to be compared without interval.
+- Draws depend on the suite's seed, the family, the corpus and keys of segments or speakers, not on the order
+  of rows. Notes say what was not drawn.
+- Of groups that a suite names all labelled segments are used, or all that there are without labels; nothing
+  is balanced, and one that is a single speaker is counted and never judged.
 """
 
 from __future__ import annotations
@@ -24,19 +28,37 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
+from soundcheck.common import seeds
+from soundcheck.corpora.group_columns import VOICES
+from soundcheck.corpora.languages import among
 from soundcheck.evaluation.conclusions import GroupGap
-from soundcheck.evaluation.eligibility import skip_small_groups
+from soundcheck.evaluation.eligibility import eligible, skip_small_groups, trials_needed
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.measure_sets import MeasureSet
+from soundcheck.evaluation.measure_sets import MeasureSet, of_suite_groups
 from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
-from soundcheck.evaluation.trials import judge_trial_groups, rates_in_use
+from soundcheck.evaluation.trials import rates_in_use
+from soundcheck.evaluation.verification import TRIAL_COLUMNS
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import against_all, against_average
+from soundcheck.metrics.regression import EDGES
 from soundcheck.metrics.shift import shift, shift_difference
-from soundcheck.statistics import group_sizes
+from soundcheck.metrics.weighted import Weighted, weighted_difference
+from soundcheck.statistics import balance, group_sizes
+from soundcheck.suite.groups import BOTH
 
 EVERYBODY, AVERAGE = "everybody", "average"
+NO_GROUPS = (
+    "the suite names no groups that this corpus has; name columns under groups:, such as "
+    "groups: [device, sex × accent]"
+)
+FEWEST_SPEAKERS = 2  # of one nobody knows whether the group differs or the speaker
+_NESTED = {
+    "sex": "every speaker of {group} is {value}: what differs may be the sex",
+    "accent": "every speaker of {group} has the accent {value}: what differs may be the accent",
+    "language": "all speech of {group} has the language {value}: what differs may be the language",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,9 +90,10 @@ class Groups:
 
 def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence[GroupCount] = ()) -> Groups:
     """Compare some groups of a subset, if there are two or more of them."""
-    names = list(names) if len(names) > 1 else []
-    of_trials = subset.task.is_embedding
-    own = subset if of_trials or not names else restricted(subset, column, names)
+    own, names = subset, list(names) if len(names) > 1 else []
+    if names and not subset.task.is_embedding:
+        own = subset.take(np.flatnonzero(subset.segments[column].isin(names)))
+        own = own.sized(len(names), len(own) // len(names))
     return Groups(own, column, names, counts, subset)
 
 
@@ -78,18 +101,18 @@ def compare(
     evaluation: Evaluation, found: Sequence[Groups], measures: MeasureSet, *, against: str = EVERYBODY
 ) -> None:
     """Judge a set of measures for all groups; those that are too small get their values."""
+
+    def tests(subset: Subset) -> Mapping[str, Measure]:
+        own = measures(evaluation, subset)
+        return rates_in_use(evaluation, own) if subset.task.is_embedding else own
+
     for one in found:
-        tests = measures(evaluation, one.everything)
-        if one.everything.task.is_embedding:
-            tests = rates_in_use(evaluation, tests)
         lacks = {count.group: count.lacks for count in one.counts if count.group}
-        estimate_others(evaluation, one.everything, one.column, lacks, tests, one.names)
+        estimate_others(evaluation, one.everything, one.column, lacks, tests(one.everything), one.names)
     for one in found:
-        tests = measures(evaluation, one.subset)
-        if one.names and one.subset.task.is_embedding:
-            judge_trial_groups(evaluation, one.subset, one.column, one.names, tests)
-        elif one.names:
-            judge_groups(evaluation, one.subset, one.column, one.names, tests, against=against)
+        if one.names:
+            own = tests(one.subset)
+            judge_groups(evaluation, one.subset, one.column, one.names, own, against=against)
 
 
 def compare_in_contexts(
@@ -115,10 +138,12 @@ def judge_groups(
     """Judge measures for each group of a column against all groups.
 
     Simulated thresholds are those for groups of equal size whose differences would vary as much by chance,
-    see :func:`soundcheck.statistics.group_sizes.equal_size`.
+    see :func:`soundcheck.statistics.group_sizes.equal_size`. Measures of trials take the mask of a group.
     """
+    of_trials = subset.task.is_embedding
     masks = {group: subset.mask(column, group) for group in groups}
     rows, everybody = list(masks.values()), np.ones(len(subset), dtype=bool)
+    within = np.logical_or.reduce(rows)
     inside = subset.mask(*context) if context else everybody
     sizes = [int((mask & inside).sum()) for mask in rows]
     where = f", {': '.join(context)}" if context else ""
@@ -127,7 +152,9 @@ def judge_groups(
     def own(measure: Measure, s: Subset, p: Predictions) -> Statistic:
         return shift(measure(s, p, inside), everybody, inside) if context else measure(s, p)
 
-    def difference(measure: Measure, place: int, s: Subset, p: Predictions) -> Statistic:
+    def difference(measure: Measure, place: int, s: Subset, p: Predictions) -> Statistic | Weighted:
+        if of_trials:
+            return weighted_difference(measure(s, p, rows[place]), measure(s, p, within))
         if context:
             return shift_difference(measure(s, p, inside), rows, place, inside)
         if against == AVERAGE:
@@ -135,12 +162,15 @@ def judge_groups(
         return against_all(measure(s, p), rows[place])
 
     called = {test: once(measure) for test, measure in tests.items()}  # once, not for each group
-    bases = {test: functools.partial(own, measure) for test, measure in called.items()}
+    bases = called if of_trials else {test: functools.partial(own, one) for test, one in called.items()}
     evaluation.estimate_groups(subset, bases, {names[group]: mask for group, mask in masks.items()})
     for place, group in enumerate(groups):
-        sized = subset.sized(len(groups), group_sizes.equal_size(sizes, place))
+        sized = subset
+        if not of_trials:
+            sized = subset.sized(len(groups), group_sizes.equal_size(sizes, place))
+        reference = evaluation.reference(subset, column, masks, group)
         for test, measure in called.items():
-            gap = GroupGap(bases[test], masks[group], *evaluation.reference(subset, column, masks, group))
+            gap = GroupGap(bases[test], masks[group], *reference)
             against_others = functools.partial(difference, measure, place)
             evaluation.judge(sized, test, against_others, names[group], gap=gap)
 
@@ -163,27 +193,23 @@ def estimate_others(
         evaluation.estimate_groups(sized, tests, masks, why)
 
 
-def restricted(subset: Subset, column: str, groups: Sequence[str]) -> Subset:
-    """Keep the rows of some groups, at least one."""
-    found = subset.take(np.flatnonzero(subset.segments[column].isin(groups)))
-    return found.sized(len(groups), len(found) // len(groups))
-
-
 def compared_columns(
     evaluation: Evaluation,
     subset: Subset,
     tests: Iterable[str],
-    groups_of: Callable[[Subset, str], list[str]],
-    reason: str,
+    groups_of: Callable[[Subset, str], list[str]] | None = None,
+    few: str = "",
 ) -> dict[str, list[str]]:
-    """List the columns of the family's option ``groups`` that a corpus has, and their groups.
-
-    Tests get a skipped row for every other column.
-    """
-    found = {}
-    for column in evaluation.family.options["groups"]:
-        known = column in subset.segments and subset.segments[column].notna().any()
-        groups = groups_of(subset, column) if known else []
+    """List the family's columns of groups that a corpus has, and their groups; others are skipped."""
+    found, options = {}, evaluation.family.options
+    for column in options["groups"]:
+        reason = few
+        if subset.task.is_embedding:
+            known, reason = True, evaluation.too_small(column)
+        else:
+            known = column in subset.segments and subset.segments[column].notna().any()
+            reason = few or f"fewer than 2 groups with {options['minimum_segments']} segments"
+        groups = (groups_of or evaluation.groups)(subset, column) if known else []
         if len(groups) > 1:
             found[column] = groups
             continue
@@ -200,9 +226,293 @@ def judge_columns(
     against: str = EVERYBODY,
 ) -> tuple[list[tuple[object, ...]], dict[str, list[str]]]:
     """Judge the groups of each column of the family; gives those that are too small, and those compared."""
-    few = few or f"fewer than 2 groups with {evaluation.family.options['minimum_segments']} segments"
-    small = skip_small_groups(evaluation, subset, tests)
-    compared = compared_columns(evaluation, subset, tests, evaluation.groups, few)
+    small = [] if subset.task.is_embedding else skip_small_groups(evaluation, subset, tests)
+    compared = compared_columns(evaluation, subset, tests, few=few)
     for column, groups in compared.items():
         judge_groups(evaluation, subset, column, groups, tests, against=against)
     return small, compared
+
+
+# Groups that families draw
+
+
+def balanced(evaluation: Evaluation, subsets: Iterable[Subset], column: str) -> list[Groups]:
+    """Draw equally large groups with the same distribution of labels, see :mod:`statistics.balance`."""
+    found, wanted = [], evaluation.family.options["groups"]
+    for subset in subsets:
+        segments = subset.segments
+        purpose = ("balance", evaluation.family.name, subset.corpus, subset.task.name)
+        drawn = balance.balance(
+            subset.truth,
+            segments[column].where(segments[column].isin(wanted)).to_numpy(dtype=object),
+            evaluation.balance_samples,
+            seeds.uniform(evaluation.seed, *purpose, keys=segments["key"].tolist()),
+            subset.task.kind,
+            subset.blocks,
+            EDGES,
+        )
+        if drawn.note:
+            evaluation.note(f"{subset.corpus}, {subset.task.name}: {drawn.note}")
+        own = evaluation.drawn(subset, drawn.rows)
+        if len(own):
+            names = [group for group in wanted if own.segments[column].eq(group).any()]
+            found.append(compared(own, column, names, counts_of(own, column, names)))
+        else:
+            evaluation.skip(subset, drawn.note)
+    return found
+
+
+def voices(evaluation: Evaluation) -> tuple[list[Subset], dict[str, pd.DataFrame]]:
+    """Put speakers into groups by their mean pitch; says how many there are and who is left out."""
+    options = evaluation.family.options
+    limits = (options["usable"], options["borders"], options["speaker_segments"])
+    found, tables = [], {}
+    for subset in evaluation.subsets():
+        groups, counts = voice_groups(subset.numbers("pitch"), subset.segments["speaker"], *limits)
+        found.append(subset.with_column("pitch", groups))
+        if not any(counts.equals(known) for known in tables.values()):  # the labelled segments are the same
+            tables[f"{subset.corpus}, {subset.task.name}"] = counts
+    return found, tables
+
+
+def voice_groups(
+    pitch: Sequence[float],
+    speakers: Sequence[object],
+    usable: tuple[float, float] = (50.0, 350.0),
+    borders: tuple[float, float] = (145.0, 190.0),
+    more_than: int = 25,
+) -> tuple[np.ndarray, pd.DataFrame]:
+    """Name the group of each segment's speaker by mean pitch in Hz, and count groups and who has none."""
+    table = pd.DataFrame({"pitch": pitch, "speaker": np.asarray(speakers, dtype=object)})
+    known = table["speaker"].notna()
+    fine = known & table["pitch"].between(*usable)
+    own = table["pitch"].where(fine).groupby(table["speaker"])
+    mean = own.transform("mean")
+    enough = fine & (own.transform("count") > more_than)
+    names = np.array(VOICES, dtype=object)[np.searchsorted(borders, mean, side="left").clip(max=2)]
+    groups = np.where(enough, names, None)
+    masks = {name: groups == name for name in VOICES}
+    left_out = {
+        "no speaker": ~known,
+        f"no pitch from {usable[0]:g} to {usable[1]:g} Hz": known & ~fine,
+        f"speakers with up to {more_than} usable segments": fine & ~enough,
+    }
+    masks |= {why: rows.to_numpy() for why, rows in left_out.items() if rows.any()}
+    rows = []
+    for name, mask in masks.items():
+        means = mean[mask & (name in VOICES)]
+        rows.append((name, table["speaker"][mask].nunique(), int(mask.sum()), means.min(), means.max()))
+    return groups, pd.DataFrame(rows, columns=["group", "speakers", "segments", "lowest", "highest"])
+
+
+def accents(evaluation: Evaluation) -> list[Groups]:
+    """Draw speakers of each accent; those with fewer speakers or segments are not compared."""
+    found, least = [], evaluation.family.options["minimum_segments"]
+    for subset in evaluation.subsets():
+        drawn, speakers = drawn_speakers(evaluation, subset, "accent")
+        sizes = drawn.segments["accent"].value_counts().reindex(list(speakers), fill_value=0)
+        short = {accent: lacks for accent, (_, lacks) in speakers.items() if lacks}
+        for accent in sizes.index[sizes < least]:
+            short.setdefault(accent, f"{sizes[accent]} of {least} segments")
+        counts = [
+            GroupCount(accent, int(sizes[accent]), who, short.get(accent, ""))
+            for accent, (who, _) in speakers.items()
+        ]
+        names = [accent for accent in speakers if accent not in short]
+        found.append(compared(drawn, "accent", names, counts))
+        if len(names) < 2:
+            why = "; ".join(f"{accent}: {lacks}" for accent, lacks in list(short.items())[:3])
+            evaluation.skip(subset, f"{len(names)} of 2 accents with enough speakers and segments ({why})")
+    return found
+
+
+def languages(evaluation: Evaluation) -> list[Groups]:
+    """Draw segments of the languages that are looked at, or of their sentiments if the family has some."""
+    found, options = [], evaluation.family.options
+    wanted, least = options["languages"], options["minimum_segments"]
+    sentiments = options.get("sentiments", ())
+    for subset in evaluation.subsets():
+        spoken = among(subset.segments["language"], wanted)
+        if sentiments:
+            spoken[~subset.segments["sentiment"].isin(sentiments).to_numpy()] = None
+        subset = _at_most(evaluation, subset.with_column("language", spoken), "language", options["samples"])
+        there = subset.segments["language"].dropna().unique()
+        counts = counts_of(subset, "language", there, least, sentiments)
+        large = {count.group for count in counts if not count.lacks}
+        names = [name for name in wanted if name in large]
+        found.append(compared(subset, "language", names, counts))
+        if len(names) < 2:
+            few = f"out of {', '.join(wanted)} with at least {least} segments"
+            few = f"with {least} segments a sentiment" if sentiments else few
+            evaluation.skip(subset, f"{len(names)} of 2 languages {few}")
+    return found
+
+
+def counts_of(
+    subset: Subset,
+    column: str,
+    names: Iterable[str],
+    segments: int = 0,
+    sentiments: Iterable[str] = (),
+    speakers: int = 0,
+) -> list[GroupCount]:
+    """Count segments and speakers of groups, and say which have too few, in all or of a sentiment."""
+    counts = []
+    for name in names:
+        own = subset.segments[subset.mask(column, name)]
+        who = own["speaker"].nunique() if "speaker" in own and own["speaker"].notna().any() else None
+        needed = [(len(own), "segment", segments)]
+        for one in sentiments:
+            needed.append((own["sentiment"].eq(one).sum(), f"segment of {one} sentiment", segments))
+        counts.append(GroupCount(name, len(own), who, eligible([*needed, (who, "speaker", speakers)])))
+    return counts
+
+
+def _at_most(evaluation: Evaluation, subset: Subset, column: str, segments: int) -> Subset:
+    """Keep so many random segments of each group; a note tells how many were not drawn."""
+    groups = subset.segments[column].to_numpy(dtype=object)
+    rng = seeds.generator(evaluation.seed, "at most", evaluation.family.name, subset.corpus)
+    rows = balance.at_most(groups, segments, rng, subset.segments["key"].to_numpy(dtype=object))
+    surplus = int(pd.notna(groups).sum()) - len(rows)
+    if surplus:
+        told = f"{surplus} segments of groups with more than {segments} were not drawn"
+        evaluation.note(f"{subset.corpus}: {told}")
+    return evaluation.drawn(subset, rows)
+
+
+def drawn_speakers(
+    evaluation: Evaluation, subset: Subset, column: str
+) -> tuple[Subset, dict[str, tuple[str, str]]]:
+    """Keep the segments of so many speakers of each sex in each group; says who was drawn, and what lacks.
+
+    The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it all segments are
+    kept. If the corpus does not know the sex of its speakers, as many are drawn whatever their sex; if it
+    does not know the speakers, all segments are kept. Notes say so.
+    """
+    subset = subset.take(np.flatnonzero(subset.segments[column].notna()))
+    segments, corpus = subset.segments, subset.corpus
+    needed = evaluation.family.options.get("speakers")
+    known = {name for name in ("speaker", "sex") if name in segments and segments[name].notna().any()}
+    if not needed or "speaker" not in known:
+        if needed:
+            evaluation.note(f"{corpus}: speakers are not known, so all segments of each {column} are used")
+        return subset, dict.fromkeys(sorted(segments[column].unique()), ("all", ""))
+    sexes = segments["sex"] if "sex" in known else pd.Series("", index=segments.index)
+    if "sex" not in known:
+        needed = {"": sum(needed.values())}
+        told = f"so {needed['']} speakers of each {column} are drawn whatever their sex"
+        evaluation.note(f"{corpus}: the sex of speakers is not known, {told}")
+    drawn = balance.draw_speakers(
+        *(values.to_numpy(dtype=object) for values in (segments[column], segments["speaker"], sexes)),
+        needed,
+        lambda keys: seeds.uniform(evaluation.seed, "speakers", evaluation.family.name, corpus, keys=keys),
+    )
+    if drawn.unknown:
+        what = "speaker" if "" in needed else f"speaker, or not of {' or '.join(needed)} sex"
+        told = f"{drawn.unknown} of {len(subset)} segments with {column} are without {what}"
+        evaluation.note(f"{corpus}: {told}")
+    counts = {}
+    for group, found in drawn.counts.items():
+        proportions = [f"{n} of {there} {sex}".strip() for sex, (n, there) in found.items()]
+        lacks = [f"{n} of {needed[sex]} {sex}".strip() for sex, (n, _) in found.items() if n < needed[sex]]
+        counts[group] = ", ".join(proportions), f"{' and '.join(lacks)} speakers" if lacks else ""
+    return evaluation.drawn(subset, drawn.rows), counts
+
+
+# Groups that a suite names
+
+
+def of_suite(evaluation: Evaluation) -> list[Groups]:
+    """Find the groups of each column that the suite names for a corpus; skip what cannot be judged."""
+    found = []
+    for subset in [labelled(evaluation, subset) for subset in evaluation.subsets()]:
+        tests, columns = of_suite_groups(evaluation, subset), evaluation.view(subset).groups
+        if not columns:
+            evaluation.not_applicable(subset, NO_GROUPS)
+            continue
+        for test, definition in evaluation.family.tests.items():
+            if test not in tests and definition.fits(subset.task):
+                evaluation.skip(subset, _other_test(subset), test)
+        for column in columns:
+            one, obstacle = _of_column(evaluation, subset, column)
+            _tell(evaluation, one)
+            if not one.names:
+                for test in tests:
+                    evaluation.skip(subset, obstacle, test, column)
+            small = [count for count in one.counts if count.group and count.lacks]
+            for count in small if tests and len(one.counts) > 1 else ():
+                # One row a group: products have many, and the reason is the same for all tests.
+                evaluation.skip(subset, count.lacks, next(iter(tests)), f"{column}: {count.group}")
+            found.append(one)
+    return found
+
+
+def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
+    """Keep the segments with a label if there are any, with a note about the others; else all of them."""
+    if subset.task.is_embedding or subset.truth is None:
+        return subset
+    known = pd.notna(subset.truth)
+    if not known.all():
+        what = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
+        evaluation.note(f"{subset.corpus}: {int((~known).sum())} of {len(known)} segments have no {what}")
+    return subset.take(np.flatnonzero(known))
+
+
+def _other_test(subset: Subset) -> str:
+    if subset.task.is_transcription:
+        return "the corpus has no transcripts"
+    if subset.truth is None:
+        return f"no segment has a label for {subset.task.name}: predictions are compared instead"
+    return "segments are labelled: the agreement with the labels is judged instead"
+
+
+def _of_column(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Groups, str]:
+    """Count the groups of a column; also says why none are compared, where that is so."""
+    of_trials, options = subset.task.is_embedding, evaluation.family.options
+    if of_trials and column in TRIAL_COLUMNS:
+        why = f"trials have a column {column} of their own; give it another name in the data"
+        return compared(subset, column, []), why
+    if subset.task.name in column.split(BOTH):
+        why = f"{subset.task.name} is what is predicted: its groups have one label each"
+        return compared(subset, column, []), why
+    values = subset.segments[column]
+    groups, missing = sorted(values.dropna().unique()), values.isna().to_numpy()
+    if of_trials:
+        counts, why = [], f"no trial lies within a group of {column}"
+        for group in groups:
+            needed = trials_needed(options, subset, subset.mask(column, group))
+            (others, *_), (targets, *_), (speakers, *_) = needed
+            counts.append(GroupCount(group, others, speakers, eligible(needed), targets))
+    else:
+        least = options["minimum_segments"], (), FEWEST_SPEAKERS
+        counts, why = counts_of(subset, column, groups, *least), f"no segment has a value of {column}"
+    names = [count.group for count in counts if not count.lacks]
+    if groups:
+        why = f"{len(names)} of {len(groups)} groups are large enough, 2 needed"
+        why = why if len(groups) > 1 else f"everything is one group: {groups[0]}"
+    if missing.any():
+        targets = int(subset.truth[missing].sum()) if of_trials else None
+        lacks = "not within one group" if of_trials else "no value"
+        counts.append(GroupCount("", int(missing.sum()) - (targets or 0), None, lacks, targets))
+    return compared(subset, column, names, counts), why
+
+
+def _tell(evaluation: Evaluation, found: Groups) -> None:
+    """Note what has no value, what is too small, and which groups have one sex, accent or language only."""
+    subset, column = found.subset, found.column
+    if subset.task.is_embedding:
+        threshold = evaluation.threshold(subset, subset.predictions.clean)
+        evaluation.note(f"{subset.corpus}: trials are accepted above a score of {threshold:.4g}")
+        return  # what lies within no group is in the table
+    missing = next((count.segments for count in found.counts if not count.group), 0)
+    if missing:
+        told = f"{missing} of {len(found.everything)} segments have no value of {column}"
+        evaluation.note(f"{subset.corpus}: {told}")
+    for other, words in _NESTED.items():
+        if other in column.split(BOTH) or subset.segments.get(other, pd.Series()).nunique() < 2:
+            continue
+        for group, mask in found.masks.items():
+            values = subset.segments.loc[mask, other]
+            if values.nunique(dropna=False) == 1 and values.notna().all():
+                told = words.format(group=f"{column} {group}", value=values.iloc[0])
+                evaluation.note(f"{subset.corpus}: {told}")

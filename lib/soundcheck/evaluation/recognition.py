@@ -1,9 +1,12 @@
-"""Tasks with texts: normalised transcripts, also of other recognisers, and how much recognisers disagree.
+"""Tasks with texts: transcripts as they are compared, also of other recognisers, and how much these disagree.
 
 Conventions
 -----------
 - All texts of subsets are normalised, transcripts of the corpus and of recognisers alike; see
   :mod:`soundcheck.metrics.normalisation`. A missing one is ``None``, an empty one is a prediction.
+- The language of a segment counts: Turkish and Azeri have letters of their own case.
+- Where some references of a corpus are in scripts without blanks between words and others are not, characters
+  of such scripts are words of their own on both sides, see :mod:`soundcheck.metrics.writing`.
 - *The transcripts* of a corpus are one more opponent of the recogniser that is tested, called :data:`TRUTH`.
   What is compared with them never decides about pairs of recognisers.
 - A pair of recognisers is called the same on the pages of both: their names in alphabetical order.
@@ -13,8 +16,9 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -26,25 +30,78 @@ from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import CLEAN, Measure, Predictions, Subset, TransformedPredictions
-from soundcheck.evaluation.transcripts import FIRST, HEARD, SAID, TranscriptReader
 from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
+from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import mean_of
 from soundcheck.metrics.disagreement import Setting, distance_table, group_distances, violation_proportions
-from soundcheck.metrics.normalisation import noise_marks
-from soundcheck.metrics.writing import without_blanks
+from soundcheck.metrics.normalisation import NORMALISERS, changed_examples, is_turkic, noise_marks
+from soundcheck.metrics.writing import MIXED, characters_apart, unit_of, without_blanks
 from soundcheck.models.reference import reference_predictions
 from soundcheck.suite.families import Perturbation
 
 TRUTH = "transcripts"  # of the corpus, as an opponent
+SAID, HEARD, FIRST = "said", "heard", "first"  # references, hypotheses, the first wording of references
+
+
+class TranscriptReader:
+    """Normalises transcripts; each text once."""
+
+    def __init__(self, normaliser: str, alternatives: bool, synonyms: Sequence[tuple[str, str]]) -> None:
+        self.normaliser = NORMALISERS[normaliser]
+        self._wordings = alternatives, synonyms, self.normaliser.prepare
+        self.alternatives = alternatives
+        forms = ["alternatives and words in parentheses"] if alternatives else []
+        forms += [f"{counted(len(synonyms), 'pair')} of synonyms"] if synonyms else []
+        self.several = ", ".join(forms)  # how a reference may allow several wordings, if it may
+        self._reader = functools.cache(self._make_reader)
+        self._mixed: dict[tuple[str, str], bool] = {}
+        self._known: dict[tuple[str, str, bool, bool], str] = {}
+
+    def read(
+        self, texts: Sequence[str | None] | None, side: str, segments: pd.DataFrame, mixed: bool = False
+    ) -> np.ndarray | None:
+        """Normalise the texts of segments, ``(segments,)``; missing ones are ``None``."""
+        if texts is None:
+            return None
+        turkic = [False] * len(texts)
+        if "language" in segments:
+            turkic = segments["language"].map(is_turkic)
+        found = np.empty(len(texts), dtype=object)
+        for row, (text, small) in enumerate(zip(texts, turkic, strict=True)):
+            if text is not None:
+                place = (text, side, small, mixed)
+                if place not in self._known:
+                    self._known[place] = self._reader(*place[1:])(text)
+                found[row] = self._known[place]
+        return found
+
+    def mixed(self, view: CorpusView, task: Task) -> bool:
+        """Say whether only some references of a corpus are in scripts without blanks between words."""
+        place = (view.name, task.name)
+        if place not in self._mixed:
+            self._mixed[place] = unit_of(self.read(view.labels(task), SAID, view.segments)) == MIXED
+        return self._mixed[place]
+
+    def examples(self, count: int) -> list[tuple[str, str]]:
+        """Give texts that the normaliser changed, and what became of them."""
+        became = {text: str(words) for (text, *_), words in self._known.items()}
+        return changed_examples(became.__getitem__, became, count)
+
+    def _make_reader(self, side: str, turkic: bool, mixed: bool) -> Callable[[str], str]:
+        def normalise(text: str) -> str:
+            text = self.normaliser(text, turkic=turkic)
+            return characters_apart(text) if mixed else text
+
+        if side == HEARD:
+            return normalise
+        wordings = WordingReader(normalise, *self._wordings)
+        return wordings if side == SAID else wordings.plain
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RecogniserPair:
-    """Two that hear the same, and the groups of speakers that they may disagree on.
-
-    Pairs are told apart by identity, so that they can be keys.
-    """
+    """Two that hear the same, and the groups of speakers that they may disagree on; keys by identity."""
 
     subset: Subset  # the segments, from :meth:`Evaluation.transformed`
     column: str  # column of the segment table that holds the group
@@ -104,6 +161,11 @@ class TextTasks(Judging):
             self.note(
                 f"Transcripts may allow several wordings ({self.texts.several}): the closest one counts"
             )
+
+        def read(predictions: Predictions, side: str) -> Predictions:
+            texts = (self._read(subset, own, side) for own in (predictions.clean, predictions.changed))
+            return dataclasses.replace(predictions, **dict(zip(("clean", "changed"), texts, strict=True)))
+
         truth = self._read(subset, subset.truth, SAID)
         if truth is not None and self._mixed(subset):
             without = int(without_blanks(truth).sum())
@@ -112,28 +174,6 @@ class TextTasks(Judging):
                 "between words: their characters count as words, so error rates are mixed ones; groups are "
                 "compared by characters"
             )
-        self._note_marks(subset)
-        return dataclasses.replace(
-            subset,
-            truth=truth,
-            predictions=self._both(subset, subset.predictions, HEARD),
-            reference=self._both(subset, subset.reference, FIRST),  # it says what was said elsewhere
-        )
-
-    def _both(self, subset: Subset, predictions: Predictions, side: str) -> Predictions:
-        clean, changed = (
-            self._read(subset, texts, side) for texts in (predictions.clean, predictions.changed)
-        )
-        return dataclasses.replace(predictions, clean=clean, changed=changed)
-
-    def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
-        return self.texts.read(texts, side, subset.segments, self._mixed(subset))
-
-    def _mixed(self, subset: Subset) -> bool:
-        return self.texts.mixed(self._views[self.model][subset.corpus], subset.task)
-
-    def _note_marks(self, subset: Subset) -> None:
-        """Say how many transcripts have marks of noises, and if these count as words."""
         said, heard = (
             sum(bool(text and noise_marks(text)) for text in ([] if texts is None else texts))
             for texts in (subset.truth, subset.predictions.clean)
@@ -142,45 +182,45 @@ class TextTasks(Judging):
             became = "count as words" if self.normaliser.keeps_marks else "are dropped"
             told = f"{counted(said, 'reference')} and {counted(heard, 'answer')}"
             self.note(f"{subset.corpus}: marks of noises in {told} {became}")
+        own, random = read(subset.predictions, HEARD), read(subset.reference, FIRST)  # said elsewhere
+        return dataclasses.replace(subset, truth=truth, predictions=own, reference=random)
+
+    def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
+        return self.texts.read(texts, side, subset.segments, self._mixed(subset))
+
+    def _mixed(self, subset: Subset) -> bool:
+        return self.texts.mixed(self._views[self.model][subset.corpus], subset.task)
 
     def words_of(self, subset: Subset, row: int, text: str) -> list[str]:
         """Give the words of a part of what the recogniser wrote for a row."""
-        return self.texts.read([text], HEARD, subset.segments.iloc[[row]], self._mixed(subset))[0].split()
+        part = dataclasses.replace(subset, segments=subset.segments.iloc[[row]])
+        return self._read(part, [text], HEARD)[0].split()
 
     def transcripts(self, subset: Subset, model: str = "", change: Perturbation | None = None) -> np.ndarray:
-        """Give what a recogniser wrote for the rows of a subset, object ``(segments,)``."""
-        known = self._heard(model or self.model, subset, change.identity if change else "")
-        texts = np.empty(len(subset), dtype=object)  # not a Series: that would make NaN of None
-        texts[:] = [known.get(key) for key in subset.segments["key"]]
-        return texts
-
-    def _heard(self, model: str, subset: Subset, change: str) -> dict[str, str | None]:
-        """Give all that a recogniser wrote for a corpus under a change; looked up once."""
+        """Give what a recogniser wrote for the rows of a subset, object ``(segments,)``; read once."""
+        model, change = model or self.model, change.identity if change else ""
         place = (model, subset.corpus, change)
         if place not in self._transcripts:
             view = self._views[model][subset.corpus]
-            written, mixed = view.predicted(subset.task, change), self._mixed(subset)
-            predictions = self.texts.read(written, HEARD, view.segments, mixed)
-            self._transcripts[place] = dict(zip(view.segments["key"], predictions, strict=True))
-        return self._transcripts[place]
+            everything = dataclasses.replace(subset, segments=view.segments)
+            texts = self._read(everything, view.predicted(subset.task, change), HEARD)
+            self._transcripts[place] = dict(zip(view.segments["key"], texts, strict=True))
+        texts = np.empty(len(subset), dtype=object)  # not a Series: that would make NaN of None
+        texts[:] = [self._transcripts[place].get(key) for key in subset.segments["key"]]
+        return texts
 
     def _transformed_texts(self, corpus: CorpusView, task: Task, rows: np.ndarray) -> Subset:
         if rows.sum() < len(rows):
             self.note(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
         subset = self._subset(corpus, task, rows=rows)
-        return dataclasses.replace(
-            subset,
-            predictions=self.under_settings(self.series(subset), subset.predictions),
-            reference=self.under_settings(self.random_series(subset), subset.reference),
-        )
+        own = self.under_settings(self.series(subset))
+        random = self.under_settings(self.random_series(subset), random=True)
+        return dataclasses.replace(subset, predictions=own, reference=random)
 
-    def under_settings(
-        self, series: Sequence[np.ndarray], predictions: Predictions | None = None
-    ) -> TransformedPredictions:
+    def under_settings(self, series: Sequence[np.ndarray], *, random: bool = False) -> TransformedPredictions:
         """Put transcripts under all settings together."""
         found = dict(zip(self.settings, series, strict=True))
-        known = vars(predictions) if predictions else {}
-        return TransformedPredictions(**(known | {"clean": found[CLEAN], "settings": found}))
+        return TransformedPredictions(found[CLEAN], random=random, settings=found)
 
     def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:
         """Give the transcripts of a subset under all settings, in their order."""
@@ -192,10 +232,8 @@ class TextTasks(Judging):
         """Give what the random reference writes under all settings; ``None`` without transcripts to draw."""
         keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
         texts = [] if subset.truth is None else list(subset.truth)
-        return [
-            reference_predictions(subset.task, self.seed, keys, change.identity if change else "", texts)
-            for change in self.settings.values()
-        ]
+        names = [change.identity if change else "" for change in self.settings.values()]
+        return [reference_predictions(subset.task, self.seed, keys, name, texts) for name in names]
 
     def opponents(self, subset: Subset, *, changed: bool = True) -> list[str]:
         """List the other recognisers that were asked about a subset's corpus."""
@@ -243,8 +281,8 @@ class TextTasks(Judging):
     def _answered(self, subset: Subset, name: str) -> np.ndarray:
         """Say which segments one side of a pair has under all settings but excluded ones.
 
-        A recogniser that answered nothing at all has none, even where missing answers count as errors: it is
-        as far from everybody for all groups, and would only make others look fairer.
+        One without any answer has none, even where missing answers count as errors: it would be as far from
+        everybody for all groups.
         """
         if name != TRUTH and self._views[name][subset.corpus].predictions["error"].ne("").all():
             return np.zeros(len(subset), dtype=bool)
@@ -252,11 +290,7 @@ class TextTasks(Judging):
         return np.not_equal(texts[self._needed], None).all(axis=0)
 
     def distances(self, contest: RecogniserPair, *, random: bool = False) -> Statistic:
-        """Measure how much two disagree on each group under each setting; computed once.
-
-        The family's option ``average`` says how segments are averaged, see
-        :mod:`soundcheck.metrics.disagreement`.
-        """
+        """Measure how much two disagree on each group under each setting; computed once."""
         if (contest, random) not in self._distances:
             average = self.family.options.get("average", "micro")
             self._distances[contest, random] = group_distances(
@@ -295,7 +329,7 @@ class TextTasks(Judging):
         excluded = self.excluded
         return np.array([setting not in excluded for setting in self.settings])
 
-    def rating(self, setting: Setting) -> float:
+    def _rating(self, setting: Setting) -> float:
         """Give how comprehensible people found a setting, 1 to 10; infinite if nobody was asked."""
         transformation, level = setting
         rated = self.family.options["ratings"].get(transformation, {})
@@ -303,16 +337,14 @@ class TextTasks(Judging):
         return next((rating for known, rating in rated.items() if series.step(known) == level), np.inf)
 
     def judged_settings(self, distances: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Say which settings count, and why others do not.
-
-        The family's options decide: ``excluded``, ``minimum_rating`` and ``destroyed``.
-        """
+        """Say which settings count by the options ``excluded``, ``minimum_rating`` and ``destroyed``."""
         options, excluded = self.family.options, self.excluded
-        means = _mean_distances(distances)
+        by = ["transformation", "level"]
+        means = pd.concat(distances).groupby(by)["distance"].mean().to_dict() if distances else {}
         limit = options.get("destroyed")
         rows = []
         for setting in list(self.settings)[1:]:
-            rating, mean, reason = self.rating(setting), means.get(setting, np.nan), ""
+            rating, mean, reason = self._rating(setting), means.get(setting, np.nan), ""
             if setting in excluded:
                 reason = "excluded"
             elif rating < options["minimum_rating"]:
@@ -347,15 +379,6 @@ def excluded_settings(judged: pd.DataFrame, least_rating: float = -np.inf) -> se
     """List the settings that do not count."""
     rows = judged[judged["left_out"].ne("") | (judged["rating"] < least_rating)]
     return set(zip(rows["transformation"], rows["level"], strict=True))
-
-
-def _mean_distances(distances: Sequence[pd.DataFrame]) -> dict[Setting, float]:
-    """Average the distances of each setting over all rows of some tables; those without any are left out."""
-    known = [table.dropna(subset="distance") for table in distances]
-    if not known:
-        return {}
-    means = pd.concat(known).groupby(["transformation", "level"])["distance"].mean()
-    return {setting: float(mean) for setting, mean in means.items()}
 
 
 VIOLATIONS = {"Violations Against Recognisers": False, "Violations Against Transcripts": True}

@@ -31,15 +31,14 @@ class Pairing:
 def pairings(table: pd.DataFrame, base: str = "") -> list[Pairing]:
     """Pair the segments of a table."""
     by = [name for name in ("speaker", "item") if name in table.columns]
-    known = table[[*by, "condition"]].assign(row=np.arange(len(table)))
-    known = known[known["item"].notna() & known["condition"].notna()]
+    known = table[[*by, "condition"]].assign(row=np.arange(len(table))).dropna(subset=["item", "condition"])
     counts = known["condition"].value_counts()
     if counts.empty:
         return []
     base = base or min(counts.index, key=lambda name: (-counts[name], name))
-    keys = known[by].astype(object).where(known[by].notna(), "")
-    repeated = known.assign(**keys).duplicated([*by, "condition"], keep=False)
-    unique = known.assign(**keys)[~repeated]
+    known[by] = known[by].astype(object).where(known[by].notna(), "")
+    repeated = known.duplicated([*by, "condition"], keep=False)
+    unique = known[~repeated]
     found = []
     for other in sorted(set(counts.index) - {base}):
         both = pd.merge(

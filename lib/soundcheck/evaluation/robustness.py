@@ -46,10 +46,7 @@ def changed_subsets(evaluation: Evaluation) -> list[Subset]:
 
 
 def swept(evaluation: Evaluation, base: str = "") -> list[Swept]:
-    """Give for each of the family's series of changes the subsets under its steps, for each corpus and task.
-
-    See :meth:`soundcheck.evaluation.evaluation.Evaluation.swept`, also for ``base``.
-    """
+    """Give each of the family's series with the subsets under its steps; see :meth:`Evaluation.swept`."""
     return [(series, list(evaluation.swept(series, base))) for series in evaluation.family.sweeps.values()]
 
 
@@ -88,11 +85,7 @@ def proportion_unchanged(subset: Subset, predictions: Predictions, tolerance: fl
 
 
 def judge_unchanged(evaluation: Evaluation, subset: Subset, name: str = "") -> None:
-    """Judge :func:`proportion_unchanged` with the tolerance of the family.
-
-    The test is called ``Percentage Unchanged Predictions`` and then like the change; or by a ``name``, with
-    the change as label.
-    """
+    """Judge the share of predictions that stay, in a test called like the change; or by a ``name``."""
     tolerance = evaluation.family.options["tolerance"]
 
     def share(subset: Subset, predictions: Predictions) -> Statistic:
@@ -103,11 +96,7 @@ def judge_unchanged(evaluation: Evaluation, subset: Subset, name: str = "") -> N
 
 
 def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
-    """Judge the share of unchanged predictions and the change of quality under each change.
-
-    Tests of quality are called ``Change Ccc <change>`` for values and ``Change Uar <change>`` for classes.
-    They look at segments with a label; a note says how many those are, and without any they are skipped.
-    """
+    """Judge the share of unchanged predictions and, on segments with a label, the change of quality."""
     for subset in subsets:
         labelled = 0 if subset.truth is None else int(pd.notna(subset.truth).sum())
         if 0 < labelled < len(subset):
@@ -138,27 +127,11 @@ BEFORE = "before changes"  # the condition of the segments that are changed, as 
 CHARACTERS = "written without blanks, so characters are counted in the place of words"
 
 
-def possible_settings(evaluation: Evaluation) -> dict[str, list[Setting]]:
-    """List the settings of each transformation that this machine and the sound material can make.
-
-    Others are noted, and transformations without any are left out.
-    """
-    found: dict[str, list[Setting]] = {}
-    for name, series in evaluation.family.transformations.items():
-        for step, perturbation in series.steps.items():
-            if lack := missing(perturbation, evaluation.sounds):
-                evaluation.note(f"{name}, {step}: {lack}")
-            else:
-                found.setdefault(name, []).append((name, step))
-    return found
-
-
 class Sweep:
     """Error rates of one model under all settings, and by how much they exceed its clean rate.
 
     A subclass gives the ``excess`` of the mean rate under settings over so many times the clean rate, and
-    what is ``measured`` of the model under a setting: names and statistics, that which has no interval of a
-    difference with its name among the estimates.
+    what is ``measured`` under a setting: name -> its name among the estimates, if it is one, and a statistic.
     """
 
     rows, predictions, count_as = "", "", ""  # nouns, and what missing predictions count as
@@ -166,9 +139,16 @@ class Sweep:
     too_high: str  # what is said of a clean rate that can hardly double
     highest: float  # rate of a model that knows nothing
 
-    def __init__(self, evaluation: Evaluation, settings: Mapping[str, list[Setting]]) -> None:
+    def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
-        self.settings = dict(settings)
+        # Settings of each transformation that this machine and the sound material can make
+        self.settings: dict[str, list[Setting]] = {}
+        for name, series in evaluation.family.transformations.items():
+            for step, perturbation in series.steps.items():
+                if lack := missing(perturbation, evaluation.sounds):
+                    evaluation.note(f"{name}, {step}: {lack}")
+                else:
+                    self.settings.setdefault(name, []).append((name, step))
         self.every = [setting for own in self.settings.values() for setting in own]
         self._known: dict[tuple[object, ...], object] = {}
 
@@ -203,10 +183,9 @@ class Sweep:
         return self.excess(subset, predictions, {"": self.every}, mask=mask)
 
     def curves(self, subset: Subset) -> pd.DataFrame:
-        """Compute what is measured, clean (with an empty transformation and level) and under each setting.
+        """Compute what is measured with ``_low`` and ``_high``, clean (no level) and under each setting.
 
-        ``corpus, transformation, level``, each measure with ``_low`` and ``_high``, ``segments``, ``blocks``,
-        and ``reference``, the rate of the random reference. What does not exist is NaN.
+        ``reference`` is the rate of the random reference. What does not exist is NaN.
         """
         rows = []
         for setting in [CLEAN, *self.every]:
@@ -221,11 +200,9 @@ class Sweep:
         return pd.DataFrame(rows)
 
     def limits(self, subset: Subset) -> list[dict[str, object]]:
-        """Find the levels of each transformation at which the rate doubles, and at which it is one half.
+        """Find the levels of each transformation, mild to severe, at which the rate doubles, and is one half.
 
-        ``corpus, transformation, levels`` from mild to severe, ``clean``, the rate as it is, ``doubled`` and
-        ``half``, which are places of levels, and ``remark``, what is to be known of doubling this rate.
-        ``half`` is ``None`` where that means nothing.
+        ``doubled`` and ``half`` are places of levels; ``half`` is ``None`` where that means nothing.
         """
         found = []
         clean = float(values(self.excess(subset, subset.predictions, {"": [CLEAN]}, 0.0))[0])
@@ -250,10 +227,7 @@ class Sweep:
         return crossing(resampled, self.evaluation.interval)
 
     def group_changes(self, subset: Subset, groups: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-        """Compute the mean change of each group for each transformation, and (empty) over all settings.
-
-        ``corpus, column, group, transformation, value, low, high, segments, blocks``.
-        """
+        """Compute the mean change of each group for each transformation, and (empty) over all settings."""
         rows = []
         for column, group in ((column, group) for column, names in groups.items() for group in names):
             mask = subset.mask(column, group)
@@ -277,10 +251,7 @@ class Sweep:
 
 
 class WordSweep(Sweep):
-    """Word error rates; of characters where blanks do not separate the words of some references.
-
-    A change is additive in its errors, so that the bootstrap is paired.
-    """
+    """Word error rates, of characters where words cannot be told apart; additive, so changes are paired."""
 
     rows, predictions, count_as = "segments", "transcripts", "they count as empty"
     nothing_wrong = "no word is wrong"
@@ -371,7 +342,7 @@ class TrialSweep(Sweep):
             scores = predictions.settings[CLEAN if predictions.random else setting]
             trials = self.evaluation.trials(subset, scores_under(predictions.clean, scores))
             trials = trials if mask is None else trials.only(mask)
-            costs = self.evaluation.cost.plain
+            costs = self.evaluation.cost
             found = min_dcf(trials, **costs, normalised=True) if cost else equal_error_rate(trials)
             self._known[place] = Remembered(found)
         return self._known[place]

@@ -30,10 +30,9 @@ import scipy  # scipy.special is loaded when first used: it takes a quarter of a
 from soundcheck.common import seeds
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.changed_segments import swept_rows
-from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.corpus_view import SCORE, CorpusView, embeddings
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.robustness import TrialSweep, scores_under
+from soundcheck.evaluation.robustness import scores_under
 from soundcheck.evaluation.subset import Predictions, Subset, once
 from soundcheck.evaluation.verification import NO_BLOCKS, NO_CHANGES, SIDES, own_trials
 from soundcheck.metrics.calibration import cllr, min_cllr
@@ -58,18 +57,13 @@ from soundcheck.models.reference import reference_scores
 from soundcheck.results.estimates import Estimate
 
 RATES = 41  # false acceptance rates at which a band of the curve is computed
-GROUP_RATES = {
-    "False Acceptance Rate Difference": false_acceptance_rate,
-    "False Rejection Rate Difference": false_rejection_rate,
-}
-
 Rate = Callable[[Trials, float], Weighted]
 WithinMeasure = Callable[[Subset, Predictions, np.ndarray], Weighted]
 
 
 def judge_errors(evaluation: Evaluation, subset: Subset) -> None:
     """Judge equal error rate, detection costs and the log likelihood cost of all trials of a corpus."""
-    cost = evaluation.cost.plain
+    cost = evaluation.cost
 
     def judge(test: str, measure: Callable[[Trials], Weighted]) -> None:
         evaluation.judge(subset, test, lambda own, p: measure(evaluation.trials(own, p.clean)))
@@ -79,7 +73,7 @@ def judge_errors(evaluation: Evaluation, subset: Subset) -> None:
         return actual_dcf(trials, threshold, **cost, normalised=True)
 
     def normalised(trials: Trials, name: str) -> Weighted:
-        found = min_dcf(trials, **evaluation.costs[name].plain, normalised=True)
+        found = min_dcf(trials, **evaluation.costs[name], normalised=True)
         return relabel(found, lambda _: name)
 
     judge("Equal Error Rate", equal_error_rate)
@@ -90,13 +84,16 @@ def judge_errors(evaluation: Evaluation, subset: Subset) -> None:
     judge("Log Likelihood Cost", cllr)
 
 
-def judge_changed_trials(evaluation: Evaluation) -> list[Subset]:
+def judge_changed_trials(evaluation: Evaluation, subsets: Sequence[Subset]) -> list[Subset]:
     """Judge the equal error rate of changed minus that of clean recordings, over the same trials."""
+    for subset in subsets:
+        for name in evaluation.family.changes:
+            evaluation.skip(subset, evaluation.why_unscored(name), f"Change Eer {name}")
 
     def change(subset: Subset, predictions: Predictions) -> Weighted:
-        scored = evaluation.scored_twice(predictions)
-        sides = (evaluation.trials(subset, scores) for scores in (scored.changed, scored.clean))
-        return weighted_difference(*map(equal_error_rate, sides))
+        both = np.isfinite(predictions.clean) & np.isfinite(predictions.changed)
+        scores = (np.where(both, side, np.nan) for side in (predictions.changed, predictions.clean))
+        return weighted_difference(*(equal_error_rate(evaluation.trials(subset, own)) for own in scores))
 
     found = [subset for name in evaluation.family.changes for subset in evaluation.subsets(name)]
     for subset in found:
@@ -113,12 +110,12 @@ def overview(evaluation: Evaluation, subset: Subset) -> list[Estimate]:
         found["" if mask.all() else kind] = {"equal_error_rate": equal_error_rate(trials.only(mask))}
     for name, cost in {"": evaluation.cost, **evaluation.costs}.items():
         of = f" (cost {name})" if name else ""
-        found[""][f"min_dcf{of}"] = min_dcf(trials, **cost.plain)
-        found[""][f"min_dcf_normalised{of}"] = min_dcf(trials, **cost.plain, normalised=True)
+        found[""][f"min_dcf{of}"] = min_dcf(trials, **cost)
+        found[""][f"min_dcf_normalised{of}"] = min_dcf(trials, **cost, normalised=True)
     found[""] |= {
         "false_acceptance_rate": false_acceptance_rate(trials, threshold),
         "false_rejection_rate": false_rejection_rate(trials, threshold),
-        "actual_dcf (not normalised)": actual_dcf(trials, threshold, **evaluation.cost.plain),
+        "actual_dcf (not normalised)": actual_dcf(trials, threshold, **evaluation.cost),
         "cllr": cllr(trials),
         "min_cllr": min_cllr(trials),
     }
@@ -146,7 +143,7 @@ def det_curves(
         if np.isnan(equal):
             continue
         thresholds, far, frr = det_curve(trials)
-        best = min_dcf_threshold(trials, **evaluation.cost.plain)
+        best = min_dcf_threshold(trials, **evaluation.cost)
         place = max(0, int(np.searchsorted(thresholds, best, side="right")) - 1)
         curves[name] = {"far": far, "frr": frr, "equal": float(equal), "minimum": (far[place], frr[place])}
         if bands:
@@ -157,8 +154,8 @@ def det_curves(
 def curves_of_kinds(evaluation: Evaluation, subset: Subset) -> dict[str, dict[str, object]]:
     """Compute curves of all trials, and of those with each kind of non-targets."""
     trials = evaluation.trials(subset, subset.predictions.clean)
-    kinds = {name: trials.only(mask) for name, mask in evaluation.kinds(subset).items()}
-    return det_curves(evaluation, kinds)
+    kinds = evaluation.kinds(subset).items()
+    return det_curves(evaluation, {name: trials.only(mask) for name, mask in kinds})
 
 
 def curves_of_changes(
@@ -185,26 +182,16 @@ def _band(evaluation: Evaluation, trials: Trials) -> dict[str, object]:
 
 def thresholds_of(evaluation: Evaluation, subset: Subset) -> dict[str, float]:
     """Give the thresholds that a page marks: of equal errors, of the lowest cost, and the one in use."""
-    trials = evaluation.trials(subset, subset.predictions.clean)
-    found = {
-        "equal error rate": equal_error_threshold(trials),
-        "lowest cost": min_dcf_threshold(trials, **evaluation.cost.plain),
-    }
+    found = _best_thresholds(evaluation, evaluation.trials(subset, subset.predictions.clean))
     used = evaluation.threshold(subset, subset.predictions.clean)
     if used not in found.values():
         found["in use"] = used
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
 
-def judge_trial_groups(
-    evaluation: Evaluation,
-    subset: Subset,
-    column: str,
-    groups: Sequence[str],
-    tests: Mapping[str, Rate] = GROUP_RATES,
-) -> None:
-    """Judge error rates at the threshold in use for each group of a column."""
-    judge_within_groups(evaluation, subset, column, groups, rates_in_use(evaluation, tests))
+def _best_thresholds(evaluation: Evaluation, trials: Trials) -> dict[str, float]:
+    lowest = min_dcf_threshold(trials, **evaluation.cost)
+    return {"equal error rate": equal_error_threshold(trials), "lowest cost": lowest}
 
 
 def rates_in_use(evaluation: Evaluation, tests: Mapping[str, Rate]) -> dict[str, WithinMeasure]:
@@ -215,46 +202,6 @@ def rates_in_use(evaluation: Evaluation, tests: Mapping[str, Rate]) -> dict[str,
         return rate(trials, evaluation.threshold(subset, predictions.clean))
 
     return {test: functools.partial(measure, rate=rate) for test, rate in tests.items()}
-
-
-def judge_within_groups(
-    evaluation: Evaluation,
-    subset: Subset,
-    column: str,
-    groups: Sequence[str],
-    tests: Mapping[str, WithinMeasure],
-) -> None:
-    """Judge measures of the trials within each group of a column.
-
-    A value is that of the trials within the group minus that of the trials within any group, itself included;
-    the gap is taken against the trials within the other groups; all on the same replicates.
-    """
-    within = subset.segments[column].isin(groups).to_numpy(dtype=bool)
-    masks = {group: subset.mask(column, group) for group in groups}
-    evaluation.estimate_groups(subset, tests, {f"{column}: {group}": mask for group, mask in masks.items()})
-
-    def against_all(subset: Subset, predictions: Predictions) -> Weighted:
-        return weighted_difference(*(measure(subset, predictions, mask) for mask in (inside, within)))
-
-    for group, inside in masks.items():
-        reference = evaluation.reference(subset, column, masks, group)
-        for test, measure in tests.items():
-            gap = GroupGap(measure, inside, *reference)
-            evaluation.judge(subset, test, against_all, f"{column}: {group}", gap=gap)
-
-
-def judge_changes_of_groups(
-    evaluation: Evaluation, subset: Subset, sweep: TrialSweep
-) -> dict[str, list[str]]:
-    """Judge by how much the rate of each group rises more; gives the groups that are compared."""
-    test, compared = "Equal Error Rate Change Difference", {}
-    for column in evaluation.family.options["groups"]:
-        if groups := evaluation.groups(subset, column):
-            judge_within_groups(evaluation, subset, column, groups, {test: sweep.mean_change})
-            compared[column] = groups
-        else:
-            evaluation.skip(subset, evaluation.too_small(column), test, column)
-    return compared
 
 
 HALF = "half of the speakers"
@@ -329,39 +276,37 @@ def carry_over(evaluation: Evaluation, split: Split, predictions: Predictions) -
     """Fit thresholds and calibration on one side of a split, and apply them to the other."""
     source = split.fitting.reference if predictions.random else split.fitting.predictions
     fitting, tested = own_trials(split.fitting, source.clean), own_trials(split.tested, predictions.clean)
-    thresholds = {
-        "equal error rate": equal_error_threshold(fitting),
-        "lowest cost": min_dcf_threshold(fitting, **evaluation.cost.plain),
-    }
     calibration = fit_calibration(fitting.scores, fitting.target)
     calibrated = dataclasses.replace(tested, scores=calibration.apply(tested.scores))
-    return CarriedOver(tested, calibrated, thresholds, calibration)
+    return CarriedOver(tested, calibrated, _best_thresholds(evaluation, fitting), calibration)
 
 
 def judge_carried_over(evaluation: Evaluation, split: Split) -> None:
     """Judge what decisions with carried-over thresholds cost, and what calibrated scores are worth."""
-    cost = evaluation.cost.plain
+    cost = evaluation.cost
 
     def decided(carried: CarriedOver) -> Weighted:
         return actual_dcf(carried.calibrated, bayes_threshold(**cost), **cost, normalised=True)
 
-    def lost(carried: CarriedOver) -> Weighted:
-        return weighted_difference(decided(carried), min_dcf(carried.trials, **cost, normalised=True))
-
-    def judge(test: str, measure: Callable[[CarriedOver], Weighted]) -> None:
+    tests: dict[str, Callable[[CarriedOver], Weighted]] = {
+        "Carried Detection Cost": decided,
+        "Cost Of Carrying Over": lambda carried: weighted_difference(
+            decided(carried), min_dcf(carried.trials, **cost, normalised=True)
+        ),
+        "Calibrated Log Likelihood Cost": lambda carried: cllr(carried.calibrated),
+    }
+    for test, measure in tests.items():
         if split.reason:
             evaluation.skip(split.tested, split.reason, test)
-        elif test in evaluation.family.tests:  # files of thresholds may be older
-            evaluation.judge(split.tested, test, lambda _, p: measure(carry_over(evaluation, split, p)))
-
-    judge("Carried Detection Cost", decided)
-    judge("Cost Of Carrying Over", lost)
-    judge("Calibrated Log Likelihood Cost", lambda carried: cllr(carried.calibrated))
+        else:
+            evaluation.judge(
+                split.tested, test, lambda _, p, measure=measure: measure(carry_over(evaluation, split, p))
+            )
 
 
 def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -> list[Estimate]:
     """Estimate acceptances, rejections and costs of the tested trials, by the condition that decides."""
-    cost, trials = evaluation.cost.plain, carried.trials
+    cost, trials = evaluation.cost, carried.trials
     used = {f"threshold of the {name}": (trials, at) for name, at in carried.thresholds.items()}
     used["threshold of the cost, calibrated scores"] = carried.calibrated, bayes_threshold(**cost)
     found = {
@@ -389,7 +334,7 @@ def errors_of(
     evaluation: Evaluation, subset: Subset, ways: Mapping[object, Trials], what: str
 ) -> list[Estimate]:
     """Estimate equal error rate and lowest normalised cost under several conditions: ``scores: s-norm``."""
-    cost = evaluation.cost.plain
+    cost = evaluation.cost
     found = {
         f"{what}: {way}": {
             "equal_error_rate": equal_error_rate(trials),
@@ -419,22 +364,20 @@ def judge_gains(evaluation: Evaluation, cohort: Split) -> None:
     """Judge by how much scores that are normalised against a cohort make fewer errors."""
     gains = {
         "Eer Gain By Cohort": equal_error_rate,
-        "Cost Gain By Cohort": lambda trials: min_dcf(trials, **evaluation.cost.plain, normalised=True),
+        "Cost Gain By Cohort": lambda trials: min_dcf(trials, **evaluation.cost, normalised=True),
     }
     obstacle = cohort_obstacle(evaluation, cohort)
     ways = once(lambda predictions: normalised_trials(evaluation, cohort, predictions))
 
-    def gain(
-        _: Subset, predictions: Predictions, measure: Callable[[Trials], Weighted], norm: str
-    ) -> Weighted:
-        before, after = (measure(ways(predictions)[name]) for name in (AS_THEY_ARE, norm))
-        return relabel(weighted_difference(before, after), lambda _: norm)
-
-    for test in [test for test in gains if test in evaluation.family.tests]:  # files may be older
+    for test, measure in gains.items():
         evaluation.skip(cohort.tested, obstacle, test)
         for norm in () if obstacle else NORMS:
-            own = functools.partial(gain, measure=gains[test], norm=norm)
-            evaluation.judge(cohort.tested, test, own)
+
+            def gain(_: Subset, predictions: Predictions, measure=measure, norm=norm) -> Weighted:
+                before, after = (measure(ways(predictions)[name]) for name in (AS_THEY_ARE, norm))
+                return relabel(weighted_difference(before, after), lambda _: norm)
+
+            evaluation.judge(cohort.tested, test, gain)
 
 
 def normalised_with(evaluation: Evaluation, cohort: Split) -> tuple[dict[str, Trials], str]:
@@ -463,7 +406,7 @@ def normalised_trials(evaluation: Evaluation, split: Split, predictions: Predict
 
 
 def _top(evaluation: Evaluation) -> int:
-    return max(2, int(evaluation.family.options.get("cohort_top", 2)))
+    return evaluation.family.options.get("cohort_top", 2)
 
 
 def _cosines(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:

@@ -13,8 +13,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -38,8 +37,7 @@ from soundcheck.metrics.made_up import (
 from soundcheck.metrics.word_errors import word_errors
 from soundcheck.sounds.sound import SoundSet
 from soundcheck.suite.entries import SPEECH_KINDS
-
-Answered = Callable[[Predictions], Statistic]  # a measure of the answers to a kind of sound
+from soundcheck.suite.families import Perturbation
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -94,21 +92,24 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
     """Give the answers to each kind of sound for each corpus; missing ones are noted."""
     found = []
     for change in evaluation.family.changes.values():
-        speech = [
-            evaluation.sounds.sets.get(kind) for kind in set(kind_of_sounds(change)) & set(SPEECH_KINDS)
-        ]
-        why = unjudged(evaluation, speech[0]) if speech and speech[0] else ""
-        if why:
+        spoken = set(kind_of_sounds(change)) & set(SPEECH_KINDS)
+        sounds = next(filter(None, map(evaluation.sounds.sets.get, spoken)), None)
+        if sounds and (why := unjudged(evaluation, sounds)):
             evaluation.note(f"{change.name} is not judged: {why}")
             continue
         for subset in evaluation.subsets(change.name, unchanged=True):
+            columns = subset.segments["audio"], subset.segments["duration"].astype(float)
             lengths = [
-                seconds_heard(change.transform, _options(evaluation, subset, n), float(seconds))
-                for n, seconds in enumerate(subset.segments["duration"])
+                seconds_heard(change.transform, _drawn(evaluation, change, content), seconds)
+                for content, seconds in zip(*columns, strict=True)
             ]
             heard, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
             found.append(Kind(subset, heard, unspoken, change.transform == "cut_and_looped"))
-            _note_silent(evaluation, subset)
+            given = [text for text in subset.predictions.clean if text is not None]
+            nothing = sum(not text.split() for text in given)
+            if given and nothing > len(given) / 2:  # then empty answers are no merit
+                told = f"nothing is written for {nothing} of {len(given)} segments of speech either"
+                evaluation.note(f"{subset.corpus}: {told}, so empty answers tell little")
     for subset in evaluation.subsets():
         if foreign := of_corpus(evaluation, subset):
             seconds = foreign.segments["duration"].to_numpy(dtype=np.float64)
@@ -121,18 +122,8 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
     return found
 
 
-def _note_silent(evaluation: Evaluation, subset: Subset) -> None:
-    """Tell of a recogniser that writes nothing into most of the speech either: that is no merit."""
-    given = [text for text in subset.predictions.clean if text is not None]
-    nothing = sum(not text.split() for text in given)
-    if given and nothing > len(given) / 2:
-        told = f"{subset.corpus}: nothing is written for {nothing} of {len(given)} segments of speech either"
-        evaluation.note(f"{told}, so empty answers tell little")
-
-
-def _options(evaluation: Evaluation, subset: Subset, row: int) -> dict[str, object]:
-    content = subset.segments["audio"].iloc[row]
-    return drawn_options(evaluation.change(subset.change), seed=evaluation.seed, content=content)[0]
+def _drawn(evaluation: Evaluation, change: Perturbation, content: str) -> dict[str, object]:
+    return drawn_options(change, seed=evaluation.seed, content=content)[0]
 
 
 def empty(predictions: Predictions) -> Statistic:
@@ -143,29 +134,30 @@ def empty(predictions: Predictions) -> Statistic:
 
 def judge_kinds(evaluation: Evaluation, kinds: Sequence[Kind]) -> None:
     """Judge the answers to each kind of sound, which is named in the row."""
-    every = [(kind, *one) for kind in kinds for one in _measures(kind, evaluation.family.options["repeats"])]
-    every += [(kind, "Inserted Words Per Minute", _inserted(kind)) for kind in kinds if kind.followed]
+    repeats = evaluation.family.options["repeats"]
+    every = [(kind, *one) for kind in kinds for one in _measures(kind, repeats).items()]
+    every += [(kind, "Inserted Words Per Minute", _inserted) for kind in kinds if kind.followed]
     for kind, test, measure in every:
-        labelled = functools.partial(_labelled, kind.name, measure)
-        evaluation.judge(kind.subset, test, labelled)
+        evaluation.judge(
+            kind.subset, test, lambda _, p, kind=kind, measure=measure: stack({kind.name: measure(kind, p)})
+        )
 
 
-def _labelled(name: str, measure: Answered, _: Subset, predictions: Predictions) -> Statistic:
-    return stack({name: measure(predictions)})
-
-
-def _measures(kind: Kind, repeats: Mapping[str, int]) -> Iterator[tuple[str, Answered]]:
-    yield "Characters Per Minute", lambda p: per_minute(character_counts(p.changed), kind.heard)
+def _measures(kind: Kind, repeats: Mapping[str, int]) -> dict[str, Callable[[Kind, Predictions], Statistic]]:
+    found = {"Characters Per Minute": lambda k, p: per_minute(character_counts(p.changed), k.heard)}
     if kind.silent:
-        yield "Share Of Empty Answers", empty
-        yield "Words Per Minute", lambda p: per_minute(word_counts(p.changed), kind.heard)
+        found["Share Of Empty Answers"] = lambda _, p: empty(p)
+        found["Words Per Minute"] = lambda k, p: per_minute(word_counts(p.changed), k.heard)
     if not kind.looped:
-        yield "Repeated Words", lambda p: repeating_answers(p.changed, repeats["words"], repeats["times"])
+        limits = repeats["words"], repeats["times"]
+        found["Repeated Words"] = lambda _, p: repeating_answers(p.changed, *limits)
+    return found
 
 
-def _inserted(kind: Kind) -> Answered:
+def _inserted(kind: Kind, predictions: Predictions) -> Statistic:
     """Measure what the answer has more than that to the speech alone, for each minute that nobody speaks."""
-    return lambda p: per_minute(word_errors(p.clean, p.changed).insertions, kind.unspoken)
+    insertions = word_errors(predictions.clean, predictions.changed).insertions
+    return per_minute(insertions, kind.unspoken)
 
 
 IN_CORPUS = "Other Language Of The Corpus"

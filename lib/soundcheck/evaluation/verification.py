@@ -14,7 +14,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -34,6 +33,7 @@ from soundcheck.suite.families import Family, Perturbation
 NO_CHANGES = "scores and embeddings of a table cannot answer for changed signals"
 EQUAL_ERROR_RATE = "equal error rate"
 MINIMUM_COST = "minimum cost"
+EQUAL_COSTS = {"c_miss": 1.0, "c_false_alarm": 1.0}  # of a rejected target, and of an accepted non-target
 SIDES = ["enrol_speaker", "test_speaker"]
 NO_BLOCKS = np.zeros(0, dtype=np.intp)  # trials bring their own
 # The last if sexes are not known.
@@ -46,29 +46,15 @@ TRIAL_COLUMNS = frozenset(
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class Cost:
-    """What errors cost."""
-
-    p_target: float  # probability that a trial is a target, in use
-    c_miss: float = 1.0  # cost of a rejected target and of an accepted non-target
-    c_false_alarm: float = 1.0
-
-    @property
-    def plain(self) -> dict[str, float]:
-        """The numbers as arguments of detection costs."""
-        return dataclasses.asdict(self)
-
-
 def threshold_in_use(family: Family, model: str, scores: np.ndarray, target: np.ndarray) -> float:
-    """Give the threshold in use, above which a trial is accepted."""
+    """Give the threshold above which a trial is accepted: a number, or chosen on the trials themselves."""
     wanted = family.option("threshold", model)
     nobody = np.zeros(len(scores), dtype=np.intp)  # who speaks makes no difference
     trials = Trials(scores, target, nobody, nobody, 1)
     if wanted == EQUAL_ERROR_RATE:
         return equal_error_threshold(trials)
     if wanted == MINIMUM_COST:
-        return min_dcf_threshold(trials, **Cost(**family.options["cost"]).plain)
+        return min_dcf_threshold(trials, **family.options["cost"])
     return float(wanted)
 
 
@@ -82,18 +68,14 @@ class TrialTasks(Judging):
     """What an evaluation knows of trials: their scores, thresholds and groups."""
 
     @property
-    def cost(self) -> Cost:
-        """The cost that the main tests use."""
-        return Cost(**self.family.options["cost"])
+    def cost(self) -> dict[str, float]:
+        """Share of targets in use and costs of both errors, by which the main tests weigh errors."""
+        return EQUAL_COSTS | self.family.options["cost"]
 
     @property
-    def costs(self) -> dict[str, Cost]:
+    def costs(self) -> dict[str, dict[str, float]]:
         """Further settings of the cost by name."""
-        return {name: Cost(**numbers) for name, numbers in self.family.options["costs"].items()}
-
-    def trial_table(self, subset: Subset) -> TrialTable:
-        """Give the trials of a subset's corpus, all of them."""
-        return self.view(subset).trials
+        return {name: EQUAL_COSTS | cost for name, cost in self.family.options["costs"].items()}
 
     def _transformed_trials(self, corpus: CorpusView, task: Task, rows: np.ndarray) -> Subset:
         """Give the trials whose tested side was transformed."""
@@ -102,8 +84,8 @@ class TrialTasks(Judging):
             told = f"{corpus.name}: {int(rows.sum())} tested recordings were changed"
             self.note(f"{told}; {int(tested.sum())} of {len(tested)} trials test one of them")
         subset, place = self._subset(corpus, task, rows=tested), np.flatnonzero(tested)
-        settings, guesses = {CLEAN: subset.predictions.clean}, {CLEAN: subset.reference.clean}
         keys = [f"{corpus.name}|trial {key}" for key in subset.segments["key"]]
+        settings, guesses = {CLEAN: subset.predictions.clean}, {CLEAN: subset.reference.clean}
         for setting, change in self.settings.items():
             if change is not None:
                 settings[setting] = corpus.scores(change.identity, place)
@@ -135,16 +117,10 @@ class TrialTasks(Judging):
         *,
         unchanged: bool,
     ) -> Subset:
-        """Give the trials of a corpus with their scores.
-
-        Under a change those trials remain whose tested side was changed.
-        """
-        table = corpus.trials
-        frame = _with_groups(table, corpus.segments, self.family.options.get("groups", ()))
+        """Give trials with their scores; under a change those remain whose tested side was changed."""
+        frame = _with_groups(corpus.trials, corpus.segments, self.family.options.get("groups", ()))
         keys = [f"{corpus.name}|trial {key}" for key in frame["key"]]
-        predictions = Predictions(corpus.scores())
-        random = Predictions(reference_scores(self.seed, keys), random=True)
-        chosen = np.ones(len(frame), dtype=bool)
+        chosen, sides = np.ones(len(frame), dtype=bool), [""]
         if change is not None:
             changed = changed_segments.changed_rows(self.family, self.tasks, corpus.segments, self.seed)
             if not unchanged:
@@ -152,15 +128,14 @@ class TrialTasks(Judging):
             chosen = changed[frame["segment"].to_numpy()]
             if not chosen.all():
                 self.note(f"{corpus.name}: of {len(chosen)} trials {int(chosen.sum())} were changed")
-            predictions = dataclasses.replace(predictions, changed=corpus.scores(change.identity))
-            random = dataclasses.replace(random, changed=reference_scores(self.seed, keys, change.identity))
+            sides.append(change.identity)
         everything = Subset(
             corpus.name,
             task,
             frame,
             frame["target"].to_numpy(dtype=bool),
-            predictions,
-            random,
+            Predictions(*map(corpus.scores, sides)),
+            Predictions(*(reference_scores(self.seed, keys, side) for side in sides), random=True),
             np.zeros(len(frame), dtype=np.intp),  # trials bring their own blocks
             change.name if change else "",
             corpus.root,
@@ -175,31 +150,9 @@ class TrialTasks(Judging):
         return found.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
 
     def threshold(self, subset: Subset, scores: np.ndarray) -> float:
-        """Give the threshold in use, above which a trial is accepted.
-
-        The family's option ``threshold`` is a number, or says which threshold is taken from the trials
-        themselves: that of the equal error rate, or that of the lowest cost. With trials of one kind only,
-        for which all rates are undefined, it is minus infinity.
-        """
+        """Give the threshold in use; minus infinity with trials of one kind only, which have no rates."""
         found = threshold_in_use(self.family, self.model, scores, subset.truth)
         return -np.inf if np.isnan(found) else found
-
-    def scored_twice(self, predictions: Predictions) -> Predictions:
-        """Keep the scores of trials that are scored before and after a change, and no others."""
-        both = np.isfinite(predictions.clean) & np.isfinite(predictions.changed)
-        return Predictions(
-            np.where(both, predictions.clean, np.nan), np.where(both, predictions.changed, np.nan)
-        )
-
-    def give_reasons(self, subsets: Iterable[Subset]) -> None:
-        """Say why tests of groups and of changes are skipped where they are not judged."""
-        for subset in subsets:
-            for column in self.family.options["groups"]:
-                if not self.groups(subset, column):
-                    for rate in ("Acceptance", "Rejection"):
-                        self.skip(subset, self.too_small(column), f"False {rate} Rate Difference", column)
-            for change in self.family.changes:
-                self.skip(subset, self.why_unscored(change), f"Change Eer {change}")
 
     def too_small(self, column: str) -> str:
         """Say why the groups of a column are not compared."""
@@ -208,10 +161,7 @@ class TrialTasks(Judging):
         return f"fewer than 2 groups of {column} with {needed}"
 
     def kinds(self, subset: Subset) -> dict[str, np.ndarray]:
-        """Say which trials belong to a kind of non-target, bool ``(trials,)``; all trials first.
-
-        Every kind has all targets. There are none if one has too few non-targets.
-        """
+        """Mask all trials, then targets with each kind of non-target, unless one has too few of these."""
         target = subset.truth
         found = {"all trials": np.ones(len(target), dtype=bool)}
         for kind in KINDS[1:3]:
@@ -230,30 +180,19 @@ def enrolled_recordings(table: TrialTable) -> np.ndarray:
 
 
 def _with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Add numbers of the speakers, the groups of both sides and the kind of each trial.
-
-    A column that is called like one of the trials themselves is passed over.
-    """
+    """Add numbers of the speakers, the groups that both sides belong to, and the kind of each trial."""
     first, second = enrolled_recordings(table), table.frame["segment"].to_numpy()
-    both = pd.concat([table.frame["enrol_speaker"], table.frame["test_speaker"]])
-    codes = pd.factorize(both, sort=True)[0]
-    added: dict[str, object] = {
-        "first": codes[: len(first)],
-        "second": codes[len(first) :],
-        "enrolled": first,
-    }
-    sides = {}
+    codes, _ = pd.factorize(pd.concat([table.frame[side] for side in SIDES]), sort=True)
+    added = {"first": codes[: len(first)], "second": codes[len(first) :], "enrolled": first}
+    target = table.frame["target"].to_numpy(dtype=bool)
+    added["kind"] = np.where(target, KINDS[0], KINDS[3]).astype(object)
     for column in {*columns, "sex"} - TRIAL_COLUMNS:
-        if column in segments.columns:
-            values = segments[column].to_numpy(dtype=object)
-            sides[column] = values[first], values[second]
-            one, other = sides[column]
-            added[column] = np.where(pd.notna(one) & (one == other), one, None)
-        else:
-            added[column] = np.full(len(first), None, dtype=object)
-    kind = np.where(table.frame["target"], KINDS[0], KINDS[3]).astype(object)
-    if "sex" in sides:
-        one, other = sides["sex"]
-        others = pd.notna(one) & pd.notna(other) & ~table.frame["target"].to_numpy(dtype=bool)
-        kind[others] = np.where((one == other)[others], KINDS[1], KINDS[2])
-    return table.frame.assign(**added, kind=kind)
+        unknown = pd.Series(None, index=segments.index, dtype=object)
+        values = segments.get(column, unknown).to_numpy(dtype=object)
+        one, other = values[first], values[second]
+        same = one == other
+        added[column] = np.where(pd.notna(one) & same, one, None)
+        if column == "sex":
+            others = pd.notna(one) & pd.notna(other) & ~target
+            added["kind"][others] = np.where(same[others], KINDS[1], KINDS[2])
+    return table.frame.assign(**added)

@@ -25,7 +25,7 @@ from soundcheck.metrics import writing
 from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.combinators import paired, paired_difference, relative_difference, stack
 from soundcheck.metrics.made_up import empty_answers
-from soundcheck.metrics.word_errors import error_rates, word_error_rate, word_errors
+from soundcheck.metrics.word_errors import Counts, error_rates, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import (
     cer,
     characters_of,
@@ -55,17 +55,13 @@ class Compared:
     ordinary: Resampled
 
 
-def _absolute(said: Sequence, ours: Sequence, theirs: Sequence, other: str) -> Statistic:
-    return stack({other: paired_difference(wer(said, ours), wer(said, theirs))})
-
-
-def _relative(said: Sequence, ours: Sequence, theirs: Sequence, other: str) -> Statistic:
-    return stack({other: relative_difference(*paired(wer(said, ours), wer(said, theirs)))})
-
-
-COMPARISONS = {  # test -> this recogniser's rate minus that of another one, or the same by the other's
-    "Word Error Rate Difference": _absolute,
-    "Relative Word Error Rate Difference": _relative,
+COMPARISONS: dict[str, Callable[..., Statistic]] = {  # this recogniser's rate beside that of another one
+    "Word Error Rate Difference": lambda said, ours, theirs, other: stack(
+        {other: paired_difference(wer(said, ours), wer(said, theirs))}
+    ),
+    "Relative Word Error Rate Difference": lambda said, ours, theirs, other: stack(
+        {other: relative_difference(*paired(wer(said, ours), wer(said, theirs)))}
+    ),
 }
 
 
@@ -114,14 +110,12 @@ PROFILE = ("substitution_rate", "deletion_rate", "insertion_rate", "empty_answer
 def error_profile(
     evaluation: Evaluation, subset: Subset, columns: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """Estimate which errors everybody has and each group of some columns, for the tables of the run.
+    """Estimate which errors everybody has and each group of some columns.
 
-    Substitutions, deletions and insertions are shares of the words of the references, or of their characters
-    where words cannot be told apart; empty answers are shares of the segments in which something was said.
+    They are shares of the words (or characters) of references; empty answers of segments with speech.
     """
-    texts = subset.truth, subset.predictions.clean
-    counts = (characters_of if unit_of(subset.truth) == CHARACTER else word_errors)(*texts)
-    answers = np.array([None if not said else text for said, text in zip(*texts, strict=True)] + [None])[:-1]
+    texts, counts = zip(subset.truth, subset.predictions.clean, strict=True), _counts(subset)
+    answers = np.array([None if not said else text for said, text in texts] + [None])[:-1]
     kinds = (counts.substitutions, counts.deletions, counts.insertions)
     statistics = [*(word_error_rate(counts.words, errors) for errors in kinds), empty_answers(answers)]
     measures = {
@@ -132,6 +126,12 @@ def error_profile(
         f"{column}: {name}": subset.mask(column, name) for column, own in columns.items() for name in own
     }
     return evaluation.estimates(subset, measures, {ALL: None} | parts)
+
+
+def _counts(subset: Subset) -> Counts:
+    """Count errors of words, or of characters where words cannot be told apart."""
+    count = characters_of if unit_of(subset.truth) == CHARACTER else word_errors
+    return count(subset.truth, subset.predictions.clean)
 
 
 def _of_texts(rate: Callable[[Sequence, Sequence], Statistic]) -> Measure:
@@ -157,35 +157,33 @@ DIFFERENCES = {  # test of groups -> the measure that is compared
 }
 
 
-OF_WORDS = {  # test of words -> the one that takes its place where words cannot be told apart
-    "Word Error Rate": "Character Error Rate",
-    "Word Error Rate With Missing": "Character Error Rate With Missing",
-    "Word Error Rate Difference": "Character Error Rate Difference",
-    "Match Error Rate": "Character Error Rate",
-    "Word Information Lost": "Character Error Rate",
+INSTEAD = {  # unit of a corpus -> test that does not fit it -> the one that takes its place
+    WORD: {
+        "Character Error Rate With Missing": "Word Error Rate With Missing",
+        "Character Error Rate Difference": "Word Error Rate Difference",
+        "Mixed Error Rate": "Word Error Rate",
+        "Mixed Error Rate With Missing": "Word Error Rate With Missing",
+    },
+    CHARACTER: {
+        "Word Error Rate": "Character Error Rate",
+        "Word Error Rate With Missing": "Character Error Rate With Missing",
+        "Word Error Rate Difference": "Character Error Rate Difference",
+        "Match Error Rate": "Character Error Rate",
+        "Word Information Lost": "Character Error Rate",
+        "Mixed Error Rate": "Character Error Rate",
+        "Mixed Error Rate With Missing": "Character Error Rate With Missing",
+    },
+    MIXED: {
+        "Word Error Rate": "Mixed Error Rate",
+        "Word Error Rate With Missing": "Mixed Error Rate With Missing",
+        "Character Error Rate With Missing": "Mixed Error Rate With Missing",
+        "Word Error Rate Difference": "Character Error Rate Difference",  # what fits all groups
+    },
 }
-OF_CHARACTERS = {  # test that is needed there alone -> what stands for it elsewhere
-    "Character Error Rate With Missing": "Word Error Rate With Missing",
-    "Character Error Rate Difference": "Word Error Rate Difference",
-}
-OF_BOTH = {  # the same where only some references are without blanks
-    "Mixed Error Rate": "Word Error Rate",
-    "Mixed Error Rate With Missing": "Word Error Rate With Missing",
-}
-FITTING = {  # unit of a corpus -> why other tests do not fit, and which ones take their place
-    WORD: ("words are told apart by blanks: see {}", OF_CHARACTERS | OF_BOTH),
-    CHARACTER: (
-        "written without blanks, so words cannot be told apart: see {}",
-        OF_WORDS | {mixed: OF_WORDS[test] for mixed, test in OF_BOTH.items()},
-    ),
-    MIXED: (
-        "some references are written without blanks: see {}",
-        {test: mixed for mixed, test in OF_BOTH.items()}
-        | {
-            "Character Error Rate With Missing": "Mixed Error Rate With Missing",
-            "Word Error Rate Difference": "Character Error Rate Difference",  # what fits all groups
-        },
-    ),
+WHY = {
+    WORD: "words are told apart by blanks: see {}",
+    CHARACTER: "written without blanks, so words cannot be told apart: see {}",
+    MIXED: "some references are written without blanks: see {}",
 }
 
 # Ends of bins, the upper one included
@@ -198,34 +196,28 @@ def fitting_tests(
 ) -> Iterator[tuple[Subset, dict[str, Measure]]]:
     """Choose for each corpus the tests that mean something in its script."""
     units = [unit_of(subset.truth) for subset in subsets]
-    replaced = {unit: set(FITTING[unit][1]) for unit in units}
-    unneeded = set.intersection(*replaced.values()) & {*OF_CHARACTERS, *OF_BOTH} if replaced else set()
+    fit_nobody = set.intersection(*(set(INSTEAD[unit]) for unit in units)) if units else set()
+    unneeded = fit_nobody & set(INSTEAD[WORD])  # of tests of words a skipped row says what stands for them
     kept = {name: test for name, test in evaluation.family.tests.items() if name not in unneeded}
     evaluation.family = dataclasses.replace(evaluation.family, tests=kept)
     for subset, unit in zip(subsets, units, strict=True):
-        own = {}
-        reason, others = FITTING[unit]
         for test in filter(kept.__contains__, tests):
-            # A copy of the thresholds may be older than mixed rates
-            if test in others and (unit != MIXED or others[test] in kept):
-                evaluation.skip(subset, reason.format(others[test]), test)
-            else:
-                own[test] = tests[test]
-        yield subset, own
+            if other := INSTEAD[unit].get(test):
+                evaluation.skip(subset, WHY[unit].format(other), test)
+        yield subset, {test: tests[test] for test in tests if test in kept and test not in INSTEAD[unit]}
 
 
 def speech_rates(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
     """Compute the error rate by length of the reference and by speaking rate."""
     unit, options = unit_of(subset.truth), evaluation.family.options
-    count = characters_of if unit == CHARACTER else word_errors
-    counts = count(subset.truth, subset.predictions.clean)
-    bins_of = CHARACTER if unit == CHARACTER else WORD
+    kind = CHARACTER if unit == CHARACTER else WORD
+    counts = _counts(subset)
     measure = f"{unit}_error_rate"
-    places = {"length": (counts.words, options.get("lengths", LENGTHS)[bins_of])}
+    places = {"length": (counts.words, options.get("lengths", LENGTHS)[kind])}
     if "duration" in subset.segments:
         seconds = subset.segments["duration"].to_numpy(dtype=np.float64)
         rate = np.divide(counts.words, seconds, out=np.full(len(subset), np.nan), where=seconds > 0)
-        places["speaking rate"] = (rate, options.get("speaking_rates", SPEAKING_RATES)[bins_of])
+        places["speaking rate"] = (rate, options.get("speaking_rates", SPEAKING_RATES)[kind])
     rows = []
     for column, (numbers, ends) in places.items():
         bins = np.digitize(numbers, ends, right=True)
@@ -248,8 +240,6 @@ def speech_rates(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
 def _names(ends: Sequence[float], *, whole: bool) -> list[str]:
     """Name the bins between some ends.
 
-    Examples
-    --------
     >>> _names((1, 2, 5), whole=True)
     ['1', '2', '3 to 5', 'more than 5']
     >>> _names((1, 2.5), whole=False)

@@ -138,13 +138,19 @@ def search_groups(
 
     The measure is an additive statistic with one value, the higher the worse.
     """
-    whole = measure(subset, subset.predictions).point()
+    worse = measure(subset, subset.predictions)
+    whole = worse.point()
     if whole.reasons[0]:
         evaluation.skip(subset, whole.reasons[0])
         return None
-    columns, passed_over = _columns_of(evaluation, subset)
-    found = _search(evaluation, columns, subset, measure(subset, subset.predictions), matters)
-    place = f"{subset.corpus}, {subset.task.name}"
+    view, task, family = evaluation.view(subset), subset.task, evaluation.family
+    hidden = {*_NOT_GROUPS, *view.blocks, task.name}
+    if task.name == "emotion":
+        hidden.add("category")  # the label with all its names
+    measured = [*family.measured, *family.options["columns"]]
+    columns, passed_over = columns_of(subset.segments, view.groups, measured, hidden - set(view.groups))
+    found = _search(evaluation, columns, subset, worse, matters)
+    place = f"{subset.corpus}, {task.name}"
     if whole.notes[0]:
         evaluation.note(f"{place}: {whole.notes[0]}")
     if undefined := sum(np.isnan(one.gap) for one in found.candidates):
@@ -160,15 +166,6 @@ def _search(
     evaluation: Evaluation, columns: dict[str, np.ndarray], subset: Subset, worse: Statistic, matters: float
 ) -> Search:
     return search(columns, worse, subset.blocks, matters, evaluation.replicates, evaluation.seed)
-
-
-def _columns_of(evaluation: Evaluation, subset: Subset) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    view, task, family = evaluation.view(subset), subset.task, evaluation.family
-    hidden = {*_NOT_GROUPS, *view.blocks, task.name}
-    if task.name == "emotion":
-        hidden.add("category")  # the label with all its names
-    measured = [*family.measured, *family.options["columns"]]
-    return columns_of(subset.segments, view.groups, measured, hidden - set(view.groups))
 
 
 def judge_found(evaluation: Evaluation, found: Found, test: str) -> None:
@@ -192,10 +189,8 @@ def judge_found(evaluation: Evaluation, found: Found, test: str) -> None:
 def columns_of(
     segments: pd.DataFrame, groups: Sequence[str], measured: Iterable[str], hidden: Iterable[str] = ()
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Take the columns of a segment table whose values may be groups.
+    """Take the columns of a segment table whose values may be groups, and say why others are passed over.
 
-    Examples
-    --------
     >>> table = pd.DataFrame({"sex": ["f", "m", "f"], "room": ["a", "a", "a"], "speaker": ["x", "y", "z"]})
     >>> columns, passed_over = columns_of(table, [], [], {"speaker"})
     >>> columns["sex"].tolist(), passed_over
@@ -210,8 +205,12 @@ def columns_of(
         number = pd.api.types.is_numeric_dtype(values)
         if name in hidden or number and name not in numeric:
             continue
-        words = in_ranges(name, values.to_numpy(dtype=np.float64)) if number else _named(name, values)
-        count = len({word for word in words if word is not None})
+        if number:
+            words = in_ranges(name, values.to_numpy(dtype=np.float64))
+        else:
+            words = (f"{name}: " + values.astype(str)).to_numpy(dtype=object)
+            words[values.isna()] = None
+        count = len(set(words) - {None})
         same = said.setdefault(tuple(values.where(values.notna(), None)), name)
         if number and not count:
             passed_over[name] = "it could not be measured"
@@ -229,8 +228,6 @@ def columns_of(
 def in_ranges(name: str, numbers: np.ndarray) -> np.ndarray:
     """Give measured numbers the name of their range: the lowest quarter, the highest quarter, and between.
 
-    Examples
-    --------
     >>> in_ranges("duration", np.array([1.0, 2.0, 3.0, 4.0, np.nan])).tolist()[::2]
     ['duration below 1.75 s', 'duration of 1.75 to 3.25 s', None]
     """
@@ -248,9 +245,3 @@ def in_ranges(name: str, numbers: np.ndarray) -> np.ndarray:
     ranges = [f"{title} {words} {unit}".strip() for words in (f"below {first}", between, f"above {last}")]
     place = (numbers >= low).astype(int) + (numbers > high)
     return np.where(known, np.array(ranges, dtype=object)[place], None)
-
-
-def _named(name: str, values: pd.Series) -> np.ndarray:
-    """Name each value with its column; ``None`` where there is none."""
-    named = [f"{name}: {value}" for value in values]
-    return np.where(values.notna(), np.array(named, dtype=object), None)

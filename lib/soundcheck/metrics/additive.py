@@ -45,18 +45,10 @@ def _none(_: np.ndarray) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Contributions:
-    """Contributions of ``N`` segments to some of the sums.
+    """Contributions of ``N`` segments to some of the sums."""
 
-    Parameters
-    ----------
-    rows
-        bool ``(N,)``; which segments contribute.
-    missing_predictions
-        bool ``(N,)``; which would, had the model answered.
-    """
-
-    rows: np.ndarray
-    missing_predictions: np.ndarray
+    rows: np.ndarray  # bool ``(N,)``; which segments contribute
+    missing_predictions: np.ndarray  # bool ``(N,)``; which would, had the model answered
 
     @property
     def size(self) -> int:
@@ -66,18 +58,10 @@ class Contributions:
     def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
         """Sum the contributions of each block.
 
-        Parameters
-        ----------
-        blocks
-            Integer ``(N,)``; the block of each segment, from 0. Only the contributing ones are looked at.
-        n_blocks
-            Number of blocks.
-
-        Returns
-        -------
-        tuple of numpy.ndarray
-            High and low layer, float64 ``(n_blocks, size)``; both exact, also when ``n_blocks`` blocks are
-            drawn with replacement and summed. The sums are high plus low.
+        - ``blocks``: integer ``(N,)``; the block of each segment, from 0. Only the contributing ones are
+          looked at.
+        - Returns high and low layer, float64 ``(n_blocks, size)``; both exact, also when ``n_blocks`` blocks
+          are drawn with replacement and summed. The sums are high plus low.
         """
         raise NotImplementedError
 
@@ -108,14 +92,9 @@ class Contributions:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Columns(Contributions):
-    """Contributions as dense columns; the first sum is always the number of contributing segments.
+    """Contributions as dense columns; the first sum is always the number of contributing segments."""
 
-    Parameters
-    ----------
-    columns
-        float64 arrays ``(N,)``, finite where ``rows``; ``size`` is one more than their number.
-    """
-
+    # float64 arrays ``(N,)``, finite where ``rows``; ``size`` is one more than their number
     columns: tuple[np.ndarray, ...] = ()
 
     @property
@@ -158,16 +137,9 @@ class Columns(Contributions):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Cells(Contributions):
-    """Contributions as one of ``size`` cells a segment: confusion matrices, histograms, proportions.
+    """Contributions as one of ``size`` cells a segment: confusion matrices, histograms, proportions."""
 
-    Parameters
-    ----------
-    cells
-        Integer ``(N,)``, in ``[0, n_cells)`` where ``rows``; small integer types save memory.
-    n_cells
-        Number of cells.
-    """
-
+    # integer ``(N,)``, in ``[0, n_cells)`` where ``rows``; small integer types save memory
     cells: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.intp))
     n_cells: int = 0
 
@@ -196,14 +168,9 @@ class Cells(Contributions):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Tallies(Contributions):
-    """Contributions as many whole numbers a segment; the first sum is the number of contributing segments.
+    """Contributions as many whole numbers a segment; the first sum is the number of contributing segments."""
 
-    Parameters
-    ----------
-    tallies
-        Whole numbers as float64 ``(N, size - 1)``, small enough that no sum reaches 2**53.
-    """
-
+    # whole numbers as float64 ``(N, size - 1)``, small enough that no sum reaches 2**53
     tallies: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
@@ -234,31 +201,17 @@ class Tallies(Contributions):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Statistic:
-    """Additive contributions of ``N`` segments and the functions of their sums.
+    """Additive contributions of ``N`` segments and the functions of their sums."""
 
-    Parameters
-    ----------
-    parts
-        Contributions; their sums, one part after the other, are the ``k`` sums.
-    compute
-        Maps sums ``(..., k)`` to values ``(..., m)``; NaN where undefined.
-    count
-        Maps sums ``(..., k)`` to the number of segments ``(..., m)`` that each value rests on.
-    labels
-        Names of the ``m`` values.
-    reasons
-        Maps the sums of all segments ``(k,)`` to ``m`` texts: why a value is undefined or must not be
-        judged, ``""`` if it is fine. An empty tuple stands for ``m`` times ``""``.
-    notes
-        Likewise: what a reader of the value must know, although it is fine.
-    """
-
+    # contributions; their sums, one part after the other, are the ``k`` sums
     parts: tuple[Contributions, ...]
-    compute: Finish
-    count: Finish
-    labels: tuple[str, ...] = ("",)
+    compute: Finish  # maps sums ``(..., k)`` to values ``(..., m)``; NaN where undefined
+    count: Finish  # maps sums ``(..., k)`` to the number of segments ``(..., m)`` that each value rests on
+    labels: tuple[str, ...] = ("",)  # names of the ``m`` values
+    # maps the sums of all segments ``(k,)`` to ``m`` texts: why a value is undefined or must not be judged,
+    # ``""`` if it is fine. An empty tuple stands for ``m`` times ``""``.
     reasons: Reasons = _none
-    notes: Reasons = _none
+    notes: Reasons = _none  # likewise: what a reader of the value must know, although it is fine
 
     def __post_init__(self) -> None:
         if len({len(part.rows) for part in self.parts}) != 1:
@@ -296,10 +249,7 @@ class Statistic:
     def influence(self) -> np.ndarray:
         """Give the change of each value, linearised, when one more copy of a segment is added.
 
-        Returns
-        -------
-        numpy.ndarray
-            float64 ``(N, m)``; 0 for segments that do not contribute, NaN where a value is undefined.
+        Returns float64 ``(N, m)``; 0 for segments that do not contribute, NaN where a value is undefined.
         """
         ends = np.cumsum([part.size for part in self.parts])[:-1]
         slopes = np.split(self._gradient(), ends)
@@ -326,10 +276,7 @@ class Statistic:
     def point(self, sums: np.ndarray | None = None) -> Point:
         """Compute the values from the sums of all segments.
 
-        Parameters
-        ----------
-        sums
-            The sums ``(k,)``, if they are known already.
+        - ``sums``: the sums ``(k,)``, if they are known already.
         """
         if sums is None:
             sums = self.sums()
@@ -345,24 +292,12 @@ class Statistic:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Point:
-    """Values of a statistic without their intervals; all of length ``m``.
+    """Values of a statistic without their intervals; all of length ``m``."""
 
-    Parameters
-    ----------
-    value
-        float64, 12 significant digits; NaN exactly where there is a reason.
-    segments
-        int64; segments that each value rests on.
-    reasons
-        Why there is no value, else ``""``.
-    notes
-        What a reader of the value must know, else ``""``.
-    """
-
-    value: np.ndarray
-    segments: np.ndarray
-    reasons: tuple[str, ...]
-    notes: tuple[str, ...]
+    value: np.ndarray  # float64, 12 significant digits; NaN exactly where there is a reason
+    segments: np.ndarray  # int64; segments that each value rests on
+    reasons: tuple[str, ...]  # why there is no value, else ``""``
+    notes: tuple[str, ...]  # what a reader of the value must know, else ``""``
 
 
 def checked_point(
@@ -407,8 +342,6 @@ def values(statistic: HasPoint) -> np.ndarray:
 def value(statistic: HasPoint) -> float:
     """Compute the value of a statistic that has a single one; NaN if undefined.
 
-    Examples
-    --------
     >>> from soundcheck.metrics.regression import mean_absolute_error
     >>> value(mean_absolute_error([0.1, 0.5], [0.2, 0.7]))
     0.15
@@ -461,8 +394,6 @@ def round_significant(array: np.ndarray) -> np.ndarray:
 
     What is left of a difference of equal values is noise near 1e-16, not a number with 12 digits.
 
-    Examples
-    --------
     >>> round_significant(0.6 - 0.5).item()
     0.1
     """

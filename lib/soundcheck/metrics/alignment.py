@@ -28,38 +28,19 @@ COLUMNS = ("kind", "reference", "hypothesis", "count", "share")
 
 
 class AlignedWord(NamedTuple):
-    """One step of an alignment.
+    """One step of an alignment."""
 
-    Parameters
-    ----------
-    kind
-        What became of the word.
-    reference
-        Word of the reference; empty if inserted.
-    hypothesis
-        Word of the hypothesis; empty if deleted.
-    """
-
-    kind: Kind
-    reference: str
-    hypothesis: str
+    kind: Kind  # what became of the word
+    reference: str  # word of the reference; empty if inserted
+    hypothesis: str  # word of the hypothesis; empty if deleted
 
 
 def align(reference: str, hypothesis: str) -> list[AlignedWord]:
     """Align two transcripts with as few errors as possible.
 
-    Parameters
-    ----------
-    reference, hypothesis
-        What was said and what was recognised.
+    - ``reference, hypothesis``: what was said and what was recognised.
+    - Returns in the order of the transcripts; empty if both are.
 
-    Returns
-    -------
-    list of AlignedWord
-        In the order of the transcripts; empty if both are.
-
-    Examples
-    --------
     >>> for word in align("the cat sat", "a cat sat down"):
     ...     print(*word, sep="|")
     substitute|the|a
@@ -84,20 +65,10 @@ def align(reference: str, hypothesis: str) -> list[AlignedWord]:
 def missed_words(said: Sequence[str], heard: Sequence[str]) -> tuple[list[int], int]:
     """Find the words that a recogniser has not right: what :func:`align` tells, in a fraction of its time.
 
-    Parameters
-    ----------
-    said, heard
-        Words of the reference and of the hypothesis.
+    - ``said, heard``: words of the reference and of the hypothesis.
+    - Returns ``missed``: Places of words that are substituted or deleted, in their order.
+    - Returns ``inserted``: How many words are put in.
 
-    Returns
-    -------
-    missed
-        Places of words that are substituted or deleted, in their order.
-    inserted
-        How many words are put in.
-
-    Examples
-    --------
     >>> missed_words(["the", "cat", "sat"], ["a", "cat", "sat", "down"])
     ([0], 1)
     """
@@ -111,26 +82,14 @@ def missed_words(said: Sequence[str], heard: Sequence[str]) -> tuple[list[int], 
 def confusions(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> pd.DataFrame:
     """Count which words a recogniser confuses, leaves out and adds.
 
-    Parameters
-    ----------
-    references, hypotheses
-        Texts, ``(N,)``. Where one of the two is missing (``None`` or NaN), both are passed over.
+    - ``references, hypotheses``: texts, ``(N,)``. Where one of the two is missing (``None`` or NaN), both are
+      passed over.
+    - Returns one row a different error, columns :data:`COLUMNS`: ``kind`` is ``substitute``, ``delete`` or
+      ``insert``; ``reference`` and ``hypothesis`` are words, empty where there is none; ``count`` is how
+      often it occurs; ``share`` is that by all words of the references that were compared, NaN if they have
+      none. The most frequent come first, equally frequent ones alphabetically, column by column.
+    - Raises ValueError: if there are not as many references as hypotheses.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a different error, columns :data:`COLUMNS`: ``kind`` is ``substitute``, ``delete`` or
-        ``insert``; ``reference`` and ``hypothesis`` are words, empty where there is none; ``count`` is how
-        often it occurs; ``share`` is that by all words of the references that were compared, NaN if they have
-        none. The most frequent come first, equally frequent ones alphabetically, column by column.
-
-    Raises
-    ------
-    ValueError
-        If there are not as many references as hypotheses.
-
-    Examples
-    --------
     >>> confusions(["go on", "go"], ["no on", "no"])
              kind reference hypothesis  count     share
     0  substitute        go         no      2  0.666667

@@ -33,31 +33,19 @@ _DEEPEST = 20  # alternatives within alternatives
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """One of several wordings.
+    """One of several wordings."""
 
-    Parameters
-    ----------
-    options
-        At least two, in the order in which they are preferred.
-    """
-
-    options: tuple[Wording, ...]
+    options: tuple[Wording, ...]  # at least two, in the order in which they are preferred
 
 
 Wording = tuple["tuple[str, ...] | Choice", ...]
 
 
 class Reference(str):
-    """A reference that allows several wordings; as a text it is the first of them.
-
-    Parameters
-    ----------
-    wording
-        Words as they are compared, with at least one choice.
-    """
+    """A reference that allows several wordings; as a text it is the first of them."""
 
     __slots__ = ("wording",)
-    wording: Wording
+    wording: Wording  # words as they are compared, with at least one choice
 
     def __new__(cls, wording: Wording) -> Reference:
         """Make the text of the first wording."""
@@ -81,18 +69,9 @@ class Reference(str):
 def parse(text: str) -> Wording:
     """Read a reference with alternatives and words that may be missing.
 
-    Parameters
-    ----------
-    text
-        As written.
+    Raises ValueError: if braces do not match, an alternative is empty or alone, or they are nested too
+    deeply.
 
-    Raises
-    ------
-    ValueError
-        If braces do not match, an alternative is empty or alone, or they are nested too deeply.
-
-    Examples
-    --------
     >>> parse("go { left / right }")
     (('go',), Choice(options=((('left',),), (('right',),))))
     """
@@ -144,20 +123,9 @@ def _first(wording: Wording) -> Iterator[str]:
 def synonym_sets(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Put phrases that mean the same together.
 
-    Parameters
-    ----------
-    pairs
-        Two normalised phrases each; either may stand for the other, and for what that stands for.
-
-    Returns
-    -------
-    dict
-        Words of each phrase -> the words of all others that mean the same, in the order of the pairs.
-
-    Raises
-    ------
-    ValueError
-        If a pair says what others say already; its text is the number of the pair, from 0.
+    - ``pairs``: two normalised phrases each; either may stand for the other, and for what that stands for.
+    - Returns words of each phrase -> the words of all others that mean the same, in the order of the pairs.
+    - Raises ValueError: if a pair says what others say already; its text is the number of the pair, from 0.
     """
     sets: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for n, pair in enumerate(pairs):
@@ -173,16 +141,10 @@ def synonym_sets(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], tupl
 class WordingReader:
     """Normalises references with all their wordings; call it with a text.
 
-    Parameters
-    ----------
-    normalise
-        Makes words of a text, see :mod:`soundcheck.metrics.normalisation`.
-    alternatives
-        Whether braces and words in parentheses mean alternatives; else they are text.
-    synonyms
-        Pairs of phrases that mean the same.
-    prepare
-        What is done to a text before alternatives are read.
+    - ``normalise``: makes words of a text, see :mod:`soundcheck.metrics.normalisation`.
+    - ``alternatives``: whether braces and words in parentheses mean alternatives; else they are text.
+    - ``synonyms``: pairs of phrases that mean the same.
+    - ``prepare``: what is done to a text before alternatives are read.
     """
 
     def __init__(
@@ -244,15 +206,8 @@ class WordingReader:
 def cheapest(reference: str, hypothesis: str) -> str:
     """Give the wording of a reference that a hypothesis has the fewest word errors with.
 
-    Parameters
-    ----------
-    reference
-        Any text; one that is no :class:`Reference` stays as it is.
-    hypothesis
-        What was recognised.
+    - ``reference``: any text; one that is no :class:`Reference` stays as it is.
 
-    Examples
-    --------
     >>> cheapest(WordingReader(str, alternatives=True)("i've { um / uh / @ } seen it"), "i've seen it")
     "i've seen it"
     """
@@ -267,18 +222,9 @@ def cheapest(reference: str, hypothesis: str) -> str:
 def common_wording(reference: str, hypotheses: Sequence[str]) -> str:
     """Give one wording of a reference by which several hypotheses are compared word by word.
 
-    Parameters
-    ----------
-    reference
-        See :func:`cheapest`.
-    hypotheses
-        At least one.
-
-    Returns
-    -------
-    str
-        Of the wordings that are the cheapest for one of them that with the fewest errors of all; of several
-        the one of the earliest hypothesis.
+    - ``reference``: see :func:`cheapest`.
+    - Returns of the wordings that are the cheapest for one of them that with the fewest errors of all; of
+      several the one of the earliest hypothesis.
     """
     if not isinstance(reference, Reference):
         return reference

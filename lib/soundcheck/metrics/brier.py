@@ -57,19 +57,9 @@ def brier_score(truth: Sequence[str | None], probabilities: np.ndarray, classes:
 
     Brier (1950).
 
-    Parameters
-    ----------
-    truth
-        True classes; segments with others, or without, are left out.
-    probabilities
-        float64 ``(N, classes)``; a row with NaN is a missing prediction.
-    classes
-        Their names.
-
-    Returns
-    -------
-    Statistic
-        One value from 0 to 2, lower is better.
+    - ``truth``: true classes; segments with others, or without, are left out.
+    - ``probabilities``: float64 ``(N, classes)``; a row with NaN is a missing prediction.
+    - Returns one value from 0 to 2, lower is better.
     """
     forecasts = _Forecasts(truth, probabilities, classes)
     return forecasts.statistic([forecasts.score], lambda sums: ratio(sums[..., 1:], sums[..., :1]))
@@ -82,16 +72,9 @@ def _uncertainty(counts: np.ndarray, total: np.ndarray) -> np.ndarray:
 def brier_skill(truth: Sequence[str | None], probabilities: np.ndarray, classes: Sequence[str]) -> Statistic:
     """By which share the Brier score is lower than that of the shares of the classes as probabilities.
 
-    Parameters
-    ----------
-    truth, probabilities, classes
-        See :func:`brier_score`.
-
-    Returns
-    -------
-    Statistic
-        One value, 1 at best; 0 is what the shares of the classes reach, and less is worse than knowing
-        nothing. Undefined where there is one class only.
+    - ``truth, probabilities, classes``: see :func:`brier_score`.
+    - Returns one value, 1 at best; 0 is what the shares of the classes reach, and less is worse than knowing
+      nothing. Undefined where there is one class only.
     """
     forecasts = _Forecasts(truth, probabilities, classes)
 
@@ -111,17 +94,8 @@ def brier_parts(
     plus uncertainty plus what bins blur. Murphy (1973). In small bins chance makes the first two too large,
     by about as much.
 
-    Parameters
-    ----------
-    truth, probabilities, classes
-        See :func:`brier_score`.
-    bins
-        How many.
-
-    Returns
-    -------
-    Statistic
-        A value for each of :data:`PARTS`.
+    - ``truth, probabilities, classes``: see :func:`brier_score`.
+    - Returns a value for each of :data:`PARTS`.
     """
     forecasts = _Forecasts(truth, probabilities, classes)
     columns, places = [forecasts.score, *forecasts.true.T], []

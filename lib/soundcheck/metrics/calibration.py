@@ -47,16 +47,9 @@ def cllr(trials: Trials) -> Weighted:
 
     Bruemmer and du Preez (2006).
 
-    Parameters
-    ----------
-    trials
-        Trials whose scores ``s`` are natural logarithms of likelihood ratios.
-
-    Returns
-    -------
-    Weighted
-        One value in bits, 0 or more, lower is better; 1 is what a system that knows nothing and always says
-        0 reaches. Undefined without targets or without non-targets.
+    - ``trials``: trials whose scores ``s`` are natural logarithms of likelihood ratios.
+    - Returns one value in bits, 0 or more, lower is better; 1 is what a system that knows nothing and always
+      says 0 reaches. Undefined without targets or without non-targets.
     """
     return _LogLikelihoodCost(trials)
 
@@ -82,15 +75,7 @@ def min_cllr(trials: Trials) -> Weighted:
     adjacent scores. What :func:`cllr` has more is lost by bad calibration. Bruemmer and du
     Preez (2006).
 
-    Parameters
-    ----------
-    trials
-        Scored trials; any scores.
-
-    Returns
-    -------
-    Weighted
-        One value from 0 to 1, in bits, lower is better; undefined without targets or without non-targets. If
-        steps are joined, replicates are slightly too high.
+    Returns one value from 0 to 1, in bits, lower is better; undefined without targets or without non-targets.
+    If steps are joined, replicates are slightly too high.
     """
     return _MinLogLikelihoodCost(trials)

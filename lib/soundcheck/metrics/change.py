@@ -28,20 +28,11 @@ def is_unchanged(
 ) -> np.ndarray:
     """Say for each segment whether its prediction stayed the same.
 
-    Parameters
-    ----------
-    clean, changed
-        Numbers, or class names, ``(N,)``.
-    tolerance
-        Numbers: differences smaller than this are no change; one of exactly this size, within 1e-9, is.
+    - ``clean, changed``: numbers, or class names, ``(N,)``.
+    - ``tolerance``: numbers: differences smaller than this are no change; one of exactly this size, within
+      1e-9, is.
+    - Returns float64 ``(N,)``: 1 unchanged, 0 changed, NaN if a prediction is missing.
 
-    Returns
-    -------
-    numpy.ndarray
-        float64 ``(N,)``: 1 unchanged, 0 changed, NaN if a prediction is missing.
-
-    Examples
-    --------
     >>> is_unchanged([0.5, 0.5, 0.5], [0.54, 0.55, 0.45]).tolist()
     [1.0, 0.0, 0.0]
     """
@@ -68,17 +59,9 @@ def unchanged(
 
     .. math:: \frac1N |\{|\hat y - \hat y'| < 0.05\}|
 
-    Parameters
-    ----------
-    clean, changed
-        Numbers, or class names, ``(N,)``.
-    tolerance
-        See :func:`is_unchanged`.
-
-    Returns
-    -------
-    Statistic
-        One value from 0 to 1; undefined without segments only.
+    - ``clean, changed``: numbers, or class names, ``(N,)``.
+    - ``tolerance``: see :func:`is_unchanged`.
+    - Returns one value from 0 to 1; undefined without segments only.
     """
     same = is_unchanged(clean, changed, tolerance)
     missing = np.isnan(same)

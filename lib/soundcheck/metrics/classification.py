@@ -27,8 +27,6 @@ def class_numbers(names: Sequence[str], classes: Sequence[str]) -> np.ndarray:
 
     A pandas categorical is numbered already, which takes a hundredth of the time of texts.
 
-    Examples
-    --------
     >>> class_numbers(["joy", "sadness", None, "boredom"], ["joy", "sadness"]).tolist()
     [0, 1, -1, 2]
     """
@@ -52,8 +50,6 @@ def class_numbers(names: Sequence[str], classes: Sequence[str]) -> np.ndarray:
 def class_counts(names: Sequence[str], classes: Sequence[str]) -> np.ndarray:
     """Count the segments of each class, int64 ``(classes,)``; missing and other names are not counted.
 
-    Examples
-    --------
     >>> class_counts(["joy", None, "joy", "boredom"], ["joy", "sadness"]).tolist()
     [2, 0]
     """
@@ -98,11 +94,8 @@ def _cells(
 def recalls(matrix: np.ndarray) -> np.ndarray:
     """Compute the recall of each class from confusion counts, ``(..., classes)``.
 
-    Parameters
-    ----------
-    matrix
-        Rows are the truth, columns the prediction, perhaps one more for other answers: ``(..., classes,
-        classes)`` or ``(..., classes, classes + 1)``.
+    - ``matrix``: rows are the truth, columns the prediction, perhaps one more for other answers: ``(...,
+      classes, classes)`` or ``(..., classes, classes + 1)``.
     """
     n = matrix.shape[-2]
     return ratio(np.diagonal(matrix[..., :n], axis1=-2, axis2=-1), matrix.sum(axis=-1))
@@ -207,18 +200,8 @@ def _coded(
 def recall_per_class(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
     """Recall of each class: how many of its segments are recognised.
 
-    Parameters
-    ----------
-    truth, prediction
-        Class names, ``(N,)``.
-    classes
-        All classes, in the order of the values.
-
-    Returns
-    -------
-    Statistic
-        A value from 0 to 1 for each class; counts the segments of the class. Undefined for a class that
-        does not occur in the truth.
+    Returns a value from 0 to 1 for each class; counts the segments of the class. Undefined for a class that
+    does not occur in the truth.
     """
     return recall_of_codes(*_coded(truth, prediction, classes), classes, "class")
 
@@ -226,18 +209,8 @@ def recall_per_class(truth: Sequence[str], prediction: Sequence[str], classes: S
 def precision_per_class(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
     """Precision of each class: how many of the segments called so belong to it.
 
-    Parameters
-    ----------
-    truth, prediction
-        Class names, ``(N,)``.
-    classes
-        All classes, in the order of the values.
-
-    Returns
-    -------
-    Statistic
-        A value from 0 to 1 for each class; counts the segments predicted as the class. 0 for a class that
-        occurs and is never predicted, undefined for a class that does not occur in the truth.
+    Returns a value from 0 to 1 for each class; counts the segments predicted as the class. 0 for a class that
+    occurs and is never predicted, undefined for a class that does not occur in the truth.
     """
     return precision_of_codes(*_coded(truth, prediction, classes), classes, "class")
 
@@ -249,13 +222,9 @@ def chance_of(
 
     The recall of a class is then the share of answers that name it, its precision the share of its labels.
 
-    Parameters
-    ----------
-    measure
-        ``recall``, ``precision``, ``unweighted_average_recall`` or ``unweighted_average_precision``.
+    - ``measure``: ``recall``, ``precision``, ``unweighted_average_recall`` or
+      ``unweighted_average_precision``.
 
-    Examples
-    --------
     >>> found = chance_of("recall", ["a", "b"], ["a", "a"], ["a", "b"])
     >>> found.compute(found.sums()).tolist()
     [1.0, 0.0]
@@ -278,17 +247,7 @@ def unweighted_average_recall(
 ) -> Statistic:
     """Mean of the recalls of the classes that occur in the truth.
 
-    Parameters
-    ----------
-    truth, prediction
-        Class names, ``(N,)``.
-    classes
-        All classes.
-
-    Returns
-    -------
-    Statistic
-        One value from 0 to 1; a note says when classes do not occur.
+    Returns one value from 0 to 1; a note says when classes do not occur.
     """
     return _averaged(truth, prediction, classes, recalls)
 
@@ -298,17 +257,7 @@ def unweighted_average_precision(
 ) -> Statistic:
     """Mean of the precisions of the classes that occur in the truth.
 
-    Parameters
-    ----------
-    truth, prediction
-        Class names, ``(N,)``.
-    classes
-        All classes.
-
-    Returns
-    -------
-    Statistic
-        One value from 0 to 1; a note says when classes do not occur.
+    Returns one value from 0 to 1; a note says when classes do not occur.
     """
     return _averaged(truth, prediction, classes, precisions)
 
@@ -316,17 +265,7 @@ def unweighted_average_precision(
 def accuracy(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
     """Proportion of segments whose class is recognised.
 
-    Parameters
-    ----------
-    truth, prediction
-        Class names, ``(N,)``.
-    classes
-        All classes.
-
-    Returns
-    -------
-    Statistic
-        One value from 0 to 1; undefined without segments only.
+    Returns one value from 0 to 1; undefined without segments only.
     """
     n = len(classes)
     return _cells(
@@ -367,18 +306,8 @@ def _averaged(
 def confusion(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> np.ndarray:
     """Count pairs of truth and prediction.
 
-    Parameters
-    ----------
-    truth, prediction
-        Class names, ``(N,)``.
-    classes
-        All classes.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64 ``(classes, classes + 1)``; rows are the truth, columns the prediction, the last one is for
-        answers outside the classes. Segments without truth or prediction are not counted.
+    Returns int64 ``(classes, classes + 1)``; rows are the truth, columns the prediction, the last one is for
+    answers outside the classes. Segments without truth or prediction are not counted.
     """
     sums = unweighted_average_recall(truth, prediction, classes).sums()
     return np.rint(sums).astype(np.int64).reshape(len(classes), len(classes) + 1)

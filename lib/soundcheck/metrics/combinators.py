@@ -36,17 +36,9 @@ def restrict(statistic: Statistic, mask: np.ndarray) -> Statistic:
 def combine(statistics: Sequence[Statistic], function: Callable[..., np.ndarray]) -> Statistic:
     """Make a statistic of the values of others over the same segments.
 
-    Parameters
-    ----------
-    statistics
-        At least one; all with the labels of the first.
-    function
-        Takes the values of each, arrays ``(..., m)``, and gives ``(..., m)``.
-
-    Returns
-    -------
-    Statistic
-        Counts segments as the first one does; a reason or note of any holds for the combination.
+    - ``statistics``: at least one; all with the labels of the first.
+    - ``function``: takes the values of each, arrays ``(..., m)``, and gives ``(..., m)``.
+    - Returns counts segments as the first one does; a reason or note of any holds for the combination.
     """
     if len({statistic.labels for statistic in statistics}) != 1:
         raise ValueError("Only statistics with the same labels can be combined.")
@@ -186,10 +178,7 @@ def mean_of(statistics: Sequence[Statistic]) -> Statistic:
 def stack(statistics: Mapping[str, Statistic]) -> Statistic:
     """Put statistics over the same segments beside each other, one label each.
 
-    Parameters
-    ----------
-    statistics
-        Label -> a statistic with a single value; at least one.
+    - ``statistics``: label -> a statistic with a single value; at least one.
     """
     items = list(statistics.values())
     if any(len(statistic.labels) != 1 for statistic in items):
@@ -233,10 +222,7 @@ def against_groups(groups: Sequence[Statistic]) -> Statistic:
     Groups without a value, in a replicate or altogether, are left out of the average; so a small group that a
     replicate happens to leave out does not make all others undefined.
 
-    Parameters
-    ----------
-    groups
-        The same statistic within each group; the first one is compared.
+    - ``groups``: the same statistic within each group; the first one is compared.
     """
 
     def function(*values: np.ndarray) -> np.ndarray:
@@ -257,14 +243,9 @@ def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: 
     Each group weighs alike, however many segments it has. For means and proportions of groups of equal size
     this is :func:`against_all`.
 
-    Parameters
-    ----------
-    statistic
-        Over ``N`` segments.
-    groups
-        Masks of all groups, bool ``(N,)`` each.
-    tested
-        Which of the groups is compared with the average.
+    - ``statistic``: over ``N`` segments.
+    - ``groups``: masks of all groups, bool ``(N,)`` each.
+    - ``tested``: which of the groups is compared with the average.
     """
     own = [restrict(statistic, group) for group in groups]
     return against_groups([own[tested], *own[:tested], *own[tested + 1 :]])
@@ -273,12 +254,7 @@ def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: 
 def relabel(statistic: Labelled, name: Callable[[str], str]) -> Labelled:
     """Give the values of any statistic other labels.
 
-    Parameters
-    ----------
-    statistic
-        Additive or weighted.
-    name
-        Makes a new label of each old one, ``""`` if there is a single value.
+    - ``name``: makes a new label of each old one, ``""`` if there is a single value.
     """
     renamed = copy.copy(statistic)
     object.__setattr__(renamed, "labels", tuple(map(name, statistic.labels)))  # both kinds, frozen or not
@@ -290,16 +266,10 @@ def require_count(
 ) -> Statistic:
     """Skip values that rest on too few segments, or on too few of something else.
 
-    Parameters
-    ----------
-    statistic
-        The statistic.
-    counts
-        What to compare, ``m`` numbers or one for all; for instance the segments of each bin in all groups.
-    least
-        Smallest count that is judged.
-    noun
-        What is counted; its plural ends in s.
+    - ``counts``: what to compare, ``m`` numbers or one for all; for instance the segments of each bin in all
+      groups.
+    - ``least``: smallest count that is judged.
+    - ``noun``: what is counted; its plural ends in s.
     """
     counts = np.broadcast_to(np.asarray(counts), (len(statistic.labels),))
     few = [f"{counted(int(count), noun)}, {least} needed" if count < least else "" for count in counts]

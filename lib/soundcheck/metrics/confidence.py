@@ -36,20 +36,10 @@ BINS = 10  # that confidences are put into
 def equal_mass_bins(values: np.ndarray, bins: int = BINS) -> np.ndarray:
     """Put values into bins of the same number of segments.
 
-    Parameters
-    ----------
-    values
-        float64 ``(N,)``; NaN is in no bin.
-    bins
-        How many, at least 1; fewer are left where values are equal.
+    - ``values``: float64 ``(N,)``; NaN is in no bin.
+    - ``bins``: how many, at least 1; fewer are left where values are equal.
+    - Returns integer ``(N,)``: the bin from 0, in the order of the values; -1 = none.
 
-    Returns
-    -------
-    numpy.ndarray
-        Integer ``(N,)``: the bin from 0, in the order of the values; -1 = none.
-
-    Examples
-    --------
     >>> equal_mass_bins(np.array([0.9, 0.2, 0.2, 0.8, np.nan]), 2).tolist()
     [1, 0, 0, 1, -1]
     """
@@ -102,15 +92,8 @@ def mean_of_known(values: np.ndarray) -> Statistic:
 def overconfidence(confidence: Sequence[float], correct: Sequence[float]) -> Statistic:
     """Mean confidence minus the share of right answers: above 0 too sure, below 0 too modest.
 
-    Parameters
-    ----------
-    confidence, correct
-        See the conventions of this module.
-
-    Returns
-    -------
-    Statistic
-        One value from -1 to 1; no estimator of it is biased.
+    - ``confidence, correct``: see the conventions of this module.
+    - Returns one value from -1 to 1; no estimator of it is biased.
     """
     same_length(correct, confidence)
     return mean_of_known(numbers(confidence) - numbers(correct))
@@ -138,17 +121,8 @@ def calibration_error(confidence: Sequence[float], correct: Sequence[float], bin
     is biased upwards, because chance moves a bin in either direction and both count; see
     :func:`debiased_calibration_error`.
 
-    Parameters
-    ----------
-    confidence, correct
-        See the conventions of this module.
-    bins
-        How many.
-
-    Returns
-    -------
-    Statistic
-        One value from 0 to 1, lower is better.
+    - ``confidence, correct``: see the conventions of this module.
+    - Returns one value from 0 to 1, lower is better.
     """
     known = _Known(confidence, correct, bins)
     gaps = known.per_bin(known.confidence - known.correct)
@@ -230,17 +204,9 @@ def debiased_calibration_error(
     Verified uncertainty calibration, but for blocks. Where nothing is wrong about half of it is left, so an
     interval reaches down to 0 unless chance alone seldom makes an error as large. One block has no value.
 
-    Parameters
-    ----------
-    confidence, correct, bins
-        See :func:`calibration_error`.
-    blocks
-        Block of each segment, integer ``(N,)``.
-
-    Returns
-    -------
-    Weighted
-        One value from 0 to 1.
+    - ``confidence, correct, bins``: see :func:`calibration_error`.
+    - ``blocks``: block of each segment, integer ``(N,)``.
+    - Returns one value from 0 to 1.
     """
     return _Debiased(_Known(confidence, correct, bins), np.asarray(blocks))
 
@@ -305,18 +271,10 @@ def area_under_risk(
     The area under the curve of risk against coverage (Geifman and El-Yaniv 2017), as an integral: between
     segments of equal confidence, which may come in any order, errors rise evenly.
 
-    Parameters
-    ----------
-    confidence, correct
-        See the conventions of this module.
-    blocks
-        Block of each segment, integer ``(N,)``.
-    relative
-        Whether to divide by the share of wrong answers.
-
-    Returns
-    -------
-    Weighted
-        One value, lower is better; of a confidence that says nothing it is the share of wrong answers, or 1.
+    - ``confidence, correct``: see the conventions of this module.
+    - ``blocks``: block of each segment, integer ``(N,)``.
+    - ``relative``: whether to divide by the share of wrong answers.
+    - Returns one value, lower is better; of a confidence that says nothing it is the share of wrong answers,
+      or 1.
     """
     return _RiskArea(_Known(confidence, correct), np.asarray(blocks), relative)

@@ -21,20 +21,11 @@ from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
 def dealt_out(texts: Sequence[str | None], draws: Sequence[float]) -> np.ndarray:
     """Give each segment the text of another one; no segment keeps its own.
 
-    Parameters
-    ----------
-    texts
-        Texts, ``(N,)``; missing ones (``None`` or NaN) are neither dealt out nor replaced.
-    draws
-        Numbers that decide who gets whose text, ``(N,)``, such as of :func:`soundcheck.common.seeds.uniform`.
+    - ``texts``: texts, ``(N,)``; missing ones (``None`` or NaN) are neither dealt out nor replaced.
+    - ``draws``: numbers that decide who gets whose text, ``(N,)``, such as of
+      :func:`soundcheck.common.seeds.uniform`.
+    - Returns object ``(N,)``, ``None`` where there is no text; all ``None`` if there is only one.
 
-    Returns
-    -------
-    numpy.ndarray
-        object ``(N,)``, ``None`` where there is no text; all ``None`` if there is only one.
-
-    Examples
-    --------
     >>> dealt_out(["a", None, "b", "c"], [0.3, 0.1, 0.2, 0.9]).tolist()
     ['b', None, 'c', 'a']
     """
@@ -56,20 +47,11 @@ def dealt_word_error_rates(
 ) -> tuple[Statistic, Statistic, Statistic]:
     """Compare the word error rate of transcripts with that of the same ones dealt out.
 
-    Parameters
-    ----------
-    references, hypotheses
-        Texts, ``(N,)``; missing ones are ``None`` or NaN.
-    draws
-        See :func:`dealt_out`.
-    count
-        Counts words or characters, see :mod:`soundcheck.metrics.word_errors`.
-
-    Returns
-    -------
-    tuple of Statistic
-        Error rate, that of the transcripts dealt out, and the first minus the second, over the same
-        segments.
+    - ``references, hypotheses``: texts, ``(N,)``; missing ones are ``None`` or NaN.
+    - ``draws``: see :func:`dealt_out`.
+    - ``count``: counts words or characters, see :mod:`soundcheck.metrics.word_errors`.
+    - Returns error rate, that of the transcripts dealt out, and the first minus the second, over the same
+      segments.
     """
     references = np.asarray(references, dtype=object)
     known = ~(pd.isna(references) | pd.isna(np.asarray(hypotheses, dtype=object)))

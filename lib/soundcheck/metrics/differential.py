@@ -40,8 +40,6 @@ _BETWEEN = re.compile(r"(?:[\s\-,;.]|:(?![^\W\d_]))+")  # a colon before a lette
 def words(transcript: str) -> list[str]:
     """Split a transcript: lower case, at white space and ``- : , ; .``, without tags of hesitation.
 
-    Examples
-    --------
     >>> words("Please, call Stella. %HESITATION Six spoons")
     ['please', 'call', 'stella', 'six', 'spoons']
     """
@@ -51,13 +49,8 @@ def words(transcript: str) -> list[str]:
 def word_edits(first: str, second: str) -> tuple[int, int]:
     """Compare the transcripts of two recognisers for one clip.
 
-    Returns
-    -------
-    tuple of int
-        Word edits, and words of the longer transcript.
+    Returns word edits, and words of the longer transcript.
 
-    Examples
-    --------
     >>> word_edits("six thick slabs", "six thin slabs of")
     (2, 4)
     """
@@ -73,10 +66,8 @@ def exceeds(excess: np.ndarray, tau: float) -> np.ndarray:
 def dropped(counts: np.ndarray) -> np.ndarray:
     """Give the drop of each word at the worst level, at least 0, ``(..., words)``.
 
-    Parameters
-    ----------
-    counts
-        How often each word is recognised, ``(..., 1 + levels, words)``; first in the signals as they are.
+    - ``counts``: how often each word is recognised, ``(..., 1 + levels, words)``; first in the signals as
+      they are.
     """
     return np.maximum(counts[..., 0, :] - counts[..., 1:, :].min(axis=-2), 0)
 
@@ -88,27 +79,16 @@ def violations(
 ) -> pd.DataFrame:
     """Find all violations of fairness in a table of distances (Algorithm 1 of the paper).
 
-    Parameters
-    ----------
-    distances
-        One row a pair of recognisers, transformation, level and group, columns ``pair``, ``transformation``,
-        ``level``, ``group``, ``distance``. Rows with an empty transformation hold the distances for the
-        signals as they are. A setting that a group has no distance for (NaN, or no row) is not compared.
-    taus
-        By how much a degradation may exceed another one.
-    excluded
-        Transformation and level of settings that are left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a violation: ``pair, transformation, level, tau, base, other, excess``; the last is the
-        degradation of the base minus that of the other group.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, a row is a duplicate, or a group has no distance for the signals as they are.
+    - ``distances``: one row a pair of recognisers, transformation, level and group, columns ``pair``,
+      ``transformation``, ``level``, ``group``, ``distance``. Rows with an empty transformation hold the
+      distances for the signals as they are. A setting that a group has no distance for (NaN, or no row) is
+      not compared.
+    - ``taus``: by how much a degradation may exceed another one.
+    - ``excluded``: transformation and level of settings that are left out.
+    - Returns one row a violation: ``pair, transformation, level, tau, base, other, excess``; the last is the
+      degradation of the base minus that of the other group.
+    - Raises ValueError: if a column is missing, a row is a duplicate, or a group has no distance for the
+      signals as they are.
     """
     missing = [name for name in COLUMNS if name not in distances.columns]
     if missing:
@@ -139,18 +119,10 @@ def violations(
 def differences(distances: pd.DataFrame, taus: Sequence[float] = TAUS) -> pd.DataFrame:
     """Find groups that two recognisers disagree more about than about others before anything is changed.
 
-    Parameters
-    ----------
-    distances
-        See :func:`violations`; only the rows with an empty transformation are looked at.
-    taus
-        By how much a distance may exceed another one.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a difference: ``pair, tau, base, other, excess``; the last is the distance of the base minus
-        that of the other group.
+    - ``distances``: see :func:`violations`; only the rows with an empty transformation are looked at.
+    - ``taus``: by how much a distance may exceed another one.
+    - Returns one row a difference: ``pair, tau, base, other, excess``; the last is the distance of the base
+      minus that of the other group.
     """
     plain = distances[distances["transformation"].isna() | distances["transformation"].eq("")]
     rows = []
@@ -175,21 +147,11 @@ def counts(
 ) -> pd.DataFrame:
     """Count violations by base group, in the layout of the paper's table.
 
-    Parameters
-    ----------
-    found
-        What :func:`violations` or :func:`differences` returned.
-    groups
-        All groups, in the order of the columns; one without violations counts 0.
-    by
-        ``"tau"``, ``"pair"`` or ``"transformation"`` for a row each; empty for one row, ``"all"``.
-    rows
-        The rows in order; one without violations counts 0. Default: those that have any, sorted.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Whole numbers; rows as asked for, one column a group.
+    - ``found``: what :func:`violations` or :func:`differences` returned.
+    - ``groups``: all groups, in the order of the columns; one without violations counts 0.
+    - ``by``: ``"tau"``, ``"pair"`` or ``"transformation"`` for a row each; empty for one row, ``"all"``.
+    - ``rows``: the rows in order; one without violations counts 0. Default: those that have any, sorted.
+    - Returns whole numbers; rows as asked for, one column a group.
     """
     kinds = found[by] if by else pd.Series("all", index=found.index)
     table = pd.crosstab(kinds, found["base"]) if len(found) else pd.DataFrame(index=[] if by else ["all"])
@@ -201,21 +163,12 @@ def counts(
 def against_base(counted: Mapping[str, int] | pd.Series, base: str = "") -> tuple[str, pd.DataFrame]:
     """Compare the violations of all groups with those of one of them, as the paper does.
 
-    Parameters
-    ----------
-    counted
-        Group -> number of violations, at least one group.
-    base
-        The group that the others are compared with; if it is not there, the first of those with the fewest.
+    - ``counted``: group -> number of violations, at least one group.
+    - ``base``: the group that the others are compared with; if it is not there, the first of those with the
+      fewest.
+    - Returns the base, and a table with a row for each other group: ``violations``, and ``times`` as many as
+      those of the base (NaN if it has none). More than one other group is followed by the mean of them.
 
-    Returns
-    -------
-    tuple of str and pandas.DataFrame
-        The base, and a table with a row for each other group: ``violations``, and ``times`` as many as those
-        of the base (NaN if it has none). More than one other group is followed by the mean of them.
-
-    Examples
-    --------
     >>> against_base({"male": 28, "female": 176}, "male")[1]["times"].round(3).to_dict()
     {'female': 6.286}
     """
@@ -236,17 +189,9 @@ def word_counts(transcripts: Iterable[str | None]) -> Counter[str]:
 def frequent_words(counts: Mapping[str, int], minimum: int = 1, most: int | None = None) -> dict[str, int]:
     """Keep frequent words, the most frequent first, those as frequent in alphabetical order.
 
-    Parameters
-    ----------
-    counts
-        Word -> count.
-    minimum
-        Count that a word needs.
-    most
-        How many words are kept; default all.
+    - ``minimum``: count that a word needs.
+    - ``most``: how many words are kept; default all.
 
-    Examples
-    --------
     >>> frequent_words({"b": 2, "a": 2, "c": 3, "d": 1}, minimum=2, most=2)
     {'c': 3, 'a': 2}
     """
@@ -260,20 +205,10 @@ def word_drops(original: Mapping[str, int], changed: Iterable[Mapping[str, int]]
     The drop of a word is how often it was recognised in the signals as they are minus the lowest count over
     the levels of the transformation, at least 0.
 
-    Parameters
-    ----------
-    original
-        Word -> count over all transcripts of a group.
-    changed
-        The same for each level of the transformation, at least one.
+    - ``original``: word -> count over all transcripts of a group.
+    - ``changed``: the same for each level of the transformation, at least one.
+    - Returns word -> drop, for every word of ``original``.
 
-    Returns
-    -------
-    dict
-        Word -> drop, for every word of ``original``.
-
-    Examples
-    --------
     >>> word_drops({"bags": 4, "six": 4}, [{"bags": 3, "six": 4}, {"bags": 1, "six": 5}])
     {'bags': 3, 'six': 0}
     """
@@ -286,18 +221,11 @@ def word_drops(original: Mapping[str, int], changed: Iterable[Mapping[str, int]]
 
 @dataclasses.dataclass(frozen=True)
 class Omega:
-    r"""The :math:`\omega` of Algorithm 2: the drop from which on a word is not robust.
+    r"""The :math:`\omega` of Algorithm 2: the drop from which on a word is not robust."""
 
-    Parameters
-    ----------
-    value
-        A count, at least 1; or a share of the times that a word is recognised, above 0 and at most 1.
-    share
-        Which of them it is.
-    """
-
+    # a count, at least 1; or a share of the times that a word is recognised, above 0 and at most 1
     value: float
-    share: bool
+    share: bool  # which of them it is
 
     def is_reached(self, count: int, drop: int) -> bool:
         """Say whether a word that was recognised ``count`` times drops far enough."""
@@ -310,21 +238,11 @@ class Omega:
 def read_omega(given: object, model: str = "") -> Omega:
     r"""Read :math:`\omega` as threshold files write it.
 
-    Parameters
-    ----------
-    given
-        ``{"count": 3}`` or ``{"share": 0.5}``; a number below 1 is a share, a whole one from 1 on a count; or
-        a mapping of models to any of these, with one for all others under ``default``.
-    model
-        For which it is read.
+    - ``given``: ``{"count": 3}`` or ``{"share": 0.5}``; a number below 1 is a share, a whole one from 1 on a
+      count; or a mapping of models to any of these, with one for all others under ``default``.
+    - ``model``: for which it is read.
+    - Raises ValueError: if it is none of these; the message says what is wrong.
 
-    Raises
-    ------
-    ValueError
-        If it is none of these; the message says what is wrong.
-
-    Examples
-    --------
     >>> str(read_omega({"count": 3})), str(read_omega(0.5))
     ('3', '50\xa0%')
     >>> read_omega({"default": 3, "ibm": 2}, "ibm").value
@@ -378,31 +296,16 @@ def localise(
     in between; see :func:`word_drops`. The algorithm as printed asks for more than :math:`\omega`, but the
     words that the paper chose need this.
 
-    Parameters
-    ----------
-    original
-        Word -> count over all transcripts of a recogniser for one group.
-    changed
-        The same for each level of the transformation, at least one.
-    omega
-        As a count or as a share of the word's count.
-    minimum
-        Words that are recognised less often are left out, but none that a smaller count of ``omega`` needs.
-    most
-        Only so many of the most frequent words are looked at; those as frequent in alphabetical order.
+    - ``original``: word -> count over all transcripts of a recogniser for one group.
+    - ``changed``: the same for each level of the transformation, at least one.
+    - ``omega``: as a count or as a share of the word's count.
+    - ``minimum``: words that are recognised less often are left out, but none that a smaller count of
+      ``omega`` needs.
+    - ``most``: only so many of the most frequent words are looked at; those as frequent in alphabetical
+      order.
+    - Returns those that lose the largest share first, then the most frequent ones.
+    - Raises ValueError: if there is no level.
 
-    Returns
-    -------
-    list of Localised
-        Those that lose the largest share first, then the most frequent ones.
-
-    Raises
-    ------
-    ValueError
-        If there is no level.
-
-    Examples
-    --------
     >>> levels = [{"bags": 3, "six": 4}, {"bags": 1, "six": 5}]
     >>> found = localise({"bags": 4, "six": 4}, levels, Omega(3, False))
     >>> [(word.word, word.drop, word.kind) for word in found]

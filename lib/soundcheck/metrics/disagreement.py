@@ -40,27 +40,14 @@ def group_distances(
 ) -> Statistic:
     """Measure how much two recognisers disagree on each group under each setting.
 
-    Parameters
-    ----------
-    first, second
-        Transcripts of both, ``(S, N)``: one sequence of ``N`` texts a setting; ``None`` = no answer.
-    groups
-        Masks of the ``G`` groups, bool ``(N,)`` each.
-    average
-        ``"micro"`` or ``"macro"``; see the conventions of this module.
-    needed
-        Settings under which a segment needs both answers to count, bool ``(S,)``; default all. Under others a
-        segment without both adds nothing.
-
-    Returns
-    -------
-    Statistic
-        ``G * S`` distances from 0 to 1, NaN where nobody wrote a word; see the conventions of this module.
-
-    Raises
-    ------
-    ValueError
-        If the average is unknown.
+    - ``first, second``: transcripts of both, ``(S, N)``: one sequence of ``N`` texts a setting; ``None`` = no
+      answer.
+    - ``groups``: masks of the ``G`` groups, bool ``(N,)`` each.
+    - ``average``: ``"micro"`` or ``"macro"``; see the conventions of this module.
+    - ``needed``: settings under which a segment needs both answers to count, bool ``(S,)``; default all.
+      Under others a segment without both adds nothing.
+    - Returns ``G * S`` distances from 0 to 1, NaN where nobody wrote a word; see the conventions of this
+      module.
     """
     if average not in AVERAGES:
         raise ValueError(f"unknown average {average!r}, allowed: {', '.join(AVERAGES)}")
@@ -102,16 +89,9 @@ def distance_table(
 ) -> pd.DataFrame:
     """Write distances as :func:`soundcheck.metrics.differential.violations` wants them.
 
-    Parameters
-    ----------
-    distances
-        Values of :func:`group_distances`, ``(G * S,)``.
-    pair
-        Who was compared.
-    settings
-        The settings, in order; the first is ``("", "")``.
-    groups
-        Names of the groups, in order.
+    - ``distances``: values of :func:`group_distances`, ``(G * S,)``.
+    - ``settings``: the settings, in order; the first is ``("", "")``.
+    - ``groups``: names of the groups, in order.
     """
     table = np.reshape(distances, (len(groups), len(settings)))
     rows = [
@@ -125,17 +105,9 @@ def distance_table(
 def degradations(distances: np.ndarray, groups: int) -> np.ndarray:
     """Subtract from the distances of each group that for the signals as they are.
 
-    Parameters
-    ----------
-    distances
-        ``(..., G * S)``.
-    groups
-        Number ``G`` of groups.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``(..., G, S - 1)``.
+    - ``distances``: ``(..., G * S)``.
+    - ``groups``: number ``G`` of groups.
+    - Returns ``(..., G, S - 1)``.
     """
     table = np.reshape(distances, (*distances.shape[:-1], groups, -1))
     return table[..., 1:] - table[..., :1]
@@ -149,21 +121,11 @@ def violation_proportions(
     Group ``B`` is violated against another one under a setting if its degradation is larger by more than
     :math:`\tau`. A group is compared with every other group under every setting.
 
-    Parameters
-    ----------
-    distances
-        From :func:`group_distances`.
-    names
-        Names of the ``G`` groups, the labels of the values.
-    tau
-        By how much degradations may differ.
-    counted
-        Settings that count, bool ``(S - 1,)``; default all.
-
-    Returns
-    -------
-    Statistic
-        ``G`` proportions from 0 to 1; NaN where there is nothing to compare with.
+    - ``distances``: from :func:`group_distances`.
+    - ``names``: names of the ``G`` groups, the labels of the values.
+    - ``tau``: by how much degradations may differ.
+    - ``counted``: settings that count, bool ``(S - 1,)``; default all.
+    - Returns ``G`` proportions from 0 to 1; NaN where there is nothing to compare with.
     """
     groups = len(names)
 
@@ -195,19 +157,10 @@ def violation_certainties(
 ) -> np.ndarray:
     """Say how sure violations are: the proportion of replicates in which the excess exceeds its tau.
 
-    Parameters
-    ----------
-    replicates
-        Replicates of :func:`group_distances`, ``(replicates, G * S)``.
-    found
-        Rows of :func:`soundcheck.metrics.differential.violations`, of one pair.
-    settings, groups
-        See :func:`distance_table`.
-
-    Returns
-    -------
-    numpy.ndarray
-        Proportions from 0 to 1, ``(len(found),)``; NaN without replicates.
+    - ``replicates``: replicates of :func:`group_distances`, ``(replicates, G * S)``.
+    - ``found``: rows of :func:`soundcheck.metrics.differential.violations`, of one pair.
+    - ``settings, groups``: see :func:`distance_table`.
+    - Returns proportions from 0 to 1, ``(len(found),)``; NaN without replicates.
     """
     if not len(replicates) or not len(found):
         return np.full(len(found), np.nan)
@@ -229,20 +182,10 @@ def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequenc
     :math:`\sum_w \max(c_w - \min_\theta c_{w\theta}, 0) / \sum_w c_w` with the counts :math:`c_w` of each
     word in the transcripts of the signals as they are, and :math:`c_{w\theta}` under each level.
 
-    Parameters
-    ----------
-    original
-        Transcripts of the signals as they are, ``(N,)``; ``None`` = no answer.
-    changed
-        The same for each level of the transformation.
-    vocabulary
-        Words that count.
-
-    Returns
-    -------
-    Statistic
-        One proportion from 0 to 1; it grows by chance where a word occurs seldom, so groups of very different
-        sizes cannot be compared.
+    - ``original``: transcripts of the signals as they are, ``(N,)``; ``None`` = no answer.
+    - ``changed``: the same for each level of the transformation.
+    - Returns one proportion from 0 to 1; it grows by chance where a word occurs seldom, so groups of very
+      different sizes cannot be compared.
     """
     series = [original, *changed]
     length, size = len(original), len(vocabulary)

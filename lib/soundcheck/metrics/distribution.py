@@ -62,17 +62,8 @@ def _proportions(codes: np.ndarray, labels: Sequence[str], others: int) -> Stati
 def class_proportions(prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
     """Proportion of each class among the predictions; needs no truth.
 
-    Parameters
-    ----------
-    prediction
-        Class names, ``(N,)``; missing ones count as missing predictions.
-    classes
-        All classes, in the order of the values.
-
-    Returns
-    -------
-    Statistic
-        A value from 0 to 1 for each class; undefined without predictions only.
+    - ``prediction``: class names, ``(N,)``; missing ones count as missing predictions.
+    - Returns a value from 0 to 1 for each class; undefined without predictions only.
     """
     return _proportions(class_numbers(prediction, classes), classes, 1)
 
@@ -80,15 +71,8 @@ def class_proportions(prediction: Sequence[str], classes: Sequence[str]) -> Stat
 def bin_proportions(prediction: Sequence[float]) -> Statistic:
     """Proportion of each of the four value ranges among the predictions; needs no truth.
 
-    Parameters
-    ----------
-    prediction
-        Numbers, ``(N,)``; missing ones count as missing predictions.
-
-    Returns
-    -------
-    Statistic
-        Four values from 0 to 1, labels :data:`soundcheck.metrics.regression.BINS`.
+    - ``prediction``: numbers, ``(N,)``; missing ones count as missing predictions.
+    - Returns four values from 0 to 1, labels :data:`soundcheck.metrics.regression.BINS`.
     """
     return _proportions(bin_numbers(prediction), BINS, 0)
 
@@ -116,17 +100,7 @@ def relative_difference_per_class(
 
     .. math:: \frac{|\{\hat y = c\}| - |\{y = c\}|}{N}
 
-    Parameters
-    ----------
-    truth, prediction
-        Class names, ``(N,)``.
-    classes
-        All classes, in the order of the values.
-
-    Returns
-    -------
-    Statistic
-        A value from -1 to 1 for each class; undefined without segments only.
+    Returns a value from -1 to 1 for each class; undefined without segments only.
     """
     return _difference_of_proportions(
         class_numbers(truth, classes), class_numbers(prediction, classes), classes
@@ -136,15 +110,7 @@ def relative_difference_per_class(
 def relative_difference_per_bin(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
     """Proportion of each of the four value ranges among the predictions minus its proportion in the truth.
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, ``(N,)``.
-
-    Returns
-    -------
-    Statistic
-        Four values from -1 to 1, labels :data:`soundcheck.metrics.regression.BINS`.
+    Returns four values from -1 to 1, labels :data:`soundcheck.metrics.regression.BINS`.
     """
     return _difference_of_proportions(bin_numbers(truth), bin_numbers(prediction), BINS)
 
@@ -152,8 +118,6 @@ def relative_difference_per_bin(truth: Sequence[float], prediction: Sequence[flo
 def histogram_numbers(array: Sequence[float], bins: int = 10) -> np.ndarray:
     """Turn numbers into bins of equal width from 0 to 1, int32 ``(N,)`` from 0, -1 if missing.
 
-    Examples
-    --------
     >>> histogram_numbers([0.0, 0.1, 0.11, 0.3, 1.7, float("nan")]).tolist()
     [0, 0, 1, 2, 9, -1]
     """
@@ -172,17 +136,8 @@ def jensen_shannon_distance(truth: Sequence[float], prediction: Sequence[float],
 
     Lin (1991), Divergence measures based on the Shannon entropy.
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, ``(N,)``.
-    bins
-        Number of bins of equal width from 0 to 1.
-
-    Returns
-    -------
-    Statistic
-        One value from 0, equal histograms, to 1, no bin in common; undefined without segments only.
+    - ``bins``: number of bins of equal width from 0 to 1.
+    - Returns one value from 0, equal histograms, to 1, no bin in common; undefined without segments only.
     """
     x, y = histogram_numbers(truth, bins), histogram_numbers(prediction, bins)
     same_length(x, y)
@@ -210,22 +165,9 @@ def _information(p: np.ndarray, mean: np.ndarray) -> np.ndarray:
 def proportion_in_range(prediction: Sequence[float], low: float = -np.inf, high: float = np.inf) -> Statistic:
     """Proportion of predictions in a range, both ends included; needs no truth.
 
-    Parameters
-    ----------
-    prediction
-        Numbers, ``(N,)``; missing ones count as missing predictions.
-    low, high
-        Ends of the range.
-
-    Returns
-    -------
-    Statistic
-        One value from 0 to 1; undefined without predictions only.
-
-    Raises
-    ------
-    ValueError
-        If ``low`` is above ``high``.
+    - ``prediction``: numbers, ``(N,)``; missing ones count as missing predictions.
+    - Returns one value from 0 to 1; undefined without predictions only.
+    - Raises ValueError: if ``low`` is above ``high``.
     """
     if not low <= high:
         raise ValueError(f"The range from {low} to {high} is empty.")

@@ -109,36 +109,20 @@ def _numerals() -> object:
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """A text in which entities can be found and compared.
-
-    Parameters
-    ----------
-    tokens
-        See the conventions.
-    spelled
-        Places of tokens whose letters were said one by one.
-    english
-        Whether number words are English ones, and so more than names can be found.
-    """
+    """A text in which entities can be found and compared."""
 
     tokens: tuple[str, ...]
-    spelled: frozenset[int]
-    english: bool = True
+    spelled: frozenset[int]  # places of tokens whose letters were said one by one
+    english: bool = True  # whether number words are English ones, and so more than names can be found
 
 
 @functools.lru_cache(maxsize=2**14)  # short commands come again and again
 def read(text: str, english: bool = True) -> Reading:
     """Write a text in a form in which entities can be found and compared.
 
-    Parameters
-    ----------
-    text
-        What was said or written.
-    english
-        Whether number words are English ones.
+    - ``text``: what was said or written.
+    - ``english``: whether number words are English ones.
 
-    Examples
-    --------
     >>> read("Call 555-1234 on the 5th of May, at ten o'clock: it's twenty-five dollars.").tokens
     ('call', '5551234', 'on', 'the', 'may', '5', 'at', '10:00', "it's", '$25')
     """
@@ -178,20 +162,9 @@ def _is_letter(word: str) -> bool:
 def find_entities(reading: Reading, names: Names) -> list[tuple[str, int, int]]:
     """Find the entities of a reference.
 
-    Parameters
-    ----------
-    reading
-        The reference.
-    names
-        Tokens of names -> their class.
+    - ``names``: tokens of names -> their class.
+    - Returns class, first token and the one behind the last, in the order of the text; they do not overlap.
 
-    Returns
-    -------
-    list of tuple
-        Class, first token and the one behind the last, in the order of the text; they do not overlap.
-
-    Examples
-    --------
     >>> find_entities(read("Anna pays $20 on May 5, 2021"), {("anna",): "person"})
     [('person', 0, 1), ('money', 2, 3), ('date', 4, 7)]
     """
@@ -250,38 +223,20 @@ def _year(word: str) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Entity:
-    """What became of an entity.
+    """What became of an entity."""
 
-    Parameters
-    ----------
-    kind
-        Its class: one of :data:`CLASSES`, or that of a name.
-    said
-        Its tokens.
-    written
-        The tokens that are aligned with it.
-    right
-        Whether they are the same.
-    """
-
-    kind: str
+    kind: str  # its class: one of :data:`CLASSES`, or that of a name
     said: str
-    written: str
-    right: bool
+    written: str  # the tokens that are aligned with it
+    right: bool  # whether they are the same
 
 
 def compare_entities(reference: Reading, hypothesis: Reading, names: Names) -> list[Entity]:
     """Say of each entity of a reference what was written for it.
 
-    Parameters
-    ----------
-    reference, hypothesis
-        What was said and what was recognised.
-    names
-        Tokens of names -> their class.
+    - ``reference, hypothesis``: what was said and what was recognised.
+    - ``names``: tokens of names -> their class.
 
-    Examples
-    --------
     >>> compare_entities(read("set it to twenty five"), read("Set it to 20."), {})
     [Entity(kind='number', said='25', written='20', right=False)]
     """

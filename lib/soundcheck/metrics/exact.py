@@ -35,17 +35,9 @@ def _on_grid(values: np.ndarray, anchor: float) -> np.ndarray:
 def layers(values: np.ndarray, terms: int) -> Iterator[np.ndarray]:
     """Split numbers into up to three layers that sum to them.
 
-    Parameters
-    ----------
-    values
-        float64 ``(N,)``, finite.
-    terms
-        The most of them that are added up, each as often as it is.
-
-    Yields
-    ------
-    numpy.ndarray
-        ``(N,)``; sums of its numbers are exact.
+    - ``values``: float64 ``(N,)``, finite.
+    - ``terms``: the most of them that are added up, each as often as it is.
+    - Yields ``(N,)``; sums of its numbers are exact.
     """
     size = most = largest(values)
     for _ in range(3):
@@ -60,21 +52,10 @@ def layers(values: np.ndarray, terms: int) -> Iterator[np.ndarray]:
 def block_layers(column: np.ndarray, blocks: np.ndarray, n_blocks: int, terms: int) -> list[np.ndarray]:
     """Split numbers into one or two layers and sum each block's, a piece at a time.
 
-    Parameters
-    ----------
-    column
-        float64 ``(N,)``, finite.
-    blocks
-        Integer ``(N,)``; the block of each number, from 0.
-    n_blocks
-        Number of blocks.
-    terms
-        The most numbers that a replicate adds up.
-
-    Returns
-    -------
-    list of numpy.ndarray
-        Exact sums ``(n_blocks,)`` of each layer.
+    - ``column``: float64 ``(N,)``, finite.
+    - ``blocks``: integer ``(N,)``; the block of each number, from 0.
+    - ``terms``: the most numbers that a replicate adds up.
+    - Returns exact sums ``(n_blocks,)`` of each layer.
     """
     bits = max(1, int(terms - 1).bit_length())
     sums: list[np.ndarray] = []

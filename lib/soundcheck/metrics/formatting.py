@@ -52,18 +52,8 @@ _KEPT = "LNM"  # categories of characters that make a word; and the sign of a cu
 def split_marks(text: str) -> tuple[list[str], list[tuple[int, ...]]]:
     """Part words from the marks between them.
 
-    Parameters
-    ----------
-    text
-        What was written.
+    Returns the words; and the marks before each of them and behind the last one, as places in :data:`MARKS`.
 
-    Returns
-    -------
-    tuple of list
-        The words; and the marks before each of them and behind the last one, as places in :data:`MARKS`.
-
-    Examples
-    --------
     >>> split_marks("Well, it's 3.5... Right?")
     (['Well', "it's", '3.5', 'Right'], [(), (1,), (), (6,), (2,)])
     """
@@ -101,22 +91,13 @@ def _bare(piece: str) -> str:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FormatErrors:
-    """Errors of ``N`` segments, float64; NaN where there is no reference or no hypothesis.
+    """Errors of ``N`` segments, float64; NaN where there is no reference or no hypothesis."""
 
-    Parameters
-    ----------
-    marks
-        ``(N, marks, 4)``, in the order of :data:`MARKS` and :data:`KINDS`: marks of the reference, then
-        those replaced, left out and put in.
-    capitals
-        Words of the reference with a capital that were recognised, ``(N,)``.
-    capital_errors
-        Words that were recognised with other capitals, ``(N,)``.
-    """
-
+    # ``(N, marks, 4)``, in the order of :data:`MARKS` and :data:`KINDS`: marks of the reference, then those
+    # replaced, left out and put in
     marks: np.ndarray
-    capitals: np.ndarray
-    capital_errors: np.ndarray
+    capitals: np.ndarray  # words of the reference with a capital that were recognised, ``(N,)``
+    capital_errors: np.ndarray  # words that were recognised with other capitals, ``(N,)``
 
     @property
     def mark_errors(self) -> np.ndarray:
@@ -127,13 +108,8 @@ class FormatErrors:
 def format_errors(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> FormatErrors:
     """Count errors of punctuation and capitals.
 
-    Parameters
-    ----------
-    references, hypotheses
-        Texts as they were written, ``(N,)``; missing ones are ``None``.
+    - ``references, hypotheses``: texts as they were written, ``(N,)``; missing ones are ``None``.
 
-    Examples
-    --------
     >>> found = format_errors(["Go on, Anna."], ["go on Anna?"])
     >>> float(found.mark_errors.sum()), found.capitals, found.capital_errors
     (2.0, array([2.]), array([1.]))

@@ -33,21 +33,11 @@ def impact_codes(
 ) -> np.ndarray:
     """Say for each segment what the candidate changed.
 
-    Parameters
-    ----------
-    truth, baseline, candidate
-        Numbers, or class names, ``(N,)``.
-    tolerance
-        Numbers: errors smaller than this are right answers.
+    - ``truth, baseline, candidate``: numbers, or class names, ``(N,)``.
+    - ``tolerance``: numbers: errors smaller than this are right answers.
+    - Returns int8 ``(N,)``: places in :data:`EVENTS`, 3 for nothing of the kind; -1 if the truth is missing,
+      -2 if only a prediction is.
 
-    Returns
-    -------
-    numpy.ndarray
-        int8 ``(N,)``: places in :data:`EVENTS`, 3 for nothing of the kind; -1 if the truth is missing, -2 if
-        only a prediction is.
-
-    Examples
-    --------
     >>> impact_codes([0.5, 0.5, 0.5], [0.6, 0.5, 0.6], [0.5, 0.6, 0.62]).tolist()
     [2, 0, 3]
     """
@@ -75,15 +65,8 @@ def impact(
 ) -> Statistic:
     """Share of segments with added errors, changed errors and corrections.
 
-    Parameters
-    ----------
-    truth, baseline, candidate, tolerance
-        See :func:`impact_codes`.
-
-    Returns
-    -------
-    Statistic
-        Three values from 0 to 1, labels :data:`EVENTS`; undefined without segments only.
+    - ``truth, baseline, candidate, tolerance``: see :func:`impact_codes`.
+    - Returns three values from 0 to 1, labels :data:`EVENTS`; undefined without segments only.
     """
     codes = impact_codes(truth, baseline, candidate, tolerance)
     return _proportions(
@@ -99,15 +82,9 @@ def net_corrections(
 ) -> Statistic:
     """Proportion of corrections minus that of added errors.
 
-    Parameters
-    ----------
-    truth, baseline, candidate, tolerance
-        See :func:`impact_codes`.
-
-    Returns
-    -------
-    Statistic
-        One value from -1 to 1, positive if more is corrected than broken; undefined without segments only.
+    - ``truth, baseline, candidate, tolerance``: see :func:`impact_codes`.
+    - Returns one value from -1 to 1, positive if more is corrected than broken; undefined without segments
+      only.
     """
     codes = impact_codes(truth, baseline, candidate, tolerance)
 

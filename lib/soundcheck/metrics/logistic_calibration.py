@@ -28,10 +28,7 @@ _LARGEST = 1e100  # scores beyond count as this, as for costs; see soundcheck.me
 class AffineCalibration:
     """A straight line from scores to log-likelihood ratios.
 
-    Parameters
-    ----------
-    slope, offset
-        Log-likelihood ratio per score, and that of the score 0.
+    - ``slope, offset``: log-likelihood ratio per score, and that of the score 0.
     """
 
     slope: float
@@ -53,22 +50,10 @@ def fit_calibration(scores: np.ndarray, target: np.ndarray) -> AffineCalibration
 
     over targets with :math:`y = (N + 1) / (N + 2)` and non-targets with :math:`y = 1 / (N + 2)`.
 
-    Parameters
-    ----------
-    scores
-        float64 ``(N,)``; those that are NaN are left out.
-    target
-        bool ``(N,)``; whether both recordings are of the same speaker.
-
-    Returns
-    -------
-    AffineCalibration
-        Slope and offset 0 if all scores are equal, which says nothing about any trial.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, or one of the kinds has no trial with a score.
+    - ``scores``: float64 ``(N,)``; those that are NaN are left out.
+    - ``target``: bool ``(N,)``; whether both recordings are of the same speaker.
+    - Returns slope and offset 0 if all scores are equal, which says nothing about any trial.
+    - Raises ValueError: if lengths differ, or one of the kinds has no trial with a score.
     """
     same_length(scores, target)
     there = ~np.isnan(scores)

@@ -36,12 +36,7 @@ def character_counts(texts: Texts) -> np.ndarray:
 def empty_answers(texts: Texts, *, missing: float = np.nan) -> Statistic:
     """Share of answers without any word.
 
-    Parameters
-    ----------
-    texts
-        The answers.
-    missing
-        What no answer counts as: NaN leaves it out, 0 counts it as an answer with words.
+    - ``missing``: what no answer counts as: NaN leaves it out, 0 counts it as an answer with words.
     """
     counts = word_counts(texts)
     return mean_value(np.where(np.isnan(counts), missing, counts == 0))
@@ -50,17 +45,9 @@ def empty_answers(texts: Texts, *, missing: float = np.nan) -> Statistic:
 def per_minute(counts: Sequence[float], seconds: Sequence[float]) -> Statistic:
     """Divide what was written by the time that there was to write it.
 
-    Parameters
-    ----------
-    counts
-        Words, characters or insertions of each answer, ``(segments,)``; NaN without an answer.
-    seconds
-        Length of each signal, ``(segments,)``.
-
-    Returns
-    -------
-    Statistic
-        One value, at least 0, a minute; undefined without any time.
+    - ``counts``: words, characters or insertions of each answer, ``(segments,)``; NaN without an answer.
+    - ``seconds``: length of each signal, ``(segments,)``.
+    - Returns one value, at least 0, a minute; undefined without any time.
     """
     return ratio_of_sums(counts, numbers(seconds) / 60)
 
@@ -68,15 +55,8 @@ def per_minute(counts: Sequence[float], seconds: Sequence[float]) -> Statistic:
 def most_repeated(text: str, most_words: int) -> int:
     """Count how often in a row the sequence of words is repeated that is repeated most.
 
-    Parameters
-    ----------
-    text
-        The answer.
-    most_words
-        Longest sequence that is looked for, at least 1.
+    - ``most_words``: longest sequence that is looked for, at least 1.
 
-    Examples
-    --------
     >>> most_repeated("thank you thank you thank you for watching", 5)
     3
     >>> most_repeated("thank you thank you thank you for watching", 1)

@@ -43,30 +43,16 @@ _ROUNDS = 8  # far more than any text needs until nothing changes any more
 
 @dataclasses.dataclass(frozen=True)
 class Normaliser:
-    """A way to write texts so that they can be compared word by word; call it with a text.
+    """A way to write texts so that they can be compared word by word; call it with a text."""
 
-    Parameters
-    ----------
-    name
-        Name by which it is chosen.
-    version
-        Changes whenever results may; for those of others, whose rules these are, with the package.
-    description
-        What it does and its known traps, for people.
-    function
-        Maps a text to the normalised one.
-    """
-
-    name: str
-    version: str
-    description: str
-    function: Callable[[str], str] = dataclasses.field(repr=False)
+    name: str  # name by which it is chosen
+    version: str  # changes whenever results may; for those of others, whose rules these are, with the package
+    description: str  # what it does and its known traps, for people
+    function: Callable[[str], str] = dataclasses.field(repr=False)  # maps a text to the normalised one
 
     def __call__(self, text: str, *, turkic: bool = False) -> str:
         """Normalise a text; ``turkic`` as :func:`is_turkic` says of its language.
 
-        Examples
-        --------
         >>> NORMALISERS["basic"]("Don’t  stop — it's 5 o'clock!")
         "don't stop it's 5 o'clock"
         """
@@ -89,23 +75,11 @@ def changed_examples(
 ) -> list[tuple[str, str]]:
     """Show what a normaliser does to some texts.
 
-    Parameters
-    ----------
-    normaliser
-        What to show.
-    texts
-        Texts; missing ones (``None`` or NaN) are passed over.
-    count
-        Number of examples, at least 0; fewer if there are fewer distinct texts.
+    - ``texts``: texts; missing ones (``None`` or NaN) are passed over.
+    - ``count``: number of examples, at least 0; fewer if there are fewer distinct texts.
+    - Returns distinct texts and what became of them. Those that changed beyond white space come first, then
+      the others; both in the order in which they first occur.
 
-    Returns
-    -------
-    list of tuple of str
-        Distinct texts and what became of them. Those that changed beyond white space come first, then the
-        others; both in the order in which they first occur.
-
-    Examples
-    --------
     >>> changed_examples(NORMALISERS["basic"], ["stop", "Stop!", "Stop!", "go  on"], count=2)
     [('Stop!', 'stop'), ('stop', 'stop')]
     """
@@ -183,8 +157,6 @@ def _kind(character: str) -> str:
 def fold_case(text: str) -> str:
     """Make letters small; İ is i, without the combining dot that Unicode's folding leaves.
 
-    Examples
-    --------
     >>> fold_case("İYİ Straße")
     'iyi strasse'
     """
@@ -234,8 +206,6 @@ def _is_mark(written: str) -> bool:
 def noise_marks(text: str) -> list[str]:
     """List the marks of noises and unknown words in a text, as written.
 
-    Examples
-    --------
     >>> noise_marks("[noise] turn (two) <unk> left ((laughs)) [laughs at me]")
     ['[noise]', '<unk>', '((laughs))']
     """

@@ -36,19 +36,10 @@ def interval_skill(
     for intervals that shall hold a share of :math:`q` of all values. Gneiting and Raftery (2007), Strictly
     proper scoring rules, prediction, and estimation.
 
-    Parameters
-    ----------
-    truth, low, high
-        float64 ``(N,)``; NaN in a bound is a missing prediction.
-    usual
-        The interval that is compared with.
-    level
-        The share, between 0 and 1.
-
-    Returns
-    -------
-    Statistic
-        One value, 1 at best; below 0 the intervals are worse than that one.
+    - ``truth, low, high``: float64 ``(N,)``; NaN in a bound is a missing prediction.
+    - ``usual``: the interval that is compared with.
+    - ``level``: the share, between 0 and 1.
+    - Returns one value, 1 at best; below 0 the intervals are worse than that one.
     """
     truth, low, high = numbers(truth), numbers(low), numbers(high)
     known = ~np.isnan(truth)

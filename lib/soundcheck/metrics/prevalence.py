@@ -23,23 +23,12 @@ def with_label_shares(statistic: Statistic, counts: Sequence[int]) -> Statistic:
 
     .. math:: \frac{\pi_c r_{cc}}{\sum_k \pi_k r_{kc}}
 
-    Parameters
-    ----------
-    statistic
-        From :func:`soundcheck.metrics.classification.precision_per_class` or
-        :func:`soundcheck.metrics.regression.precision_per_bin`.
-    counts
-        How often each class or bin is to be the label, ``(m,)``; only their proportions matter.
-
-    Returns
-    -------
-    Statistic
-        The same where labels have these shares. Classes that do not occur among the labels are left out.
-
-    Raises
-    ------
-    ValueError
-        If the statistic has not as many classes.
+    - ``statistic``: from :func:`soundcheck.metrics.classification.precision_per_class` or
+      :func:`soundcheck.metrics.regression.precision_per_bin`.
+    - ``counts``: how often each class or bin is to be the label, ``(m,)``; only their proportions matter.
+    - Returns the same where labels have these shares. Classes that do not occur among the labels are left
+      out.
+    - Raises ValueError: if the statistic has not as many classes.
     """
     wanted = np.asarray(counts, dtype=np.float64)[:, np.newaxis]
     n = len(wanted)

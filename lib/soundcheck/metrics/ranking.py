@@ -131,21 +131,11 @@ def spearmans_rho_of(
 ) -> Weighted:
     """Rank correlation of values that speakers have already.
 
-    Parameters
-    ----------
-    truth, prediction
-        Values of each speaker, ``(speakers, m)``, finite.
-    labels
-        Names of the ``m`` columns.
-    segments
-        Segments that the values rest on.
-    note, reason
-        What a reader must know; why there is no value.
-
-    Returns
-    -------
-    Weighted
-        ``m`` values from -1 to 1; undefined for fewer than 2 speakers and if all values are equal.
+    - ``truth, prediction``: values of each speaker, ``(speakers, m)``, finite.
+    - ``labels``: names of the ``m`` columns.
+    - ``segments``: segments that the values rest on.
+    - ``note, reason``: what a reader must know; why there is no value.
+    - Returns ``m`` values from -1 to 1; undefined for fewer than 2 speakers and if all values are equal.
     """
     truth, prediction = (np.asarray(table, dtype=np.float64) for table in (truth, prediction))
     if truth.shape != prediction.shape or truth.ndim != 2 or truth.shape[1] != len(labels):
@@ -162,20 +152,11 @@ def spearmans_rho(
 ) -> Weighted:
     r"""Rank correlation of the averages of speakers.
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, ``(N,)``; only segments that have both count. Without predictions for more than half of the
-        labels there is no value.
-    speakers
-        Speaker of each segment, whole numbers from 0, ``(N,)``; speakers without segments are passed over.
-    n_speakers
-        Number of speakers.
-
-    Returns
-    -------
-    Weighted
-        One value from -1 to 1; see :func:`spearmans_rho_of`.
+    - ``truth, prediction``: numbers, ``(N,)``; only segments that have both count. Without predictions for
+      more than half of the labels there is no value.
+    - ``speakers``: speaker of each segment, whole numbers from 0, ``(N,)``; speakers without segments are
+      passed over.
+    - Returns one value from -1 to 1; see :func:`spearmans_rho_of`.
     """
     truth, prediction, speakers = numbers(truth), numbers(prediction), np.asarray(speakers)
     same_length(truth, prediction)
@@ -205,17 +186,10 @@ def spearmans_rho(
 def quartile_overlap(truth: Sequence[float], prediction: Sequence[float]) -> dict[str, float]:
     """Say how well the ends of the order are found.
 
-    Parameters
-    ----------
-    truth, prediction
-        Values of each speaker, ``(speakers,)``; equal ones stay in the given order.
-
-    Returns
-    -------
-    dict
-        ``"top"`` and ``"bottom"``: proportion of the predicted highest and lowest quarter that belongs there;
-        ``"confusion"``: proportion of both that belongs to the opposite one. NaN if a quarter of the
-        speakers, rounded to even, is nobody.
+    - ``truth, prediction``: values of each speaker, ``(speakers,)``; equal ones stay in the given order.
+    - Returns ``"top"`` and ``"bottom"``: proportion of the predicted highest and lowest quarter that belongs
+      there; ``"confusion"``: proportion of both that belongs to the opposite one. NaN if a quarter of the
+      speakers, rounded to even, is nobody.
     """
     truth, prediction = numbers(truth), numbers(prediction)
     same_length(truth, prediction)

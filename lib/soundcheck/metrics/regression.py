@@ -80,15 +80,7 @@ def _against_pearson(m: Moments) -> str:
 def correlations(truth: Sequence[float], prediction: Sequence[float]) -> tuple[Statistic, Statistic]:
     """Give :func:`concordance_cc` and :func:`pearson_cc` on shared sums, which costs as much as one.
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, ``(N,)``.
-
-    Returns
-    -------
-    tuple of Statistic
-        Concordance and Pearson correlation coefficient, the same as each alone.
+    Returns concordance and Pearson correlation coefficient, the same as each alone.
     """
     truth, prediction, rows, missing_predictions = _pair(truth, prediction)
     x, middle_x = _centred(truth, rows)
@@ -133,16 +125,8 @@ def concordance_cc(truth: Sequence[float], prediction: Sequence[float]) -> Stati
 
     Lin (1989), A concordance correlation coefficient to evaluate reproducibility; population form.
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, ``(N,)``.
-
-    Returns
-    -------
-    Statistic
-        One value from -1 to 1; 0 for constant predictions, undefined for fewer than 2 segments and if truth
-        and prediction are the same constant.
+    Returns one value from -1 to 1; 0 for constant predictions, undefined for fewer than 2 segments and if
+    truth and prediction are the same constant.
     """
     return correlations(truth, prediction)[0]
 
@@ -153,15 +137,8 @@ def pearson_cc(truth: Sequence[float], prediction: Sequence[float]) -> Statistic
     .. math:: \frac{\sum (\hat y - \bar{\hat y})(y - \bar y)}
               {\sqrt{\sum (\hat y - \bar{\hat y})^2 \sum (y - \bar y)^2}}
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, ``(N,)``.
-
-    Returns
-    -------
-    Statistic
-        One value from -1 to 1; undefined for fewer than 2 segments, constant truth or constant prediction.
+    Returns one value from -1 to 1; undefined for fewer than 2 segments, constant truth or constant
+    prediction.
     """
     return correlations(truth, prediction)[1]
 
@@ -169,15 +146,7 @@ def pearson_cc(truth: Sequence[float], prediction: Sequence[float]) -> Statistic
 def mean_absolute_error(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
     r"""Mean absolute error, :math:`\frac1N \sum |\hat y - y|`.
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, ``(N,)``.
-
-    Returns
-    -------
-    Statistic
-        One value of at least 0, in the unit of the labels; undefined without segments only.
+    Returns one value of at least 0, in the unit of the labels; undefined without segments only.
     """
     truth, prediction, rows, missing_predictions = _pair(truth, prediction)
     return _mean(np.abs(prediction - truth), rows, missing_predictions)
@@ -186,15 +155,7 @@ def mean_absolute_error(truth: Sequence[float], prediction: Sequence[float]) -> 
 def mean_error(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
     r"""Mean signed error, :math:`\frac1N \sum (\hat y - y)`; positive if the model predicts too much.
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, ``(N,)``.
-
-    Returns
-    -------
-    Statistic
-        One value; undefined without segments only.
+    Returns one value; undefined without segments only.
     """
     truth, prediction, rows, missing_predictions = _pair(truth, prediction)
     return _mean(prediction - truth, rows, missing_predictions)
@@ -203,15 +164,8 @@ def mean_error(truth: Sequence[float], prediction: Sequence[float]) -> Statistic
 def mean_value(prediction: Sequence[float]) -> Statistic:
     r"""Mean of the predictions; needs no truth.
 
-    Parameters
-    ----------
-    prediction
-        Numbers, ``(N,)``; missing ones count as missing predictions.
-
-    Returns
-    -------
-    Statistic
-        One value; undefined without segments only.
+    - ``prediction``: numbers, ``(N,)``; missing ones count as missing predictions.
+    - Returns one value; undefined without segments only.
     """
     prediction = numbers(prediction)
     return _mean(prediction, ~np.isnan(prediction), np.isnan(prediction))
@@ -232,8 +186,6 @@ def _mean(column: np.ndarray, rows: np.ndarray, missing_predictions: np.ndarray)
 def bin_numbers(array: Sequence[float], edges: Sequence[float] = EDGES) -> np.ndarray:
     """Turn numbers into bins, int8 ``(N,)`` from 0, -1 if missing; bins are closed on the right.
 
-    Examples
-    --------
     >>> bin_numbers([0.25, 0.26, 3.0, float("nan")]).tolist()
     [0, 1, 3, -1]
     """
@@ -251,16 +203,8 @@ def bin_counts(array: Sequence[float]) -> np.ndarray:
 def precision_per_bin(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
     """Precision of each of the four value ranges: how many of the segments predicted there lie there.
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, ``(N,)``.
-
-    Returns
-    -------
-    Statistic
-        Four values from 0 to 1, labels :data:`BINS`; degenerate cases as in
-        :func:`soundcheck.metrics.classification.precision_per_class`.
+    Returns four values from 0 to 1, labels :data:`BINS`; degenerate cases as in
+    :func:`soundcheck.metrics.classification.precision_per_class`.
     """
     return classification.precision_of_codes(*_binned(truth, prediction), BINS, "bin")
 
@@ -268,16 +212,8 @@ def precision_per_bin(truth: Sequence[float], prediction: Sequence[float]) -> St
 def recall_per_bin(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
     """Recall of each of the four value ranges: how many of the segments there are predicted there.
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, ``(N,)``.
-
-    Returns
-    -------
-    Statistic
-        Four values from 0 to 1, labels :data:`BINS`; degenerate cases as in
-        :func:`soundcheck.metrics.classification.recall_per_class`.
+    Returns four values from 0 to 1, labels :data:`BINS`; degenerate cases as in
+    :func:`soundcheck.metrics.classification.recall_per_class`.
     """
     return classification.recall_of_codes(*_binned(truth, prediction), BINS, "bin")
 

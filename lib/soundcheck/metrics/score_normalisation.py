@@ -32,27 +32,15 @@ def normalised_scores(
 ) -> dict[str, np.ndarray]:
     """Normalise the scores of trials in all ways.
 
-    Parameters
-    ----------
-    scores
-        float64 ``(N,)``; NaN if missing.
-    first, second
-        Rows of ``enrolled`` and of ``tested`` that a trial compares, whole numbers ``(N,)``.
-    enrolled, tested
-        Scores of each side against the cohort, float64 ``(E, cohort)`` and ``(T, cohort)``.
-    top
-        How many of the highest scores the adaptive way looks at, at least 2; all if the cohort is smaller.
-
-    Returns
-    -------
-    dict
-        Name, of :data:`NORMS` -> float64 ``(N,)``; NaN where a side scores the same against all of the
-        cohort, or has no score against it.
-
-    Raises
-    ------
-    ValueError
-        If the cohort or ``top`` has fewer than 2.
+    - ``scores``: float64 ``(N,)``; NaN if missing.
+    - ``first, second``: rows of ``enrolled`` and of ``tested`` that a trial compares, whole numbers ``(N,)``.
+    - ``enrolled, tested``: scores of each side against the cohort, float64 ``(E, cohort)`` and ``(T,
+      cohort)``.
+    - ``top``: how many of the highest scores the adaptive way looks at, at least 2; all if the cohort is
+      smaller.
+    - Returns name, of :data:`NORMS` -> float64 ``(N,)``; NaN where a side scores the same against all of the
+      cohort, or has no score against it.
+    - Raises ValueError: if the cohort or ``top`` has fewer than 2.
     """
     if min(enrolled.shape[1], tested.shape[1], top) < 2:
         raise ValueError("A cohort has at least 2 speakers.")

@@ -25,17 +25,9 @@ from soundcheck.metrics.combinators import average, difference, restrict
 def shift(statistic: Statistic, group: np.ndarray, context: np.ndarray) -> Statistic:
     """Subtract: the values of a group in a context minus those of the group in all contexts.
 
-    Parameters
-    ----------
-    statistic
-        Over ``N`` segments.
-    group, context
-        Masks, bool ``(N,)``.
-
-    Returns
-    -------
-    Statistic
-        The labels of ``statistic``; counts the group's segments in the context.
+    - ``statistic``: over ``N`` segments.
+    - ``group, context``: masks, bool ``(N,)``.
+    - Returns the labels of ``statistic``; counts the group's segments in the context.
     """
     return difference(restrict(statistic, group & context), restrict(statistic, group))
 
@@ -47,21 +39,11 @@ def shift_difference(
 
     .. math:: \mathrm{shift}(g, c) - \frac1G \sum_{i=1}^G \mathrm{shift}(g_i, c)
 
-    Parameters
-    ----------
-    statistic
-        Over ``N`` segments.
-    groups
-        Masks of all groups, bool ``(N,)`` each.
-    tested
-        Which of the groups is compared with the average.
-    context
-        Mask of the context, bool ``(N,)``.
-
-    Returns
-    -------
-    Statistic
-        The labels of ``statistic``; counts the group's segments in the context.
+    - ``statistic``: over ``N`` segments.
+    - ``groups``: masks of all groups, bool ``(N,)`` each.
+    - ``tested``: which of the groups is compared with the average.
+    - ``context``: mask of the context, bool ``(N,)``.
+    - Returns the labels of ``statistic``; counts the group's segments in the context.
     """
     shifts = [shift(statistic, group, context) for group in groups]
     return difference(shifts[tested], average(shifts))

@@ -21,24 +21,11 @@ def cosine_scores(
 ) -> np.ndarray:
     """Compute the cosine of the angle between the two embeddings of each trial.
 
-    Parameters
-    ----------
-    enrolled
-        Embeddings of enrolments, ``(E, d)``.
-    tested
-        Embeddings of tested recordings, ``(N, d)``; may be the same array.
-    first, second
-        For each trial the row of ``enrolled`` and that of ``tested``, whole numbers ``(T,)``.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64 ``(T,)``, from -1 to 1; NaN where a side has no direction.
-
-    Raises
-    ------
-    ValueError
-        If dimensions or lengths differ, there are no dimensions, or an index is out of range.
+    - ``enrolled``: embeddings of enrolments, ``(E, d)``.
+    - ``tested``: embeddings of tested recordings, ``(N, d)``; may be the same array.
+    - ``first, second``: for each trial the row of ``enrolled`` and that of ``tested``, whole numbers
+      ``(T,)``.
+    - Returns float64 ``(T,)``, from -1 to 1; NaN where a side has no direction.
     """
     enrolled, tested = np.asarray(enrolled), np.asarray(tested)
     first, second = _indices(first, enrolled), _indices(second, tested)
@@ -65,28 +52,12 @@ def mean_directions(
 ) -> np.ndarray:
     """Average the embeddings of each enrolment's members, each brought to length 1 before.
 
-    Parameters
-    ----------
-    embeddings
-        Embeddings of recordings, ``(N, d)``.
-    members
-        Rows of ``embeddings`` that belong to an enrolment, whole numbers ``(M,)``; one that is listed twice
-        for an enrolment counts twice.
-    member_of
-        Number of the enrolment that each member belongs to, from 0 to ``count - 1``, ``(M,)``.
-    count
-        Number of enrolments.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64 ``(count, d)``, of length 1 or less. Members without direction are passed over; NaN where none
-        is left.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, there are no dimensions, or a number is out of range.
+    - ``embeddings``: embeddings of recordings, ``(N, d)``.
+    - ``members``: rows of ``embeddings`` that belong to an enrolment, whole numbers ``(M,)``; one that is
+      listed twice for an enrolment counts twice.
+    - ``member_of``: number of the enrolment that each member belongs to, from 0 to ``count - 1``, ``(M,)``.
+    - Returns float64 ``(count, d)``, of length 1 or less. Members without direction are passed over; NaN
+      where none is left.
     """
     embeddings = np.asarray(embeddings)
     members = _indices(members, embeddings)

@@ -37,32 +37,17 @@ SPEAKER_MINIMUM, CLASS_MINIMUM = 10, 8
 class SpeakerValues:
     """True and predicted values of the speakers that take part.
 
-    Parameters
-    ----------
-    names
-        Names of the ``K`` speakers, sorted.
-    truth, prediction
-        float64 ``(K, m)``; NaN where a speaker has no predictions.
-    labels
-        Names of the ``m`` values: classes, or ``""``.
-    first
-        Row of each speaker's first segment, ``(K,)``.
-    counts
-        Segments of each speaker that count, ``(K,)``.
-    length
-        Number ``N`` of all segments.
-    missing
-        Segments of these speakers without a prediction.
+    - ``truth, prediction``: float64 ``(K, m)``; NaN where a speaker has no predictions.
     """
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # names of the ``K`` speakers, sorted
     truth: np.ndarray
     prediction: np.ndarray
-    labels: tuple[str, ...]
-    first: np.ndarray
-    counts: np.ndarray
-    length: int
-    missing: int
+    labels: tuple[str, ...]  # names of the ``m`` values: classes, or ``""``
+    first: np.ndarray  # row of each speaker's first segment, ``(K,)``
+    counts: np.ndarray  # segments of each speaker that count, ``(K,)``
+    length: int  # number ``N`` of all segments
+    missing: int  # segments of these speakers without a prediction
 
     def __len__(self) -> int:
         return len(self.names)
@@ -81,11 +66,8 @@ class SpeakerValues:
     def mean_absolute_error(self) -> Statistic:
         r"""Mean distance of predicted and true values, :math:`\frac1K \sum_k |\hat m_k - m_k|`.
 
-        Returns
-        -------
-        Statistic
-            A value of at least 0 for each label, over the ``N`` segments; counts the speakers' segments.
-            Speakers without any prediction do not count.
+        Returns a value of at least 0 for each label, over the ``N`` segments; counts the speakers' segments.
+        Speakers without any prediction do not count.
         """
         there = ~np.isnan(self.prediction[:, 0]) if len(self) else np.zeros(0, dtype=bool)
         rows = np.zeros(self.length, dtype=bool)
@@ -176,14 +158,8 @@ def speaker_averages(
 ) -> SpeakerValues:
     """Average labels and predictions of each speaker.
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, ``(N,)``.
-    speakers
-        Name of each segment's speaker, ``(N,)``; missing ones take no part.
-    minimum
-        Labelled segments that a speaker needs.
+    - ``speakers``: name of each segment's speaker, ``(N,)``; missing ones take no part.
+    - ``minimum``: labelled segments that a speaker needs.
     """
     truth, prediction = numbers(truth), numbers(prediction)
     same_length(truth, prediction)
@@ -201,16 +177,9 @@ def speaker_proportions(
 ) -> SpeakerValues:
     """Compute the proportion of each class among labels and predictions of each speaker.
 
-    Parameters
-    ----------
-    truth, prediction
-        Class names, ``(N,)``; a class that is never predicted has a proportion of 0.
-    speakers
-        Name of each segment's speaker, ``(N,)``; missing ones take no part.
-    classes
-        All classes.
-    minimum, class_minimum
-        Labelled segments that a speaker needs, in all and of each class.
+    - ``truth, prediction``: class names, ``(N,)``; a class that is never predicted has a proportion of 0.
+    - ``speakers``: name of each segment's speaker, ``(N,)``; missing ones take no part.
+    - ``minimum, class_minimum``: labelled segments that a speaker needs, in all and of each class.
     """
     codes = [class_numbers(each, classes) for each in (truth, prediction)]
     same_length(*codes)

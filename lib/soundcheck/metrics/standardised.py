@@ -30,21 +30,11 @@ MOST_SUMS = 20_000  # of all cells and both sides; more take seconds
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _ByCell(Contributions):
-    """Contributions of a part, summed up for each cell of each side.
-
-    Parameters
-    ----------
-    part
-        The contributions.
-    codes
-        Integer ``(N,)``; side and cell of each segment, from 0, where ``rows``.
-    n_codes
-        Number of cells of both sides.
-    """
+    """Contributions of a part, summed up for each cell of each side."""
 
     part: Contributions
-    codes: np.ndarray
-    n_codes: int
+    codes: np.ndarray  # integer ``(N,)``; side and cell of each segment, from 0, where ``rows``
+    n_codes: int  # number of cells of both sides
 
     @property
     def size(self) -> int:
@@ -63,31 +53,14 @@ def standardised_difference(
 ) -> Statistic:
     """Subtract the values of the others from those of a group, both with the same distribution of cells.
 
-    Parameters
-    ----------
-    statistic
-        Over ``N`` segments.
-    group, others
-        Masks of the two sides, bool ``(N,)``; no segment is in both.
-    cells
-        Integer ``(N,)``; the cell of each segment from 0, or -1 for segments that are left out.
-    n_cells
-        Number of cells.
+    - ``statistic``: over ``N`` segments.
+    - ``group, others``: masks of the two sides, bool ``(N,)``; no segment is in both.
+    - ``cells``: integer ``(N,)``; the cell of each segment from 0, or -1 for segments that are left out.
+    - Returns the labels of ``statistic``; counts the group's segments that have a cell. Undefined if no cell
+      has segments of both sides.
+    - Raises ValueError: if the sides overlap, a cell is not in ``[-1, n_cells)``, or there are more than
+      :data:`MOST_SUMS` sums.
 
-    Returns
-    -------
-    Statistic
-        The labels of ``statistic``; counts the group's segments that have a cell. Undefined if no cell has
-        segments of both sides.
-
-    Raises
-    ------
-    ValueError
-        If the sides overlap, a cell is not in ``[-1, n_cells)``, or there are more than :data:`MOST_SUMS`
-        sums.
-
-    Examples
-    --------
     Two voices in noise (cell 0) and in quiet (cell 1); either is off by 0.1 in noise:
 
     >>> from soundcheck.metrics.additive import value

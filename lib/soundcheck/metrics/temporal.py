@@ -30,28 +30,16 @@ QUARTER = 4  # every fourth file: those with the largest, or the smallest true c
 class Neighbours:
     """Segments that follow each other in the files that have enough of them.
 
-    Parameters
-    ----------
-    names
-        Names of the ``K`` files, sorted.
-    first
-        Row of each file's first segment, ``(K,)``.
-    before, after
-        Rows of the ``P`` pairs, ``(P,)``.
-    pair_file
-        File of each pair, ``(P,)`` from 0 to ``K - 1``.
-    file
-        File of each of all ``N`` segments, -1 if it is in none of these.
-    place
-        Where a segment stands in its file, ``(N,)`` from 0, the first, to 1, the last; NaN in no file.
+    - ``before, after``: rows of the ``P`` pairs, ``(P,)``.
     """
 
-    names: tuple[str, ...]
-    first: np.ndarray
+    names: tuple[str, ...]  # names of the ``K`` files, sorted
+    first: np.ndarray  # row of each file's first segment, ``(K,)``
     before: np.ndarray
     after: np.ndarray
-    pair_file: np.ndarray
-    file: np.ndarray
+    pair_file: np.ndarray  # file of each pair, ``(P,)`` from 0 to ``K - 1``
+    file: np.ndarray  # file of each of all ``N`` segments, -1 if it is in none of these
+    # where a segment stands in its file, ``(N,)`` from 0, the first, to 1, the last; NaN in no file
     place: np.ndarray
 
     def __len__(self) -> int:
@@ -63,17 +51,10 @@ def neighbours(
 ) -> Neighbours:
     """Put the segments of each file in the order of time, whatever order they are given in.
 
-    Parameters
-    ----------
-    files
-        File of each segment, ``(N,)``; missing ones take no part.
-    start, end
-        Seconds, ``(N,)``; NaN = begin or end of the file.
-    minimum
-        Segments that a file needs, at least 2.
+    - ``files``: file of each segment, ``(N,)``; missing ones take no part.
+    - ``start, end``: seconds, ``(N,)``; NaN = begin or end of the file.
+    - ``minimum``: segments that a file needs, at least 2.
 
-    Examples
-    --------
     >>> found = neighbours(["b", "a", "a", "a"], [0, 2, 9, 1], [1, 3, 10, 2], minimum=3)
     >>> found.names, found.before.tolist(), found.after.tolist(), found.place.tolist()
     (('a',), [3, 1], [1, 2], [nan, 0.5, 1.0, 0.0])
@@ -100,29 +81,16 @@ def neighbours(
 class FileChanges:
     """True and predicted change of each file.
 
-    Parameters
-    ----------
-    names
-        Names of the ``K`` files that have a value, sorted.
-    truth, prediction
-        Mean change of each, float64 ``(K,)`` of at least 0.
-    first
-        Row of each file's first segment, ``(K,)``.
-    file
-        File of each of all ``N`` segments, -1 if it is in none of these.
-    missing
-        Segments of files with enough segments that lack one of the two, bool ``(N,)``.
-    largest
-        The change that counts as the largest possible.
+    - ``truth, prediction``: mean change of each, float64 ``(K,)`` of at least 0.
     """
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # names of the ``K`` files that have a value, sorted
     truth: np.ndarray
     prediction: np.ndarray
-    first: np.ndarray
-    file: np.ndarray
-    missing: np.ndarray
-    largest: float
+    first: np.ndarray  # row of each file's first segment, ``(K,)``
+    file: np.ndarray  # file of each of all ``N`` segments, -1 if it is in none of these
+    missing: np.ndarray  # segments of files with enough segments that lack one of the two, bool ``(N,)``
+    largest: float  # the change that counts as the largest possible
 
     def __len__(self) -> int:
         return len(self.names)
@@ -147,20 +115,14 @@ class FileChanges:
 
         over the quarter of the files with the largest true change :math:`d`, with ``largest`` as :math:`m`.
 
-        Returns
-        -------
-        Statistic
-            One value, 1 if predictions change as much as the truth or more; undefined below 4 files.
+        Returns one value, 1 if predictions change as much as the truth or more; undefined below 4 files.
         """
         return self._of_quarter(np.argsort(-self.truth, kind="stable"), self.prediction, self.truth)
 
     def stability(self) -> Statistic:
         """Say whether predictions stay where the truth changes least: the inverse ratio, least quarter.
 
-        Returns
-        -------
-        Statistic
-            One value, 1 if predictions change as little as the truth or less; undefined below 4 files.
+        Returns one value, 1 if predictions change as little as the truth or less; undefined below 4 files.
         """
         return self._of_quarter(np.argsort(self.truth, kind="stable"), self.truth, self.prediction)
 
@@ -193,16 +155,10 @@ def file_changes(
 ) -> FileChanges:
     """Compute the true and the predicted change of each file.
 
-    Parameters
-    ----------
-    truth, prediction
-        Numbers, or numbers of classes, ``(N,)``; NaN = missing.
-    pairs
-        Which segments follow each other, from :func:`neighbours`.
-    largest
-        The change that counts as the largest possible, above 0.
-    classes
-        Whether what differs counts as 1, however far apart the numbers are.
+    - ``truth, prediction``: numbers, or numbers of classes, ``(N,)``; NaN = missing.
+    - ``pairs``: which segments follow each other, from :func:`neighbours`.
+    - ``largest``: the change that counts as the largest possible, above 0.
+    - ``classes``: whether what differs counts as 1, however far apart the numbers are.
     """
     truth, prediction = numbers(truth), numbers(prediction)
     same_length(truth, prediction)
@@ -233,18 +189,10 @@ def drift(before: np.ndarray, after: np.ndarray, pairs: Neighbours) -> Statistic
     The slope of the least-squares line through :math:`\hat y'_t - \hat y_t`, the prediction for the changed
     minus that for the unchanged segment, over the place in the file from 0 to 1.
 
-    Parameters
-    ----------
-    before, after
-        Predictions for the unchanged and the changed segments, ``(N,)``; NaN = missing.
-    pairs
-        Which segments follow each other, from :func:`neighbours`.
-
-    Returns
-    -------
-    Statistic
-        One value in the unit of the predictions, between the first and the last segment; files without two
-        neighbours that have both predictions do not count.
+    - ``before, after``: predictions for the unchanged and the changed segments, ``(N,)``; NaN = missing.
+    - ``pairs``: which segments follow each other, from :func:`neighbours`.
+    - Returns one value in the unit of the predictions, between the first and the last segment; files without
+      two neighbours that have both predictions do not count.
     """
     found = file_changes(before, after, pairs)
     rows = np.flatnonzero((found.file >= 0) & np.isfinite(numbers(before) + numbers(after)))

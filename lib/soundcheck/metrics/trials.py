@@ -49,35 +49,18 @@ _MOST_STEPS = 2**14  # steps that replicates of a whole curve go through
 class Trials:
     """Scored trials.
 
-    Parameters
-    ----------
-    scores
-        float64 ``(N,)``; higher means more alike, NaN if missing.
-    target
-        bool ``(N,)``; whether both recordings are of the same speaker.
-    first, second
-        Speakers of the two recordings, whole numbers from 0 to ``speakers - 1``, ``(N,)``.
-    speakers
-        Number of speakers.
-    recordings
-        The two recordings of each trial, whole numbers below ``n_recordings``, ``(N,)`` each. If they are not
-        known (``None``), there is no answer for these speakers.
-    n_recordings
-        Number of recordings, those of other trials included.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, a score is infinite or a speaker's number out of range.
+    - ``first, second``: speakers of the two recordings, whole numbers from 0 to ``speakers - 1``, ``(N,)``.
     """
 
-    scores: np.ndarray
-    target: np.ndarray
+    scores: np.ndarray  # float64 ``(N,)``; higher means more alike, NaN if missing
+    target: np.ndarray  # bool ``(N,)``; whether both recordings are of the same speaker
     first: np.ndarray
     second: np.ndarray
     speakers: int
+    # the two recordings of each trial, whole numbers below ``n_recordings``, ``(N,)`` each. If they are not
+    # known (``None``), there is no answer for these speakers.
     recordings: tuple[np.ndarray, np.ndarray] | None = None
-    n_recordings: int = 0
+    n_recordings: int = 0  # number of recordings, those of other trials included
 
     def __post_init__(self) -> None:
         for array in (self.target, self.first, self.second, *(self.recordings or ())):
@@ -100,12 +83,7 @@ class Trials:
     ) -> Trials:
         """Give speakers numbers in the order of their names.
 
-        Parameters
-        ----------
-        scores, target
-            See the class.
-        first, second
-            Names of the speakers, ``(N,)``, texts or numbers.
+        - ``first, second``: names of the speakers, ``(N,)``, texts or numbers.
         """
         scores = numbers(scores)
         both = pd.Series([*first, *second], dtype=object)
@@ -124,15 +102,8 @@ class Trials:
     def only(self, mask: np.ndarray) -> Trials:
         """Keep some trials, with the same numbers of speakers, so that groups share replicates.
 
-        Parameters
-        ----------
-        mask
-            bool ``(N,)``; the trials to keep.
-
-        Raises
-        ------
-        ValueError
-            If the mask is not bool or has another length.
+        - ``mask``: bool ``(N,)``; the trials to keep.
+        - Raises ValueError: if the mask is not bool or has another length.
         """
         mask = np.asarray(mask)
         same_length(self.scores, mask)
@@ -189,10 +160,8 @@ class SortedTrials:
     def rejected(self, weights: np.ndarray, low: int, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Add up what is rejected from step ``low`` on; weights from :meth:`weights`.
 
-        Returns
-        -------
-        tuple of numpy.ndarray
-            Targets and non-targets, int64 ``(len(steps), replicates)``: weights up to the end of each step.
+        Returns targets and non-targets, int64 ``(len(steps), replicates)``: weights up to the end of each
+        step.
         """
         start = self.ends[low - 1] if low else 0
         ends = self.ends[steps]
@@ -219,14 +188,8 @@ class SortedTrials:
     def form(self, weights: np.ndarray, rows: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         """Add up values of trials, or count them, as a quadratic form, float64 ``(replicates, 1)``.
 
-        Parameters
-        ----------
-        weights
-            From :meth:`weights`.
-        rows
-            Places of the trials.
-        values
-            float64, one a trial of ``rows``; exact if all sums are.
+        - ``weights``: from :meth:`weights`.
+        - ``values``: float64, one a trial of ``rows``; exact if all sums are.
         """
         size = self.speakers + 1
         first, second = self.first[rows], self.second[rows]
@@ -348,17 +311,9 @@ class TrialStatistic(Weighted):
     def _in_window(self, weights: np.ndarray, low: int, high: int) -> np.ndarray:
         """Go through a window of steps, a few replicates at a time.
 
-        Parameters
-        ----------
-        weights
-            From :meth:`SortedTrials.weights`.
-        low, high
-            First step of the window, and the first after it.
-
-        Returns
-        -------
-        numpy.ndarray
-            What :meth:`_find` gives, one row a replicate.
+        - ``weights``: from :meth:`SortedTrials.weights`.
+        - ``low, high``: first step of the window, and the first after it.
+        - Returns what :meth:`_find` gives, one row a replicate.
         """
         trials, steps = self._sorted, self._steps(low, high)
         nothing = (np.zeros((len(weights), 1), dtype=np.int64),) * 2
@@ -390,13 +345,9 @@ class TrialStatistic(Weighted):
     ) -> np.ndarray:
         """Compute the value and a remark on it, ``(replicates, 2)``.
 
-        Parameters
-        ----------
-        targets, others
-            Rejected targets and non-targets ``(1 + steps, replicates)``, the first row being what lies before
-            the window.
-        all_targets, all_others
-            All of them, ``(1, replicates)``.
+        - ``targets, others``: rejected targets and non-targets ``(1 + steps, replicates)``, the first row
+          being what lies before the window.
+        - ``all_targets, all_others``: all of them, ``(1, replicates)``.
         """
         raise NotImplementedError
 
@@ -429,9 +380,7 @@ class WholeCurve(TrialStatistic):
     def _of_steps(self, targets: np.ndarray, others: np.ndarray) -> np.ndarray | float:
         """Compute the values from rejected targets and non-targets.
 
-        Parameters
-        ----------
-        targets, others
-            Whole numbers, float64 ``(1 + steps,)``: none, then up to the end of each step; some in the end.
+        - ``targets, others``: whole numbers, float64 ``(1 + steps,)``: none, then up to the end of each step;
+          some in the end.
         """
         raise NotImplementedError

@@ -114,15 +114,7 @@ def equal_error_rate(trials: Trials) -> Weighted:
 
     Between the two thresholds where the order of the rates changes both are interpolated linearly.
 
-    Parameters
-    ----------
-    trials
-        Scored trials.
-
-    Returns
-    -------
-    Weighted
-        One value from 0 to 1, lower is better; undefined without targets or without non-targets.
+    Returns one value from 0 to 1, lower is better; undefined without targets or without non-targets.
     """
     return _EqualErrorRate(trials)
 
@@ -223,21 +215,11 @@ def min_dcf(
     .. math:: \min_\tau\; C_\mathrm{miss} P_\mathrm{target}\, \mathrm{FRR}(\tau)
               + C_\mathrm{fa} (1 - P_\mathrm{target})\, \mathrm{FAR}(\tau)
 
-    Parameters
-    ----------
-    trials
-        Scored trials.
-    p_target
-        Probability of a target in use.
-    c_miss, c_false_alarm
-        Costs of the two errors.
-    normalised
-        Divide by the cost of the better of accepting and rejecting everybody, as many tools do.
-
-    Returns
-    -------
-    Weighted
-        One value from 0 to the cost of the better of accepting and rejecting everybody, 1 if normalised.
+    - ``p_target``: probability of a target in use.
+    - ``c_miss, c_false_alarm``: costs of the two errors.
+    - ``normalised``: divide by the cost of the better of accepting and rejecting everybody, as many tools do.
+    - Returns one value from 0 to the cost of the better of accepting and rejecting everybody, 1 if
+      normalised.
     """
     return _MinCost(trials, *_costs(p_target, c_miss, c_false_alarm, normalised))
 
@@ -250,11 +232,8 @@ def min_dcf_threshold(
 ) -> float:
     """Threshold at which the detection cost is lowest; see :func:`min_dcf`.
 
-    Returns
-    -------
-    float
-        A score that occurs, or minus infinity, for accepting what lies above it; NaN if undefined. Of several
-        thresholds with the same cost the middle one, of two middle ones the lower.
+    Returns a score that occurs, or minus infinity, for accepting what lies above it; NaN if undefined. Of
+    several thresholds with the same cost the middle one, of two middle ones the lower.
     """
     miss, false_alarm, _ = _costs(p_target, c_miss, c_false_alarm, False)
     thresholds, far, frr = det_curve(trials)
@@ -290,11 +269,8 @@ def false_rejection_rate(trials: Trials, threshold: float) -> Weighted:
 def det_curve(trials: Trials) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute both error rates at every threshold.
 
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Thresholds in ascending order, beginning with minus infinity, false acceptance rates and false
-        rejection rates, float64 ``(T,)`` each; NaN without targets or without non-targets.
+    Returns thresholds in ascending order, beginning with minus infinity, false acceptance rates and false
+    rejection rates, float64 ``(T,)`` each; NaN without targets or without non-targets.
     """
     ordered = SortedTrials(trials)
     ones = np.ones((1, ordered.speakers + 1), dtype=np.int32)
@@ -330,22 +306,9 @@ def frr_at_far(trials: Trials, rates: Sequence[float]) -> Weighted:
     rates are interpolated linearly, as for :func:`equal_error_rate`. Where several thresholds have the false
     acceptance rate, the lowest false rejection rate counts.
 
-    Parameters
-    ----------
-    trials
-        Scored trials.
-    rates
-        False acceptance rates from 0 to 1, ``(m,)``; as texts they are the labels.
-
-    Returns
-    -------
-    Weighted
-        ``m`` values from 0 to 1, lower is better; undefined without targets or without non-targets. If steps
-        are joined, replicates are off by less than the share of targets in the step that is crossed.
-
-    Raises
-    ------
-    ValueError
-        If a rate does not lie from 0 to 1.
+    - ``rates``: false acceptance rates from 0 to 1, ``(m,)``; as texts they are the labels.
+    - Returns ``m`` values from 0 to 1, lower is better; undefined without targets or without non-targets. If
+      steps are joined, replicates are off by less than the share of targets in the step that is crossed.
+    - Raises ValueError: if a rate does not lie from 0 to 1.
     """
     return _MissedAt(trials, rates)

@@ -16,18 +16,10 @@ from soundcheck.metrics.additive import Point, checked_point
 
 
 class Weighted(abc.ABC):
-    """A statistic whose replicates are computed from the weights of blocks.
+    """A statistic whose replicates are computed from the weights of blocks."""
 
-    Attributes
-    ----------
-    labels
-        Names of the ``m`` values.
-    n_blocks
-        Blocks to resample.
-    """
-
-    labels: tuple[str, ...]
-    n_blocks: int
+    labels: tuple[str, ...]  # names of the ``m`` values
+    n_blocks: int  # blocks to resample
 
     @abc.abstractmethod
     def point(self) -> Point:
@@ -41,27 +33,16 @@ class Weighted(abc.ABC):
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Compute the values of replicates.
 
-        Parameters
-        ----------
-        weights
-            Whole numbers ``(replicates, n_blocks)``: how often each block was drawn.
-
-        Returns
-        -------
-        numpy.ndarray
-            float64 ``(replicates, m)``; NaN where undefined.
+        - ``weights``: whole numbers ``(replicates, n_blocks)``: how often each block was drawn.
+        - Returns float64 ``(replicates, m)``; NaN where undefined.
         """
 
     def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
         """Give the change of each value, linearised, when one more copy of a recording is added.
 
-        With ``of_speakers`` the rows of a speaker add up to the change when she is added once more.
-
-        Returns
-        -------
-        tuple of numpy.ndarray or None
-            float64 ``(R, m)``, and the speaker of each recording, whole numbers ``(R,)``, -1 if it takes no
-            part. ``None`` where this has no meaning (ranks of speakers) or recordings are not known.
+        Returns float64 ``(R, m)``, and the speaker of each recording, whole numbers ``(R,)``, -1 if it takes
+        no part. ``None`` where this has no meaning (ranks of speakers) or recordings are not known.
+        With ``of_speakers`` the rows of a speaker add up to the change when that speaker is added once more.
         """
         return None
 
@@ -195,28 +176,15 @@ class _Sums(Weighted):
 def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weighted:
     """Add up: for each label the sum of factors times single values, on the same replicates.
 
-    Parameters
-    ----------
-    terms
-        Label -> factors other than 0 and statistics with one value, all over the same blocks. A statistic
-        that several sums use is computed once.
-
-    Raises
-    ------
-    ValueError
-        If a statistic has several values, or blocks differ.
+    - ``terms``: label -> factors other than 0 and statistics with one value, all over the same blocks. A
+      statistic that several sums use is computed once.
+    - Raises ValueError: if a statistic has several values, or blocks differ.
     """
     return _Sums(terms)
 
 
 class Remembered(Weighted):
-    """A statistic that several others are made of: its value and its last replicates are kept.
-
-    Parameters
-    ----------
-    statistic
-        What is computed.
-    """
+    """A statistic that several others are made of: its value and its last replicates are kept."""
 
     def __init__(self, statistic: Weighted) -> None:
         self.labels, self.n_blocks = statistic.labels, statistic.n_blocks

@@ -28,24 +28,12 @@ def word_changes(
 ) -> pd.DataFrame:
     """Count for each segment how many of its words the candidate corrects and breaks.
 
-    Parameters
-    ----------
-    references, baselines, candidates
-        What was said, and what two recognisers heard, ``(N,)``; missing ones are ``None`` or NaN.
+    - ``references, baselines, candidates``: what was said, and what two recognisers heard, ``(N,)``; missing
+      ones are ``None`` or NaN.
+    - Returns float64 columns :data:`COUNTS`, one row a segment: words corrected and broken, words of the
+      reference, and words that each recogniser puts in; NaN where a text is missing.
+    - Raises ValueError: if there are not as many of one as of another.
 
-    Returns
-    -------
-    pandas.DataFrame
-        float64 columns :data:`COUNTS`, one row a segment: words corrected and broken, words of the reference,
-        and words that each recogniser puts in; NaN where a text is missing.
-
-    Raises
-    ------
-    ValueError
-        If there are not as many of one as of another.
-
-    Examples
-    --------
     >>> word_changes(["go on now"], ["no on now"], ["go on"])
        corrected  broken  words  put_in_baseline  put_in_candidate
     0        1.0     1.0    3.0              0.0               0.0
@@ -62,20 +50,11 @@ def changed_words(
 ) -> pd.DataFrame:
     """Count for each word how often the candidate corrects and breaks it.
 
-    Parameters
-    ----------
-    references, baselines, candidates
-        See :func:`word_changes`.
+    - ``references, baselines, candidates``: see :func:`word_changes`.
+    - Returns one row a word that is corrected or broken at least once: ``word``, ``said`` (how often),
+      ``corrected``, ``broken``, ``wrong`` (by both). Those with the most changes come first, then
+      alphabetically.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a word that is corrected or broken at least once: ``word``, ``said`` (how often),
-        ``corrected``, ``broken``, ``wrong`` (by both). Those with the most changes come first, then
-        alphabetically.
-
-    Examples
-    --------
     >>> changed_words(["go on", "go up"], ["no on", "go up"], ["go on", "no up"])
       word  said  corrected  broken  wrong
     0   go     2          1       1      0
@@ -100,22 +79,13 @@ def changed_words(
 def wrong_words(references: Sequence[str | None], heard: Mapping[str, Sequence[str | None]]) -> pd.DataFrame:
     """Count for each word how often some recognisers have it wrong.
 
-    Parameters
-    ----------
-    references
-        What was said, ``(N,)``; missing ones are ``None`` or NaN.
-    heard
-        Recogniser -> what it wrote, ``(N,)``. Segments that any of them has no answer for do not count.
+    - ``references``: what was said, ``(N,)``; missing ones are ``None`` or NaN.
+    - ``heard``: recogniser -> what it wrote, ``(N,)``. Segments that any of them has no answer for do not
+      count.
+    - Returns one row a word that anybody has wrong: ``word``, ``said`` (how often), and for each recogniser
+      how often it is wrong. Those that are wrong most often, over all recognisers, come first, then
+      alphabetically.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a word that anybody has wrong: ``word``, ``said`` (how often), and for each recogniser how
-        often it is wrong. Those that are wrong most often, over all recognisers, come first, then
-        alphabetically.
-
-    Examples
-    --------
     >>> wrong_words(["go on", "go up"], {"a": ["no on", "no up"], "b": ["go on", "go on"]})
       word  said  a  b
     0   go     2  2  0

@@ -26,8 +26,6 @@ CERTAIN = 1e-7  # by how much a confidence stays away from 0 and 1, whose logari
 def recognised_words(reference: str, hypothesis: str) -> list[AlignedWord]:
     """Give the words of a hypothesis in their order, each with what the alignment says of it.
 
-    Examples
-    --------
     >>> [word.kind for word in recognised_words("the cat sat", "a cat sat down")]
     ['substitute', 'equal', 'equal', 'insert']
     """
@@ -42,20 +40,11 @@ def normalised_cross_entropy(confidence: Sequence[float], correct: Sequence[floa
 
     of :math:`N` words of which :math:`n` are right. Siu et al. (1997).
 
-    Parameters
-    ----------
-    confidence, correct
-        float64 ``(words,)``; NaN in either leaves the word out. Confidences are kept :data:`CERTAIN` away
-        from 0 and 1, so that one wrong word does not decide everything.
+    - ``confidence, correct``: float64 ``(words,)``; NaN in either leaves the word out. Confidences are kept
+      :data:`CERTAIN` away from 0 and 1, so that one wrong word does not decide everything.
+    - Returns one value, 1 at best; 0 is what one confidence for all words reaches, their share of right ones;
+      less is worse than that. Undefined where all words are right, or none.
 
-    Returns
-    -------
-    Statistic
-        One value, 1 at best; 0 is what one confidence for all words reaches, their share of right ones; less
-        is worse than that. Undefined where all words are right, or none.
-
-    Examples
-    --------
     >>> from soundcheck.metrics.additive import value
     >>> value(normalised_cross_entropy([0.5, 0.5], [1, 0])), value(normalised_cross_entropy([1, 0], [1, 0]))
     (0.0, 0.99999985573)

@@ -41,12 +41,7 @@ NO_WORDS = "no reference words"
 class WordErrors:
     """Errors of one transcript.
 
-    Parameters
-    ----------
-    words
-        Words of the reference.
-    substitutions, deletions, insertions
-        Numbers of errors of each kind.
+    - ``substitutions, deletions, insertions``: numbers of errors of each kind.
     """
 
     words: int
@@ -63,8 +58,6 @@ class WordErrors:
 def count_errors(reference: str, hypothesis: str) -> WordErrors:
     """Align two transcripts with as few errors as possible and count them.
 
-    Examples
-    --------
     >>> count_errors("the cat sat down", "the mat sat")
     WordErrors(words=4, substitutions=1, deletions=1, insertions=0)
     """
@@ -75,21 +68,15 @@ def count_errors(reference: str, hypothesis: str) -> WordErrors:
 class Counts:
     """Errors of ``N`` segments, float64 ``(N,)`` each; NaN if unknown.
 
-    Parameters
-    ----------
-    words
-        Words of the references, or their characters; NaN if there is no reference.
-    substitutions, deletions, insertions
-        Errors of each kind; NaN if there is no reference or no hypothesis.
-    unit
-        What is counted: ``word`` or ``character``.
+    - ``substitutions, deletions, insertions``: errors of each kind; NaN if there is no reference or no
+      hypothesis.
     """
 
-    words: np.ndarray
+    words: np.ndarray  # words of the references, or their characters; NaN if there is no reference
     substitutions: np.ndarray
     deletions: np.ndarray
     insertions: np.ndarray
-    unit: str = "word"
+    unit: str = "word"  # what is counted: ``word`` or ``character``
 
     @property
     def errors(self) -> np.ndarray:
@@ -105,20 +92,9 @@ class Counts:
 def word_errors(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
     """Count the word errors of segments.
 
-    Parameters
-    ----------
-    references, hypotheses
-        Texts, ``(N,)``; missing ones are ``None`` or NaN.
-
-    Returns
-    -------
-    Counts
-        What :func:`error_rates` takes.
-
-    Raises
-    ------
-    ValueError
-        If there are not as many references as hypotheses.
+    - ``references, hypotheses``: texts, ``(N,)``; missing ones are ``None`` or NaN.
+    - Returns what :func:`error_rates` takes.
+    - Raises ValueError: if there are not as many references as hypotheses.
     """
     return _errors(references, hypotheses, str.split, "word")
 
@@ -128,27 +104,13 @@ def character_errors(
 ) -> Counts:
     """Count the character errors of segments, blanks between words included.
 
-    Parameters
-    ----------
-    references, hypotheses
-        Texts, ``(N,)``; missing ones are ``None`` or NaN. A character is a code point: a letter and a
-        combining mark are two unless they are composed.
-    blanks
-        Whether blanks between words are characters; where a language is written without, they are not, see
-        :mod:`soundcheck.metrics.writing`. ``None`` = only those of other scripts are.
+    - ``references, hypotheses``: texts, ``(N,)``; missing ones are ``None`` or NaN. A character is a code
+      point: a letter and a combining mark are two unless they are composed.
+    - ``blanks``: whether blanks between words are characters; where a language is written without, they are
+      not, see :mod:`soundcheck.metrics.writing`. ``None`` = only those of other scripts are.
+    - Returns what :func:`error_rates` takes; ``words`` are the characters of the references.
+    - Raises ValueError: if there are not as many references as hypotheses.
 
-    Returns
-    -------
-    Counts
-        What :func:`error_rates` takes; ``words`` are the characters of the references.
-
-    Raises
-    ------
-    ValueError
-        If there are not as many references as hypotheses.
-
-    Examples
-    --------
     >>> character_errors(["go  on"], ["go an"]).substitutions
     array([1.])
     """
@@ -225,17 +187,9 @@ def _count(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[int, in
 def word_error_rate(words: Sequence[float], errors: Sequence[float]) -> Statistic:
     r"""Word error rate, :math:`\sum e_i / \sum m_i`.
 
-    Parameters
-    ----------
-    words
-        Words of each reference, ``(N,)``; NaN leaves a segment out.
-    errors
-        Errors of each segment, ``(N,)``; NaN where there is no hypothesis.
-
-    Returns
-    -------
-    Statistic
-        One value of at least 0, counting segments; undefined without words in the references.
+    - ``words``: words of each reference, ``(N,)``; NaN leaves a segment out.
+    - ``errors``: errors of each segment, ``(N,)``; NaN where there is no hypothesis.
+    - Returns one value of at least 0, counting segments; undefined without words in the references.
     """
     return _rates(words, [errors], ("",), "word")
 
@@ -243,15 +197,8 @@ def word_error_rate(words: Sequence[float], errors: Sequence[float]) -> Statisti
 def error_rates(counts: Counts) -> Statistic:
     """Word error rate and its parts, each in errors a word of the reference; the same for characters.
 
-    Parameters
-    ----------
-    counts
-        From :func:`word_errors` or :func:`character_errors`.
-
-    Returns
-    -------
-    Statistic
-        Four values, labels :data:`RATES`, or those of characters; the last three add up to the first.
+    - ``counts``: from :func:`word_errors` or :func:`character_errors`.
+    - Returns four values, labels :data:`RATES`, or those of characters; the last three add up to the first.
     """
     columns = [counts.errors, counts.insertions, counts.deletions, counts.substitutions]
     return _rates(counts.words, columns, (f"{counts.unit} error rate", *RATES[1:]), counts.unit)

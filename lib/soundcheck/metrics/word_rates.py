@@ -55,22 +55,10 @@ def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | N
 def ratio_of_sums(counts: Sequence[float], parts: Sequence[float], nothing: str = "") -> Statistic:
     """Divide the sum of what was counted by the sum of what it is a part of, such as words or minutes.
 
-    Parameters
-    ----------
-    counts
-        What was counted in each answer, ``(segments,)``; NaN without an answer.
-    parts
-        What there was of each segment, ``(segments,)``.
-    nothing
-        Why there is no value where there was nothing; else the number of segments is told.
+    - ``counts``: what was counted in each answer, ``(segments,)``; NaN without an answer.
+    - ``parts``: what there was of each segment, ``(segments,)``.
+    - ``nothing``: why there is no value where there was nothing; else the number of segments is told.
 
-    Returns
-    -------
-    Statistic
-        One value.
-
-    Examples
-    --------
     >>> from soundcheck.metrics.additive import value
     >>> value(ratio_of_sums([1, 0, np.nan], [1, 3, 5]))
     0.25
@@ -94,18 +82,9 @@ def ratio_of_sums(counts: Sequence[float], parts: Sequence[float], nothing: str 
 def missing_as_empty(hypotheses: Sequence[str | None]) -> np.ndarray:
     """Take missing hypotheses for empty ones.
 
-    Parameters
-    ----------
-    hypotheses
-        Texts, ``(N,)``; missing ones are ``None`` or NaN.
+    - ``hypotheses``: texts, ``(N,)``; missing ones are ``None`` or NaN.
+    - Returns object ``(N,)``, all of them texts.
 
-    Returns
-    -------
-    numpy.ndarray
-        object ``(N,)``, all of them texts.
-
-    Examples
-    --------
     >>> missing_as_empty(["go", None]).tolist()
     ['go', '']
     """
@@ -122,25 +101,12 @@ def error_rate_with_missing(
     A recogniser cannot gain by giving no answer where it is hard. However many are missing, there is a rate;
     a note says how many.
 
-    Parameters
-    ----------
-    references, hypotheses
-        Texts, ``(N,)``; missing ones are ``None`` or NaN. Missing references leave a segment out.
-    count
-        Counts words or characters, see :mod:`soundcheck.metrics.word_errors`.
+    - ``references, hypotheses``: texts, ``(N,)``; missing ones are ``None`` or NaN. Missing references leave
+      a segment out.
+    - ``count``: counts words or characters, see :mod:`soundcheck.metrics.word_errors`.
+    - Returns one value of at least 0, counting segments with a reference.
+    - Raises ValueError: if there are not as many references as hypotheses.
 
-    Returns
-    -------
-    Statistic
-        One value of at least 0, counting segments with a reference.
-
-    Raises
-    ------
-    ValueError
-        If there are not as many references as hypotheses.
-
-    Examples
-    --------
     >>> from soundcheck.metrics.additive import value
     >>> value(error_rate_with_missing(["go left", "stop now"], ["go left", None]))
     0.5
@@ -163,18 +129,9 @@ def error_rate_with_missing(
 def sentence_error_rate(counts: Counts) -> Statistic:
     """Share of segments with at least one error.
 
-    Parameters
-    ----------
-    counts
-        From :func:`soundcheck.metrics.word_errors.word_errors`.
+    - ``counts``: from :func:`soundcheck.metrics.word_errors.word_errors`.
+    - Returns one value from 0 to 1, counting segments.
 
-    Returns
-    -------
-    Statistic
-        One value from 0 to 1, counting segments.
-
-    Examples
-    --------
     >>> from soundcheck.metrics.additive import value
     >>> value(sentence_error_rate(word_errors(["go left", "stop"], ["go", "stop"])))
     0.5
@@ -188,18 +145,9 @@ def match_error_rate(counts: Counts) -> Statistic:
 
     Morris, Maier and Green (2004), From WER and RIL to MER and WIL.
 
-    Parameters
-    ----------
-    counts
-        From :func:`soundcheck.metrics.word_errors.word_errors`.
+    - ``counts``: from :func:`soundcheck.metrics.word_errors.word_errors`.
+    - Returns one value from 0 to 1, counting segments; undefined where there is no word on either side.
 
-    Returns
-    -------
-    Statistic
-        One value from 0 to 1, counting segments; undefined where there is no word on either side.
-
-    Examples
-    --------
     >>> from soundcheck.metrics.additive import value
     >>> value(match_error_rate(word_errors(["go left"], ["go left now please"])))
     0.5
@@ -214,18 +162,9 @@ def word_information_lost(counts: Counts) -> Statistic:
     What it is an approximation of, and where it comes from: see :func:`match_error_rate`. Where nothing was
     recognised it is 1.
 
-    Parameters
-    ----------
-    counts
-        From :func:`soundcheck.metrics.word_errors.word_errors`.
+    - ``counts``: from :func:`soundcheck.metrics.word_errors.word_errors`.
+    - Returns one value from 0 to 1, counting segments; undefined without words in the references.
 
-    Returns
-    -------
-    Statistic
-        One value from 0 to 1, counting segments; undefined without words in the references.
-
-    Examples
-    --------
     >>> from soundcheck.metrics.additive import value
     >>> value(word_information_lost(word_errors(["go left"], ["go right"])))
     0.75

@@ -50,18 +50,10 @@ _KINDS = _Kinds()
 def without_blanks(texts: Iterable[str | None]) -> np.ndarray:
     """Say of each text whether it has more characters of scripts without blanks than words of others.
 
-    Parameters
-    ----------
-    texts
-        Texts, ``(N,)``; of missing ones (``None`` or NaN) and of those without letters the answer is no.
+    - ``texts``: texts, ``(N,)``; of missing ones (``None`` or NaN) and of those without letters the answer is
+      no.
+    - Returns bool ``(N,)``.
 
-    Returns
-    -------
-    numpy.ndarray
-        bool ``(N,)``.
-
-    Examples
-    --------
     >>> without_blanks(["今日はいい天気", "오늘 날씨", "go left", None]).tolist()
     [True, False, False, False]
     """
@@ -71,8 +63,6 @@ def without_blanks(texts: Iterable[str | None]) -> np.ndarray:
 def unit_of(references: Sequence[str | None]) -> str:
     """Say what is counted where these are the references: :data:`CHARACTER`, :data:`WORD` or :data:`MIXED`.
 
-    Examples
-    --------
     >>> unit_of(["左转", "ok", None]), unit_of(["左转", "123"]), unit_of([])
     ('mixed', 'character', 'word')
     """
@@ -91,8 +81,6 @@ def units(unit: str) -> str:
 def characters_apart(text: str) -> str:
     """Put blanks around the characters of such scripts, so that each is a word.
 
-    Examples
-    --------
     >>> characters_apart("我要去 new york")
     '我 要 去 new york'
     """
@@ -106,8 +94,6 @@ def characters_apart(text: str) -> str:
 def closed_up(text: str) -> str:
     """Take out blanks beside the characters of such scripts, which writers do not put there.
 
-    Examples
-    --------
     >>> closed_up("我 要 去 new york")
     '我要去new york'
     """

@@ -30,7 +30,7 @@ import numpy as np
 from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted, shorten
 from soundcheck.common.precision import half_precision
-from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
+from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.models import stated
 from soundcheck.models.packing import pack
 from soundcheck.models.stated_words import WORDS, words_text
@@ -39,28 +39,22 @@ from soundcheck.suite.paths import find_files
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.models.processes import Child
     from soundcheck.suite.entries import ModelEntry, Suite
 
 REASON_LIMIT = 300  # characters of a model's own error message that are kept
 CLASS_LIMIT = 200  # characters of a class name that are kept
 TEXT_LIMIT = 100_000  # characters of a transcript, nearly two hours of speech; a longer one is no answer
 NOT_ASKED = "not asked"  # what a problem begins with if the model could not answer: it never got the input
+TRANSCRIPT = BUILTIN["transcript"].name
 VECTOR_LIMIT = 65_536  # numbers of an embedding; a longer one is no answer
 
 
 class Model(ModelKind, abc.ABC):
-    """Something that is given signals and says what it hears.
+    """Something that is given signals and says what it hears: ``name`` in the suite, ``tasks`` it answers.
 
     What suites may say about it, and what holds for all models of its kind, are attributes and methods of
     :class:`~soundcheck.suite.model_kind.ModelKind`. One that is given no signals is a :class:`LookUpModel`.
-
-    Attributes
-    ----------
-    name
-        Name in the suite.
-    tasks
-        Names of the tasks that it answers.
+    Errors are :class:`~soundcheck.common.errors.InputError`.
     """
 
     name: str
@@ -74,53 +68,21 @@ class Model(ModelKind, abc.ABC):
     @classmethod
     @abc.abstractmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> Model:
-        """Load the model of a suite's entry.
-
-        Raises
-        ------
-        InputError
-            If it cannot be loaded.
-        """
+        """Load the model of a suite's entry."""
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
         """Make sure that the model can be loaded, without running its code in this process.
 
-        Parameters
-        ----------
-        entry, suite
-            The model.
-        corpora
-            What it will be asked about, as far as they are loaded.
-
-        Returns
-        -------
-        str
-            Its fingerprint.
-
-        Raises
-        ------
-        InputError
-            If it cannot be loaded.
+        Gives its fingerprint. ``corpora`` are what it will be asked about, as far as they are loaded.
         """
         return cls.load(entry, suite).fingerprint
-
-    @classmethod
-    def check_and_stay(cls, entry: ModelEntry, suite: Suite, child: Child) -> str:
-        """Check a model as :meth:`check`, in a child of the module :attr:`checked_by` that goes on."""
-        raise NotImplementedError
 
     @classmethod
     def prepare(
         cls, entry: ModelEntry, suite: Suite, *, cache: str | os.PathLike, jobs: int, progress: bool
     ) -> None:
-        """Do once what the model needs before several processes load it; here nothing.
-
-        Raises
-        ------
-        InputError
-            If it fails.
-        """
+        """Do once what the model needs before several processes load it; here nothing."""
         return
 
     @classmethod
@@ -130,35 +92,17 @@ class Model(ModelKind, abc.ABC):
 
     @abc.abstractmethod
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
-        """Answer for some signals.
+        """Give one unchecked answer for each signal, for :func:`check_output`; or :class:`NoAnswer`.
 
-        Parameters
-        ----------
-        signals
-            At least one, each float32, shape ``(samples,)``; never changed.
-        sampling_rate
-            In Hz, the same for all.
-
-        Returns
-        -------
-        list
-            One unchecked answer for each signal, for :func:`check_output`; or :class:`NoAnswer`.
+        There is at least one signal, each float32 ``(samples,)``; they are never changed.
         """
 
 
 class NoAnswer(NamedTuple):
-    """What a model gives for one of several signals instead of an answer.
+    """What a model gives for one of several signals instead of an answer."""
 
-    Parameters
-    ----------
-    problem
-        Why there is none; goes into tables and pages as it is.
-    rest
-        Why it has no answer to anything else either, so that nobody need ask; empty if it may have.
-    """
-
-    problem: str
-    rest: str = ""
+    problem: str  # why there is none; goes into tables and pages as it is
+    rest: str = ""  # why it has no answer to anything else either, so that nobody need ask
 
 
 class Asked(NamedTuple):
@@ -181,22 +125,10 @@ class LookUpModel(Model):
 
     @abc.abstractmethod
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
-        """Answer for all segments of a corpus.
+        """Answer for all segments of a loaded corpus whose signals were changed; empty = not.
 
-        Parameters
-        ----------
-        corpus
-            Loaded corpus.
-        change
-            What was done to the signals; empty = nothing.
-
-        Returns
-        -------
-        answers
-            Task -> one value a segment, in the order of the segment table: float64 (NaN = none) or object
-            (``None`` = none).
-        problems
-            One text a segment; empty if it has an answer for every task.
+        Gives for each task one value a segment, float64 (NaN = none) or object (``None`` = none), and one
+        problem a segment, empty if it has an answer for every task.
         """
 
     def drawn(self, corpus: Corpus, change: str) -> np.ndarray:
@@ -220,50 +152,52 @@ class LookUpModel(Model):
         return []
 
 
-def expected(tasks: Sequence[Task]) -> str:
-    """Show what an answer looks like, as Python code.
+class Recogniser(ModelKind):
+    """A kind of model that recognises words, and answers transcripts and nothing else."""
 
-    Examples
-    --------
-    >>> expected([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
-    "{'arousal': 0.5, 'emotion': 'anger'}"
-    """
-    return repr(example(tasks))
+    @classmethod
+    def default_tasks(cls, target: str) -> tuple[str, ...]:
+        """Answer transcripts."""
+        return (TRANSCRIPT,)
+
+    @classmethod
+    def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
+        """Refuse other tasks."""
+        if all(task.name == TRANSCRIPT for task in tasks):
+            return []
+        remedy = f"Write tasks: [{TRANSCRIPT}], or leave the key out"
+        return [(f"a recogniser answers a {TRANSCRIPT}", remedy)]
 
 
 def example(tasks: Sequence[Task]) -> dict[str, float | str | list[float]]:
-    """Make up an answer."""
-    return {task.name: _example(task) for task in tasks}
+    """Make up an answer.
 
+    Examples
+    --------
+    >>> example([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
+    {'arousal': 0.5, 'emotion': 'anger'}
+    """
 
-def _example(task: Task) -> float | str | list[float]:
-    if task.is_embedding:
-        return [0.1, -0.2, 0.3]
-    if task.is_regression:
-        return (task.low + task.high) / 2
-    return "turn left" if task.is_transcription else task.classes[0]
+    def value(task: Task) -> float | str | list[float]:
+        if task.is_regression:
+            return (task.low + task.high) / 2
+        if task.is_embedding:
+            return [0.1, -0.2, 0.3]
+        return "turn left" if task.is_transcription else task.classes[0]
+
+    return {task.name: value(task) for task in tasks}
 
 
 def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float | str], str]:
-    """Turn what a model returned into plain values.
+    """Turn what a model returned into plain values for some tasks; gives the answer and the problem.
 
-    Parameters
-    ----------
-    output
-        Anything. A mapping with a key for each task is an answer; further keys but ``confidence`` and
-        ``words`` are ignored. Numbers may be Python's, NumPy's, or arrays and tensors without dimensions.
-    tasks
-        Tasks that must be answered.
+    A mapping with a key for each task is an answer; further keys but ``confidence`` and ``words`` are
+    ignored. Numbers may be Python's, NumPy's, or arrays and tensors without dimensions; they must be finite,
+    and ``True``, a list or an array of one number are none. An embedding may have further axes of length 1.
 
-    Returns
-    -------
-    answer
-        Task -> float or str, an embedding as packed text; and what the model says of its answers, as in
-        :func:`soundcheck.models.stated.stated_names`. Empty if there is a problem with any task.
-    problem
-        Why this is no answer, empty if it is one. Numbers must be finite; ``True`` is not a number; a list or
-        array of one number is not a number either. An embedding may have further axes of length 1.
-        :class:`NoAnswer` brings its own.
+    The answer is task -> float or str, an embedding as packed text; and what the model says of its answers,
+    as in :func:`soundcheck.models.stated.stated_names`. It is empty if there is a problem with any task.
+    :class:`NoAnswer` brings a problem of its own.
 
     Examples
     --------
@@ -276,85 +210,116 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     """
     if isinstance(output, NoAnswer):
         return {}, output.problem
+    wanted = f"expected is a dict such as {example(tasks)!r}"
     if not isinstance(output, Mapping):
-        return {}, f"the model returned {_describe(output)}; expected is a dict such as {expected(tasks)}"
+        return {}, f"the model returned {_describe(output)}; {wanted}"
     missing = [task.name for task in tasks if task.name not in output]
     if missing:
         keys = ", ".join(quoted(key, 40) for key in list(output)[:5]) or "none"
         near = did_you_mean(missing[0], [str(key) for key in list(output)[:20]])
         hint = f" ({near.split('?')[0]} instead of '{missing[0]}'?)" if "?" in near else ""
         names = ", ".join(quoted(name) for name in missing)
-        what = f"the model's answer has no key {names}; its keys: {keys}{hint}"
-        return {}, f"{what}; expected is a dict such as {expected(tasks)}"
+        return {}, f"the model's answer has no key {names}; its keys: {keys}{hint}; {wanted}"
+    own = {task.name for task in tasks}
     answer: dict[str, float | str] = {}
-    problems = []
     said: dict[str, float | str] = {}
+    problems = []
     for task in tasks:
-        value = output[task.name] if task.is_embedding else _scalar(output[task.name])
-        problem = ""
-        if task.is_labelled and isinstance(value, Mapping):
-            value, own, problem = _STATED[task.kind](value, task)
-            said |= own
-        problem = problem or _PROBLEMS[task.kind](value)
+        value, stating, problem = _READERS[task.kind](output[task.name], task)
         if problem:
             problems.append(f"{task.name} is {problem}")
-        elif task.is_embedding:
-            answer[task.name] = pack(_vector(value))
-        elif task.is_regression:
-            answer[task.name] = float(value)
         else:
-            text = str(value).encode("utf-8", "backslashreplace").decode()
-            answer[task.name] = text if task.is_transcription else shorten(text, CLASS_LIMIT)
-            if task.is_transcription and all(other.name != WORDS for other in tasks):
-                words, problem = words_text(output.get(WORDS), text)
-                problems += [f"the answer has {problem}"] if problem else []
-                said |= {f"{task.name}.{WORDS}": words} if words else {}
-    if stated.CONFIDENCE in output and all(task.name != stated.CONFIDENCE for task in tasks):
-        value = _scalar(output[stated.CONFIDENCE])
-        problem = _number_problem(value) or stated.confidence_problem(float(value))
-        if problem:
-            problems.append(f"{stated.CONFIDENCE} is {problem}")
-        else:
-            said[stated.CONFIDENCE] = float(value)
+            answer[task.name] = value
+            said |= stating
+        if task.is_transcription and not problem and WORDS not in own:
+            words, problem = words_text(output.get(WORDS), value)
+            problems += [f"the answer has {problem}"] if problem else []
+            said |= {f"{task.name}.{WORDS}": words} if words else {}
+    if stated.CONFIDENCE in output and stated.CONFIDENCE not in own:
+        number, problem = _number(output[stated.CONFIDENCE])
+        problem = problem or stated.confidence_problem(number)
+        problems += [f"{stated.CONFIDENCE} is {problem}"] if problem else []
+        said[stated.CONFIDENCE] = number
     return ({}, "; ".join(problems)) if problems else (answer | said, "")
 
 
-def _with_probabilities(given: Mapping, task: Task) -> tuple[str, dict[str, float], str]:
-    """Read probabilities of classes: the likeliest class, a number for each class, and what is wrong."""
-    numbers = {name: _scalar(value) for name, value in given.items()}
-    problem = stated.unknown_class(list(numbers), task)
-    wrong = next((f"{name}: {what}" for name, n in numbers.items() if (what := _number_problem(n))), "")
-    if problem or wrong:
-        return "", {}, problem or f"probabilities of which one is none ({wrong})"
-    known = {name: float(numbers.get(name, 0.0)) for name in task.classes}
+Read = tuple[Any, dict[str, float], str]  # the answer, what the model says of it, and what is wrong
+
+
+def _read_class(given: object, task: Task) -> Read:
+    """Read the name of a class, or probabilities of classes, of which the likeliest is the answer."""
+    if not isinstance(given, Mapping):
+        name = _scalar(given)
+        if not isinstance(name, str):
+            return "", {}, f"{_describe(name)}, not the name of a class"
+        return shorten(_plain(name), CLASS_LIMIT), {}, ""
+    read = {name: _number(value) for name, value in given.items()}
+    wrong = next((f"{name}: {what}" for name, (_, what) in read.items() if what), "")
+    problem = stated.unknown_class(list(read), task)
+    problem = problem or (wrong and f"probabilities of which one is none ({wrong})")
+    if problem:
+        return "", {}, problem
+    known = {name: read[name][0] if name in read else 0.0 for name in task.classes}
     own = {f"{task.name}.{name}": number for name, number in known.items()}
     return stated.likeliest(known, task), own, stated.probability_problem(list(known.values()))
 
 
-def _with_bounds(given: Mapping, task: Task) -> tuple[object, dict[str, float], str]:
-    """Read a value with bounds: the value, a number for each bound, and what is wrong."""
-    missing = next((name for name in ("value", *stated.BOUNDS) if name not in given), None)
-    if missing is not None:
-        return "", {}, f"a mapping without {quoted(missing)}; expected is value, low and high"
-    bounds = [_scalar(given[name]) for name in stated.BOUNDS]
-    wrong = next(
-        (
-            f"{name} is {what}"
-            for name, n in zip(stated.BOUNDS, bounds, strict=True)
-            if (what := _number_problem(n))
-        ),
-        "",
-    )
-    if wrong:
-        return "", {}, f"an interval whose {wrong}"
-    own = {f"{task.name}.{name}": float(n) for name, n in zip(stated.BOUNDS, bounds, strict=True)}
-    return _scalar(given["value"]), own, stated.bounds_problem(*own.values())
+def _read_value(given: object, task: Task) -> Read:
+    """Read a number, or one with bounds."""
+    if not isinstance(given, Mapping):
+        number, problem = _number(given)
+        return number, {}, problem
+    for name in ("value", *stated.BOUNDS):
+        if name not in given:
+            return 0.0, {}, f"a mapping without {quoted(name)}; expected is value, low and high"
+    own = {}
+    for name in stated.BOUNDS:
+        own[f"{task.name}.{name}"], problem = _number(given[name])
+        if problem:
+            return 0.0, {}, f"an interval whose {name} is {problem}"
+    number, problem = _number(given["value"])
+    return number, own, stated.bounds_problem(*own.values()) or problem
 
 
-_STATED = {CLASSIFICATION: _with_probabilities, REGRESSION: _with_bounds}
+def _read_text(given: object, task: Task) -> Read:
+    text = _scalar(given)
+    if not isinstance(text, str):
+        return "", {}, f"{_describe(text)}, not a text"
+    long = f"a text of {len(text)} characters; at most {TEXT_LIMIT} are a transcript"
+    return _plain(text), {}, long if len(text) > TEXT_LIMIT else ""
 
 
+def _read_embedding(given: object, task: Task) -> Read:
+    vector = _vector(given)
+    if vector is None:
+        return "", {}, f"{_describe(given)}, not a vector of numbers"
+    with np.errstate(over="ignore"):
+        single = vector.astype(np.float32)
+    nans, infinite = int(np.isnan(vector).sum()), int(np.isinf(single).sum())
+    problem = ""
+    if not len(vector):
+        problem = "an empty vector"
+    elif len(vector) > VECTOR_LIMIT:
+        problem = f"a vector of {len(vector)} numbers; at most {VECTOR_LIMIT} are an embedding"
+    elif nans or infinite:
+        which = f"{nans} nan" if nans else f"{infinite} infinite"
+        problem = f"a vector with {which} among {len(vector)} numbers"
+    elif not single.any():
+        problem = "a vector of zeros, which has no direction"
+    return ("", {}, problem) if problem else (pack(vector), {}, "")
+
+
+_READERS = {
+    REGRESSION: _read_value,
+    CLASSIFICATION: _read_class,
+    TRANSCRIPTION: _read_text,
+    EMBEDDING: _read_embedding,
+}
 _PLAIN = (float, int, str, bool, type(None))  # what is as it should be, or never will
+
+
+def _plain(text: str) -> str:
+    return str(text).encode("utf-8", "backslashreplace").decode()
 
 
 def _scalar(value: object) -> object:
@@ -372,29 +337,18 @@ def _scalar(value: object) -> object:
     return value
 
 
-def _number_problem(value: object) -> str:
-    if type(value) is float and math.isfinite(value):  # most often
-        return ""
+def _number(given: object) -> tuple[float, str]:
+    """Read a finite number; gives it and what is wrong."""
+    value = _scalar(given)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        return f"{_describe(value)}, not a number"
+        return math.nan, f"{_describe(value)}, not a number"
     try:
         number = float(value)
     except OverflowError:
-        return "infinite, not a number"
-    if math.isnan(number):
-        return "nan, not a number"
-    return "" if math.isfinite(number) else "infinite, not a number"
-
-
-def _class_problem(value: object) -> str:
-    return "" if isinstance(value, str) else f"{_describe(value)}, not the name of a class"
-
-
-def _text_problem(value: object) -> str:
-    if not isinstance(value, str):
-        return f"{_describe(value)}, not a text"
-    long = len(value) > TEXT_LIMIT
-    return f"a text of {len(value)} characters; at most {TEXT_LIMIT} are a transcript" if long else ""
+        number = math.inf
+    if math.isfinite(number):
+        return number, ""
+    return number, "nan, not a number" if math.isnan(number) else "infinite, not a number"
 
 
 def _vector(value: object) -> np.ndarray | None:
@@ -411,38 +365,11 @@ def _vector(value: object) -> np.ndarray | None:
     return array.astype(np.float64).ravel()
 
 
-def _vector_problem(value: object) -> str:
-    vector = _vector(value)
-    if vector is None:
-        return f"{_describe(value)}, not a vector of numbers"
-    if not len(vector):
-        return "an empty vector"
-    if len(vector) > VECTOR_LIMIT:
-        return f"a vector of {len(vector)} numbers; at most {VECTOR_LIMIT} are an embedding"
-    with np.errstate(over="ignore"):
-        single = vector.astype(np.float32)
-    if np.isnan(vector).any():
-        return f"a vector with {int(np.isnan(vector).sum())} nan among {len(vector)} numbers"
-    if np.isinf(single).any():
-        return f"a vector with {int(np.isinf(single).sum())} infinite among {len(vector)} numbers"
-    return "" if single.any() else "a vector of zeros, which has no direction"
-
-
-_PROBLEMS = {
-    REGRESSION: _number_problem,
-    CLASSIFICATION: _class_problem,
-    TRANSCRIPTION: _text_problem,
-    EMBEDDING: _vector_problem,
-}
-
-
 def _describe(value: object) -> str:
     """Say what something is, in a few words."""
-    if value is None:
-        return "None"
     if isinstance(value, str):
         return f"the text {quoted(value, 40)}"
-    if isinstance(value, bool | numbers.Number):
+    if value is None or isinstance(value, bool | numbers.Number):
         return repr(value)[:40]
     kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
     article = "an" if kind[0].lower() in "aeiou" else "a"
@@ -457,12 +384,7 @@ def _describe(value: object) -> str:
 def reason(error: BaseException, *folders: str | os.PathLike) -> str:
     """Put an exception of a model on one line that may be published: short, without folders.
 
-    Parameters
-    ----------
-    error
-        What the model raised.
-    folders
-        Cut off from paths, as are the working directory, the home and whatever else looks like a folder.
+    Those given are cut off from paths, as are the working directory, the home and whatever looks like one.
 
     Examples
     --------

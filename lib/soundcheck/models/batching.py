@@ -10,20 +10,12 @@ import numpy as np
 T = TypeVar("T")
 
 
-def each_length(signals: Sequence[np.ndarray], call: Callable[[np.ndarray], Sequence[T]]) -> list[T]:
-    """Call once for all signals that are equally long.
+def each_length(
+    signals: Sequence[np.ndarray], call: Callable[[np.ndarray], Sequence[T]], most: int | None = None
+) -> list[T]:
+    """Call once for all signals that are equally long, or ``most`` of them; one answer a signal.
 
-    Parameters
-    ----------
-    signals
-        Each float32 ``(samples,)``.
-    call
-        Gets signals ``(signals, samples)`` and gives one answer for each.
-
-    Returns
-    -------
-    list
-        One answer a signal, in their order.
+    ``call`` gets signals ``(signals, samples)`` and gives one answer for each.
 
     Examples
     --------
@@ -35,23 +27,7 @@ def each_length(signals: Sequence[np.ndarray], call: Callable[[np.ndarray], Sequ
         places.setdefault(len(signal), []).append(place)
     answers: dict[int, T] = {}
     for alike in places.values():
-        given = call(np.stack([signals[place] for place in alike]))
-        answers |= zip(alike, given, strict=True)
+        for first in range(0, len(alike), most or len(alike)):
+            own = alike[first : first + (most or len(alike))]
+            answers |= zip(own, call(np.stack([signals[place] for place in own])), strict=True)
     return [answers[place] for place in range(len(signals))]
-
-
-def padded(signals: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Put zeros behind signals, as many as the longest has more.
-
-    Returns
-    -------
-    batch
-        float32 ``(signals, samples)``.
-    lengths
-        Samples of each, int64 ``(signals,)``.
-    """
-    lengths = np.array([len(signal) for signal in signals], dtype=np.int64)
-    batch = np.zeros((len(signals), lengths.max()), dtype=np.float32)
-    for row, signal in zip(batch, signals, strict=True):
-        row[: len(signal)] = signal
-    return batch, lengths

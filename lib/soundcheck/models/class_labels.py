@@ -36,22 +36,10 @@ Probabilities = schema.choice(SOFTMAX, GIVEN)  # the type of the key ``probabili
 
 
 def meant(label: str, classes: Sequence[str], said: Mapping[str, str]) -> str | None:
-    """Tell which class a label means.
+    """Tell which class a label of the model means; ``None`` if nobody knows.
 
-    Parameters
-    ----------
-    label
-        As the model writes it.
-    classes
-        Those of the task.
-    said
-        What the suite says about labels: label -> class or :data:`NONE`.
-
-    Returns
-    -------
-    str or None
-        The class; :data:`NONE` if it is none of the task's, ``None`` if nobody knows. Upper and lower case
-        count only where classes differ in nothing else.
+    ``said``: label -> class or :data:`NONE`, as the suite says. Upper and lower case count only where classes
+    differ in nothing else.
 
     Examples
     --------
@@ -68,11 +56,7 @@ def meant(label: str, classes: Sequence[str], said: Mapping[str, str]) -> str | 
 def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where: str) -> list[str]:
     """Find the class that each label means, :data:`NONE` for those that mean none.
 
-    Raises
-    ------
-    InputError
-        Naming all labels that nobody knows, or if none is left; and if the suite speaks of one that the model
-        does not have.
+    Raises InputError naming all labels that nobody knows, or if none is left.
     """
     problems = Problems()
     probable = meanings([label for label in labels if label not in said], task.classes)
@@ -86,87 +70,45 @@ def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where
             proposed = flow(probable) if label in probable else f"{{{label}: ...}}"
             hint = f"Say what it means, labels: {proposed}, or nothing to leave it out"
             problems.add(where, what, f"{hint}. {did_you_mean(written, task.classes)}")
-    problems.raise_if_any()
     if all(name == NONE for name in found):
         problems.add(where, f"none of the model's labels means a class of {task.name}", "Correct labels")
     problems.raise_if_any()
     return [str(name) for name in found]
 
 
-def best_classes(scores: np.ndarray, classes: Sequence[str]) -> list[str | float]:
-    """Give the class with the highest score.
+def class_answers(scores: np.ndarray, classes: Sequence[str], how: str | None = None) -> list:
+    """Read the scores of classes, ``(signals, labels)``; one answer a signal, NaN where scores are none.
 
-    Parameters
-    ----------
-    scores
-        ``(signals, labels)``, the higher the likelier.
-    classes
-        Class of each label; :data:`NONE` = its score does not count.
-
-    Returns
-    -------
-    list
-        One class a signal, of equal scores the first one; NaN, which is no answer, where scores are none.
+    ``classes`` are those of the labels; :data:`NONE` is left out. ``how`` scores become probabilities:
+    ``None``: not, the class with the highest is the answer, of equal ones the first. ``"softmax"``: they are
+    logits. ``"given"``: they are probabilities; a row that adds up to something else than 1 stays as it is,
+    for the check of answers to refuse. Probabilities are those of the classes that are not left out, given
+    that it is one of them; those of labels that mean the same add up.
 
     Examples
     --------
-    >>> best_classes(np.array([[0.2, 0.1, 0.7], [0.1, np.nan, 0.0]]), ["anger", "joy", ""])
+    >>> class_answers(np.array([[0.2, 0.1, 0.7], [0.1, np.nan, 0.0]]), ["anger", "joy", ""])
     ['anger', nan]
-    """
-    counted, places, usable = _counted(scores, classes)
-    return [
-        classes[places[place]] if fine else float("nan")
-        for place, fine in zip(counted.argmax(axis=1).tolist(), usable.tolist(), strict=True)
-    ]
-
-
-def _counted(scores: np.ndarray, classes: Sequence[str]) -> tuple[np.ndarray, list[int], np.ndarray]:
-    """Give the scores that count, which ones they are, and which rows can be used."""
-    places = [place for place, name in enumerate(classes) if name != NONE]
-    counted = np.asarray(scores)[:, places]
-    return counted, places, ~np.isnan(counted).any(axis=1) & np.isfinite(counted.max(axis=1))
-
-
-def class_probabilities(
-    scores: np.ndarray, classes: Sequence[str], how: str
-) -> list[dict[str, float] | float]:
-    """Give the probability of each class.
-
-    Parameters
-    ----------
-    scores
-        ``(signals, labels)``.
-    classes
-        Class of each label; :data:`NONE` = left out: probabilities are those of the others, given that it is
-        one of them. Those of labels that mean the same class add up.
-    how
-        ``"softmax"``: scores are logits. ``"given"``: they are probabilities; a row that adds up to something
-        else than 1 stays as it is, for the check of answers to refuse.
-
-    Returns
-    -------
-    list
-        Class -> probability a signal; NaN, which is no answer, where scores are none.
-
-    Examples
-    --------
-    >>> class_probabilities(np.array([[0.0, 0.0, 9.0]]), ["anger", "joy", ""], "softmax")
+    >>> class_answers(np.array([[0.0, 0.0, 9.0]]), ["anger", "joy", ""], "softmax")
     [{'anger': 0.5, 'joy': 0.5}]
-    >>> class_probabilities(np.array([[0.4, 0.1, 0.5]]), ["anger", "joy", ""], "given")
+    >>> class_answers(np.array([[0.4, 0.1, 0.5]]), ["anger", "joy", ""], "given")
     [{'anger': 0.8, 'joy': 0.2}]
     """
-    counted, places, usable = _counted(np.asarray(scores, dtype=np.float64), classes)
-    found: list[dict[str, float] | float] = []
-    for row, own, fine in zip(np.asarray(scores, dtype=np.float64), counted, usable.tolist(), strict=True):
-        if how == SOFTMAX and fine:
-            own = np.exp(own - own.max())
-        if fine and (how == SOFTMAX or not probability_problem(row.tolist())):
-            own = own / own.sum() if own.sum() > 0 else np.full(len(own), np.nan)
-        if np.isnan(own).any() or not fine:
+    places = [place for place, name in enumerate(classes) if name != NONE]
+    names = [classes[place] for place in places]
+    found: list[str | dict[str, float] | float] = []
+    for row in np.asarray(scores, dtype=np.float64):
+        own = row[places]
+        if np.isnan(own).any() or not np.isfinite(own.max()):
             found.append(float("nan"))
-            continue
-        probabilities = dict.fromkeys((classes[place] for place in places), 0.0)
-        for place, number in zip(places, own.tolist(), strict=True):
-            probabilities[classes[place]] += number
-        found.append(probabilities)
+        elif how is None:
+            found.append(names[int(own.argmax())])
+        else:
+            own = np.exp(own - own.max()) if how == SOFTMAX else own
+            if how == SOFTMAX or not probability_problem(row.tolist()):
+                own = own / own.sum() if own.sum() > 0 else np.full(len(own), np.nan)
+            shares = dict.fromkeys(names, 0.0)
+            for name, share in zip(names, own.tolist(), strict=True):
+                shares[name] += share
+            found.append(float("nan") if np.isnan(own).any() else shares)
     return found

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.models import importing, processes
 from soundcheck.models.base import Model
@@ -38,32 +37,19 @@ if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
-CHILD = "soundcheck.models.importing"
+_LATE = "Load what takes long when the first signal is predicted, or in prepare()"
 _unprepared: set[tuple[str, Path]] = set()  # targets and folders of models whose check found no ``prepare``
 
 
 class FunctionModel(Model):
-    """A Python function as a model.
-
-    Parameters
-    ----------
-    entry
-        The suite's entry.
-    imported
-        The function and its module.
-    root
-        Folder of the suite.
-    """
+    """A Python function as a model."""
 
     keyword = "python"
-    checked_by = CHILD
 
-    def __init__(self, entry: ModelEntry, imported: importing.Imported, root: Path) -> None:
+    def __init__(self, entry: ModelEntry, imported: importing.Imported) -> None:
         self.name = entry.name
         self.tasks = tuple(entry.tasks)
-        self._entry = entry
-        self._imported = imported
-        self._root = root
+        self._entry, self._imported = entry, imported
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[None, str, str]:
@@ -78,54 +64,33 @@ class FunctionModel(Model):
     @property
     def fingerprint(self) -> str:
         """Digest of target, batch size and source."""
-        return _fingerprint(self._entry, importing.source_fingerprint(self._imported, self._root))
+        return _fingerprint(self._entry, importing.source_fingerprint(self._imported, self.name))
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> FunctionModel:
-        """Import the function into this process.
-
-        Raises
-        ------
-        InputError
-            If there is no such function or its module raises.
-        """
-        try:
-            imported = importing.import_function(entry.target, suite.root)
-        except importing.ModelImportError as problem:
-            raise _refuse(entry, suite, problem.what, problem.remedy) from problem
-        return cls(entry, imported, suite.root)
+        """Import the function into this process."""
+        return cls(entry, importing.import_function(entry.target, suite.root, _where(entry, suite)))
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
         """Import the function in a child, within a time limit."""
-        limit = importing.IMPORT_SECONDS
-        return _checked(entry, suite, _ask(entry, suite, "check", {}, limit, "importing the module"))
-
-    @classmethod
-    def check_and_stay(cls, entry: ModelEntry, suite: Suite, child: processes.Child) -> str:
-        """Import the function in a child that can be asked about signals afterwards."""
-        request = (importing.STAY, entry.target, suite.root, {})
-        found = processes.ask_child(child, request, importing.IMPORT_SECONDS)
-        content = _understand(entry, suite, *found, importing.IMPORT_SECONDS, "importing the module")
-        return _checked(entry, suite, content)
+        call = (importing.check_function, entry.target, suite.root, _where(entry, suite))
+        child = _child(entry, suite, "importing the module", importing.IMPORT_SECONDS)
+        source, prepares = processes.in_child(child, *call)
+        (_unprepared.discard if prepares else _unprepared.add)((entry.target, suite.root))
+        return _fingerprint(entry, source)
 
     @classmethod
     def prepare(
         cls, entry: ModelEntry, suite: Suite, *, cache: str | os.PathLike, jobs: int, progress: bool
     ) -> None:
-        """Call the module's ``prepare`` in a child, unless the last check has found none.
-
-        Raises
-        ------
-        InputError
-            If it fails, ends the process or does not end.
-        """
-        if (entry.target, suite.root) in _unprepared:
-            return
-        options = {"jobs": jobs, "progress": progress}
-        seen = processes.TERMINAL if progress and sys.stderr.isatty() else processes.NOWHERE
-        limit = importing.PREPARE_SECONDS
-        _ask(entry, suite, "prepare", options, limit, "its prepare()", cache=cache, output=seen)
+        """Call the module's ``prepare`` in a child, unless the last check has found none."""
+        if (entry.target, suite.root) not in _unprepared:
+            options = {"jobs": jobs, "progress": progress}
+            call = (importing.prepare_model, entry.target, suite.root, _where(entry, suite), options)
+            child = _child(entry, suite, "its prepare()", importing.PREPARE_SECONDS)
+            shown = progress and sys.stderr.isatty()
+            processes.in_child(child, *call, cache=cache, shown=shown)
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Call the function, once for all signals or once for each."""
@@ -144,35 +109,9 @@ def _fingerprint(entry: ModelEntry, source: str) -> str:
     return files.digest(repr(("python", entry.target, entry.batch, source)))
 
 
-def _checked(entry: ModelEntry, suite: Suite, content: tuple[str, bool]) -> str:
-    """Remember whether a model has to be prepared; gives its fingerprint."""
-    source, prepares = content
-    (_unprepared.discard if prepares else _unprepared.add)((entry.target, suite.root))
-    return _fingerprint(entry, source)
+def _where(entry: ModelEntry, suite: Suite) -> str:
+    return f"{suite.file.name}, models.{entry.name}.python, {entry.target}"
 
 
-def _ask(
-    entry: ModelEntry, suite: Suite, action: str, options: dict, seconds: float, doing: str, **settings: Any
-) -> Any:
-    request = (action, entry.target, suite.root, options)
-    found = processes.ask(CHILD, request, seconds, **settings)
-    return _understand(entry, suite, *found, seconds, doing)
-
-
-def _understand(
-    entry: ModelEntry, suite: Suite, answer: object, problem: str, seconds: float, doing: str
-) -> Any:
-    """Give what a child has answered, or say why it has not."""
-    if problem == processes.TOO_LONG:
-        remedy = "Load what takes long when the first signal is predicted, or in prepare()"
-        raise _refuse(entry, suite, f"{doing} did not end within {seconds:g} s", remedy)
-    if problem:
-        raise _refuse(entry, suite, f"{doing} ended the process ({problem})", "Correct the module")
-    kind, content = answer
-    if kind == "problem":
-        raise _refuse(entry, suite, *content)
-    return content
-
-
-def _refuse(entry: ModelEntry, suite: Suite, what: str, remedy: str) -> InputError:
-    return input_error(f"{suite.file.name}, models.{entry.name}.python, {entry.target}", what, remedy)
+def _child(entry: ModelEntry, suite: Suite, doing: str, seconds: float) -> processes.Task:
+    return processes.Task(_where(entry, suite), doing, seconds, late=_LATE, lost="Correct the module")

@@ -15,50 +15,21 @@ from soundcheck.models.base import Model
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.models.processes import Child
     from soundcheck.suite.entries import ModelEntry, Suite
 
 
 def load_model(entry: ModelEntry, suite: Suite) -> Model:
-    """Load a model into this process; Python models run their module's code.
-
-    Raises
-    ------
-    InputError
-        If it cannot be loaded.
-    """
+    """Load a model into this process; Python models run their module's code."""
     return entry.about.load(entry, suite)
 
 
 def check_model(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
     """Make sure that a model can be loaded; code runs in a child process with a time limit.
 
-    Parameters
-    ----------
-    entry, suite
-        The model.
-    corpora
-        What it will be asked about; a table of predictions that has no row for them is refused.
-
-    Returns
-    -------
-    str
-        The model's fingerprint, of the files that its entry names as well.
-
-    Raises
-    ------
-    InputError
-        Saying what was looked for, where, and what is wrong.
+    Gives the model's fingerprint, of the files that its entry names as well. ``corpora`` are what it will be
+    asked about; a table of predictions that has no row for them is refused.
     """
-    return _with_named_files(entry, suite, entry.about.check(entry, suite, corpora))
-
-
-def check_and_stay(entry: ModelEntry, suite: Suite, child: Child) -> str:
-    """Make sure of the same in a child of the module that the model's kind names; it can be asked then."""
-    return _with_named_files(entry, suite, entry.about.check_and_stay(entry, suite, child))
-
-
-def _with_named_files(entry: ModelEntry, suite: Suite, fingerprint: str) -> str:
+    fingerprint = entry.about.check(entry, suite, corpora)
     named = entry.about.named_files(entry, suite)
     if not named:
         return fingerprint

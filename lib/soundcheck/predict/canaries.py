@@ -25,7 +25,7 @@ import numpy as np
 from soundcheck.common.tasks import Task
 from soundcheck.models import stated
 from soundcheck.models.packing import unpack
-from soundcheck.predict.entries import Entry
+from soundcheck.predict.store import Entry
 from soundcheck.suite.model_kind import ModelKind
 
 CANARIES = 5  # kept answers that are asked again

@@ -13,7 +13,7 @@ from soundcheck.common.caveats import Caveat
 from soundcheck.common.class_words import as_values
 from soundcheck.common.wording import some
 from soundcheck.predict.canaries import Confirmation
-from soundcheck.predict.sources import Sources
+from soundcheck.predict.opened_files import Sources
 from soundcheck.suite.model_kind import public_path
 
 REASONS = 5  # different reasons that a summary names
@@ -120,7 +120,7 @@ class PredictionReport:
 
     @property
     def seen_files(self) -> dict[str, str]:
-        """Files that the model opened, see :attr:`soundcheck.predict.sources.Sources.seen_files`."""
+        """Files that the model opened, see :attr:`soundcheck.predict.opened_files.Sources.seen_files`."""
         return self.sources.seen_files
 
     @property

@@ -7,12 +7,10 @@ the difference goes with* it. If the interval of the adjusted difference contain
 one, nothing of this is known.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.report.formats import Cell, digits_for, number, span, two_lines
+from soundcheck.report.formats import Cell, value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.results.verdict import NOT_ADJUSTED
 
@@ -33,8 +31,6 @@ def has_adjusted(frame: pd.DataFrame) -> bool:
 def adjusted_columns(text: str) -> str:
     """Name what a row is adjusted by in words; ``""`` if it is not adjusted.
 
-    Examples
-    --------
     >>> adjusted_columns("signal_to_noise, device"), adjusted_columns("none: device decides the group")
     ('signal-to-noise ratio and device', '')
     """
@@ -53,11 +49,10 @@ def adjusted_cell(row: object) -> Cell:
     if pd.isna(row.adjusted):
         why = row.adjusted_by.removeprefix(NOT_ADJUSTED)
         return Cell(element("small", f"– {why}", class_="sc-line", limit=None))
-    digits = digits_for(row.adjusted, row.adjusted_low, row.adjusted_high)
-    shown = two_lines(number(row.adjusted, digits), span(row.adjusted_low, row.adjusted_high, digits))
+    shown = value_cell(row.adjusted, row.adjusted_low, row.adjusted_high)
     further = filter(None, (f"{100 * row.counterpart:.0f} % matched", in_short(row)))
     lines = join(element("small", line, class_="sc-line", limit=None) for line in further)
-    return Cell(shown + lines, row.adjusted, "sc-number")
+    return shown._replace(content=shown.content + lines)
 
 
 def in_short(row: object) -> str:

@@ -3,8 +3,6 @@
 A difference is the group minus the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import pandas as pd
@@ -31,16 +29,33 @@ _STANDING_OUT = ("signal_to_noise", "silence")
 
 def audited(found: Audit, audio: bool) -> Html:
     """Show what an audit found: sentences, tables of means behind lines that open them, copies."""
-    texts = [*_differences(found), *_repeats(found, audio), *_others(found)]
-    parts = [element("ul", *(element("li", text, limit=None) for text in texts))]
+    own, known = found.repeats, [found.measured[name] for name in _STANDING_OUT if name in found.measured]
+    audible, measured = min(known, key=lambda own: own[0] / max(1, own[1]), default=(0, 0))
+    noise = f"{measured - audible:,} of {many(measured, 'segment')}"
+    same = [f"{title} {_with_unit(number(value), unit)}" for title, value, unit in found.unchanging]
+    details = {
+        "of them in several splits": sum(len(one.splits) > 1 for one in own.recordings),
+        "under the names of several speakers": sum(len(one.speakers) > 1 for one in own.recordings),
+        "with labels that differ": sum(bool(one.differing) for one in own.recordings),
+    }
+    said = templates.html(
+        "audit",
+        **{"found": found, "repeats": own, "audio": audio, "differences": _differences(found)},
+        **{"copies": sum(len(one.files) for one in own.recordings), "unchanging": ", ".join(same)},
+        details=[(count, what) for what, count in details.items()],
+        noise=noise if audible < measured / 2 else "",
+        shared=some([shorten(name, 40) for name in found.shared], 5),
+        **{"many": many, "counted": counted},
+    )
+    parts = [said]
     for recorded, what in ((True, "recordings"), (False, "labels")):
-        own = found.frame[found.frame["recorded"].eq(recorded)]
-        if len(own):
-            groups = counted(len(own[own["column"].ne("")].groupby(["column", "group"])), "group")
-            parts.append(folded(f"Means of {what} by group, with 95 % intervals: {groups}", [_means(own)]))
-    if found.repeats.recordings:
-        parts.append(_copies(found))
-    return join(parts)
+        rows = found.frame[found.frame["recorded"].eq(recorded)]
+        if len(rows):
+            groups = counted(
+                rows.loc[rows["column"].ne(""), ["column", "group"]].drop_duplicates().shape[0], "group"
+            )
+            parts.append(folded(f"Means of {what} by group, with 95 % intervals: {groups}", [_means(rows)]))
+    return join([*parts, _copies(found)])
 
 
 def recorded_otherwise(rows: pd.DataFrame, audits: Mapping[str, Audit], addresses: Mapping[str, str]) -> Html:
@@ -54,32 +69,27 @@ def recorded_otherwise(rows: pd.DataFrame, audits: Mapping[str, Audit], addresse
     for (corpus, column), own in compared.groupby([compared["corpus"], columns], sort=True):
         if corpus not in audits:
             continue
-        groups = {group.partition(": ")[2] for group in own["group"]}
+        groups, adjust = {group.partition(": ")[2] for group in own["group"]}, audits[corpus].adjust
         found = audits[corpus].found.query("recorded and column == @column")
         if len(groups) != 2:  # of two groups one stands for both
             found = found[found["group"].isin(groups)]
-        if len(found):
-            lines.append(
-                _line(corpus, column, found, audits[corpus].adjust, own) | {"page": addresses[corpus]}
-            )
+        if found.empty:
+            continue
+        adjusted = own[own["adjusted_by"].fillna("").ne("") & found["name"].isin(adjust).any()]
+        missing = [name for name in found["name"].unique() if name not in adjust]
+        named = shorten(column, 40), shorten(corpus, 40)
+        lines.append(
+            {
+                "title": f"Groups of {named[0]} in {named[1]} were recorded differently",
+                "differences": some(
+                    [f"{shorten(row.group, 40)}: {_both(row)}" for row in found.itertuples()], NAMED
+                ),
+                "adjusted": f"#{anchor_of(next(adjusted.itertuples()))}" if len(adjusted) else "",
+                "keys": [*adjust, *missing][:MOST_ADJUSTED] if missing and own["gap"].notna().any() else [],
+                "page": addresses[corpus],
+            }
+        )
     return templates.html("recorded_otherwise", lines=lines) if lines else Html()
-
-
-def _line(
-    corpus: str, column: str, found: pd.DataFrame, adjust: tuple[str, ...], rows: pd.DataFrame
-) -> dict[str, object]:
-    texts = [f"{shorten(row.group, 40)}: {_both(row)}" for row in found.itertuples()]
-    missing = [name for name in found["name"].unique() if name not in adjust]
-    adjusted = rows[rows["adjusted_by"].fillna("").ne("")]
-    place = (
-        anchor_of(next(adjusted.itertuples())) if len(adjusted) and found["name"].isin(adjust).any() else ""
-    )
-    return {
-        "title": f"Groups of {shorten(column, 40)} in {shorten(corpus, 40)} were recorded differently",
-        "differences": some(texts, NAMED),
-        "adjusted": f"#{place}" if place else "",
-        "keys": [*adjust, *missing][:MOST_ADJUSTED] if missing and rows["gap"].notna().any() else [],
-    }
 
 
 def _means(rows: pd.DataFrame) -> Html:
@@ -149,55 +159,6 @@ def _differences(found: Audit) -> Iterator[str]:
         yield "No groups to compare: no column of groups has two values"
 
 
-def _repeats(found: Audit, audio: bool) -> Iterator[str]:
-    own = found.repeats
-    if own.recordings:
-        segments = many(sum(len(one.files) for one in own.recordings), "segment")
-        counts = {
-            "of them in several splits": sum(len(one.splits) > 1 for one in own.recordings),
-            "under the names of several speakers": sum(len(one.speakers) > 1 for one in own.recordings),
-            "with labels that differ": sum(bool(one.differing) for one in own.recordings),
-        }
-        details = [f"{count} {what}" for what, count in counts.items() if count]
-        times = f"{counted(len(own.recordings), 'recording')} more than once, as {segments}"
-        yield "; ".join([times, *details])
-    elif audio:
-        sounds = many(own.compared, "sound")
-        yield f"No recording more than once, among {sounds} whose fingerprints were compared"
-    if audio and found.unused:
-        used = f"{own.others:,} of " if own.others < found.unused else ""
-        yield f"Compared with {used}{many(found.unused, 'segment')} of splits that are not evaluated, too"
-    if audio and own.compared < own.sounds:
-        rest = many(own.sounds - own.compared, "sound")
-        yield f"{rest} compared by their bytes alone: too short, silent, or not listened to"
-    if own.parallel:
-        segments = many(own.parallel, "segment")
-        yield f"{segments} of items recorded under several conditions at the same time: no copies"
-    if own.overlapping:
-        where = many(own.overlapping_files, "file")
-        yield f"{many(own.overlapping, 'segment')} of {where} overlap with another one"
-
-
-def _others(found: Audit) -> Iterator[str]:
-    if found.shared:
-        speakers = some([shorten(name, 40) for name in found.shared], 5)
-        yield f"{counted(len(found.shared), 'speaker')} in more than one split: {speakers}"
-    elif len(found.splits) > 1:
-        yield f"No speaker in more than one of {len(found.splits)} splits"
-    if found.unchanging:
-        same = [f"{title} {_with_unit(number(value), unit)}" for title, value, unit in found.unchanging]
-        yield f"The same in all segments: {', '.join(same)}"
-    known = [found.measured[name] for name in _STANDING_OUT if name in found.measured]
-    audible, measured = min(known, key=lambda own: own[0] / max(1, own[1]), default=(0, 0))
-    if audible < measured / 2:
-        segments = f"{measured - audible:,} of {many(measured, 'segment')}"
-        yield f"In {segments} nothing stands out from the noise: is there speech in them?"
-    if found.unreadable:
-        yield f"{many(found.unreadable, 'sound')} could not be read again"
-    if found.blocks == 1:
-        yield f"A single {found.block}: whether groups differ by more than chance cannot be said"
-
-
 def _copies(found: Audit) -> Html:
     def names(values: tuple[str, ...], limit: int = 40) -> str:
         return some([shorten(name, limit) for name in values], FILES)
@@ -210,5 +171,5 @@ def _copies(found: Audit) -> Html:
         "splits": lambda row: names(row.splits),
         "labels that differ": lambda row: ", ".join(row.differing),
     }
-    frame = pd.DataFrame(found.repeats.recordings)
-    return table(frame, columns, caption="Recordings that are there more than once", first=LISTED)
+    about = {"caption": "Recordings that are there more than once", "first": LISTED, "none": ""}
+    return table(found.repeats.recordings, columns, **about)

@@ -3,8 +3,6 @@
 Each function gives scenes for :func:`soundcheck.report.examples.show`, which are all played.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 
@@ -38,31 +36,35 @@ def moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> 
     found = []
     for subset in [one for one in subsets if one.task.is_regression] or subsets:
         clean, changed = (pd.Series(own) for own in (subset.predictions.clean, subset.predictions.changed))
-        both = clean.notna() & changed.notna()
         size = (changed - clean).abs() if subset.task.is_regression else (changed != clean).astype(float)
-        for n in np.flatnonzero(both & (size > 0)):
+        for n in np.flatnonzero(clean.notna() & changed.notna() & (size > 0)):
             found.append((-size[n], subset.segments["key"].iloc[n], subset.change, int(n), subset))
-    first = {}
+    first: dict[str, Scene] = {}
     for _, key, _, n, subset in sorted(found, key=lambda entry: entry[:3]):
-        first.setdefault(key, (subset, n))
-    return [_moved(evaluation, *one) for one in list(first.values())[:count]]
+        if len(first) < count and key not in first:
+            first[key] = _moved(evaluation, subset, n)
+    return [*first.values()]
 
 
 def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
-    name, (first, second) = subset.task.name, subset.sides
+    name, (first, second), segment = subset.task.name, subset.sides, subset.segments.iloc[n]
     texts = [_written(own[n]) for own in (subset.predictions.clean, subset.predictions.changed)]
     before, after = (f"{name} {text}" for text in texts)
+    sides = [(segment, subset.base, first, before), (segment, second, second, after)]
+    if subset.partner is not None:
+        sides = [(segment, None, first, before), (subset.partner.iloc[n], None, second, after)]
+    elif subset.base:
+        sides.insert(0, (segment, None, "original", ""))
+    else:
+        sides[0] = (segment, None, "original", before)
 
-    def sounds(n: int) -> list[Side]:
-        heard = functools.partial(side, evaluation, subset, subset.segments.iloc[n])
-        if subset.partner is not None:
-            partner = side(evaluation, subset, subset.partner.iloc[n], None, second, after)
-            return [heard(None, first, before), partner]
-        sides = [heard(None, "original", "" if subset.base else before)]
-        sides += [heard(evaluation.change(subset.base), first, before)] if subset.base else []
-        return [*sides, heard(evaluation.change(second), second, after)]
+    def sounds(_: int) -> list[Side]:
+        return [
+            side(evaluation, subset, own, evaluation.change(change) if change else None, *words)
+            for own, change, *words in sides
+        ]
 
-    said = f"{subset.segments['file'].iloc[n]} under {subset.change}: {name} {' → '.join(texts)}"
+    said = f"{segment['file']} under {subset.change}: {name} {' → '.join(texts)}"
     return Scene("", subset, [Example(n)], said=lambda _: said, sounds=sounds)
 
 
@@ -208,12 +210,12 @@ def lost_words(evaluation: Evaluation, subset: Subset, found: Sequence[Localised
     series, scenes = subset.predictions.settings, []
     levels = [setting for setting in evaluation.settings if setting[0] == evaluation.family.options["by"]]
     for one in [one for one in found if one.drop > 0][:MOST_WORDS]:
-        holds = {
+        with_it = {
             setting: np.array([one.word in (text or "").split() for text in series[setting]])
             for setting in (CLEAN, *levels)
         }
-        setting = min(levels, key=lambda level: int(holds[level].sum()))
-        mask = holds[CLEAN] & ~holds[setting]
+        setting = min(levels, key=lambda level: int(with_it[level].sum()))
+        mask = with_it[CLEAN] & ~with_it[setting]
         title = f"{subset.corpus}: “{one.word}”, lost {one.drop} of {one.count} times under {_name(setting)}"
         apart = _apart(series[CLEAN], series[setting])
         scenes.append(_changed(evaluation, subset, setting, apart, title, mask, not scenes))

@@ -1,25 +1,23 @@
 """What the page of a comparison shows: before and after, better or worse, corrected and broken."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from soundcheck.common.escaping import shorten
+from soundcheck.common.wording import some
 from soundcheck.evaluation.comparison import Comparison, Pair
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
 from soundcheck.metrics.impact import EVENTS, MARGIN, impact, impact_codes, net_corrections
 from soundcheck.metrics.word_changes import changed_words, word_changes
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.report import figures, page, views
-from soundcheck.report import names as written
-from soundcheck.report.formats import Cell, number, p_value, span, two_lines
+from soundcheck.report import figures, page, style, views
+from soundcheck.report.formats import Cell, number, p_value, span, two_lines, value_cell
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import remark
-from soundcheck.report.style import GREEN, ORANGE, RED, label, look, new, seaborn
+from soundcheck.report.names import label, remark, row_name
 from soundcheck.report.verdict_tables import FILTERS, test_cell
 from soundcheck.results.conclusion import HEADLINES_TOLD, conclusion, headline_sentences
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
@@ -35,6 +33,7 @@ OUTCOMES = {
 }
 STATES = {BETTER: PASS, WORSE: FAIL, NO_EVIDENCE: INCONCLUSIVE, "": NOT_EVALUATED}
 _PLACES = {WORSE: 0, BETTER: 1, NO_EVIDENCE: 2, "": 3}
+_PASSED = {True: "✓ pass", False: "✗ fail"} | dict.fromkeys((None, pd.NA), "")
 NAMED = 3  # segments that only one model answered
 MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
 MOST_LINES = 40  # of the figure of all tests
@@ -61,13 +60,11 @@ def before_after(comparison: Comparison, frame: pd.DataFrame) -> Html:
     if shown.empty:
         return element("p", "The models share no task with a headline measure.")
     titles = [measure_of(*pair).title for pair in zip(shown["test"], shown["family"], strict=True)]
-    parts = [written.label(group or name) for group, name in zip(shown["group"], shown["label"], strict=True)]
+    parts = [label(group or name) for group, name in zip(shown["group"], shown["label"], strict=True)]
     named = [f"{part}: {title}" if part else title for part, title in zip(parts, titles, strict=True)]
     drawn = shown.assign(name=named, place=shown["corpus"] + ", " + shown["task"])
-    alt = (
-        "Headline measures of the candidate minus those of the baseline, with 95 % intervals; right is better"
-    )
-    page.show(comparison, _differences(drawn, "place"), alt)
+    alt = "Headline measures of the candidate minus those of the baseline"
+    page.show(comparison, _differences(drawn, "place"), f"{alt}, with 95 % intervals; right is better")
     return contrast_table(shown, ordered=True)
 
 
@@ -81,29 +78,21 @@ def improvements(frame: pd.DataFrame) -> Figure:
     """Draw by how much the candidate is better on tests."""
     drawn = frame[frame["difference"].notna()]
     several = drawn["corpus"].nunique() > 1
-    return _differences(drawn.assign(name=[_name(row, several) for row in drawn.itertuples()]))
+    names = [row_name(row, *[shorten(row.corpus, 20)] * several, row.task) for row in drawn.itertuples()]
+    return _differences(drawn.assign(name=names))
 
 
 def _differences(frame: pd.DataFrame, panels: str | None = None) -> Figure:
     """Draw differences so that the candidate is better right of 0, whatever the rule."""
     sign = np.where(frame["rule"].eq(ABOVE), 1.0, -1.0)
-    drawn = frame.assign(value=sign * frame["difference"], reference=0.0)
-    for low, high, both in (
-        ("low", "high", ["low", "high"]),
-        ("low_sample", "high_sample", ["difference_low_sample", "difference_high_sample"]),
-    ):
-        drawn[low], drawn[high] = np.sort(sign * frame[both].to_numpy(dtype=float).T, axis=0)
-    drawn["state"] = frame["outcome"].map(STATES)
+    drawn = frame.assign(value=sign * frame["difference"], reference=0.0, state=frame["outcome"].map(STATES))
+    for known, of in (("", ""), ("_sample", "difference_")):
+        ends = frame[[f"{of}low{known}", f"{of}high{known}"]].to_numpy(dtype=float)
+        drawn[f"low{known}"], drawn[f"high{known}"] = np.sort(sign * ends.T, axis=0)
     sides = zip(frame["baseline_value"], frame["candidate_value"], strict=True)
     drawn["words"] = [f"{number(before, 3)} → {number(after, 3)}" for before, after in sides]
     unit = "candidate worse  ←  0  →  candidate better"
     return views.forest(drawn, panels=panels, unit=unit, cut=MOST_LINES)
-
-
-def _name(row: object, several: bool) -> str:
-    parts = [label(row.corpus, 20)] if several else []
-    parts += [row.task, written.measure(row.test), written.label(row.group), written.label(row.label)]
-    return " · ".join(filter(None, parts))
 
 
 def _worst_first(frame: pd.DataFrame) -> pd.DataFrame:
@@ -113,21 +102,16 @@ def _worst_first(frame: pd.DataFrame) -> pd.DataFrame:
 
 def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     """Count better and worse for each family, and for all, with these speakers and for new ones."""
-    every = [*frame.groupby(frame["family"].map(lambda name: titles.get(name, name))), ("all", frame)]
+    sides = {"outcome_sample": "these", "outcome": "new"}
     rows = []
-    for family, own in every:
-        answers = [own["outcome_sample"], own["outcome"]]
-        counts = [int(found.eq(outcome).sum()) for found in answers for outcome in OUTCOMES]
-        rows.append((family, *counts, int((answers[0].eq("") & answers[1].eq("")).sum())))
-    columns = [f"{text}, {who} speakers" for who in ("these", "new") for _, text in OUTCOMES.values()]
-    return _table(["family", *columns, "not compared"], rows)
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "") -> Html:
-    """Show rows as they are; nothing if there are none."""
-    shown = pd.DataFrame(rows, columns=list(columns))
-    named = {name: name for name in columns}
-    return views.table(shown, named, caption=caption, sortable=False) if len(rows) else Html()
+    for family, own in [*frame.groupby(frame["family"].replace(titles)), ("all", frame)]:
+        row = {"family": family}
+        for side, who in sides.items():
+            row |= {
+                f"{text}, {who} speakers": own[side].eq(name).sum() for name, (_, text) in OUTCOMES.items()
+            }
+        rows.append(row | {"not compared": own[list(sides)].eq("").all(axis=1).sum()})
+    return views.table(rows, sortable=False)
 
 
 def unshared(answered: pd.DataFrame) -> Html:
@@ -138,21 +122,13 @@ def unshared(answered: pd.DataFrame) -> Html:
     rows = []
     for (corpus, task), own in answered.groupby(["corpus", "task"], sort=False):
         both = own["baseline"] & own["candidate"]
-        alone = [own.loc[own[side] & ~both, "file"].tolist() for side in ("baseline", "candidate")]
-        if any(alone):
-            named = [", ".join([*names[:NAMED], *["…"] * (len(names) > NAMED)]) for names in alone]
-            rows.append((corpus, task, int(both.sum()), len(alone[0]), named[0], len(alone[1]), named[1]))
-    columns = [
-        "corpus",
-        "task",
-        "answered by both",
-        "baseline alone",
-        "of these",
-        "candidate alone",
-        "of those",
-    ]
-    caption = "Compared are the segments that both answered; the others count as missing answers only."
-    return _table(columns, rows, caption)
+        alone = {side: own.loc[own[side] & ~both, "file"].tolist() for side in ("baseline", "candidate")}
+        row = {"corpus": corpus, "task": task, "predicted by both": int(both.sum())}
+        for side, names in alone.items():
+            row |= {f"{side} alone": len(names), f"of these of the {side}": some(names, NAMED)}
+        rows += [row] * any(alone.values())
+    caption = "Compared are the segments that both predicted; the others count as missing predictions only."
+    return views.table(rows, caption=caption, sortable=False, none="")
 
 
 def contrast_table(
@@ -165,9 +141,9 @@ def contrast_table(
         **({} if titles is None else {"family": lambda row: titles.get(row.family, row.family)}),
         "task": "task",
         "test": test_cell,
-        "baseline": lambda row: _value(row.baseline_value, _passed(row.baseline_passed)),
-        "candidate": lambda row: _value(row.candidate_value, _passed(row.candidate_passed)),
-        "difference": lambda row: _value(row.difference, _share(row.relative)),
+        "baseline": lambda row: value_cell(row.baseline_value, below=_PASSED[row.baseline_passed]),
+        "candidate": lambda row: value_cell(row.candidate_value, below=_PASSED[row.candidate_passed]),
+        "difference": lambda row: value_cell(row.difference, below=_share(row.relative)),
         "with these speakers": lambda row: _answer(
             row.outcome_sample, row.p_sample, row.difference_low_sample, row.difference_high_sample
         ),
@@ -182,21 +158,13 @@ def contrast_table(
 
 
 def _answer(outcome: str, p: float, low: float, high: float, why: str = "") -> Cell:
-    numbers = " · ".join(filter(None, (span(low, high), "" if pd.isna(p) else p_value(p))))
+    numbers = " · ".join(filter(None, (span(low, high), p_value(p))))
     reason = element("small", why, class_="sc-reason sc-line") if why else Html()
     return Cell(two_lines(badge(outcome), numbers) + reason, _PLACES[outcome])
 
 
-def _passed(passed: object) -> str:
-    return "" if pd.isna(passed) else "✓ pass" if passed else "✗ fail"
-
-
 def _share(relative: float) -> str:
     return "" if pd.isna(relative) else f"{100 * relative:+.1f} %".replace("-", "−")
-
-
-def _value(value: float, below: str) -> Cell:
-    return Cell(two_lines(number(value), below), None if pd.isna(value) else value, "sc-number")
 
 
 def turned(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
@@ -222,15 +190,13 @@ def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
         changed = combine([unchanged(*predictions[1:])], lambda same: 1 - same)
         statistics = (changed, impact(*predictions), net_corrections(*predictions))
         found = [comparison.resample(pair, statistic) for statistic in statistics]
-        events = [_part(found[1], n, comparison.interval) for n in range(len(EVENTS))]
-        cells = [
-            _part(found[0], 0, comparison.interval),
-            *events,
-            _part(found[2], 0, comparison.interval, "+"),
-        ]
-        rows.append((pair.corpus, pair.task.name, int(found[0].segments[0]), *cells, _effect(found[2])))
+        cells = [cell for one in found for cell in _shares(one, comparison.interval)]
+        net = found[-1].value[0]
+        effect = "positive" if net >= MARGIN else "negative" if net <= -MARGIN else "neutral"
+        effect = "" if pd.isna(net) else effect
+        rows.append((pair.corpus, pair.task.name, int(found[0].segments[0]), *cells, effect))
     columns = ["corpus", "task", "segments", "changed", *EVENTS, "corrections − added errors", "effect"]
-    return _table(columns, rows)
+    return views.listed(rows, columns, sortable=False, none="")
 
 
 def impact_figure(pair: Pair) -> Figure:
@@ -244,30 +210,30 @@ def impact_figure(pair: Pair) -> Figure:
     else:
         shown["truth"] = pd.Categorical(shown["truth"], pair.task.classes)
         bins = {"shrink": 0.8}
-    with look():
-        figure, (axes,) = new(7.5, 3.4)
-        style = {"hue_order": names, "palette": [RED, ORANGE, GREEN], "multiple": "stack"}
+    with style.look():
+        figure, (axes,) = style.new(7.5, 3.4)
+        colors = [style.RED, style.ORANGE, style.GREEN]
         if len(shown):  # two models may agree everywhere
-            seaborn.histplot(shown, x="truth", hue="event", ax=axes, **style, **bins)
-        axes.set(xlabel="true label", ylabel="segments")
-        axes.set_title(f"{label(pair.corpus, 20)}, {pair.task.name}", loc="left", fontsize=10)
-        if len(shown):
+            bars = {"hue": "event", "hue_order": names, "palette": colors, "multiple": "stack"}
+            style.seaborn.histplot(shown, x="truth", ax=axes, **bars, **bins)
             axes.get_legend().set_title("")
+        axes.set(xlabel="true label", ylabel="segments")
+        axes.set_title(f"{style.label(pair.corpus, 20)}, {pair.task.name}", loc="left", fontsize=10)
     return figure
 
 
 def movements(comparison: Comparison, pairs: Sequence[Pair]) -> None:
     """Draw what became of the answers of the baseline, and which labels were corrected and broken."""
+    sides = ("baseline", "candidate")
     for pair in pairs:
         about = f"{pair.corpus}, {pair.task.name}"
         page.show(comparison, impact_figure(pair), f"Added errors, changed errors and corrections, {about}")
-        sides = ("baseline", "candidate")
+        both = pair.baseline, pair.candidate
         if pair.task.is_regression:
-            figure = figures.shift(pair.baseline, pair.candidate, about, sides)
+            figure = figures.shift(*both, about, sides)
         else:
-            axes = {"xlabel": "candidate", "ylabel": "baseline", "title": about}
-            figure = figures.confusion_matrix(pair.baseline, pair.candidate, pair.task.classes, **axes)
-        page.show(comparison, figure, f"Answers of the candidate against those of the baseline, {about}")
+            figure = figures.confusion_matrix(*both, pair.task.classes, sides, about)
+        page.show(comparison, figure, f"Predictions of the candidate against those of the baseline, {about}")
 
 
 def word_impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
@@ -279,10 +245,11 @@ def word_impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
         net = comparison.resample(pair, paired_difference(*sides))
         sums = [int(changes[name].sum()) for name in ("words", "corrected", "broken")]
         put_in = [int(changes[f"put_in_{side}"].sum()) for side in ("baseline", "candidate")]
-        share = _part(net, 0, comparison.interval, "+")
-        rows.append((pair.corpus, int(changes["words"].notna().sum()), *sums, share, *put_in))
+        shares = _shares(net, comparison.interval)
+        rows.append((pair.corpus, int(changes["words"].notna().sum()), *sums, *shares, *put_in))
     columns = ["corpus", "segments", "words", "corrected", "broken", "corrected − broken"]
-    return _table([*columns, "put in by the baseline", "put in by the candidate"], rows)
+    columns += ["put in by the baseline", "put in by the candidate"]
+    return views.listed(rows, columns, sortable=False, none="")
 
 
 def words(pair: Pair) -> Html:
@@ -295,20 +262,7 @@ def words(pair: Pair) -> Html:
     return views.table(found.head(MOST_WORDS), columns, caption=caption)
 
 
-def _part(found: Resampled, n: int, kind: str, sign: str = "") -> Cell:
-    """Show a share with its interval."""
-    value = found.value[n]
-    if pd.isna(value):
-        return Cell(element("small", found.reasons[n]), None)
-    low, high = (bounds[n] for bounds in found.interval(kind))
-    bounds = "" if pd.isna(low) else f"{100 * low:{sign}.1f} to {100 * high:{sign}.1f} %"
-    lines = (text.replace("-", "−") for text in (f"{100 * value:{sign}.1f} %", bounds))
-    return Cell(two_lines(*lines), float(value), "sc-number")
-
-
-def _effect(net: Resampled) -> str:
-    """Say whether corrections outweigh added errors by more than the margin, or the reverse."""
-    value = net.value[0]
-    if pd.isna(value):
-        return ""
-    return "positive" if value >= MARGIN else "negative" if value <= -MARGIN else "neutral"
+def _shares(found: Resampled, kind: str) -> list[Cell]:
+    """Show the shares that a statistic gives, with their intervals, or why there are none."""
+    each = zip(found.value, *found.interval(kind), found.reasons, strict=True)
+    return [Cell(element("small", why)) if pd.isna(own[0]) else value_cell(*own, "%") for *own, why in each]

@@ -1,21 +1,14 @@
-"""Values of the table of estimates as cells, in tables and in sentences."""
-
-from __future__ import annotations
+"""Values of the table of estimates as cells, in tables and in sentences; rates of errors in per cent."""
 
 from collections.abc import Mapping
 
 import pandas as pd
 
 from soundcheck.report import views
-from soundcheck.report.formats import Cell, digits_for, estimate, number, two_lines
+from soundcheck.report.formats import Cell, estimate, value_cell
 from soundcheck.report.html import Html, element
 from soundcheck.report.names import label
-from soundcheck.suite.measures import LOWER, MeasureInfo, info_of
-
-
-def is_rate(info: MeasureInfo) -> bool:
-    """Say whether values of a measure are written in per cent: rates of errors."""
-    return info.error and info.better == LOWER
+from soundcheck.suite.measures import info_of
 
 
 def measured(row: object) -> str:
@@ -24,23 +17,19 @@ def measured(row: object) -> str:
 
 
 def written(row: object) -> str:
-    """Write a value with its interval for a sentence; rates of errors in per cent."""
-    return estimate(row.value, row.low, row.high, percent=is_rate(info_of(row.measure)))
+    """Write a value with its interval for a sentence."""
+    return estimate(row.value, row.low, row.high, percent=info_of(row.measure).rate)
 
 
 def estimate_cell(row: object) -> Cell:
-    """Show a value with its interval, or why there is none; rates of errors in per cent."""
+    """Show a value with its interval, or why there is none."""
     if pd.isna(row.value):
         return Cell(element("small", row.excluded, class_="sc-line"))
-    digits, factor, unit = digits_for(row.value, row.low, row.high), 1, ""
-    if is_rate(info_of(row.measure)):
-        digits, factor, unit = 1, 100, "\xa0%"
-    few = pd.isna(row.low)
-    bounds = (row.low_sample, row.high_sample) if few else (row.low, row.high)
-    ends = [number(factor * end, digits) for end in bounds if not pd.isna(end)]
-    span = " to ".join(ends) + (" for these speakers" if few and ends else "")
-    below = "; ".join(filter(None, (span, row.excluded if few else "")))
-    return Cell(two_lines(f"{number(factor * row.value, digits)}{unit}", below), row.value, "sc-number")
+    unit, ends, below = "%" if info_of(row.measure).rate else "", (row.low, row.high), ""
+    if pd.isna(row.low):
+        ends = row.low_sample, row.high_sample
+        below = "; ".join(filter(None, ("" if pd.isna(ends[0]) else "for these speakers", row.excluded)))
+    return value_cell(row.value, *ends, unit, below)
 
 
 def estimate_table(
@@ -52,15 +41,12 @@ def estimate_table(
     """
     if frame.empty:
         return Html()
-    heads = [getattr(row, across) if across else measured(row) for row in frame.itertuples()]
+    heads = frame[across] if across else [measured(row) for row in frame.itertuples()]
     frame = frame.assign(head=heads, cell=[estimate_cell(row) for row in frame.itertuples()])
-    rows = []
-    for place, own in frame.groupby(list(names), sort=False):
-        row = dict(zip(names, place, strict=True)) | dict(zip(own["head"], own["cell"], strict=True))
-        most = own[["segments", "speakers"]].max()
-        rows.append(row | {"segments": int(most["segments"]), "speakers": int(most["speakers"]) or ""})
+    cells = frame.groupby([*names, "head"], sort=False)["cell"].last()
+    lines = frame.groupby(list(names), sort=False)[["segments", "speakers"]].max().reset_index()
     columns: dict[str, views.Column] = {title: name for name, title in names.items()}
-    for head in dict.fromkeys(heads):
-        columns[head] = lambda row, head=head: getattr(row, head)
-    columns |= {"segments": "segments", "speakers": "speakers"} if counts else {}
-    return views.table(pd.DataFrame(rows).fillna(""), columns, caption=caption, sortable=len(rows) > 2)
+    for head in dict.fromkeys(frame["head"]):
+        columns[head] = lambda row, head=head: cells.get((*(getattr(row, name) for name in names), head))
+    columns |= {"segments": "segments", "speakers": lambda row: row.speakers or ""} if counts else {}
+    return views.table(lines, columns, caption=caption, sortable=False)

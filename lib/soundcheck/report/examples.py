@@ -1,23 +1,14 @@
 """Segments to listen to: chosen by a score, with labels, predictions, and words where there are any.
 
-A notebook gives what its numbers are about, and shows all at once::
-
-    examples.show(evaluation, [examples.of_errors(subset) for subset in subsets])
-    examples.show(evaluation, [examples.of_groups(s, "sex", groups) for s, groups in compared])
-    examples.show(evaluation, [Scene(title, subset, choose(scores, subset.segments, worst=4))], every=True)
-
 - Scores are float64 ``(segments,)``, NaN where nothing is known; the larger, the worse. *Typical* are the
   segments whose score is closest to the median of those that are chosen from.
 - Of equal scores the smallest key comes first. A speaker is heard a second time when the others among the
   next ones have been.
-- Of all numbers of a page only the segments of the largest are played, unless ``every`` one is; the others
-  are listed. Of a model that guesses none is played: it hears nothing.
+- Of all numbers of a page only the segments of the largest are played, of groups those of each column, unless
+  ``every`` one is; the others are listed. Of a model that guesses none is played.
 """
 
-from __future__ import annotations
-
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -90,9 +81,8 @@ class Scene:
         if self.words:
             return self.words(n)
         truth = self.subset.truth[n] if self.subset.task.is_transcription else None
-        return (
-            Words(truth, {"recognised": self.subset.predictions.clean[n]}) if isinstance(truth, str) else None
-        )
+        written = {"recognised": self.subset.predictions.clean[n]}
+        return Words(truth, written) if isinstance(truth, str) else None
 
     def said_of(self, n: int) -> str:
         """Say of a segment what it comes with, else its errors, or label and prediction."""
@@ -123,7 +113,8 @@ def show(
     flat = [scene for scene in flat if scene.examples]
     if not flat:
         return Examples(element("p", "There is no segment to show."))
-    heard = flat if every else [max(flat, key=lambda scene: abs(scene.size))]
+    largest = {one.group.partition(": ")[0]: one for one in sorted(flat, key=lambda one: abs(one.size))}
+    heard = flat if every else [*largest.values()]
     played, records, listed = [], [], {}
     for scene in flat:
         rest = scene.examples
@@ -153,22 +144,24 @@ def _played(
         texts = [*({words.said: words.reference} | words.written).items()] if words else []
         sounds = [player.shown for player in players]
         records.append(about | {"title": title or scene.title, "sounds": sounds, "words": texts})
-        aligned = aligned_words(*words) if words else ""
-        blocks.append({"heard": row(players, title, kind=kind), "words": aligned})
+        blocks.append({"heard": row(players, title, kind=kind), "words": words and aligned_words(*words)})
 
     for one in filter(lambda one: one.played, scene.examples):
         segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
-        caption = "; ".join(filter(None, (", ".join(filter(None, one[2:0:-1])), scene.said_of(one.row))))
+        chosen = ", ".join(filter(None, (one.whose, one.why)))
+        caption = "; ".join(filter(None, (chosen, scene.said_of(one.row))))
         if not view.audio:
             text = element("p", f"{segment_name(segment)}: {caption}", limit=None)
-            blocks.append({"heard": text, "words": aligned_words(*words) if words else ""})
+            blocks.append({"heard": text, "words": words and aligned_words(*words)})
         elif scene.sounds:
             add(players_of(evaluation.media, scene.sounds(one.row)), caption, words, "sc-pair")
         else:
             color = "changed" if one.why == TYPICAL else "original"
-            beside.append(segment_player(evaluation.media, view.root, segment, caption, color))
+            player = segment_player(evaluation.media, view.root, segment, caption, color)
             if words:
-                add([beside.pop()], "", words)
+                add([player], "", words)
+            else:
+                beside.append(player)
     if beside:
         add(beside)
     return blocks
@@ -181,18 +174,17 @@ def _listed(scenes: Sequence[Scene]) -> dict[str, object]:
         lines = []
         for one in scene.examples:
             segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
+            said = scene.said_of(one.row)
             line = {"whose": one.whose, "chosen as": one.why, "segment": segment_name(segment)}
             if words:
-                about = ", ".join(filter(None, line.values()))
-                named = ": ".join(filter(None, (about, scene.said_of(one.row))))
+                named = ": ".join(filter(None, (", ".join(filter(None, line.values())), said)))
                 parts += [element("p", named, class_="sc-players-title", limit=None), aligned_words(*words)]
             else:
                 speaker = segment.get("speaker")
                 line["speaker"] = "" if pd.isna(speaker) else str(speaker)
-                lines.append(line | {"label and prediction": scene.said_of(one.row)})
-        if lines:
-            columns = {name: name for name in lines[0] if any(line[name] for line in lines)}
-            parts.append(views.table(pd.DataFrame(lines), columns, caption=scene.title, sortable=False))
+                lines.append(line | {"label and prediction": said})
+        columns = [name for name in (lines or [{}])[0] if any(line[name] for line in lines)]
+        parts.append(views.table(lines, columns, caption=scene.title, sortable=False, none=""))
     count = counted(sum(len(scene.examples) for scene in scenes), "segment")
     more = f"; and {counted(len(scenes) - 1, 'other group')}" if len(scenes) > 1 else ""
     return {"summary": f"{count}: {scenes[0].title}{more}", "parts": parts}
@@ -207,17 +199,19 @@ def choose(
     ``most`` are ``worst, typical, best``: how many of each, and ``played``: how many of each are heard,
     by default 1.
     """
-    played = most.pop("played", 1)
-    rows = np.flatnonzero(np.isfinite(scores) & mask)
+    played, rows = most.pop("played", 1), np.flatnonzero(np.isfinite(scores) & mask)
     if not len(rows):
         return []
-    worse = rows[scores[rows] > 0] if scores[rows].min() == 0 else rows  # what has no error is not worst
+    own = segments.iloc[rows].reindex(columns=["key", "speaker"]).assign(row=rows, score=scores[rows])
+    own = own.reset_index(drop=True)
+    own["speaker"] = own["speaker"].where(own["speaker"].notna(), own["key"])
+    worse = own[own["score"] > 0] if own["score"].min() == 0 else own  # what has no error is not worst
     orders = {
-        WORST: (-scores, worse if len(worse) else rows),
-        TYPICAL: (np.abs(scores - np.median(scores[rows])), rows),
-        BEST: (scores, rows),
+        WORST: -(worse if len(worse) else own)["score"],
+        TYPICAL: (own["score"] - own["score"].median()).abs(),
+        BEST: own["score"],
     }
-    queues = {why: iter(_smallest(*orders[why], segments, sum(most.values()))) for why in most}
+    queues = {why: iter(_first(own, orders[why], sum(most.values()))) for why in most}
     taken: dict[str, list[int]] = {why: [] for why in most}
     for turn in range(max(most.values())):  # in turn, so that a few segments are not all of one kind
         for why, queue in queues.items():
@@ -228,19 +222,12 @@ def choose(
     ]
 
 
-def _smallest(scores: np.ndarray, rows: np.ndarray, segments: pd.DataFrame, count: int) -> list[int]:
-    """Give the rows with the smallest scores, speakers in turn among the next ones."""
-    keys, most = segments["key"].to_numpy(dtype=object), AHEAD * count
-    if len(rows) > most:  # only those that may be among them are compared one by one
-        rows = rows[scores[rows] <= np.partition(scores[rows], most - 1)[most - 1]]
-    order = sorted(rows.tolist(), key=lambda n: (scores[n], keys[n]))[:most]
-    speakers = segments["speaker" if "speaker" in segments else "key"].fillna(segments["key"]).to_numpy()
-    before: Counter[object] = Counter()
-    turns = {}
-    for n in order:
-        turns[n] = before[speakers[n]]
-        before[speakers[n]] += 1
-    return sorted(order, key=turns.__getitem__)[:count]
+def _first(segments: pd.DataFrame, order: pd.Series, count: int) -> list[int]:
+    """Give the rows that come first in an order, speakers in turn among the next ones."""
+    near = order.nsmallest(AHEAD * count, keep="all")
+    near = segments.loc[near.index].assign(order=near).sort_values(["order", "key"]).head(AHEAD * count)
+    turns = near.groupby("speaker").cumcount()
+    return near.loc[turns.sort_values(kind="stable").index, "row"].head(count).tolist()
 
 
 def segment_errors(subset: Subset) -> np.ndarray:
@@ -262,13 +249,13 @@ def segment_errors(subset: Subset) -> np.ndarray:
 
 def of_errors(subset: Subset, errors: np.ndarray | None = None) -> Scene:
     """Choose the segments with the largest error, typical ones and the best; of other errors the worst."""
-    kinds = {WORST: READ, TYPICAL: READ} | ({} if subset.task.is_transcription else {BEST: READ})
     if errors is not None:
         chosen = choose(np.where(errors > 0, errors, np.nan), subset.segments, worst=2 * READ, played=3)
         return _about(subset, "most errors", chosen, float(np.nanmax(errors)))
-    scores = segment_errors(subset)
+    scores, words = segment_errors(subset), subset.task.is_transcription
     mean = float(np.nanmean(scores)) if np.isfinite(scores).any() else 0.0
-    chosen = choose(scores, subset.segments, **kinds, played=2 if subset.task.is_transcription else 1)
+    kinds = {WORST: READ, TYPICAL: READ} | ({} if words else {BEST: READ})
+    chosen = choose(scores, subset.segments, **kinds, played=2 if words else 1)
     return _about(subset, f"{_error(subset)} {number(mean)}", chosen, mean)
 
 
@@ -278,29 +265,26 @@ def of_distribution(subset: Subset) -> Scene:
     They are those that are wrongly in it if there are too many predictions, else those wrongly not in it.
     """
     names = BINS if subset.task.is_regression else subset.task.classes
+    both = (subset.truth, subset.predictions.clean)
     truth, predicted = (
-        bin_numbers(own) if subset.task.is_regression else class_numbers(own, names)
-        for own in (subset.truth, subset.predictions.clean)
+        bin_numbers(own) if subset.task.is_regression else class_numbers(own, names) for own in both
     )
     known = (truth >= 0) & (predicted >= 0) & (truth < len(names)) & (predicted < len(names))
-    labels, answers = (np.bincount(own[known], minlength=len(names)) for own in (truth, predicted))
-    excess = (answers - labels) / max(1, known.sum())
+    labels, given = (
+        np.bincount(own[known], minlength=len(names)) / max(1, known.sum()) for own in (truth, predicted)
+    )
+    excess = given - labels
     n = int(np.argmax(np.abs(excess)))
-    many = excess[n] > 0
-    mask = known & ((predicted if many else truth) == n) & (predicted != truth)
-    shares = [_percent(own[n] / max(1, known.sum())) for own in (answers, labels)]
-    about = f"{label(names[n])}, {shares[0]} of predictions and {shares[1]} of labels"
-    whose = "wrongly in it" if many else "wrongly not in it"
+    sides = {"wrongly in it": predicted, "wrongly not in it": truth}
+    whose = "wrongly in it" if excess[n] > 0 else "wrongly not in it"
+    mask = known & (sides[whose] == n) & (predicted != truth)
+    about = f"{label(names[n])}, {_percent(given[n])} of predictions and {_percent(labels[n])} of labels"
     chosen = choose(segment_errors(subset), subset.segments, mask, whose, worst=READ, typical=READ)
     return _about(subset, about, chosen, float(excess[n]))
 
 
 def of_groups(
-    subset: Subset,
-    column: str,
-    groups: Sequence[str],
-    scores: np.ndarray | None = None,
-    what: str = "",
+    subset: Subset, column: str, groups: Sequence[str], scores: np.ndarray | None = None, what: str = ""
 ) -> list[Scene]:
     """Choose segments of the groups whose mean score differs most from the others', beside these.
 
@@ -324,11 +308,10 @@ def of_predictions(subset: Subset, column: str, groups: Sequence[str]) -> list[S
 
     Of classes the one whose share differs most decides, and segments that are predicted to be it come first.
     """
-    masks = {group: subset.mask(column, group) for group in groups}
-    ranked = {what: gaps(scores, masks)[:1] for what, scores in _predicted(subset).items()}
-    found = [(-abs(gap), what) for what, own in ranked.items() for gap, _ in own]
+    masks, predicted = {group: subset.mask(column, group) for group in groups}, _predicted(subset)
+    found = [(-abs(gap), what) for what, own in predicted.items() for gap, _ in gaps(own, masks)[:1]]
     what = min(found)[1] if found else ""
-    return of_groups(subset, column, groups, _predicted(subset)[what], what) if found else []
+    return of_groups(subset, column, groups, predicted[what], what) if found else []
 
 
 def of_shifts(
@@ -338,24 +321,21 @@ def of_shifts(
 
     ``context`` is a column, ``values`` those of it that are compared with all.
     """
-    masks, found = {group: subset.mask(column, group) for group in groups}, []
-    predicted = _predicted(subset)
+    masks, predicted = {group: subset.mask(column, group) for group in groups}, _predicted(subset)
+    found = []
     for what, scores in predicted.items():
         for value in values:
             inside = subset.mask(context, value) & np.isfinite(scores)
-            moves = {
-                group: scores[mask & inside].mean() - np.nanmean(scores[mask])
-                for group, mask in masks.items()
-                if (mask & inside).any()
-            }
-            usual = sum(moves.values()) / max(1, len(moves))
-            found += [(-abs(own - usual), what, group, value, own - usual) for group, own in moves.items()]
+            known = {group: mask for group, mask in masks.items() if (mask & inside).any()}
+            moves = [scores[mask & inside].mean() - np.nanmean(scores[mask]) for mask in known.values()]
+            extra = np.subtract(moves, sum(moves) / max(1, len(moves)))
+            found += [(-abs(own), what, group, value, own) for group, own in zip(known, extra, strict=True)]
     if not found:
         return []
     _, what, group, value, gap = min(found)
-    inside, about = subset.mask(context, value), f"{group}, {context} {value}"
+    inside = subset.mask(context, value)
     sides = {f"{column}: {group}": masks[group] & inside, OTHERS: ~masks[group] & inside}
-    about += f": {what} moves {_signed(gap)} more than on average"
+    about = f"{group}, {context} {value}: {what} moves {_signed(gap)} more than on average"
     return [_two_sides(subset, about, sides, predicted[what], float(gap))]
 
 
@@ -364,18 +344,17 @@ def of_ranges(subset: Subset, wanted: Mapping[str, tuple[float, float]], column:
 
     ``wanted`` has the lowest and the highest expected prediction of each category of the column.
     """
-    predicted, found = subset.predictions.clean, {}
+    predicted, found = subset.predictions.clean, []
     for category, (low, high) in wanted.items():
         outside = np.maximum(np.maximum(low - predicted, predicted - high), 0.0)
         mask = subset.mask(column, category) & np.isfinite(outside)
         if mask.any():
-            found[category] = float(np.mean(outside[mask] > 0)), outside, mask
+            found.append((-float(np.mean(outside[mask] > 0)), category, outside, mask))
     if not found:
         return _about(subset, "", [], 0.0)
-    category = min(found, key=lambda name: (-found[name][0], name))
-    share, outside, mask = found[category]
+    share, category, outside, mask = min(found, key=lambda one: one[:2])
     chosen = choose(outside, subset.segments, mask, f"{column}: {category}", worst=READ, typical=READ)
-    return _about(subset, f"{category}, {_percent(share)} outside of the expected range", chosen, share)
+    return _about(subset, f"{category}, {_percent(-share)} outside of the expected range", chosen, -share)
 
 
 def of_speakers(subset: Subset, found: SpeakerValues, *, by_rank: bool = False) -> Scene:
@@ -385,15 +364,14 @@ def of_speakers(subset: Subset, found: SpeakerValues, *, by_rank: bool = False) 
         values = [pd.DataFrame(own).rank().to_numpy() for own in values]
     off = np.nan_to_num(np.abs(values[1] - values[0]), nan=-1.0)
     order = sorted(range(len(found.names)), key=lambda n: (-off[n].max(), found.names[n]))
-    errors, chosen = segment_errors(subset), []
     order = [n for n in order if off[n].max() >= 0][:MOST_SPEAKERS]
+    errors, chosen = segment_errors(subset), []
     for place in order:
-        n = int(off[place].argmax())
+        n, name = int(off[place].argmax()), found.names[place]
         what = "rank by" if by_rank else "share of" if found.labels[n] else "mean of"
         truth, predicted = (f"{own[place, n]:{'g' if by_rank else '.2f'}}" for own in values)
-        about = " ".join(filter(None, (what, found.labels[n])))
-        whose = f"{found.names[place]}: {about} labels {truth}, predictions {predicted}"
-        mask = subset.mask("speaker", found.names[place])
+        whose = f"{name}: {f'{what} {found.labels[n]}'.strip()} labels {truth}, predictions {predicted}"
+        mask = subset.mask("speaker", name)
         chosen += choose(errors, subset.segments, mask, whose, typical=2, played=int(not chosen))
     about = f"the {counted(len(order), 'speaker')} furthest off, of {len(found)}"
     return _about(subset, about, chosen, float(off.max(initial=0.0)))
@@ -446,9 +424,9 @@ def _error(subset: Subset) -> str:
 
 
 def _written(value: object) -> str:
-    if pd.isna(value):
-        return "nothing"
-    return str(value) if isinstance(value, str) else number(float(value), 2)
+    if isinstance(value, str):
+        return value
+    return "nothing" if pd.isna(value) else number(float(value), 2)
 
 
 def _percent(share: float) -> str:

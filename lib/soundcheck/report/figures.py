@@ -4,8 +4,6 @@ Values are drawn on 0..1, those outside at the edge; missing values are left out
 are empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -17,12 +15,11 @@ from matplotlib.patches import Patch
 
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import TOLERANCE
-from soundcheck.report import palettes
+from soundcheck.report import palettes, style
 from soundcheck.report.style import (
     BLUE,
     GREEN,
     GREY,
-    PALETTE,
     RED,
     audplot,
     grid,
@@ -31,18 +28,15 @@ from soundcheck.report.style import (
     name_ticks,
     new,
     seaborn,
-    show,
 )
 
-__all__ = ["show"]
-
-MOST_CLASSES = 15  # of a confusion matrix or bar chart
+MOST_CLASSES = 15  # of a confusion matrix
 MOST_GROUPS = 40  # panels of a figure ...
 ABREAST = 4  # ... and of a line
 REACH = 0.35  # largest movement that is drawn in its place
 BINS = 0.03 * np.arange(35)
-MOST_SMOOTHED = 4000  # about so many values make a density; of more every nth
-FLAT = 1e-9  # range below which values have no density
+
+show = style.show
 
 
 def truth_and_prediction(truth: np.ndarray, prediction: np.ndarray, title: str = "") -> Figure:
@@ -58,7 +52,7 @@ def truth_and_prediction(truth: np.ndarray, prediction: np.ndarray, title: str =
             axes.plot(ends, np.polyval(np.polyfit(truth, prediction, 1), ends), color=RED, linewidth=2)
         axes.set(xlim=(-0.1, 1.1), ylim=(-0.1, 1.1), xlabel="truth", ylabel="prediction")
         outside = int(((np.minimum(truth, prediction) < -0.1) | (np.maximum(truth, prediction) > 1.1)).sum())
-        _title(axes, title, 40, f" ({outside} outside)" if outside else "")
+        axes.set_title(label(title, 40) + (f" ({outside} outside)" if outside else ""), loc="left")
         axes.set_aspect("equal")
     return figure
 
@@ -67,8 +61,7 @@ def confusion_matrix(
     truth: Sequence[object],
     prediction: Sequence[object],
     labels: Sequence[str],
-    xlabel: str = "prediction",
-    ylabel: str = "truth",
+    axes_of: tuple[str, str] = ("truth", "prediction"),
     title: str = "",
 ) -> Figure:
     """Draw how often each class is taken for each other: row percentages, counts in brackets.
@@ -94,7 +87,7 @@ def confusion_matrix(
             axes.set_ylim(len(known), 0)  # no label is another class
             for text in axes.texts[len(known) * len(columns) :]:
                 text.remove()
-        axes.set(xlabel=label(xlabel), ylabel=label(ylabel))
+        axes.set(xlabel=label(axes_of[1]), ylabel=label(axes_of[0]))
         fewer = f"the {len(known)} most frequent of {len(labels)} classes" if len(known) < len(labels) else ""
         heading = "\n".join(filter(None, (label(title, 40), fewer)))
         axes.set_title(heading, loc="left", fontsize=10 if title else 9)
@@ -129,8 +122,7 @@ def movement(subset: Subset) -> Figure:
         title = f"{subset.corpus}, {subset.task.name}: {subset.change}"
         named = subset.base or subset.partner is not None
         return shift(clean, changed, title, subset.sides if named else None)
-    before, after = subset.sides
-    return confusion_matrix(clean, changed, subset.task.classes, xlabel=after, ylabel=before)
+    return confusion_matrix(clean, changed, subset.task.classes, subset.sides)
 
 
 def shift(
@@ -157,10 +149,12 @@ def shift(
         upper.set(ylim=(-REACH, REACH), ylabel=f"{after} − {before}" if sides is None else "difference")
         place = {"fontsize": 8, "ha": "right", "va": "bottom", "color": palettes.for_words(GREEN)}
         upper.text(1.01, TOLERANCE, "unchanged", **place)
-        _title(upper, title, 70, f"\n{beyond} beyond the edge" if beyond else "", fontsize=10)
+        beyond = f"\n{beyond} beyond the edge" if beyond else ""
+        upper.set_title(label(title, 70) + beyond, loc="left", fontsize=10)
         for values, color, name in ((clean, RED, before), (changed, BLUE, after)):
             if len(values):
-                options = {"bins": BINS, "element": "step", "kde": bool(np.ptp(values) > FLAT)}
+                options = {"bins": BINS, "element": "step", "kde": bool(np.ptp(values) > 1e-9)}
+                name = style.legend_name(name)
                 seaborn.histplot(x=values, color=color, label=name, alpha=0.3, ax=lower, **options)
         lower.set(xlim=(0, 1.02), xlabel=f"above: prediction for {before}; below: both predictions")
         lower.set_ylabel("segments")
@@ -171,26 +165,23 @@ def shift(
 
 def distribution(subset: Subset, title: str = "") -> Figure:
     """Draw the distributions of labels and predictions: densities of values, shares of classes."""
-    truth, prediction = subset.truth, subset.predictions.clean
+    both, classes = {"truth": subset.truth, "prediction": subset.predictions.clean}, subset.task.classes
     with look():
+        figure, (axes,) = new(5.4 if subset.task.is_regression else max(5.0, 1.1 * len(classes) + 2), 3.4)
         if subset.task.is_regression:
-            figure, (axes,) = new(5.4, 3.4)
-            truth, prediction = (np.clip(values, 0, 1) for values in _numbers(truth, prediction))
+            truth, prediction = (np.clip(values, 0, 1) for values in _numbers(*both.values()))
             if len(truth):
                 audplot.distribution(truth, prediction, ax=axes)
-            axes.set(
-                xlim=(0, 1), xlabel="value", ylabel=f"density of {len(truth):,} segments", yticklabels=[]
-            )
+            axes.set(xlim=(0, 1), xlabel="value", yticklabels=[])
+            axes.set_ylabel(f"density of {len(truth):,} segments")
         else:
-            figure, (axes,) = new(max(5.0, 1.1 * len(subset.task.classes) + 2), 3.4)
-            both = {"truth": truth, "prediction": prediction}
-            _bars(axes, {name: _shares(own, subset.task.classes) for name, own in both.items()})
+            _bars(axes, {name: _shares(own, classes) for name, own in both.items()}, style.PALETTE)
             axes.legend(fontsize=9)
-        _title(axes, title, 50)
+        axes.set_title(label(title, 50), loc="left")
     return figure
 
 
-def _bars(axes: Axes, shares: Mapping[str, pd.Series], colors: Sequence[str] = PALETTE) -> None:
+def _bars(axes: Axes, shares: Mapping[str, pd.Series], colors: Sequence[str]) -> None:
     frame = pd.DataFrame(shares)
     frame.plot.bar(ax=axes, color=list(colors), alpha=0.75, width=0.8, legend=False)
     name_ticks(axes, frame.index)
@@ -218,65 +209,27 @@ def groups_against_all(
     with the same weight (default: all that are shown). Of more than 40 groups the first ones are shown.
     """
     values, groups = np.asarray(values), np.asarray(groups, dtype=object)
-    compared = list(order if compared is None else compared)
-    average = _average(values, groups, compared)
-    panels = [
-        (name, values[groups == name], "" if name in compared else ", not judged", average)
-        for name in list(order)[:MOST_GROUPS]
-    ]
-    note = f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else ""
-    return _over_average(panels, classes, label(title, 60) + note, "this group")
-
-
-def contexts_against_all(
-    values: Sequence[float] | Sequence[str],
-    groups: Sequence[str],
-    order: Sequence[str],
-    tested: str,
-    contexts: Sequence[str],
-    shown: Sequence[str],
-    classes: Sequence[str] = (),
-    title: str = "",
-) -> Figure:
-    """Draw what is predicted for one group in each context over the average of all groups, a panel each."""
-    values = np.asarray(values)
-    groups, contexts = (np.asarray(names, dtype=object) for names in (groups, contexts))
-    inside = {context: contexts == context for context in shown}
-    panels = [
-        (context, values[own & (groups == tested)], "", _average(values[own], groups[own], order))
-        for context, own in inside.items()
-    ]
-    return _over_average(panels, classes, label(title, 60), label(tested, 18))
-
-
-def _average(values: np.ndarray, groups: np.ndarray, order: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Give the predictions of some groups with weights that let each group weigh the same."""
-    own = [values[(groups == name) & pd.notna(values)] for name in order]
-    weights = [np.full(len(each), 1 / max(1, len(each))) for each in own]
-    return np.concatenate([values[:0], *own]), np.concatenate([np.empty(0), *weights])
-
-
-def _over_average(
-    panels: Sequence[tuple[str, np.ndarray, str, tuple[np.ndarray, np.ndarray]]],
-    classes: Sequence[str],
-    title: str,
-    name_of_own: str,
-) -> Figure:
-    """Draw panels of a name, values, a remark, and the average that they are laid over."""
+    compared, shown = list(order if compared is None else compared), list(order)[:MOST_GROUPS]
+    own = [values[(groups == name) & pd.notna(values)] for name in compared]
+    weights = np.concatenate([np.empty(0), *(np.full(len(each), 1 / max(1, len(each))) for each in own)])
+    average = np.concatenate([values[:0], *own])
     with look():
-        figure, places = grid(len(panels), ABREAST, 2.5, 1.9, (0, 0.8), sharex=True, sharey=True)
-        for n, (axes, (name, own, remark, average)) in enumerate(zip(places, panels, strict=False)):
+        figure, places = grid(len(shown), ABREAST, 2.5, 1.9, (0, 0.8), sharex=True, sharey=True)
+        for n, (axes, name) in enumerate(zip(places, shown, strict=False)):
+            own = values[groups == name]
             if len(classes):
-                both = {"average": _shares(average[0], classes, average[1]), "own": _shares(own, classes)}
+                both = {"average": _shares(average, classes, weights), "own": _shares(own, classes)}
                 _bars(axes, both, (GREY, BLUE))
             else:
-                _density(axes, *average, color=GREY, fill=True)
+                _density(axes, average, weights, color=GREY, fill=True)
                 _density(axes, own, color=BLUE, linewidth=2)
                 axes.set(xlim=(0, 1), xticks=(0, 0.5, 1))
+            remark = "" if name in compared else ", not judged"
             axes.set_title(f"{label(name, 18)} ({pd.notna(own).sum():,}){remark}", loc="left", fontsize=9)
             axes.set_ylabel(("%" if len(classes) else "density") if n % ABREAST == 0 else "")
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10)
-        handles = [Patch(color=GREY, alpha=0.6, label="average"), Patch(color=BLUE, label=name_of_own)]
+        note = f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else ""
+        figure.suptitle(label(title, 60) + note, x=0.01, ha="left", fontsize=10)
+        handles = [Patch(color=GREY, alpha=0.6, label="average"), Patch(color=BLUE, label="this group")]
         figure.legend(handles=handles, loc="outside upper right", ncols=2, fontsize=9)
     return figure
 
@@ -284,12 +237,12 @@ def _over_average(
 def _density(
     axes: Axes, values: Sequence[float], weights: np.ndarray | None = None, **options: object
 ) -> None:
-    """Draw a smooth density of values; of constant ones a line."""
+    """Draw a smooth density of about 4000 values; of constant ones a line."""
     values = np.asarray(values, dtype=float)
     known = np.flatnonzero(np.isfinite(values))
-    known = known[:: max(1, len(known) // MOST_SMOOTHED)]
+    known = known[:: max(1, len(known) // 4000)]
     values = np.clip(values[known], 0, 1)
-    if len(values) and np.ptp(values) < FLAT:
+    if len(values) and np.ptp(values) < 1e-9:
         axes.axvline(values[0], color=options["color"], linewidth=2)
     elif len(values):
         weights = None if weights is None else weights[known]
@@ -319,12 +272,8 @@ def expected_ranges(
         axes.set_yticks(range(len(names)), counts)
         axes.set_ylim(max(1, len(names)) - 0.4, -0.6)
         axes.set(xlim=(0, 1), ylabel="", xlabel="prediction (box: middle half; shaded: where it is expected)")
-        _title(axes, title, 50)
+        axes.set_title(label(title, 50), loc="left")
     return figure
-
-
-def _title(axes: Axes, title: str, limit: int, note: str = "", **style: object) -> None:
-    axes.set_title(label(title, limit) + note, loc="left", **style)
 
 
 def _numbers(*arrays: Sequence[float]) -> Iterator[np.ndarray]:

@@ -4,9 +4,8 @@ Numbers have two or three significant digits, and more where these would make th
 beside them. States come from the results table and are never made from what is shown.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pandas as pd
@@ -21,6 +20,7 @@ MOST_DIGITS = 6
 LEAST_P = 0.001  # below, only this is said
 FEW_MARK = "†"
 MISSING = float("nan")
+POINTS = "points"  # unit of a difference of shares
 
 
 class Cell(NamedTuple):
@@ -39,8 +39,6 @@ class Cell(NamedTuple):
 def number(value: float | None, digits: int | None = None, threshold: float | None = None) -> str:
     """Write a number, empty for a missing one; a value that would look like the threshold gets more digits.
 
-    Examples
-    --------
     >>> number(-0.1), number(0.94996, threshold=0.95), number(0.0004), number(5.0361)
     ('−0.100', '0.94996', '0.00040', '5.04')
     """
@@ -58,8 +56,6 @@ def number(value: float | None, digits: int | None = None, threshold: float | No
 def digits_for(*values: float | None) -> int:
     """Give the digits behind the point with which numbers that belong together keep two or three that count.
 
-    Examples
-    --------
     >>> [digits_for(number) for number in (0.612, -0.0123, 0.0012, 12.3, None)], digits_for(0.012, 0.6)
     ([3, 3, 4, 1, 3], 3)
     """
@@ -73,8 +69,6 @@ def digits_for(*values: float | None) -> int:
 def significant(number: float | None, digits: int = 2) -> str:
     """Write a number with so many significant digits; numbers above 1 keep all before the point.
 
-    Examples
-    --------
     >>> significant(0.61842), significant(-0.00317), significant(12.345), significant(0.998), significant(0.0)
     ('0.62', '−0.0032', '12', '1.0', '0')
     """
@@ -88,8 +82,6 @@ def significant(number: float | None, digits: int = 2) -> str:
 def span(low: float, high: float, digits: int | None = None) -> str:
     """Write the ends of an interval; empty for a missing one.
 
-    Examples
-    --------
     >>> span(0.1, 0.25), span(MISSING, MISSING)
     ('0.100 to 0.250', '')
     """
@@ -108,8 +100,6 @@ def interval(row: object, digits: int | None = None) -> str:
 def estimate(value: float, low: float, high: float, *, percent: bool = False) -> str:
     """Write a value of a sentence with its interval.
 
-    Examples
-    --------
     >>> estimate(0.3, 0.25, 0.351), estimate(0.3, 0.25, 0.351, percent=True)
     ('0.30 (95 % 0.25 to 0.35)', '30 % (95 % 25 to 35)')
     >>> estimate(0.3, MISSING, MISSING)
@@ -123,13 +113,13 @@ def estimate(value: float, low: float, high: float, *, percent: bool = False) ->
 
 
 def p_value(p: float) -> str:
-    """Write a p-value.
+    """Write a p-value; empty for a missing one.
 
-    Examples
-    --------
     >>> p_value(0.0312), p_value(0.00004)
     ('p = 0.031', 'p < 0.001')
     """
+    if pd.isna(p):
+        return ""
     return f"p < {LEAST_P}" if p < LEAST_P else f"p = {p:.2g}"
 
 
@@ -144,12 +134,39 @@ def two_lines(first: Html | str, second: Html | str) -> Html:
     return lines + element("small", second, class_="sc-line") if str(second) else lines
 
 
-def value_cell(value: float, low: float = MISSING, high: float = MISSING) -> Cell:
-    """Show a value with its interval below it, sorted by the value."""
+def percent(value: float, digits: int = 1, unit: str = "%") -> str:
+    r"""Write a share in per cent, a difference of shares in ``points``; empty for a missing one.
+
+    >>> percent(0.1234), percent(-0.05)
+    ('12.3\xa0%', '−5.0\xa0%')
+    """
+    return "" if pd.isna(value) else f"{number(100 * value, digits)}\xa0{unit}"
+
+
+def value_cell(
+    value: float, low: float = MISSING, high: float = MISSING, unit: str = "", below: str = ""
+) -> Cell:
+    """Show a value, by which rows are sorted, with its interval and more below; shares in a ``unit``."""
     if pd.isna(value):
         return Cell("")
-    digits = digits_for(value, low, high)
-    return Cell(two_lines(number(value, digits), span(low, high, digits)), value, "sc-number")
+    low, high = (MISSING if end is None else end for end in (low, high))  # of rows that are no table
+    scale, digits = (100, 1) if unit else (1, digits_for(value, low, high))
+    shown = percent(value, unit=unit) if unit else number(value, digits)
+    ends = span(*(MISSING if pd.isna(end) else scale * end for end in (low, high)), digits)
+    return Cell(two_lines(shown, " ".join(filter(None, (ends, below)))), float(value), "sc-number")
+
+
+def values(name: str = "value", unit: str = "") -> Callable[[object], Cell]:
+    """Make a column of values, with the interval that a row has of them: ``low``, or ``NAME_low``."""
+    ends = ("low", "high") if name == "value" else (f"{name}_low", f"{name}_high")
+    return lambda row: value_cell(
+        getattr(row, name), *(getattr(row, end, MISSING) for end in ends), unit=unit
+    )
+
+
+def whole(name: str) -> Callable[[object], Html]:
+    """Make a column of texts that are long and not cut."""
+    return lambda row: element("span", getattr(row, name), limit=None)
 
 
 templates.FILTERS |= {"number": number, "significant": significant, "p_value": p_value}

@@ -1,16 +1,11 @@
 """What pages about groups of speakers show: own values, error profiles, sizes, labels and predictions.
 
-Conventions
------------
-- Marks and words of figures are about the interval of the difference to the reference: states, which are
-  corrected for the number of tests, are known only when all families are together. The line is the interval
-  of the group's own value.
-- Sentences are made from rows of the results and of the estimates; none infers anything.
+Marks and words of figures are about the interval of the difference to the reference: states, which are
+corrected for the number of tests, are known only when all families are together. The line is the interval of
+the group's own value. Sentences are made from rows of the results and of the estimates; none infers anything.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -27,9 +22,10 @@ from soundcheck.report import words as word_views
 from soundcheck.report.estimate_tables import estimate_cell, measured, written
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import label, sentence
+from soundcheck.report.style import show
 from soundcheck.results.facts import excess
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
-from soundcheck.suite.measures import HIGHER, LOWER, MeasureInfo, info_of, measure_of
+from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of
 
 BALANCED = " (balanced)"  # after the measure of groups that were drawn to be alike
 MOST_LINES = 18  # of a figure that is shown at once, titles included; other measures are folded
@@ -56,20 +52,17 @@ def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     Of clean signals and of the measures of the tests, without single bins, and of classes only the share of
     predictions. ``others_value`` and what follows is empty where nothing was compared.
     """
-    tests = rows[["test", "family"]].drop_duplicates().itertuples(index=False)
-    tested = {measure_of(test, family).name for test, family in tests}
+    names = [measure_of(*pair).name for pair in zip(rows["test"], rows["family"], strict=True)]
     own = estimates.assign(measure=estimates["measure"].str.removesuffix(BALANCED))
     own = own[own["part"].str.contains(": ", regex=False) & own["condition"].eq("")]
-    own = own[own["measure"].isin(tested)]
-    own = own.drop_duplicates(_PLACE, keep="last")
+    own = own[own["measure"].isin(names)].drop_duplicates(_PLACE, keep="last")
     shares = own["measure"].eq("predicted_share") & own["label"].eq(own["label"].map(label))
     own = own[own["label"].eq("") | shares]
-    compared = rows[rows["against"].ne("")]
-    names = [measure_of(*pair).name for pair in zip(compared["test"], compared["family"], strict=True)]
-    measure = pd.Series(names, index=compared.index, dtype="str")
-    found = compared.assign(measure=measure, mirrors=mirrors(compared), excess=excess(compared))
+    found = rows.assign(measure=pd.Series(names, rows.index, "str"), part=rows["group"])
+    found = found[rows["against"].ne("")]
+    found = found.assign(mirrors=mirrors(found), excess=excess(found))
     found["evidence"] = found["evidence"].where(found["mirrors"].eq(""), "")  # two groups are one test
-    found = found.rename(columns={"group": "part"})[[*_PLACE, *_COMPARED]].drop_duplicates(_PLACE)
+    found = found[[*_PLACE, *_COMPARED]].drop_duplicates(_PLACE)
     parts = own["part"].str.split(": ", n=1)
     own = own.assign(column=parts.str[0], group=parts.str[1].map(label))
     return own.merge(found, on=_PLACE, how="left").fillna({"evidence": "", "mirrors": ""})
@@ -78,44 +71,55 @@ def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 def own_values(evaluation: Evaluation) -> Html:
     """Draw the value of each group beside that of its reference, a figure a corpus and column.
 
-    Measures whose differences are furthest beyond their margins come first.
+    Measures whose differences are furthest beyond their margins come first. Columns of which no group is
+    compared are left out.
     """
     frame, shown = group_values(evaluation.estimated(), evaluation.frame()), []
-    places = list(frame[frame["value"].notna()].groupby(["corpus", "column"], sort=False))
+    compared = frame.groupby(["corpus", "column"])["gap"].transform("count").gt(0)
+    places = list(frame[frame["value"].notna() & compared].groupby(["corpus", "column"], sort=False))
     for (corpus, name), own in places:
         if len(places) > 1:
             shown.append(element("h2", f"By {name.replace('_', ' ')}, {corpus}"))
-        first, *others = _figures_of(drawn(own))
-        shown.append(_figure(evaluation, first))
-        if others:
-            measures = counted(sum(one["panel"].nunique() for one in others), "other measure")
-            shown.append(folded(measures, [_figure(evaluation, one) for one in others]))
+        own = drawn(own)
+        sizes = own.groupby("panel", sort=False).size().clip(upper=MOST_GROUPS) + 2
+        first = sizes.cumsum().le(MOST_LINES) | sizes.index.isin(sizes.index[:1])
+        now = own["panel"].map(first)
+        shown.append(_figure(evaluation, own[now]))
+        if not first.all():
+            others = counted(int((~first).sum()), "other measure")
+            shown.append(folded(others, [_figure(evaluation, own[~now])]))
     if not shown:
-        return element("p", "No group has a value of its own.")
+        return element("p", "No groups are compared.")
     return join([*shown, element("p", HOW_TO_READ, class_="sc-note", limit=None)])
+
+
+def _figure(evaluation: Evaluation, frame: pd.DataFrame) -> Html:
+    figure = views.forest(frame, panels="panel", cut=MOST_GROUPS)
+    return show(evaluation.media, figure, f"Values by group. {described(frame)}", finding=finding(frame))
 
 
 def drawn(frame: pd.DataFrame) -> pd.DataFrame:
     """Prepare rows of one corpus and column for :func:`soundcheck.report.views.forest`, the worst first."""
     panels = []
     for (measure, task, name), rows in frame.groupby(["measure", "task", "label"], sort=False):
-        info = info_of(measure)
+        info, of = info_of(measure), "" if task in failures.SINGLE else f" of {task}"
+        title = f"{info.title}{of}{f', {label(name)}' if name else ''}"
+        title += f" ({info.better} is better)" if info.better else ""
         rows = rows.sort_values(["value", "group"], ascending=[info.better != LOWER, True], kind="stable")
-        lines = pd.DataFrame([_line(row, info) for row in rows.itertuples()], index=rows.index)
-        rows = rows.assign(panel=_title(info, task, name), **lines)
-        panels.append((rows["excess"].fillna(-np.inf).max(), rows))
-    return pd.concat([rows for _, rows in sorted(panels, key=lambda one: -one[0])])
+        lines = pd.DataFrame([_line(row, info.better) for row in rows.itertuples()], index=rows.index)
+        panels.append(rows.assign(panel=title, **lines))
+    return pd.concat(sorted(panels, key=lambda rows: -rows["excess"].fillna(-np.inf).max()))
 
 
-def _line(row: object, info: MeasureInfo) -> dict[str, object]:
+def _line(row: object, better: str) -> dict[str, object]:
     """Say how the value of a group is drawn; of a pair one is the reference of the other."""
     state, line = states.of_evidence(row.evidence), {"said": written(row), "margin": row.matters}
     line["name"] = f"{row.group} ({row.segments:,})"
     if row.mirrors:
         return line | {"state": REPORTED, "reference": row.value, "words": "the reference"}
     side = "higher" if row.gap > 0 else "lower"
-    if info.better:
-        side = "better" if (row.gap > 0) == (info.better == HIGHER) else "worse"
+    if better:
+        side = "better" if (row.gap > 0) == (better == HIGHER) else "worse"
     words = f"{state.sign} {_WORDS[state.name].format(side=side)}"
     return line | {"state": state.name, "reference": row.others_value, "words": words}
 
@@ -131,11 +135,8 @@ def finding(frame: pd.DataFrame) -> str:
 
 def described(frame: pd.DataFrame) -> str:
     """Say in words what a figure of values shows, for readers who do not see it."""
-    parts = []
-    for panel, rows in frame.groupby("panel", sort=False):
-        each = [f"{row.group} {row.said} ({row.words})" for row in rows.itertuples()]
-        parts.append(f"{panel}: {', '.join(each)}")
-    return ". ".join(parts)
+    each = frame["group"] + " " + frame["said"] + " (" + frame["words"] + ")"
+    return ". ".join(f"{panel}: {', '.join(own)}" for panel, own in each.groupby(frame["panel"], sort=False))
 
 
 def error_profile(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
@@ -170,12 +171,12 @@ def _taken_for(evaluation: Evaluation, one: Groups) -> Html:
     figure = views.forest(frame, unit="share of a group's segments that is wrongly taken for the class")
     alt = f"Wrong predictions by {one.column}, {_place(one)}"
     text = f"{_place(one)}: wrongly taken for {most['label'].iloc[0]}: {'; '.join(each)}"
-    return figures.show(evaluation.media, figure, alt, finding=text)
+    return show(evaluation.media, figure, alt, finding=text)
 
 
 def speaker_tables(found: Mapping[str, pd.DataFrame]) -> Html:
     """Show how many speakers there are of each range of a measured number."""
-    return join(views.table(own, {name: name for name in own}, caption=title) for title, own in found.items())
+    return join(views.table(own, caption=title) for title, own in found.items())
 
 
 def sizes(found: Iterable[Groups]) -> Html:
@@ -220,74 +221,59 @@ def label_shares(found: Iterable[Groups]) -> Html:
     for one in found:
         if not one.names or one.subset.truth is None or not one.subset.task.is_labelled:
             continue
-        is_value = one.subset.task.is_regression
-        names = (
-            dict(enumerate(map(label, BINS)))
-            if is_value
-            else {name: name for name in one.subset.task.classes}
-        )
+        of_values, classes = one.subset.task.is_regression, one.subset.task.classes
+        names = dict(enumerate(map(label, BINS))) if of_values else dict(zip(classes, classes, strict=True))
         for group, mask in {**one.masks, "all": np.logical_or.reduce(list(one.masks.values()))}.items():
             truth = one.subset.truth[mask]
             row = {"column": one.column, "group": group, "segments": len(truth)}
-            if is_value:
+            if of_values:
                 row |= {"mean": float(truth.mean()), "standard deviation": float(truth.std())}
                 truth = bin_numbers(truth)
             row |= {f"{name}, %": round(100 * np.mean(truth == own)) for own, name in names.items()}
             rows.setdefault(_place(one), []).append(row)
-    if not rows:
-        return element("p", "There are no labels.")
-    return join(
-        views.table(pd.DataFrame(own), {name: name for name in own[0]}, caption=f"Labels: {place}")
-        for place, own in rows.items()
-    )
+    tables = (views.table(own, caption=f"Labels: {place}") for place, own in rows.items())
+    return join(tables) if rows else element("p", "There are no labels.")
 
 
 def agreements(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
     """Draw labels and predictions of each group."""
-
-    def drawn() -> Iterator[tuple[str, Figure]]:
-        for one in found:
-            for group, mask in one.masks.items():
-                title = f"{_place(one)}: {group}"
-                own = one.subset.take(np.flatnonzero(mask))
-                yield f"Predictions against labels: {title}", figures.agreement(own, title)
-
-    return _all(evaluation, drawn())
+    drawn = []
+    for one in found:
+        for group, mask in one.masks.items():
+            title, own = f"{_place(one)}: {group}", one.subset.take(np.flatnonzero(mask))
+            drawn.append((f"Predictions against labels: {title}", figures.agreement(own, title)))
+    return _all(evaluation, drawn)
 
 
 def predictions(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
     """Draw what is predicted for each group over the average of the groups that are compared."""
-
-    def drawn() -> Iterator[tuple[str, Figure]]:
-        for one in (one for one in found if one.names):
-            names = one.everything.segments[one.column]
-            order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
-            values, classes = one.everything.predictions.clean, one.subset.task.classes
-            figure = figures.groups_against_all(values, names, order, classes, _place(one), one.names)
-            yield f"Predictions for each {one.column} and their average: {_place(one)}", figure
-
-    return _all(evaluation, drawn())
+    drawn = []
+    for one in (one for one in found if one.names):
+        names = one.everything.segments[one.column]
+        order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
+        values, classes = one.everything.predictions.clean, one.subset.task.classes
+        figure = figures.groups_against_all(values, names, order, classes, _place(one), one.names)
+        drawn.append((f"Predictions for each {one.column} and their average: {_place(one)}", figure))
+    return _all(evaluation, drawn)
 
 
 def contexts(evaluation: Evaluation, found: Iterable[Groups], context: str, values: Sequence[str]) -> Html:
-    """Draw what is predicted for each group in each context over the average of all groups."""
-
-    def drawn() -> Iterator[tuple[str, Figure]]:
-        for one in found:
-            predicted, inside = one.subset.predictions.clean, one.subset.segments[context]
-            for group in one.names:
-                title = f"{_place(one)}: {group}"
-                of_groups = predicted, one.subset.segments[one.column], one.names, group
-                figure = figures.contexts_against_all(
-                    *of_groups, inside, values, one.subset.task.classes, title
-                )
-                yield f"Predictions for each {context} in one {one.column} and in all: {title}", figure
-
-    return _all(evaluation, drawn())
+    """Draw what is predicted for each group in a context over the average of all groups in it."""
+    drawn = []
+    for one in found:
+        for value in values if one.names else ():
+            own, title = (
+                one.subset.take(np.flatnonzero(one.subset.mask(context, value))),
+                f"{context} {value}",
+            )
+            given = own.predictions.clean, own.segments[one.column], one.names, own.task.classes
+            figure = figures.groups_against_all(*given, f"{_place(one)}: {title}")
+            drawn.append((f"Predictions for each {one.column} in {title}: {_place(one)}", figure))
+    return _all(evaluation, drawn)
 
 
 def _all(evaluation: Evaluation, drawn: Iterable[tuple[str, Figure]]) -> Html:
-    return join(figures.show(evaluation.media, figure, alt) for alt, figure in drawn)
+    return join(show(evaluation.media, figure, alt) for alt, figure in drawn)
 
 
 def not_compared(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
@@ -299,14 +285,12 @@ def not_compared(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
         if count.group not in one.names
     }
     frame = evaluation.estimated()
-    places = zip(frame["corpus"], frame["task"], frame["part"], strict=True)
-    frame = frame[[place in small for place in places]]
-    if frame.empty:
-        return element("p", "All groups are compared.")
-    frame = frame.assign(measure=frame.apply(measured, axis=1))
-    columns = {"corpus": "corpus", "task": "task", "group": "part", "measure": "measure"}
+    frame = frame[
+        [place in small for place in zip(frame["corpus"], frame["task"], frame["part"], strict=True)]
+    ]
+    columns = {"corpus": "corpus", "task": "task", "group": "part", "measure": measured}
     columns |= {"value": estimate_cell, "segments": "segments"}
-    return views.table(frame, columns, first=MOST_ROWS)
+    return views.table(frame, columns, first=MOST_ROWS, none="All groups are compared.")
 
 
 def segments(evaluation: Evaluation, found: Iterable[Groups], *, labels: bool = True) -> Html:
@@ -334,28 +318,5 @@ def shifted_segments(
     return examples.show(evaluation, shifts)
 
 
-def _figures_of(frame: pd.DataFrame) -> list[pd.DataFrame]:
-    """Divide rows into those of the figure that is shown at once, and the others."""
-    panels = frame["panel"].drop_duplicates().tolist()
-    lines = (frame["panel"].value_counts()[panels].clip(upper=MOST_GROUPS) + 2).cumsum()
-    first = lines.le(MOST_LINES)
-    first.iloc[0] = True
-    shown = frame["panel"].map(first)
-    return [part for part in (frame[shown], frame[~shown]) if len(part)]
-
-
-def _figure(evaluation: Evaluation, frame: pd.DataFrame) -> Html:
-    alt = f"Values by group. {described(frame)}"
-    return figures.show(
-        evaluation.media, views.forest(frame, panels="panel", cut=MOST_GROUPS), alt, finding=finding(frame)
-    )
-
-
 def _place(one: Groups) -> str:
     return f"{one.subset.corpus}, {one.subset.task.name}"
-
-
-def _title(info: MeasureInfo, task: str, name: str) -> str:
-    of = "" if task in failures.SINGLE else f" of {task}"
-    better = f" ({info.better} is better)" if info.better else ""
-    return f"{info.title}{of}{f', {label(name)}' if name else ''}{better}"

@@ -3,8 +3,6 @@
 Every function displays at once what it makes, so that a notebook needs one line for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from IPython.display import display
@@ -14,7 +12,7 @@ from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.speakers import SpeakerValues
-from soundcheck.report import figures, notices, views
+from soundcheck.report import notices, style, views
 from soundcheck.report.formats import significant
 from soundcheck.report.names import measure, remark
 from soundcheck.report.verdict_tables import verdict_table
@@ -35,7 +33,7 @@ def verdicts(evaluation: Evaluation) -> None:
 
 def show(evaluation: Evaluation | Comparison, figure: Figure, alt: str, finding: str = "") -> None:
     """Show a figure below its finding; ``alt`` says what it shows, for readers who do not see it."""
-    display(figures.show(evaluation.media, figure, alt, finding=finding))
+    display(style.show(evaluation.media, figure, alt, finding=finding))
 
 
 def intervals(evaluation: Evaluation) -> None:
@@ -46,16 +44,13 @@ def intervals(evaluation: Evaluation) -> None:
     frame["name"] = [", ".join(filter(None, row)) for row in frame[several].itertuples(index=False)]
     frame["measure"], frame["words"] = frame["test"].map(measure), frame["value"].map(significant)
     frame["reference"] = frame["threshold"]
-    measures = frame["measure"].unique()
-    for start in range(0, len(measures), views.MOST_PANELS):
-        drawn = measures[start : start + views.MOST_PANELS]
-        rows = frame[frame["measure"].isin(drawn)]
-        figure = views.forest(rows, panels="measure", unit="value with 95 % interval; grey mark: threshold")
-        show(evaluation, figure, f"Values with 95 % intervals: {', '.join(drawn)}")
+    figure = views.forest(frame, panels="measure", unit="value with 95 % interval; grey mark: threshold")
+    if len(frame):
+        show(evaluation, figure, f"Values with 95 % intervals: {', '.join(frame['measure'].unique())}")
 
 
 def speakers(subsets: Sequence[tuple[Subset, SpeakerValues]]) -> None:
-    """Say how many speakers take part; from :func:`soundcheck.evaluation.speakers.subsets_with_speakers`."""
+    """Say how many speakers take part; from :func:`evaluation.correctness.subsets_with_speakers`."""
     rows = [
         (s.corpus, s.task.name, len(found), s.segments["speaker"].nunique(), found.counts.sum())
         for s, found in subsets

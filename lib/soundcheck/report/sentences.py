@@ -4,8 +4,6 @@ A value is named with its interval. What is significant among all tests is not k
 so nothing here claims it, but for :func:`both_rules`. Sentences have no full stop: they are headings.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from soundcheck.evaluation.subset import Subset
@@ -22,8 +20,6 @@ _ENDS = ["value", "low", "high"]
 def both_rules(row: object) -> str:
     """Say how the rule of the threshold and the state of a row go together, where they differ; else ``""``.
 
-    Examples
-    --------
     ``passes the published rule (|value| < 0.075); recall of female speakers differs from that of the others
     by 0.32, more than the margin of 0.175``
     """
@@ -63,45 +59,7 @@ def classes(frame: pd.DataFrame, subset: Subset) -> str:
     return f"Lowest recall: {shortened(worst['label'], 40)}, {recall}; {share} % of all predictions"
 
 
-def unchanged(frame: pd.DataFrame, subset: Subset) -> str:
-    """Say which share of predictions stays under the change of a subset."""
-    rows = _rows_of(frame, subset.corpus, subset.task.name)
-    rows = rows[rows["test"].str.startswith("Percentage Unchanged Predictions ")]
-    rows = rows[rows["test"].str.endswith(f" {subset.change}") | rows["label"].eq(subset.change)]
-    if rows.empty:
-        return ""
-    share = estimate(*rows.iloc[0][_ENDS], percent=True)
-    return f"{share} of the predictions of {shortened(subset.task.name, 40)} stay"
-
-
-def levels(frame: pd.DataFrame, what: str, axis: str = "") -> str:
-    """Say what a value is at the first and the last step, mild to severe, of the line that changes most.
-
-    ``axis`` is what the steps are, such as ``SNR in dB``.
-    """
-    known = frame[frame["value"].notna()]
-    ends = {place: own.iloc[[0, -1]] for place, own in known.groupby(["corpus", "task"], sort=False)}
-    if not ends:
-        return ""
-    (corpus, task), both = max(ends.items(), key=lambda one: abs(one[1]["value"].diff().iloc[-1]))
-    name = f"{shortened(task, 20)} ({shortened(corpus, 20)})" if frame["corpus"].nunique() > 1 else task
-    steps = [
-        f"{estimate(row.value, row.low, row.high)} at {_place(axis, str(row.step))}"
-        for row in both.itertuples()
-    ]
-    return f"{sentence(shortened(what, 60))}, {shortened(name, 45)}: {', '.join(steps)}"
-
-
 def _rows_of(frame: pd.DataFrame, corpus: str, task: str) -> pd.DataFrame:
     """Keep the rows of a corpus and task that have a value, of no group."""
     here = frame["corpus"].eq(corpus) & frame["task"].eq(task)
     return frame[here & frame["group"].eq("") & frame["value"].notna()]
-
-
-def _place(axis: str, step: str) -> str:
-    """Name a step with what it measures: 0 of ``SNR in dB`` is ``SNR 0 dB``."""
-    if not step.lstrip("-−").replace(".", "").isdigit():
-        return shortened(step)
-    what, _, unit = shortened(axis, 60).rpartition(" in ")
-    words = (what, shortened(step), unit) if what else (unit, shortened(step))
-    return " ".join(filter(None, words))

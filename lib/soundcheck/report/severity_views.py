@@ -3,43 +3,30 @@
 A *rate* is named by the page: the word error rate, the equal error rate.
 """
 
-from __future__ import annotations
-
-import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from IPython.display import display
-from matplotlib.figure import Figure
 
 from soundcheck.common.wording import counted
 from soundcheck.corpora.audio import SAMPLING_RATE
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.robustness import (
-    DOUBLE,
-    HALF,
-    Swept,
-    labelled,
-    proportion_unchanged,
-    quality_name,
-)
+from soundcheck.evaluation.robustness import DOUBLE, HALF, Swept, labelled, proportion_unchanged, quality_name
 from soundcheck.evaluation.robustness import quality as quality_of
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.report import figures, page, views
-from soundcheck.report.compared_examples import recordings
-from soundcheck.report.formats import Cell, number, two_lines, value_cell
-from soundcheck.report.html import Html, element, folded
+from soundcheck.report.compared_examples import AS_IT_IS, recordings
+from soundcheck.report.formats import POINTS, Cell, number, two_lines, value_cell, values
+from soundcheck.report.html import Html, folded
 from soundcheck.report.spectrum_figures import spectra
-from soundcheck.report.style import label
-from soundcheck.report.words import POINTS, percent_cell
+from soundcheck.report.style import label, show
 from soundcheck.statistics.crossing import Crossing
 from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.suite.families import PerturbationSeries
 from soundcheck.suite.measures import UNCHANGED, info_of
 
-AS_IT_IS = "as it is"
 MOST_HEARD = 4
 _TEST = "Percentage Unchanged Predictions "
 
@@ -50,42 +37,41 @@ def quality(evaluation: Evaluation) -> None:
     before = found["condition"].str.startswith("before ")
     clean = found[before].assign(condition=found["condition"].str.removeprefix("before "))
     same = ["corpus", "task", "measure", "condition"]
-    rows = found[~before].merge(clean[[*same, "value"]], on=same, suffixes=("", "_before"))
-    rows["reference"], rows["change"] = rows["value_before"], rows["value"] - rows["value_before"]
-    rows = rows[rows["change"].notna()]
-    rows["measure"] = rows["task"] + ": " + rows["measure"].map(lambda name: info_of(name).title)
-    rows["words"] = [_arrow(row) for row in rows.itertuples()]
+    clean = clean[[*same, "value"]].rename(columns={"value": "reference"})
+    rows = found[~before].merge(clean, on=same).dropna(subset=["value", "reference"])
+    rows["about"] = rows["task"] + ": " + rows["measure"].map(lambda name: info_of(name).title)
+    rows["words"] = [_arrow(row.reference, row.value) for row in rows.itertuples()]
     for corpus, own in rows.groupby("corpus", sort=False):
-        figure = _by_change(own, "condition", "measure", "under the change; grey mark: before it")
-        worst = own.loc[own["change"].idxmin()]
-        finding = f"Largest loss: {worst.measure} {worst.words} under {worst.condition}"
-        page.show(evaluation, figure, f"Quality before and under each change, {corpus}", finding)
+        worst = own.loc[(own["value"] - own["reference"]).idxmin()]
+        finding = f"Largest loss: {worst['about']} {worst['words']} under {worst['condition']}"
+        alt = f"Quality before and under each change, {corpus}"
+        _by_change(evaluation, own, "under the change; grey mark: before it", alt, finding)
 
 
-def _by_change(rows: pd.DataFrame, change: str, about: str, unit: str) -> Figure:
-    """Draw a line a change, in panels; of one or two changes all in one."""
-    if rows[change].nunique() > 2:
-        return views.forest(rows, name=change, panels=about, unit=unit)
-    return views.forest(rows.assign(line=rows[about] + ", " + rows[change]), name="line", unit=unit)
+def _by_change(evaluation: Evaluation, rows: pd.DataFrame, unit: str, alt: str, finding: str) -> None:
+    """Draw a line a ``condition``, in panels by what it is ``about``; of one or two changes all in one."""
+    panels, rows = "about", rows.assign(name=rows["condition"])
+    if rows["condition"].nunique() <= 2:
+        panels, rows = None, rows.assign(name=rows["about"] + ", " + rows["condition"])
+    page.show(evaluation, views.forest(rows, panels=panels, unit=unit), alt, finding)
 
 
-def _arrow(row: object) -> str:
-    return f"{number(row.value_before, 2)} → {number(row.value, 2)}"
+def _arrow(before: float, after: float) -> str:
+    return f"{number(before, 2)} → {number(after, 2)}"
 
 
 def unchanged(evaluation: Evaluation) -> None:
     """Draw the share of predictions that stay under each change, with its threshold as a grey mark."""
     frame = evaluation.frame()
-    rows = frame[frame["test"].str.startswith(_TEST) & frame["value"].notna()].copy()
-    rows["change"] = rows["test"].str.removeprefix(_TEST)
-    rows.loc[rows["label"].ne(""), "change"] = rows["label"]
+    rows = frame[frame["test"].str.startswith(_TEST) & frame["value"].notna()]
     rows = rows.drop(columns="state")  # is decided when all families are together
-    rows["reference"], rows["words"] = rows["threshold"], [number(value, 2) for value in rows["value"]]
+    changes = rows["label"].where(rows["label"].ne(""), rows["test"].str.removeprefix(_TEST))
+    rows = rows.assign(condition=changes, about=rows["task"], reference=rows["threshold"])
+    rows["words"] = [number(value, 2) for value in rows["value"]]
     for corpus, own in rows.groupby("corpus", sort=False):
-        figure = _by_change(own, "change", "task", "share of unchanged predictions; grey mark: threshold")
-        below = own[own["passed"].eq(False)]
-        finding = f"Below its threshold: {counted(len(below), 'share')} of {len(own)}"
-        page.show(evaluation, figure, f"Share of unchanged predictions under each change, {corpus}", finding)
+        finding = f"Below its threshold: {counted(own['passed'].eq(False).sum(), 'share')} of {len(own)}"
+        alt = f"Share of unchanged predictions under each change, {corpus}"
+        _by_change(evaluation, own, "share of unchanged predictions; grey mark: threshold", alt, finding)
 
 
 def quality_curves(evaluation: Evaluation, swept: Iterable[Swept]) -> None:
@@ -134,12 +120,9 @@ def step_curves(
     alt = f"{what.capitalize()} from mild to severe: {changes}"
     page.show(evaluation, figure, alt, _largest_change(frame))
     blocks = evaluation.block_names
-    columns = {
-        **{name: name for name in ("corpus", "change", "task", "step")},
-        "value": lambda row: value_cell(row.value, row.low, row.high),
-        "random model": "reference",
-        "segments": lambda row: f"{row.segments} in {counted(row.blocks, blocks[row.corpus])}",
-    }
+    columns = {name: name for name in ("corpus", "change", "task", "step")}
+    columns |= {"value": values(), "random model": "reference"}
+    columns["segments"] = lambda row: f"{row.segments} in {counted(row.blocks, blocks[row.corpus])}"
     numbers = views.table(frame, columns, caption=f"{what.capitalize()} at each step")
     display(folded("All steps in numbers", [numbers]))
 
@@ -151,8 +134,8 @@ def _largest_change(frame: pd.DataFrame) -> str:
     if not moved.max() > 0:
         return "No step changes anything"
     row, before = frame.loc[moved.idxmax()], first[moved.idxmax()]
-    values = f"{number(before, 2)} → {number(row['value'], 2)}"
-    return f"Largest change: {row['task']} {values} under {row['change']} {row['step']}"
+    of = f"{row['task']} {_arrow(before, row['value'])}"
+    return f"Largest change: {of} under {row['change']} {row['step']}"
 
 
 def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
@@ -160,7 +143,7 @@ def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
     drawn: dict[str, list[Html]] = {}
     for subset in subsets:
         alt = f"How predictions move: {subset.corpus}, {subset.task.name} under {subset.change}"
-        shown = figures.show(evaluation.media, figures.movement(subset), alt)
+        shown = show(evaluation.media, figures.movement(subset), alt)
         drawn.setdefault(subset.change, []).append(shown)
     for change, own in drawn.items():
         display(folded(f"{change}: {counted(len(own), 'figure')}", own))
@@ -190,21 +173,19 @@ def curve_figure(evaluation: Evaluation, frame: pd.DataFrame, rate: str) -> None
 
     ``frame`` is from :meth:`soundcheck.evaluation.robustness.Sweep.curves`.
     """
-    start, rest = frame.iloc[:1].assign(level="clean"), frame.iloc[1:]
     axes = {name: series.axis for name, series in evaluation.family.transformations.items()}
-    rises = rest.groupby("transformation", sort=False)["change"].max().sort_values(ascending=False)
+    start, rest = frame.iloc[:1].assign(level="clean"), frame.iloc[1:]
     parts = [
-        pd.concat([start, rest[rest["transformation"].eq(name)]]).assign(panel=f"{name} ({axes[name]})")
-        for name in rises.index
+        pd.concat([start, own]).assign(panel=f"{name} ({axes[name]})", rise=own["change"].max())
+        for name, own in rest.groupby("transformation", sort=False)
     ]
+    drawn = pd.concat(parts).sort_values("rise", ascending=False, kind="stable")
+    drawn = drawn.rename(columns={"rate_low": "low", "rate_high": "high"})
     double = DOUBLE * start["rate"].iloc[0]
-    for n in range(0, len(parts), views.MOST_PANELS):
-        drawn = pd.concat(parts[n : n + views.MOST_PANELS])
-        drawn = drawn.rename(columns={"rate_low": "low", "rate_high": "high"})
-        figure = views.lines(drawn, "level", y="rate", panels="panel", ylabel=rate, threshold=double)
-        changes = ", ".join(drawn["panel"].unique())
-        alt = f"{rate.capitalize()} from mild to severe, {start['corpus'].iloc[0]}: {changes}"
-        page.show(evaluation, figure, alt, "" if n else _finding(frame, rate))
+    figure = views.lines(drawn, "level", y="rate", panels="panel", ylabel=rate, threshold=double)
+    changes = ", ".join(drawn["panel"].unique())
+    alt = f"{rate.capitalize()} from mild to severe, {start['corpus'].iloc[0]}: {changes}"
+    page.show(evaluation, figure, alt, _finding(frame, rate))
 
 
 def _worst(frame: pd.DataFrame, column: str = "change") -> pd.DataFrame:
@@ -220,12 +201,12 @@ def _finding(frame: pd.DataFrame, rate: str) -> str:
     worst = _worst(frame, "change_low")
     if worst.empty:
         return f"Under none of {counted(every, 'change')} the interval of the rise lies above 0"
-    named = [
+    named = ", ".join(
         f"{label(row.transformation)} {label(row.level)} ({number(100 * row.rate, 1)} %)"
         for row in worst.head(3).itertuples()
-    ]
-    count = f"{len(worst)} of {counted(every, 'change')}"
-    return f"{rate.capitalize()} {number(100 * clean, 1)} %; higher under {count}, most {', '.join(named)}"
+    )
+    under = f"higher under {len(worst)} of {counted(every, 'change')}, most {named}"
+    return f"{rate.capitalize()} {number(100 * clean, 1)} %; {under}"
 
 
 def worst_settings(frame: pd.DataFrame, most: int = MOST_HEARD) -> list[Setting]:
@@ -237,24 +218,15 @@ def worst_settings(frame: pd.DataFrame, most: int = MOST_HEARD) -> list[Setting]
 def curve_table(frame: pd.DataFrame, columns: Mapping[str, tuple[str, str]], counts: Sequence[str]) -> Html:
     """Give the numbers of the curves of a corpus behind a line that opens them.
 
-    Parameters
-    ----------
-    columns
-        Measure -> its title and unit; the rate first. Without a unit it is no share.
-    counts
-        What is counted, a preposition, and what it is in: ``("segments", "in", "speakers")``.
+    ``columns`` are measures -> title and unit, which is empty unless it is a share; the rate first.
+    ``counts`` say what is counted, a preposition, and what it is in: ``("segments", "in", "speakers")``.
     """
-
-    def cell(row: object, name: str, unit: str) -> Cell:
-        value, low, high = (getattr(row, f"{name}{end}") for end in ("", "_low", "_high"))
-        return percent_cell(value, low, high, unit) if unit else value_cell(value, low, high)
-
     shown = {
         "corpus": "corpus",
         "change of the sound": lambda row: row.transformation or AS_IT_IS,
         "level": "level",
-        **{title: lambda row, own=(name, unit): cell(row, *own) for name, (title, unit) in columns.items()},
-        "random model": lambda row: percent_cell(row.reference),
+        **{title: values(name, unit) for name, (title, unit) in columns.items()},
+        "random model": values("reference", "%"),
         counts[0]: lambda row: f"{row.segments:,} {counts[1]} {row.blocks} {counts[2]}",
     }
     return folded(f"All levels in numbers: {counted(len(frame), 'row')}", [views.table(frame, shown)])
@@ -267,40 +239,33 @@ def level_table(
 
     ``limits`` are from :meth:`soundcheck.evaluation.robustness.Sweep.limits`.
     """
-
-    def doubled(row: object) -> Cell:
-        cell = _reached(row.doubled, row.levels)
-        return Cell(two_lines(cell.content, row.remark)) if row.remark else cell
-
     columns = {
         "corpus": "corpus",
         "change of the sound": "transformation",
         "measured in": lambda row: transformations[row.transformation].axis,
-        "rate as it is": lambda row: percent_cell(row.clean),
-        "rate doubles at": doubled,
+        "rate as it is": lambda row: value_cell(row.clean, unit="%"),
+        "rate doubles at": lambda row: _reached(row.doubled, row.levels, row.remark),
     }
     if any(limit["half"] is not None for limit in limits):
         columns[f"rate reaches {100 * HALF:.0f}\xa0% at"] = lambda row: _reached(row.half, row.levels)
     caption = f"Levels at which the {rate} reaches a limit, with 95 % intervals"
-    return views.table(pd.DataFrame(limits), columns, caption=caption)
+    return views.table(limits, columns, caption=caption)
 
 
-def _reached(crossing: Crossing, levels: Sequence[str]) -> Cell:
-    value = level_name(crossing.place, levels)
+def _reached(crossing: Crossing, levels: Sequence[str], remark: str = "") -> Cell:
+    value, low, high = (level_name(place, levels) for place in (crossing.place, crossing.low, crossing.high))
     if np.isnan(crossing.place) or np.isnan(crossing.low):
-        return Cell(two_lines(value, "no interval: too few speakers") if value else "")
-    if np.isinf(crossing.low) and crossing.low == crossing.high:
-        return Cell(two_lines(value, "in its whole interval"))
-    low, high = level_name(crossing.low, levels), level_name(crossing.high, levels)
-    high = f"beyond {label(levels[-1])}" if np.isinf(crossing.high) else high
-    return Cell(two_lines(value, f"{low} to {high}"))
+        below = "no interval: too few speakers" if value else ""
+    elif np.isinf(crossing.low) and crossing.low == crossing.high:
+        below = "in its whole interval"
+    else:
+        below = f"{low} to {f'beyond {label(levels[-1])}' if np.isinf(crossing.high) else high}"
+    return Cell(two_lines(two_lines(value, below), remark))
 
 
 def level_name(place: float, levels: Sequence[str]) -> str:
     """Name a place between levels: interpolated between numbers, else the level by which it is reached.
 
-    Examples
-    --------
     >>> [level_name(place, ["10", "5", "0"]) for place in (1.5, -np.inf, np.inf)]
     ['2.5', 'milder than 10', 'not reached up to 0']
     >>> level_name(0.3, ["fine", "poor"])
@@ -325,19 +290,14 @@ def group_table(frames: Sequence[pd.DataFrame], rate: str, counts: Sequence[str]
     ``frames`` are from :meth:`soundcheck.evaluation.robustness.Sweep.group_changes`; for ``counts`` see
     :func:`curve_table`.
     """
-    frame = pd.concat(frames) if frames else pd.DataFrame()
-    if frame.empty:
-        return element("p", "No groups are compared.")
+    frame = pd.concat([pd.DataFrame(columns=["transformation"]), *frames])
     names = ["corpus", "column", "group"]
-    under = frame.set_index([*names, "transformation"])["value"]
-    rows = frame[frame["transformation"].eq("")].sort_values("value", ascending=False, kind="stable")
-
-    def points(row: object, change: str) -> Cell:
-        return percent_cell(under[row.corpus, row.column, row.group, change], unit=POINTS)
-
-    columns = {name: name for name in names}
-    columns["mean"] = lambda row: percent_cell(row.value, row.low, row.high, POINTS)
-    for change in filter(None, frame["transformation"].unique()):
-        columns[change] = functools.partial(points, change=change)
+    rows = frame[frame["transformation"].eq("")]
+    columns = {name: name for name in names} | {"mean": values(unit=POINTS)}
+    for change, own in frame[frame["transformation"].ne("")].groupby("transformation", sort=False):
+        under = own.set_index(names)["value"].map(lambda value: value_cell(value, unit=POINTS))
+        columns[change] = lambda row, under=under: under[row.corpus, row.column, row.group]
     columns |= {counts[0]: "segments", counts[-1]: "blocks"}
-    return views.table(rows, columns, caption=f"Rise of the {rate} by group, over all levels")
+    caption = f"Rise of the {rate} by group, over all levels"
+    rows = rows.sort_values("value", ascending=False, kind="stable") if len(rows) else rows
+    return views.table(rows, columns, caption=caption, none="No groups are compared.")

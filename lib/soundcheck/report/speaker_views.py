@@ -3,8 +3,6 @@
 Speakers are numbered, not named: what is shown is how far a model can be trusted with any of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -18,11 +16,11 @@ from soundcheck.metrics.speakers import SpeakerValues
 from soundcheck.report import page, sentences
 from soundcheck.report.html import Html
 from soundcheck.report.style import BLUE, GREY, label, look, new
-from soundcheck.report.views import table
+from soundcheck.report.views import listed
 
 MOST_SPEAKERS = 200
 
-Found = Sequence[tuple[Subset, SpeakerValues]]  # from evaluation.speakers.subsets_with_speakers
+Found = Sequence[tuple[Subset, SpeakerValues]]  # from evaluation.correctness.subsets_with_speakers
 
 
 def averages(evaluation: Evaluation, subsets: Found, tests: Mapping[bool, str]) -> None:
@@ -46,14 +44,13 @@ def ranks(evaluation: Evaluation, subsets: Found) -> None:
 
 def quarters(subsets: Found) -> Html:
     """Say how much of the predicted highest and lowest quarter belongs there."""
-    rows = [
-        {"corpus": subset.corpus, "task": subset.task.name, "class": name, "speakers": len(truth)}
-        | quartile_overlap(truth, prediction)
-        for subset, name, truth, prediction in _each(subsets)
-    ]
-    names = {"top": "top right", "bottom": "bottom right", "confusion": "in the opposite one"}
-    about = ("corpus", "task", "class", "speakers")
-    return table(pd.DataFrame(rows), {name: name for name in about} | {names[one]: one for one in names})
+    rows = []
+    for subset, name, truth, prediction in _each(subsets):
+        ends = quartile_overlap(truth, prediction)
+        shares = [ends[one] for one in ("top", "bottom", "confusion")]
+        rows.append((subset.corpus, subset.task.name, name, len(truth), *shares))
+    heads = ["corpus", "task", "class", "speakers", "top right", "bottom right", "in the opposite one"]
+    return listed(rows, heads)
 
 
 def _title(subset: Subset, name: str) -> str:

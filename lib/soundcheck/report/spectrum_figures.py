@@ -1,14 +1,14 @@
 """Figures of spectra: what changes of a signal do to its frequencies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from soundcheck.augment.level import rms
-from soundcheck.report.style import GREY, PALETTE, label, look, new
+from soundcheck.report import views
+from soundcheck.report.style import GREY
 
 LENGTH = 1024  # samples of a frame
 LINES = 14  # of the spectrum that are averaged
@@ -16,7 +16,6 @@ FLOOR_DB = -128.0
 LOWEST_DB = -40.0  # magnitude of a filter that is still shown
 RESOLUTION = 8  # points of a response for each tap of its filter
 LEAST = 1e-30  # power of silence
-_STYLES = ("-", "--", "-.", ":")
 
 
 def spectra(signals: Mapping[str, np.ndarray], sampling_rate: int) -> Figure:
@@ -39,14 +38,13 @@ def magnitude_responses(filters: Mapping[str, np.ndarray], sampling_rate: int) -
 
 
 def _drawn(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], sampling_rate: int) -> Figure:
-    with look():
-        figure, (axes,) = new(7.5, 3.4)
-        for n, (name, (hertz, level)) in enumerate(curves.items()):
-            style = {"color": PALETTE[n % len(PALETTE)], "linestyle": _STYLES[n % len(_STYLES)]}
-            axes.plot(hertz / 1000, level, label=label(name), **style)
-        axes.set(xlabel="frequency in kHz", ylabel="magnitude in dB", xlim=(0, sampling_rate / 2000))
-        if curves:
-            axes.legend(fontsize=9)
+    parts = [
+        pd.DataFrame({"kHz": hertz / 1000, "value": level, "name": name})
+        for name, (hertz, level) in curves.items()
+    ]
+    frame = pd.concat(parts) if parts else pd.DataFrame(columns=["kHz", "value", "name"], dtype=float)
+    figure = views.lines(frame, "kHz", hue="name", xlabel="frequency in kHz", ylabel="magnitude in dB")
+    figure.axes[0].set_xlim(0, sampling_rate / 2000)
     return figure
 
 

@@ -1,21 +1,19 @@
 """The look of all figures, and how they get onto a page.
 
-Conventions
------------
 - Colours are told apart by colour-blind readers (Okabe and Ito), and never carry a meaning alone: shapes and
   words say the same.
 - Text from data is shown as it is, on one line, cut at 30 characters; it is never taken as a formula.
 - The same data give the same bytes: fixed salt, no dates.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import io
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 
 import matplotlib
@@ -23,12 +21,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 from soundcheck.common.escaping import shorten, terminal, xml_text
 from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.report.html import Html, element
 from soundcheck.report.palettes import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
-from soundcheck.report.pictures import png, smaller_svg
 
 
 def _when_used(name: str) -> ModuleType:
@@ -47,35 +45,23 @@ audplot = _when_used("audplot")
 
 PALETTE = (BLUE, RED, GREEN, ORANGE, PINK, SKY, BLACK, GREY)  # told apart in this order
 MARKS = ("o", "s", "^", "v", "D", "P", "X", "*")
+DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (3, 3)), (0, (1, 3)))
 LABEL_LIMIT = 30
 NARROW = 500  # pixels; figures below may stand side by side
-MOST_MARKS = 2000  # points of lines; above, a figure is stored as pixels
-A_MARK = 6  # points of a line are as long as a mark or a shape of its own
-SVG_BYTES = 150_000  # above, too
+SVG_BYTES = 150_000  # of more a figure is stored as pixels ...
+MOST_MARKS = 1500  # ... and, without trying, of more marks
 MOST_TOLD = 400  # letters of a finding
 SCREEN = 96  # pixels an inch; sharp screens have twice as many
 
-_SETTINGS = {
-    "axes.grid": True,
-    "axes.prop_cycle": matplotlib.cycler(color=PALETTE),
-    "axes.axisbelow": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.dpi": 100,
-    "font.family": ["DejaVu Sans"],
-    "font.size": 10,
-    "grid.alpha": 0.25,
-    "legend.frameon": False,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "soundcheck",
-    "text.parse_math": False,
-}
+_LOOK = matplotlib.rc_params_from_file(
+    Path(__file__).with_name("figures.mplstyle"), use_default_template=False
+)
 
 
 @contextmanager
 def look() -> Iterator[None]:
     """Use the look of the book; a character without a glyph is a box, not an alarm."""
-    with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
+    with matplotlib.rc_context(_LOOK), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
         warnings.filterwarnings("ignore", message="vert: bool was deprecated")  # seaborn's, not ours
@@ -86,6 +72,11 @@ def label(text: object, limit: int = LABEL_LIMIT) -> str:
     """Make text from data fit for a figure: one line, no control characters, nothing that cannot be drawn."""
     # SVG is XML and keeps the text in comments, so what XML cannot carry must not reach it.
     return shorten(xml_text(terminal(text)).replace("\n", " "), limit)
+
+
+def legend_name(text: object) -> str:
+    """Make text from data fit for a legend, which leaves out names that begin with ``_``."""
+    return re.sub("^_", "\u200b_", label(text))
 
 
 def new(
@@ -101,25 +92,9 @@ def new(
 def grid(
     count: int, across: int, width: float, height: float, margins: tuple[float, float] = (0.0, 0.0), **options
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure of so many panels, line by line; see :func:`new`.
+    """Make a figure of so many panels, ``across`` in a line, each ``width`` by ``height`` inches.
 
-    Parameters
-    ----------
-    count
-        How many panels.
-    across
-        How many stand in a line, at most.
-    width, height
-        Of a panel, in inches.
-    margins
-        What the figure is wider and higher than its panels.
-    options
-        Of :meth:`matplotlib.figure.Figure.subplots`.
-
-    Returns
-    -------
-    tuple
-        The figure, and all places for panels, one at least; those that are to spare come last and stay empty.
+    ``margins`` are what the figure is wider and higher; places to spare come last and stay empty.
     """
     columns = min(across, max(1, count))
     rows = max(1, -(-count // columns))
@@ -147,34 +122,27 @@ def show(
 ) -> Html:
     """Put a figure onto a page.
 
-    Parameters
-    ----------
-    media
-        Where the picture goes.
-    figure
-        The figure.
-    alt
-        What it shows, for readers who do not see it.
-    finding
-        What is seen, in a sentence, such as one of :mod:`soundcheck.report.sentences`: the heading of
-        the figure, as text of the page. Whoever does not see the picture hears it first.
-    dense
-        Whether to store pixels instead of lines; default: if it has more than :data:`MOST_MARKS` marks.
+    ``alt`` says what it shows, for readers who do not see it; ``finding`` what is seen, in a sentence: the
+    heading of the figure. ``dense``: whether pixels are stored; default: if lines would be longer.
     """
     pixels = _marks(figure) > MOST_MARKS if dense is None else dense
     data = _picture(figure, pixels)
     if dense is None and not pixels and len(data) > SVG_BYTES:
         pixels, data = True, _picture(figure, True)
     width, height = (round(SCREEN * size) for size in figure.get_size_inches())
-    source = media.add(data, ".png" if pixels else ".svg")
-    told = f"{alt}. {finding}" if finding else alt
     image = element(
-        "img", class_="sc-picture", src=source, alt=told, width=width, height=height, loading="lazy"
+        "img",
+        class_="sc-picture",
+        src=media.add(data, ".png" if pixels else ".svg"),
+        alt=f"{alt}. {finding}" if finding else alt,
+        width=width,
+        height=height,
+        loading="lazy",
     )
     heading = element("figcaption", finding, limit=MOST_TOLD) if finding else Html()
-    if width < NARROW:
-        return element("figure", heading, image, class_="sc-figure sc-narrow")
-    return element("figure", heading, image, class_="sc-figure", tabindex="0")  # may be moved on telephones
+    narrow = {"class_": "sc-figure sc-narrow"}
+    wide = {"class_": "sc-figure", "tabindex": "0"}  # may be moved on telephones
+    return element("figure", heading, image, **(narrow if width < NARROW else wide))
 
 
 def svg(figure: Figure) -> bytes:
@@ -197,14 +165,39 @@ def _picture(figure: Figure, pixels: bool) -> bytes:
 
 
 def _marks(figure: Figure) -> int:
-    """Count what makes an SVG long: points of lines, and marks and shapes at their length."""
-    points = marks = 0
-    for axes in figure.axes:
-        for line in axes.lines:
-            points += len(line.get_xdata())
-            marks += len(line.get_xdata()) * (line.get_marker() not in ("", " ", "None", None))
-        marks += len(axes.patches)
-        for collection in axes.collections:
-            if not collection.get_rasterized():
-                marks += max(len(collection.get_offsets()), len(collection.get_paths()))
-    return points + A_MARK * marks
+    """Count points of scatters and of lines."""
+    of_lines = sum(len(line.get_xdata()) for axes in figure.axes for line in axes.lines)
+    drawn = (one for axes in figure.axes for one in axes.collections if not one.get_rasterized())
+    return of_lines // 6 + sum(max(len(one.get_offsets()), len(one.get_paths())) for one in drawn)
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """Store a picture, uint8 ``(height, width, 3)``, in 256 colours that cover its own."""
+    image = Image.fromarray(pixels).quantize(method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", compress_level=9)
+    return buffer.getvalue()
+
+
+_TAG = re.compile(r"<[A-Za-z][^>]*>")
+_POSITIONS = re.compile(r' (?:d|x|y|transform)="[^"]*"')
+_COMMANDS = re.compile(r"\s*([A-Za-z])\s*")
+_PRECISE = re.compile(r"-?\d+\.\d{3,}")
+
+
+def smaller_svg(data: bytes) -> bytes:
+    """Write a figure of Matplotlib shorter: positions to a hundredth of a point, no indentation."""
+    text = re.sub(r"<metadata>.*?</metadata>", "", data.decode("utf-8"), count=1, flags=re.DOTALL)
+    text = _TAG.sub(_smaller_tag, text)  # words that a figure shows are not touched
+    return re.sub(r"\n\s+", "\n", text).encode("utf-8")
+
+
+def _smaller_tag(found: re.Match) -> str:
+    def shorter(attribute: re.Match) -> str:
+        name, value = attribute[0].split('="')
+        value = _PRECISE.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), value)
+        value = _COMMANDS.sub(r"\1", value).strip() if name == " d" else value
+        return f'{name}="{value}'
+
+    tag = _POSITIONS.sub(shorter, found[0]).replace("xlink:href", "href")
+    return tag.replace("'DejaVu Sans'", "'DejaVu Sans',Verdana,sans-serif")  # of the same widths

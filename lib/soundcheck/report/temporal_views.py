@@ -1,12 +1,9 @@
 """What happens from segment to segment of a file: tables, figures, neighbours that are furthest off."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from soundcheck.evaluation.evaluation import CLEAN, Evaluation
@@ -15,12 +12,11 @@ from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.regression import mean_error
 from soundcheck.metrics.temporal import FileChanges, Neighbours
-from soundcheck.report import severity_views
+from soundcheck.report import severity_views, views
 from soundcheck.report.examples import Example, Scene
 from soundcheck.report.html import Html
 from soundcheck.report.names import measure
-from soundcheck.report.style import BLUE, GREY, RED, grid, label, look
-from soundcheck.report.views import table
+from soundcheck.report.style import BLUE, GREY, grid, label, look
 from soundcheck.suite.families import PerturbationSeries
 
 PANELS = 4  # abreast
@@ -34,12 +30,11 @@ def files_table(found: Sequence[tuple[Subset, Neighbours]]) -> Html:
     for subset, pairs in found:
         segments, start, inside = subset.segments, _starts(subset), pairs.file >= 0
         gaps = pd.Series(start[pairs.after] - (start + segments["duration"].to_numpy())[pairs.before])
-        about = {"corpus": subset.corpus, "task": subset.task.name, "files": len(pairs)}
-        about |= {"segments": int(inside.sum()), "seconds between neighbours, median": gaps.median()}
         left_out = segments["file"][~inside]
-        about |= {"longest": gaps.max(), "files left out": left_out.nunique()}
-        rows.append(about | {"their segments": len(left_out)})
-    return _table(rows)
+        of = (subset.corpus, subset.task.name, len(pairs), int(inside.sum()), gaps.median(), gaps.max())
+        rows.append((*of, left_out.nunique(), len(left_out)))
+    names = ["corpus", "task", "files", "segments", "seconds between neighbours, median", "longest"]
+    return views.listed(rows, [*names, "files left out", "their segments"], none="")
 
 
 def trivial_table(
@@ -48,23 +43,13 @@ def trivial_table(
     """Compare the model with a random one, and one that always predicts the same; measures are by test."""
     rows = []
     for subset, measures in subsets:
-        if subset.task.is_regression:
-            always = np.full(len(subset), np.mean(subset.truth))
-        else:
-            always = np.full(len(subset), pd.Series(subset.truth).mode()[0], dtype=object)
-        given = {
-            "model": subset.predictions,
-            "random": subset.reference,
-            "always the same": Predictions(always),
-        }
+        usual = np.mean(subset.truth) if subset.task.is_regression else pd.Series(subset.truth).mode()[0]
+        always = Predictions(pd.Series([usual] * len(subset)).to_numpy())
+        given = {"model": subset.predictions, "random": subset.reference, "always the same": always}
         for test, of in measures.items():
             about = {"corpus": subset.corpus, "task": subset.task.name, "test": measure(test)}
             rows.append(about | {name: value(of(subset, one)) for name, one in given.items()})
-    return _table(rows)
-
-
-def _table(rows: Sequence[Mapping[str, object]]) -> Html:
-    return table(pd.DataFrame(rows), {name: name for name in rows[0]}) if rows else Html()
+    return views.table(rows, none="")
 
 
 def change_figure(found: Sequence[InTime]) -> Figure:
@@ -77,36 +62,27 @@ def change_figure(found: Sequence[InTime]) -> Figure:
             axes.plot(own.truth, own.prediction, linestyle="none", marker="o", markersize=4, color=BLUE)
             axes.set(xlim=(-0.03 * most, most), ylim=(-0.03 * most, most))
             axes.set(xlabel="true change", ylabel="predicted change")
-            _name_panel(axes, subset, f", {len(own)} files")
+            name = f"{label(subset.corpus, 24)}\n{label(subset.task.name, 18)}, {len(own)} files"
+            axes.set_title(name, loc="left", fontsize=9)
     return figure
 
 
 def course_figure(found: Sequence[InTime]) -> Figure:
     """Draw truth and predictions over time, of each corpus and task the file that is predicted worst."""
-    with look():
-        figure, panels = grid(len(found), PANELS, 2.6, 2.4, (0.4, 0.6))
-        for axes, (subset, pairs, own) in zip(panels, found, strict=False):
-            rows, classes = _worst_rows(pairs, own), subset.task.classes
-            lines = {
-                "truth": (subset.truth, GREY, "o-"),
-                "prediction": (subset.predictions.clean, RED, "s--"),
-            }
-            for name, (values, color, style) in lines.items():
-                shown = class_numbers(values[rows], classes) if classes else values[rows]
-                axes.plot(_starts(subset)[rows], shown, style, color=color, label=name, markersize=4)
-            axes.set_ylim(-0.03, 1.03)
-            if classes:
-                axes.set_ylim(-0.4, len(classes) - 0.6)
-                axes.set_yticks(range(len(classes)), [label(name, 10) for name in classes])
-            axes.set_xlabel("seconds")
-            _name_panel(axes, subset)
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2, fontsize=8)
+    parts = []
+    for subset, pairs, own in found:
+        rows, classes = _worst_rows(pairs, own), subset.task.classes
+        for name, values in (("truth", subset.truth), ("prediction", subset.predictions.clean)):
+            shown = class_numbers(values[rows], classes) if classes else values[rows]
+            about = {"who": name, "panel": f"{subset.corpus}, {subset.task.name}"}
+            parts.append(pd.DataFrame({"seconds": _starts(subset)[rows], "value": shown}).assign(**about))
+    figure = views.lines(pd.concat(parts), "seconds", hue="who", panels="panel", xlabel="seconds")
+    for axes, (subset, *_) in zip(figure.axes, found, strict=False):
+        classes = subset.task.classes
+        axes.set_ylim(*((-0.4, len(classes) - 0.6) if classes else (-0.03, 1.03)))
+        if classes:
+            axes.set_yticks(range(len(classes)), [label(name, 10) for name in classes])
     return figure
-
-
-def _name_panel(axes: Axes, subset: Subset, more: str = "") -> None:
-    name = f"{label(subset.corpus, 24)}\n{label(subset.task.name, 18)}{more}"
-    axes.set_title(name, loc="left", fontsize=9)
 
 
 def furthest(subset: Subset, pairs: Neighbours, found: FileChanges) -> Scene:
@@ -114,20 +90,16 @@ def furthest(subset: Subset, pairs: Neighbours, found: FileChanges) -> Scene:
     rows = _worst_rows(pairs, found)
     number = found.file[rows[0]]
     values = [subset.truth[rows], subset.predictions.clean[rows]]
-    if subset.task.is_regression:
-        steps = [np.abs(np.diff(own)) for own in values]
-    else:
-        steps = [own[1:] != own[:-1] for own in values]
+    of_values = subset.task.is_regression
+    steps = [np.abs(np.diff(own)) if of_values else own[1:] != own[:-1] for own in values]
     at = int(np.nan_to_num(np.abs(steps[1].astype(float) - steps[0].astype(float))).argmax())
     start = _starts(subset)
     chosen = [
         Example(int(row), f"at {start[row]:.1f} s", played=place in (at, at + 1))
         for place, row in enumerate(rows)
     ]
-    title = (
-        f"{found.names[number]}: labels change by {found.truth[number]:.2f} from segment to segment, "
-        f"predictions by {found.prediction[number]:.2f}"
-    )
+    change = f"labels change by {found.truth[number]:.2f} from segment to segment"
+    title = f"{found.names[number]}: {change}, predictions by {found.prediction[number]:.2f}"
     return Scene(title, subset, chosen, float(_off(found)[number] / found.largest))
 
 

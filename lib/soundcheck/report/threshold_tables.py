@@ -1,7 +1,5 @@
 """Tables of thresholds: of the tests of a family, and for groups of the sizes that were tested."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd
@@ -18,27 +16,25 @@ _SOURCES = ("published", "simulated")
 
 def threshold_table(family: Family) -> Html:
     """Show the tests of a family with their thresholds, those of the suite marked as such, and the source."""
-    names = list(dict.fromkeys(name for test in family.tests.values() for name in test.thresholds))
-    names = [name for name in (*BUILTIN, *names) if name in names]
-    names = list(dict.fromkeys(names))
+    given = dict.fromkeys(name for test in family.tests.values() for name in test.thresholds)
     limit = family.options.get("bin_minimum")
     # A key of the bibliography, one word, is cited by the page's own text; it would tell a reader nothing.
     sources = list(dict.fromkeys(test.source for test in family.tests.values() if " " in test.source))
-    columns: dict[str, views.Column] = {
-        "test": lambda row: Cell(measure(row.test.name), row.test.name, "sc-test")
-    }
-    columns |= {_HEADS.get(name, name): lambda row, name=name: _threshold(row.test, name) for name in names}
-    if limit:
-        fewest = f"{limit['count']} for groups of {limit['segments']:,}"
-        columns["fewest segments in a bin"] = lambda row: (
-            fewest if "minimum_per_bin" in row.test.simulation else ""
-        )
-    columns["note"] = lambda row: Cell(element("span", _note(row.test), limit=None))
-    if len(sources) > 1:
-        columns["source"] = lambda row: row.test.source if row.test.source in sources else ""
-    if any(test.simulation for test in family.tests.values()):
-        columns["largest of 1000 unbiased random models"] = lambda row: _simulation(row.test.simulation)
-    shown = views.table(pd.DataFrame({"test": list(family.tests.values())}, dtype=object), columns)
+    rows = []
+    for test in family.tests.values():
+        row = {"test": Cell(measure(test.name), test.name, "sc-test")}
+        for name in sorted(given, key=lambda name: [*BUILTIN, *given].index(name)):
+            row[_HEADS.get(name, name)] = _threshold(test, name)
+        if limit:
+            fewest = f"{limit['count']} for groups of {limit['segments']:,}"
+            row["fewest segments in a bin"] = fewest * ("minimum_per_bin" in test.simulation)
+        row["note"] = element("span", _note(test), limit=None)
+        if len(sources) > 1:
+            row["source"] = test.source if test.source in sources else ""
+        if any(test.simulation for test in family.tests.values()):
+            row["largest of 1000 unbiased random models"] = _simulation(test.simulation)
+        rows.append(row)
+    shown = views.table(rows)
     if len(sources) != 1:
         return shown
     source = "Source of what this suite does not change" if family.of_suite else "Source"
@@ -56,12 +52,9 @@ def _threshold(test: TestDefinition, name: str) -> Cell:
 
 def _note(test: TestDefinition) -> str:
     """Say what a test is about, and for how many classes a general threshold is, if that matters."""
-    few = (
-        ""
-        if test.classes is None
-        else f"For {test.classes} classes; with more or fewer, values are reported."
-    )
-    return ". ".join(filter(None, (test.off, f"{test.note} {few}".strip())))
+    few = f"For {test.classes} classes; with more or fewer, values are reported."
+    note = f"{test.note} {'' if test.classes is None else few}".strip()
+    return ". ".join(filter(None, (test.off, note)))
 
 
 def _simulation(found: Mapping) -> Cell:
@@ -83,13 +76,8 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
     frame = frame.drop_duplicates([name for name in frame.columns if name not in ("corpus", "task")])
 
     def of(name: str) -> views.Column:
-        def shown(row: object) -> Cell:
-            value = getattr(row, name)
-            return Cell(
-                element("strong", f"{value:g}") if name == source else f"{value:g}", value, "sc-number"
-            )
-
-        return shown
+        tag = "strong" if name == source else "span"
+        return lambda row: Cell(element(tag, f"{getattr(row, name):g}"), getattr(row, name), "sc-number")
 
     columns: dict[str, views.Column] = {
         "test": lambda row: measure(row.test),
@@ -98,11 +86,8 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
         "99.9 % stay below": "here",
         "at the published size": "published_size",
     }
-    decide = f"Results use the {source} thresholds, in bold."
-    if source not in _SOURCES:
-        decide = (
-            "Results use neither: the difference of a group to its reference is compared with the margin."
-        )
+    neither = "Results use neither: the difference of a group to its reference is compared with the margin."
+    decide = f"Results use the {source} thresholds, in bold." if source in _SOURCES else neither
     about = (
         f"{decide} The last columns are absolute scores that 99.9 % of 10,000 unbiased random models stay "
         "below, in groups of this number and size (at most the published size) and of the published ones. "

@@ -1,11 +1,8 @@
 """What pages show of words where nobody speaks: counts by kind, the words, and sounds with what came out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
 from soundcheck.common.escaping import shorten
 from soundcheck.evaluation.evaluation import Evaluation
@@ -16,7 +13,6 @@ from soundcheck.report.compared_examples import side
 from soundcheck.report.examples import Example, Scene
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element
-from soundcheck.report.words import whole
 
 MOST_CHARACTERS = 300  # of an answer that is shown
 LONGEST_WORD = 40
@@ -27,20 +23,20 @@ def summary_table(evaluation: Evaluation, kinds: Sequence[Kind]) -> Html:
     options = evaluation.family.options
     limit = options["characters_a_minute"]
     speech = {kind.subset.corpus: kind for kind in reversed(kinds)}.values()
+    named = [(one.of_speech(), "the speech as it is") for one in reversed(speech)]
     rows = [
-        {"corpus": kind.subset.corpus, "sound": kind.name or "the speech as it is"}
-        | kind.summary(limit, options["repeats"])
-        for kind in [*(one.of_speech() for one in reversed(speech)), *kinds]
+        {"corpus": kind.subset.corpus, "sound": name} | kind.summary(limit, options["repeats"])
+        for kind, name in [*named, *((kind, kind.name) for kind in kinds)]
     ]
-    columns = {name: name for name in ("corpus", "sound", "answers", "empty")}
+    columns = {"corpus": "corpus", "sound": "sound", "transcripts": "answers", "empty": "empty"}
     columns |= {
         "words a minute": lambda row: number(row.words, 1),
         "characters a minute": lambda row: number(row.characters, 1),
         f"above {limit:g} characters a minute": "runaway",
         "with words that repeat": "repeating",
-        "no answer": "missing",
+        "no transcript": "missing",
     }
-    return views.table(pd.DataFrame(rows), columns, caption="What is written, by kind of sound")
+    return views.table(rows, columns, caption="What is written, by kind of sound")
 
 
 def made_up_words(kinds: Sequence[Kind], count: int = 8) -> Html:
@@ -49,13 +45,10 @@ def made_up_words(kinds: Sequence[Kind], count: int = 8) -> Html:
     for kind in kinds:
         found = words_made_up(kind.subset.predictions.changed, count) if kind.silent else []
         words = ", ".join(f"{shorten(word, LONGEST_WORD)} ({times})" for word, times in found)
-        rows += [(kind.subset.corpus, kind.name, words)] if found else []
-    if not rows:
-        return element("p", "No word was written where nobody speaks.")
-    names = ["corpus", "sound", "words and how often they are written"]
-    caption = "Words that are written most often where nobody says them"
-    columns = {"corpus": "corpus", "sound": "sound", names[-1]: whole(names[-1])}
-    return views.table(pd.DataFrame(rows, columns=names), columns, caption=caption)
+        rows += [(kind.subset.corpus, kind.name, element("span", words, limit=None))] if found else []
+    about = {"caption": "Words that are written most often where nobody says them"}
+    about["none"] = "No word was written where nobody speaks."
+    return views.listed(rows, ["corpus", "sound", "words and how often they are written"], **about)
 
 
 def most_written(evaluation: Evaluation, kinds: Sequence[Kind], count: int = 6) -> list[Scene]:

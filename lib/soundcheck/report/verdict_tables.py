@@ -4,8 +4,6 @@ States are corrected for the tests of all families. A notebook, which runs befor
 its own intervals say, in an element of class :data:`VERDICTS`; the book puts the final table there.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -16,7 +14,7 @@ from soundcheck.common import files
 from soundcheck.common.wording import counted
 from soundcheck.report import sentences, states, views
 from soundcheck.report.adjusted_gaps import adjusted_cell, has_adjusted, notes_below
-from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, two_lines
+from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, two_lines, values
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import hinted, label, remark
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
@@ -78,28 +76,22 @@ def verdict_table(
 ) -> Html:
     """Show the rows of a model and family: differences between groups first, then single values.
 
-    Parameters
-    ----------
-    frame
-        Rows of the results table.
-    among
-        :class:`Among` of each row; ``None`` in a notebook, where states are not yet known.
-    blocks
-        Corpus -> what was resampled, in the singular, such as ``"file"``; of others it is ``"speaker"``.
+    ``among`` are :class:`Among` of each row, ``None`` in a notebook, where states are not known yet.
+    ``blocks`` are corpus -> what was resampled, in the singular; of others it is ``"speaker"``.
     """
     same = mirrors(frame).ne("")
     own = frame[~same]
     left = _not_evaluated_at_all(own)
     compared = own["group"].ne("") & ~left
-    parts = [
-        _divided(own[compared], _difference_columns(own[compared]), among, blocks, "Groups"),
-        _divided(own[~compared & ~left], _value_columns(own[~compared & ~left]), among, blocks, "Values"),
-        without_row(own[left], among is not None),
-    ]
+    known = [None] * len(own) if among is None else among[own.index]
+    own = own.assign(among=known, block=own["corpus"].map(lambda name: blocks.get(name, "speaker")))
+    groups, single = own[compared], own[~compared & ~left]
+    parts = [_divided(groups, _difference_columns(groups), "Groups")]
+    parts.append(_divided(single, _value_columns(single), "Values"))
+    parts.append(without_row(own[left], among is not None))
     if same.any():
-        places = (
-            [] if among is None else [element("span", id=anchor_of(row)) for row in frame[same].itertuples()]
-        )
+        mirrored = frame[same & (among is not None)].itertuples()
+        places = [element("span", id=anchor_of(row)) for row in mirrored]
         parts.append(element("p", *places, PAIRS, class_="sc-note"))
     if (own["low"].notna() & own["blocks"].lt(FEW_BLOCKS)).any():
         parts.append(element("p", FEW, class_="sc-note", limit=None))
@@ -108,31 +100,18 @@ def verdict_table(
     return element("div", *parts, class_=VERDICTS)
 
 
-def _divided(
-    rows: pd.DataFrame,
-    columns: Mapping[str, views.Column],
-    among: pd.Series | None,
-    blocks: Mapping[str, str],
-    caption: str,
-) -> Html:
+def _divided(rows: pd.DataFrame, columns: Mapping[str, views.Column], caption: str) -> Html:
     """Show rows in the order of states; single bins and classes are folded if there is anything else."""
-    if rows.empty:
-        return Html()
-    known = [None] * len(rows) if among is None else among[rows.index]
-    rows = rows.assign(among=known, block=rows["corpus"].map(lambda name: blocks.get(name, "speaker")))
     order = [state_order(state_lines(row)[0], row.p_value) for row in rows.itertuples()]
     rows = rows.assign(order=order).sort_values("order", kind="stable")
-    several = rows["corpus"].nunique() > 1
-    shown = {"corpus": "corpus"} if several else {}
+    shown = {"corpus": "corpus"} if rows["corpus"].nunique() > 1 else {}
     shown |= {"task": "task", "test": test_cell} | dict(columns)
     details = rows["test"].str.contains(_DETAIL)
-    if details.all():
-        return views.table(rows, shown, caption=caption, first=MOST_ROWS, filters=FILTERS)
-    parts = [views.table(rows[~details], shown, caption=caption, first=MOST_ROWS, filters=FILTERS)]
-    if details.any():
-        inside = f"{caption} of single classes and parts of the scale: {_counts_of(rows[details])}"
-        parts.append(folded(inside, [views.table(rows[details], shown, filters=FILTERS)]))
-    return join(parts)
+    first, folded_ = (rows, rows[:0]) if details.all() else (rows[~details], rows[details])
+    about = {"filters": FILTERS, "none": ""}
+    inside = f"{caption} of single classes and parts of the scale: {_counts_of(folded_)}"
+    parts = [folded(inside, [views.table(folded_, shown, **about)])] if len(folded_) else []
+    return join([views.table(first, shown, caption=caption, first=MOST_ROWS, **about), *parts])
 
 
 def _counts_of(rows: pd.DataFrame) -> str:
@@ -142,7 +121,7 @@ def _counts_of(rows: pd.DataFrame) -> str:
 
 def _difference_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
     columns: dict[str, views.Column] = {
-        "group": lambda row: _plain(row.group_value),
+        "group": values("group_value"),
         "reference": _reference,
         "difference (95 %)": difference_cell,
         "margin": lambda row: Cell(number(row.matters), None, "sc-number"),
@@ -165,10 +144,6 @@ def _value_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
     return columns | ({"random": _random} if rows["reference"].notna().any() else {})
 
 
-def _plain(value: float) -> Cell:
-    return Cell(number(value), None if pd.isna(value) else value, "sc-number")
-
-
 def _reference(row: object) -> Cell:
     """Show the value of what a group is compared with, and its name unless it is all others."""
     name = "" if row.against in ("", "others") else label(row.against)
@@ -185,9 +160,8 @@ def _counts(row: object) -> Cell:
     if not row.segments:
         return Cell("")
     mark = " †" if row.blocks < FEW_BLOCKS and not pd.isna(row.low) else ""
-    return Cell(
-        two_lines(f"{row.segments:,}", f"{counted(row.blocks, row.block)}{mark}"), row.segments, "sc-number"
-    )
+    below = f"{counted(row.blocks, row.block)}{mark}"
+    return Cell(two_lines(f"{row.segments:,}", below), row.segments, "sc-number")
 
 
 def _rule(row: object) -> Cell:

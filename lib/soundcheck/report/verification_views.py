@@ -4,12 +4,9 @@ Rates are shares from 0 to 1; FAR is the false acceptance rate, FRR the false re
 and rates are left out.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
 
-import audplot
 import numpy as np
 import pandas as pd
 from IPython.display import display
@@ -21,30 +18,23 @@ from soundcheck.common.escaping import quoted
 from soundcheck.corpora.trials.trial_files import score_text
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
-from soundcheck.evaluation.trials import (
-    Split,
-    carried_errors,
-    carry_over,
-    errors_of,
-)
+from soundcheck.evaluation.trials import Split, carried_errors, carry_over, errors_of
 from soundcheck.evaluation.verification import KINDS, threshold_in_use
 from soundcheck.metrics.trials import Trials
 from soundcheck.report import page, views
-from soundcheck.report.estimate_tables import estimate_cell
+from soundcheck.report.estimate_tables import estimate_table
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
-from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new, seaborn
+from soundcheck.report.style import DASHES, GREY, PALETTE, audplot, legend_name, look
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.suite.measures import info_of
 
 MOST_CURVES = 8  # of a figure; beyond, the first ones
 MOST_LINKED = 100_000  # trials whose scores a book takes along
-BINS = 60
 POINTS = 400  # of a curve
 LEAST = 1e-6  # rates that are smaller lie beyond any axis
 
-_LINES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (3, 3)), (0, (1, 3)))
 _MARKS = {"equal": ("o", "equal errors"), "minimum": ("v", "lowest cost")}
 _TITLES = {
     "min_cllr": "log likelihood cost after the best calibration",
@@ -55,14 +45,8 @@ _TITLES = {
 def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
     """Draw detection error trade-offs, on axes on which normally distributed scores give straight lines.
 
-    Martin et al. (1997), The DET curve in assessment of detection task performance.
-
-    Parameters
-    ----------
-    curves
-        Name -> what :func:`soundcheck.evaluation.trials.det_curves` gives: ``far`` and ``frr``, ``(T,)``
-        each; ``equal``, a rate; ``minimum``, FAR and FRR where the cost is lowest; and, if known, ``rates,
-        low, high``, the 95 % interval of the FRR at some FAR. The first 8 are drawn.
+    Martin et al. (1997), The DET curve in assessment of detection task performance. ``curves`` are names ->
+    what :func:`soundcheck.evaluation.trials.det_curves` gives; the first 8 are drawn.
     """
     shown = dict(list(curves.items())[:MOST_CURVES])
     limits = _limits(shown)
@@ -74,8 +58,8 @@ def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
             axes.collections[-1].remove()  # the interval of single values
         pyplot.close(figure)
         for n, (line, (name, entry)) in enumerate(zip(list(axes.lines), shown.items(), strict=True)):
-            style = {"color": PALETTE[n], "linestyle": _LINES[n], "linewidth": 1.6}
-            line.set(label=f"{label(name)}, EER {100 * entry['equal']:.3g} %", **style)
+            style = {"color": PALETTE[n], "linestyle": DASHES[n], "linewidth": 1.6}
+            line.set(label=f"{legend_name(name)}, EER {100 * entry['equal']:.3g} %", **style)
             if "rates" in entry:
                 ends = [ndtri(_inside(entry[end])) for end in ("rates", "low", "high")]
                 axes.fill_between(*ends, color=PALETTE[n], alpha=0.18, lw=0, label="95 % interval")
@@ -128,36 +112,12 @@ def show_curves(evaluation: Evaluation, curves: Mapping[str, Mapping[str, object
         page.show(evaluation, det_figure(curves), alt, f"Equal error rate: {rates}")
 
 
-def score_histograms(
-    scores: Sequence[float], target: Sequence[bool], marks: Mapping[str, float], title: str = ""
-) -> Figure:
-    """Draw the densities of the scores of targets and of non-targets, with thresholds as lines.
-
-    The lowest and highest thousandth are drawn at the edge, so that few scores do not hide the others.
-    """
+def score_histograms(scores: Sequence[float], target: Sequence[bool], marks: Mapping[str, float]) -> Figure:
+    """Draw the densities of the scores of targets and of non-targets, with thresholds as lines."""
     scores, target = np.asarray(scores, dtype=np.float64), np.asarray(target, dtype=bool)
-    there = np.isfinite(scores)
-    scores, target = scores[there], target[there]
-    marked = {name: value for name, value in marks.items() if np.isfinite(value)}
-    with look():
-        figure, (axes,) = new(7.5, 3.9)
-        outer = np.quantile(scores, [0.001, 0.999]) if len(scores) else [0.0, 1.0]
-        ends = min([*outer, *marked.values()]), max([*outer, *marked.values()])
-        reach = 0.02 * (ends[1] - ends[0]) or 0.5
-        edges = np.linspace(ends[0] - reach, ends[1] + reach, BINS + 1)
-        bars = {"bins": list(edges), "stat": "density", "element": "step", "alpha": 0.25, "linewidth": 1.5}
-        for own, color, line, name in ((~target, RED, "--", "non-target"), (target, BLUE, "-", "target")):
-            drawn = np.clip(scores[own], edges[0], edges[-1])
-            text = f"{name} ({len(drawn):,} trials)"
-            seaborn.histplot(x=drawn, color=color, linestyle=line, label=text, ax=axes, **bars)
-        for n, (name, value) in enumerate(marked.items()):
-            text = f"threshold, {label(name)}: {value:.4g}"
-            axes.axvline(value, color="black", linewidth=1, linestyle=_LINES[n % len(_LINES)], label=text)
-        axes.set(xlim=(edges[0], edges[-1]), xlabel="score", ylabel="density")
-        axes.set_title(label(title, 70), loc="left", fontsize=11)
-        if len(scores):
-            figure.legend(loc="outside lower center", ncols=2, fontsize=9)
-    return figure
+    sides = {"target trials": scores[target], "non-target trials": scores[~target]}
+    marks = {f"threshold, {name}": value for name, value in marks.items()}
+    return views.histogram(sides, marks, xlabel="score", stat="density")
 
 
 def conditions(
@@ -166,9 +126,8 @@ def conditions(
     """Show the equal error rate along conditions, and a table of both errors; without any, the note."""
     display(notes([note]))
     if ways:
-        found = errors_of(evaluation, subset, ways, across)
-        rates = estimate_frame(one for one in found if one.measure == "equal_error_rate")
-        rates["way"] = [str(way) for way in ways]
+        found = estimate_frame(errors_of(evaluation, subset, ways, across))
+        rates = found[found["measure"].eq("equal_error_rate")].assign(way=[str(way) for way in ways])
         figure = views.lines(rates, "way", xlabel=across, ylabel="equal error rate")
         page.show(evaluation, figure, f"Equal error rate by {across}, {subset.corpus}")
         display(_by_condition(found, across, subset.corpus))
@@ -176,40 +135,33 @@ def conditions(
 
 def carried_over(evaluation: Evaluation, split: Split) -> None:
     """Show what thresholds and calibration of other speakers cost, or why there are none."""
+    corpus, what = split.tested.corpus, "tested half"
     if split.reason:
-        display(notes([f"{split.tested.corpus}: nothing is carried over, {split.reason}"]))
+        display(notes([f"{corpus}: nothing is carried over, {split.reason}"]))
         return
     carried = carry_over(evaluation, split, split.tested.predictions)
     used = ", ".join(f"{name} {number(value, 4)}" for name, value in carried.thresholds.items())
     display(notes([split.about, f"Thresholds: {used}. Calibration: {carried.calibration}."]))
     found = carried_errors(evaluation, split, carried)
-    scores = [one for one in found if one.condition == "tested half"]
-    errors = [one for one in found if one.condition != "tested half"]
-    display(_by_condition(errors, "tested half", split.tested.corpus), measures(scores, split.tested.corpus))
+    frame = estimate_frame(found)
+    display(_by_condition(frame[frame["condition"].ne(what)], what, corpus))
+    display(measures([one for one in found if one.condition == what], corpus))
 
 
-def _by_condition(found: Sequence[Estimate], across: str, caption: str) -> Html:
+def _by_condition(frame: pd.DataFrame, across: str, caption: str) -> Html:
     """Show estimates, a row a condition, which begins with what differs, and a column a measure."""
-    cells = {(one.condition, one.measure): estimate_cell(one) for one in found}
-    rows = estimate_frame(found).drop_duplicates("condition")
-    rows["way"] = rows["condition"].str.removeprefix(across).str.lstrip(":, ")
-    columns: dict[str, views.Column] = {across: "way"}
-    for measure in dict.fromkeys(one.measure for one in found):
-        columns[_title(measure)] = lambda row, measure=measure: cells.get((row.condition, measure), "")
-    columns |= {"trials": "segments", "speakers": "speakers"}
-    return views.table(rows, columns, caption=caption, sortable=False)
+    ways = frame["condition"].str.removeprefix(across).str.lstrip(":, ")
+    frame = frame.assign(way=ways, title=frame["measure"].map(_title))
+    return estimate_table(frame, {"way": across}, "title", caption=caption)
 
 
 def measures(found: Sequence[Estimate], caption: str) -> Html:
     """Show estimates, a row a measure and condition."""
-    rows = pd.DataFrame({"one": found})
-    columns = {
-        "": lambda row: ", ".join(filter(None, (_title(row.one.measure), row.one.condition))),
-        "value, 95 % interval": lambda row: estimate_cell(row.one),
-        "trials": lambda row: row.one.segments,
-        "speakers": lambda row: row.one.speakers,
-    }
-    return views.table(rows, columns, caption=caption, sortable=False)
+    frame = estimate_frame(found)
+    titles = frame["measure"].map(_title) + frame["condition"].map(lambda name: f", {name}" if name else "")
+    return estimate_table(
+        frame.assign(what=titles, head="value, 95 % interval"), {"what": ""}, "head", caption=caption
+    )
 
 
 def _title(measure: str) -> str:
@@ -224,10 +176,10 @@ def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
         for kind, own in trials.groupby(pd.Categorical(trials["kind"], KINDS), observed=True):
             speakers = pd.concat([own["enrol_speaker"], own["test_speaker"]]).nunique()
             sides = own["enrolment"].nunique(), own["segment"].nunique()
-            origin = evaluation.trial_table(subset).origin
+            origin = evaluation.view(subset).trials.origin
             rows.append((subset.corpus, origin, kind, len(own), int(own["scored"].sum()), speakers, *sides))
     names = ["corpus", "trials from", "of", "trials", "with a score", "speakers", "enrolled", "tested"]
-    return views.table(pd.DataFrame(rows, columns=names), {name: name for name in names}, sortable=False)
+    return views.listed(rows, names, sortable=False)
 
 
 def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, float]) -> Html:
@@ -240,7 +192,8 @@ def threshold_line(evaluation: Evaluation, corpus: str, marks: Mapping[str, floa
         text += " It was chosen on these very trials, so it is better than one that is fixed before."
     settings = {"main": evaluation.cost, **evaluation.costs}
     costs = [
-        f"{name} {one.p_target:g}, {one.c_miss:g}, {one.c_false_alarm:g}" for name, one in settings.items()
+        f"{name} {one['p_target']:g}, {one['c_miss']:g}, {one['c_false_alarm']:g}"
+        for name, one in settings.items()
     ]
     text += f" Share of targets, cost of a miss and of a false alarm: {'; '.join(costs)}."
     return element("p", text, class_="sc-note", limit=None)

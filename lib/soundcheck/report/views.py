@@ -3,10 +3,8 @@
 Rows come from the tables of results, estimates and comparisons; nothing is computed here.
 """
 
-from __future__ import annotations
-
 import numbers
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,18 +16,33 @@ from soundcheck.common import templates
 from soundcheck.common.wording import counted
 from soundcheck.report import states
 from soundcheck.report.formats import Cell, number
-from soundcheck.report.html import Html, folded, join
-from soundcheck.report.style import BLUE, GREY, MARKS, ORANGE, PALETTE, label, look, new
+from soundcheck.report.html import Html, element, folded, join
+from soundcheck.report.style import (
+    BLUE,
+    DASHES,
+    GREY,
+    MARKS,
+    ORANGE,
+    PALETTE,
+    grid,
+    label,
+    legend_name,
+    look,
+    new,
+    seaborn,
+)
 from soundcheck.results.states import REPORTED
 
+Rows = pd.DataFrame | Sequence[Mapping[str, object]]
 Column = str | Callable[[SimpleNamespace], object]
-MOST_PANELS = 8
+MOST_PANELS = 40
 MOST_STEPS = 8  # names along an axis that are not numbers stay level up to here
+MOST_MARKED = 60  # points of a line that have marks
 
 
 def table(
-    frame: pd.DataFrame,
-    columns: Mapping[str, Column],
+    rows: Rows,
+    columns: Mapping[str, Column] | Sequence[str] | None = None,
     *,
     caption: str = "",
     first: int | None = None,
@@ -37,29 +50,21 @@ def table(
     filters: Mapping[str, str] | None = None,
     stacked: bool = False,
     beside: str | None = None,
+    none: str | None = None,
 ) -> Html:
     """Show rows as a table; texts are escaped and numbers stand at the right.
 
-    Parameters
-    ----------
-    frame
-        The rows.
-    columns
-        Header -> name of a column, or a function of a row that gives text, a number, HTML or a
-        :class:`~soundcheck.report.formats.Cell`.
-    caption
-        What the table shows.
-    first
-        Rows that are shown; the others are folded below. Default: all are shown.
-    sortable
-        Whether the page's script may sort and filter it.
-    filters
-        Header -> what the list is called by which a reader chooses one of its values.
-    stacked
-        Whether a telephone shows the cells of a row below each other, each with its header.
-    beside
-        File beside the page with all rows, of which these are the first.
+    ``columns`` are headers -> name of a column, or a function of a row that gives text, a number, HTML or a
+    :class:`~soundcheck.report.formats.Cell`; or names of columns, by default all. Rows after the ``first``
+    are folded. ``filters`` are headers -> what the list is called by which a reader chooses a value;
+    ``stacked``: a telephone shows the cells of a row below each other; ``beside`` is a file with all rows, of
+    which these are the first; ``none`` is said, or nothing shown if it is ``""``, where there is no row.
     """
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, dtype=object)
+    if none is not None and frame.empty:
+        return element("p", none) if none else Html()
+    if not isinstance(columns, Mapping):
+        columns = {name: name for name in (frame.columns if columns is None else columns)}
     rows = [SimpleNamespace(**row) for row in frame.to_dict("records")]
     lines = [
         [_cell(column, row, name if stacked else None) for name, column in columns.items()] for row in rows
@@ -70,12 +75,8 @@ def table(
         right = "sc-number" if of_cells == {"sc-number"} else None
         about = {"scope": "col", "data_filter": (filters or {}).get(name), "class_": right}
         heads.append(SimpleNamespace(content=name, attributes=about))
-    classes = [
-        "sc-table",
-        "sc-sortable" if sortable and len(rows) > 1 else "",
-        "sc-stacked" if stacked else "",
-    ]
-    about = {"class_": " ".join(filter(None, classes)), "data_rows": beside}
+    kinds = {"sc-sortable": sortable and (len(rows) > 1 or beside), "sc-stacked": stacked}
+    about = {"class_": " ".join(["sc-table", *filter(kinds.get, kinds)]), "data_rows": beside}
 
     def shown(lines: list, caption: str) -> Html:
         return templates.html("table", heads=heads, lines=lines, caption=caption, about=about)
@@ -88,8 +89,7 @@ def table(
 
 def listed(rows: Iterable[Sequence[object]], columns: Sequence[str], **options: object) -> Html:
     """Show rows of cells in the order of the columns; options are those of :func:`table`."""
-    frame = pd.DataFrame([list(row) for row in rows], columns=list(columns), dtype=object)
-    return table(frame, {name: name for name in columns}, **options)
+    return table(pd.DataFrame(list(rows), columns=list(columns), dtype=object), **options)
 
 
 def _cell(column: Column, row: SimpleNamespace, name: str | None) -> SimpleNamespace:
@@ -109,31 +109,16 @@ def _cell(column: Column, row: SimpleNamespace, name: str | None) -> SimpleNames
 
 
 def forest(
-    frame: pd.DataFrame,
-    *,
-    name: str = "name",
-    panels: str | None = None,
-    unit: str = "",
-    cut: int = 24,
+    frame: pd.DataFrame, *, name: str = "name", panels: str | None = None, unit: str = "", cut: int = 24
 ) -> Figure:
-    """Draw values with their intervals, a line a row.
+    """Draw values with their intervals, a line a row, which the column ``name`` names.
 
-    Parameters
-    ----------
-    frame
-        ``value, low, high`` and, each if it is there: ``low_sample, high_sample`` (dotted where there is no
-        other interval), ``state`` (its colour and mark), ``reference`` (a grey tick), ``margin`` (a grey band
-        around the reference) and ``words``, which stand at the right.
-    name
-        Column that names the lines.
-    panels
-        Column by whose values the figure is divided; the value is the title of a panel.
-    unit
-        What the values are, for the axis.
-    cut
-        Lines of a panel; what comes later is left out, which the axis says.
+    ``frame`` has ``value, low, high`` and, each if it is there: ``low_sample, high_sample`` (dotted where
+    there is no other interval), ``state`` (its colour and mark), ``reference`` (a grey tick), ``margin`` (a
+    grey band around the reference) and ``words``, which stand at the right. The figure is divided by the
+    values of the column ``panels``; ``unit`` says what values are. Of a panel ``cut`` lines are drawn.
     """
-    parts = list(_panels(frame[frame["value"].notna()], panels))
+    parts, fewer = _panels(frame[frame["value"].notna()], panels)
     heights = [0.9 + 0.27 * min(cut, len(rows)) for _, rows in parts]
     letters = max((len(label(text, 40)) for text in frame[name]), default=0)
     with look():
@@ -141,20 +126,24 @@ def forest(
         figure, all_axes = new(*size, len(parts), height_ratios=heights)
         for axes, (title, rows) in zip(all_axes, parts, strict=True):
             _draw_rows(axes, rows.head(cut), name)
-            fewer = f"the first {cut} of {len(rows)}" if len(rows) > cut else ""
-            axes.set_xlabel("\n".join(filter(None, (label(unit, 80), fewer))))
+            left_out = f"the first {cut} of {len(rows)}" if len(rows) > cut else ""
+            axes.set_xlabel("\n".join(filter(None, (label(unit, 80), left_out))))
             axes.set_title(label(title, 80), loc="left", fontsize=10)
+        if fewer:
+            figure.suptitle(fewer, x=0.01, ha="left", fontsize=9)
     return figure
 
 
-def _panels(frame: pd.DataFrame, column: str | None) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Divide rows by a column, in the order of first appearance; without any row, one empty panel."""
+def _panels(frame: pd.DataFrame, column: str | None) -> tuple[list[tuple[str, pd.DataFrame]], str]:
+    """Divide rows by a column, in the order of first appearance, and say what is left out.
+
+    Without any row there is one empty panel.
+    """
     if column is None or frame.empty:
-        yield "", frame
-        return
-    for number_, (title, rows) in enumerate(frame.groupby(column, sort=False)):
-        if number_ < MOST_PANELS:
-            yield str(title), rows
+        return [("", frame)], ""
+    parts = [(str(title), rows) for title, rows in frame.groupby(column, sort=False)]
+    fewer = f"the first {MOST_PANELS} of {len(parts)} panels" if len(parts) > MOST_PANELS else ""
+    return parts[:MOST_PANELS], fewer
 
 
 def _draw_rows(axes: Axes, rows: pd.DataFrame, name: str) -> None:
@@ -189,51 +178,73 @@ def lines(
     ylabel: str = "",
     threshold: float | None = None,
 ) -> Figure:
-    """Draw values along a scale, with the band of their intervals.
+    """Draw values along a scale, with the band of their intervals and, dashed, a threshold.
 
-    Parameters
-    ----------
-    frame
-        A row a point in the order of the scale, with the columns ``x`` and ``y`` and, if they are there,
-        ``low`` and ``high``. Numbers in ``x`` stand where they are, names at equal distances.
-    x, y
-        Columns of the place and of the value.
-    hue
-        Column whose values have lines of their own, by colour and mark.
-    panels
-        Column by whose values the figure is divided.
-    xlabel, ylabel
-        What the axes are.
-    threshold
-        Drawn as a dashed line.
+    ``frame`` has a row a point in the order of the scale, with the columns ``x`` and ``y`` and, if they are
+    there, ``low`` and ``high``. Numbers in ``x`` stand where they are, names at equal distances. Values
+    of ``hue`` have lines of their own, by colour and mark; the figure is divided by the values of ``panels``.
     """
-    frame = frame[frame[y].notna()]
-    parts = list(_panels(frame, panels))
+    parts, fewer = _panels(frame[frame[y].notna()], panels)
     names = list(dict.fromkeys(frame[hue])) if hue else [""]
-    places = frame[x] if pd.api.types.is_numeric_dtype(frame[x]) else None
-    across = min(2, len(parts))
+    numeric = pd.api.types.is_numeric_dtype(frame[x])
     with look():
-        figure, all_axes = new(
-            1.2 + 4.6 * across, 0.6 + 3.0 * -(-len(parts) // across), -(-len(parts) // across), across
-        )
+        figure, all_axes = grid(len(parts), 2, 4.6, 3.0, (1.2, 0.6))
         for axes, (title, rows) in zip(all_axes, parts, strict=False):
             steps = list(dict.fromkeys(rows[x]))
             for n, name in enumerate(names):
                 own = rows[rows[hue].eq(name)] if hue else rows
-                at = own[x] if places is not None else own[x].map(steps.index)
-                style = {"color": PALETTE[n % len(PALETTE)], "marker": MARKS[n % len(MARKS)]}
-                axes.plot(at, own[y], label=label(name), **style)
+                at = own[x] if numeric else own[x].map(steps.index)
+                mark = MARKS[n % len(MARKS)] if len(own) < MOST_MARKED else None
+                line = {"color": PALETTE[n % len(PALETTE)], "marker": mark}
+                line["linestyle"] = "-" if mark else DASHES[n % len(DASHES)]
+                axes.plot(at, own[y], label=legend_name(name), **line)
                 if "low" in own and own["low"].notna().any():
-                    axes.fill_between(at, own["low"], own["high"], color=style["color"], alpha=0.15, lw=0)
-            if places is None:
+                    axes.fill_between(at, own["low"], own["high"], color=line["color"], alpha=0.15, lw=0)
+            if not numeric:
                 slope = {"rotation": 35, "ha": "right"} if len(steps) > MOST_STEPS else {}
                 axes.set_xticks(range(len(steps)), [label(step, 20) for step in steps], **slope)
             if threshold is not None:
                 axes.axhline(threshold, color=ORANGE, linestyle="--", linewidth=1.2)
             axes.set(xlabel=label(xlabel, 60), ylabel=label(ylabel, 60))
             axes.set_title(label(title, 60), loc="left", fontsize=10)
-        for spare in all_axes[len(parts) :]:
-            spare.set_axis_off()
         if len(names) > 1:
             all_axes[0].legend(fontsize=9)
+        if fewer:
+            figure.suptitle(fewer, x=0.01, ha="left", fontsize=9)
+    return figure
+
+
+def histogram(
+    values: Mapping[str, Sequence[float]],
+    marks: Mapping[str, float],
+    *,
+    xlabel: str = "",
+    stat: str = "count",
+    bins: int = 60,
+    ylabel: str = "",
+) -> Figure:
+    """Draw how numbers are distributed, one side over the other, with marks as vertical lines.
+
+    What lies beyond the lowest and highest thousandth is drawn at the edge: few do not hide the others.
+    """
+    known = {name: np.asarray(own, dtype=float) for name, own in values.items()}
+    known = {name: own[np.isfinite(own)] for name, own in known.items()}
+    marks = {name: value for name, value in marks.items() if np.isfinite(value)}
+    pooled = np.concatenate([*known.values(), np.empty(0)])
+    ends = [*(np.quantile(pooled, [0.001, 0.999]) if len(pooled) else [0.0, 1.0]), *marks.values()]
+    reach = 0.02 * np.ptp(ends) or 0.5
+    edges = np.linspace(min(ends) - reach, max(ends) + reach, bins + 1)
+    with look():
+        figure, (axes,) = new(7.5, 3.9)
+        bars = {"bins": list(edges), "stat": stat, "element": "step", "alpha": 0.25, "linewidth": 1.5}
+        for n, (name, own) in enumerate(known.items()):
+            side = {"color": PALETTE[n], "linestyle": DASHES[n], "label": f"{label(name)} ({len(own):,})"}
+            seaborn.histplot(x=np.clip(own, edges[0], edges[-1]), ax=axes, **bars, **side)
+        for n, (name, value) in enumerate(marks.items()):
+            dash = DASHES[n % len(DASHES)]
+            axes.axvline(
+                value, color="black", linewidth=1, linestyle=dash, label=f"{label(name)}: {value:.4g}"
+            )
+        axes.set(xlim=(edges[0], edges[-1]), xlabel=xlabel, ylabel=ylabel or stat)
+        figure.legend(loc="outside lower center", ncols=2, fontsize=9)
     return figure

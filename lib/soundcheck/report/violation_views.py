@@ -4,8 +4,6 @@ Pairs are those of :meth:`soundcheck.evaluation.evaluation.Evaluation.recogniser
 one call are compared on the same groups of the same corpus.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,11 +13,10 @@ from matplotlib.figure import Figure
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition import RecogniserPair, excluded_settings
 from soundcheck.metrics import differential, disagreement
-from soundcheck.report import figures, views
-from soundcheck.report.formats import Cell, number
-from soundcheck.report.html import Html, element, join
-from soundcheck.report.style import PALETTE, label, look, name_ticks, new
-from soundcheck.report.words import POINTS, percent, percent_cell, share
+from soundcheck.report import views
+from soundcheck.report.formats import POINTS, Cell, number, percent, value_cell, values
+from soundcheck.report.html import Html, join
+from soundcheck.report.style import PALETTE, label, legend_name, look, name_ticks, new, show
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.suite.families import PerturbationSeries
 
@@ -35,12 +32,11 @@ def clean_distances(evaluation: Evaluation, found: Mapping[RecogniserPair, Resam
     """Show how far apart both sides of each pair are on each group, before anything is changed."""
     clean, rows = slice(None, None, len(evaluation.settings)), []
     for pair, distances in found.items():
-        ends = (bound[clean] for bound in distances.interval(evaluation.interval))
+        low, high = distances.interval(evaluation.interval)
+        cells = map(value_cell, distances.value[clean], low[clean], high[clean], ["%"] * len(pair.groups))
         about = (pair.subset.corpus, pair.pair, pair.column)
-        rows += [(*about, *own) for own in zip(pair.groups, distances.value[clean], *ends, strict=True)]
-    names = ["corpus", "pair", "column", "group"]
-    columns = {name: name for name in names} | {"distance, signals as they are": share()}
-    return views.table(pd.DataFrame(rows, columns=[*names, "value", "low", "high"]), columns)
+        rows += [(*about, *own) for own in zip(pair.groups, cells, strict=True)]
+    return views.listed(rows, ["corpus", "pair", "column", "group", "distance, signals as they are"])
 
 
 def clean_differences(evaluation: Evaluation, pairs: Sequence[RecogniserPair]) -> Html:
@@ -58,12 +54,11 @@ def excluded_table(judged: pd.DataFrame, corpus: str) -> Html:
     ``judged`` is from :meth:`soundcheck.evaluation.evaluation.Evaluation.judged_settings`.
     """
     out = judged[judged["left_out"].ne("")]
-    if out.empty:
-        return element("p", f"{corpus}: none; all {len(judged)} settings are counted.")
     columns = {"transformation": "transformation", "level": "level", "why": "left_out"}
-    columns["mean distance between recognisers"] = share("distance")
+    columns["mean distance between recognisers"] = values("distance", "%")
     caption = f"{corpus}: settings that are left out; {len(judged) - len(out)} are counted"
-    return views.table(out, columns, caption=caption)
+    none = f"{corpus}: none; all {len(judged)} settings are counted."
+    return views.table(out, columns, caption=caption, none=none)
 
 
 def judged_settings(
@@ -82,7 +77,7 @@ def group_table(pairs: Sequence[RecogniserPair]) -> Html:
     rows = [(*pair.place, *group, pair.pair) for pair in pairs for group in pair.counts()]
     frame = pd.DataFrame(rows, columns=[*names, "pairs"])
     frame = frame.groupby(names, sort=False)["pairs"].agg(", ".join).reset_index()
-    return views.table(frame, {name: name for name in frame.columns})
+    return views.table(frame)
 
 
 def settings_notes(evaluation: Evaluation) -> list[str]:
@@ -94,10 +89,8 @@ def settings_notes(evaluation: Evaluation) -> list[str]:
         "Distances are measured after the suite's normaliser; the study splits words and lower-cases them."
     ]
     if len(series) < STUDY[0] or count < STUDY[1]:
-        limits = (
-            f"{len(series)} of the study's {STUDY[0]} transformations, {count} of its {STUDY[1]} settings"
-        )
-        said.append(f"The suite limits the changes: {limits}.")
+        limits = f"{len(series)} of the study's {STUDY[0]} transformations"
+        said.append(f"The suite limits the changes: {limits}, {count} of its {STUDY[1]} settings.")
     halves = [name for name, own in changes.items() if any(one.transform == chunks for one in own)]
     if halves:
         said.append(f"{' and '.join(halves)}: only every second chunk can be lost, never two neighbours.")
@@ -124,20 +117,19 @@ def violations(
     beside = {what: differential.against_base(table.loc["all"], base)[1] for what, table in totals.items()}
     parts = [count_table(found | totals, f"Violations of each group, {title}")]
     parts.append(base_table(beside, base, f"Violations beside those of {base}, {title}"))
-    drawn = {"": found} | ({", comprehensible settings": rated} if easy else {})
-    for which, tables in drawn.items():
+    for which, tables in {"": found, ", comprehensible settings": rated if easy else {}}.items():
         several = {f"{name}{which}": own for name, own in tables.items() if len(own) > 1 or len(tables) == 1}
-        alt = f"Violations of each group{which}, {title}"
-        parts.append(figures.show(evaluation.media, violation_bars(several), alt))
+        if several:
+            alt = f"Violations of each group{which}, {title}"
+            parts.append(show(evaluation.media, violation_bars(several), alt))
     return join(parts)
 
 
 def count_table(counted: Counts, caption: str) -> Html:
     """Show counts of violations, one column a group; tables have rows as described and the same columns."""
-    frame = pd.concat(counted, names=["counted", "of"]).reset_index()
-    groups = {name: name for name in frame.columns[2:]}
-    columns = {"counted": "counted", "": lambda row: "" if row.of == "all" else f"{row.of}"} | groups
-    return views.table(frame, columns, caption=caption, sortable=False)
+    frame = pd.concat(counted, names=["counted", ""]).reset_index()
+    frame[""] = frame[""].astype(str).replace("all", "")
+    return views.table(frame, caption=caption, sortable=False)
 
 
 def base_table(counted: Counts, base: str, caption: str) -> Html:
@@ -153,14 +145,12 @@ def base_table(counted: Counts, base: str, caption: str) -> Html:
         text = f"{base} has none" if np.isnan(times) else f"{'+' if times > 1 else ''}{percent(times - 1)}"
         return Cell(text, times, "sc-number")
 
-    columns: dict[str, views.Column] = {"group": "group"}
-    for what in counted:
-        columns[what] = lambda row, name=f"{what} violations": count(getattr(row, name))
-        columns[f"{what}, times as many"] = f"{what} times"
-        columns[f"{what}, difference"] = lambda row, name=f"{what} times": more(getattr(row, name))
-    frame = pd.concat([own.add_prefix(f"{what} ") for what, own in counted.items()], axis=1)
-    frame = frame.rename_axis("group").reset_index()
-    return views.table(frame, columns, caption=caption, sortable=False)
+    columns = {}
+    for what, own in counted.items():
+        columns[what] = own["violations"].map(count)
+        columns |= {f"{what}, times as many": own["times"], f"{what}, difference": own["times"].map(more)}
+    frame = pd.DataFrame(columns, dtype=object).rename_axis("group").reset_index()
+    return views.table(frame, caption=caption, sortable=False)
 
 
 def violation_bars(counted: Counts) -> Figure:
@@ -168,14 +158,12 @@ def violation_bars(counted: Counts) -> Figure:
     with look():
         figure, panels = new(9, 0.3 + 2.5 * len(counted), len(counted), 1)
         for axes, (title, table) in zip(panels, counted.items(), strict=True):
-            most = table.sum().sort_values(ascending=False, kind="stable").index[:MOST_GROUPS]
-            shown = table[[name for name in table.columns if name in set(most)]]
+            most = table.sum().nlargest(MOST_GROUPS).index
+            shown = table.loc[:, table.columns.isin(most)].rename(index=legend_name)
             if len(shown.columns) < len(table.columns):
                 said = f"the {MOST_GROUPS} of {len(table.columns)} groups with the most violations"
                 axes.set_title(said, loc="right", fontsize=9)
-            shown.rename(index=lambda name: label(name, 40)).T.plot.bar(
-                ax=axes, width=0.8, color=PALETTE, legend=len(shown) > 1
-            )
+            shown.T.plot.bar(ax=axes, width=0.8, color=PALETTE, legend=False)
             name_ticks(axes, shown.columns, 14)
             axes.set_ylabel("violations")
             axes.set_title(label(title, 60), loc="left", fontweight="bold", fontsize=10)
@@ -197,10 +185,9 @@ def certainties(
     ascending = [name not in order[:2] for name in order]
     ordered = found.assign(certainty=certain).sort_values(order, ascending=ascending)
     columns = {"transformation": "transformation", "level": "level", "worse for": "base", "than for": "other"}
-    columns["by"] = lambda row: percent_cell(row.excess, unit=POINTS)
+    columns["by"] = values("excess", POINTS)
     columns["certainty"] = lambda row: Cell(number(row.certainty, 2), row.certainty)
-    shown = views.table(ordered.head(MOST_CERTAIN), columns, caption=caption)
-    return element("p", caption) if found.empty else shown
+    return views.table(ordered.head(MOST_CERTAIN), columns, caption=caption, none=caption)
 
 
 def degradations(evaluation: Evaluation, pair: RecogniserPair, distances: Resampled) -> Html:
@@ -214,21 +201,19 @@ def degradations(evaluation: Evaluation, pair: RecogniserPair, distances: Resamp
     title += f"; the {MOST_LINES} worst of {len(ranked)}" if len(ranked) > MOST_LINES else ""
     frame = frame[frame["group"].isin(ranked[:MOST_LINES])]
     figure = views.lines(frame, "level", hue="group", panels="transformation", ylabel="degradation")
-    return figures.show(evaluation.media, figure, title, finding=title)
+    return show(evaluation.media, figure, title, finding=title)
 
 
 def rating_table(options: Mapping[str, object]) -> Html:
     """Show how comprehensible people found each setting; those below the limit stand in brackets."""
-    rows = []
+    rows, least = [], options["shown_rating"]
     for name, levels in options["ratings"].items():
-        cells = [
-            f"{level}: {rating:g}" if rating >= options["shown_rating"] else f"({level}: {rating:g})"
-            for level, rating in levels.items()
-        ]
-        rows.append({"transformation": name} | {f"level {n}": cell for n, cell in enumerate(cells, 1)})
-    frame = pd.DataFrame(rows).fillna("")
-    caption = f"Mean rating of each level, 1 to 10; in brackets below {options['shown_rating']:g}"
-    return views.table(frame, {name: name for name in frame.columns}, caption=caption, sortable=False)
+        texts = [f"{level}: {rating:g}" for level, rating in levels.items()]
+        high = [rating >= least for rating in levels.values()]
+        shown = [text if own else f"({text})" for text, own in zip(texts, high, strict=True)]
+        rows.append({"transformation": name} | {f"level {n}": text for n, text in enumerate(shown, 1)})
+    caption = f"Mean rating of each level, 1 to 10; in brackets below {least:g}"
+    return views.table(rows, caption=caption, sortable=False)
 
 
 def rating_notes(transformations: Mapping[str, PerturbationSeries]) -> list[str]:

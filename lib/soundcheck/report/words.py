@@ -4,8 +4,6 @@ Rates are shares of the words of the references, shown in per cent; they may exc
 by a sign and a word, never by colour alone. A group is a column of the segment table and one of its values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -13,55 +11,24 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from soundcheck.common.wording import some
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import EVERYBODY, KeywordSentences
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.words import PROFILE, Compared
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
 from soundcheck.metrics.writing import units
-from soundcheck.report import figures, views
+from soundcheck.report import views
 from soundcheck.report.aligned_words import MARKS
-from soundcheck.report.formats import Cell, number, two_lines
+from soundcheck.report.formats import POINTS, Cell, number, percent, value_cell, values
 from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
-from soundcheck.report.style import GREY, PALETTE, look, new, seaborn
+from soundcheck.report.style import show
 from soundcheck.suite.measures import info_of
 
-POINTS = "points"  # unit of a difference of rates
 MOST_NAMED = 20  # words of a list
 LEAST_WORDS = 5  # of a kind, for intervals that resample words
 LEAST_RANKED = 3  # groups of a rank correlation
-RATES = ("standard_error", "insertions", "deletions", "substitutions", "characters")
-
-
-def percent(value: float, digits: int = 1, unit: str = "%") -> str:
-    r"""Write a share in per cent, a difference of shares in ``points``; empty for a missing one.
-
-    Examples
-    --------
-    >>> percent(0.1234), percent(-0.05)
-    ('12.3\xa0%', '−5.0\xa0%')
-    """
-    return "" if pd.isna(value) else f"{number(100 * value, digits)}\xa0{unit}"
-
-
-def percent_cell(value: float, low: float = np.nan, high: float = np.nan, unit: str = "%") -> Cell:
-    """Show a share in per cent, or a difference in points, with its interval below it if there is one."""
-    span = "" if pd.isna(low) else f"{number(100 * low, 1)} to {number(100 * high, 1)}".replace(" ", "\xa0")
-    return Cell(
-        two_lines(percent(value, unit=unit), span), None if pd.isna(value) else float(value), "sc-number"
-    )
-
-
-def share(name: str = "value", unit: str = "%") -> Callable[[object], Cell]:
-    """Make a column of shares in per cent, with the interval of the row if it is that of its value."""
-    ends = ("low", "high") if name == "value" else ()
-    return lambda row: percent_cell(getattr(row, name), *(getattr(row, end) for end in ends), unit=unit)
-
-
-def whole(name: str) -> Callable[[object], Html]:
-    """Make a column of texts that are long and not cut."""
-    return lambda row: element("span", getattr(row, name), limit=None)
 
 
 def resampled(evaluation: Evaluation) -> str:
@@ -73,8 +40,7 @@ def resampled(evaluation: Evaluation) -> str:
 def small_groups(rows: Sequence[tuple[object, ...]]) -> Html:
     """Show groups that are too small to be judged; empty without any."""
     names = ["corpus", "column", "group", "segments", "speakers", "not judged"]
-    frame, caption = pd.DataFrame(rows, columns=names), "Groups that are too small to be judged."
-    return views.table(frame, dict(zip(names, names, strict=True)), caption=caption) if rows else Html()
+    return views.listed(rows, names, caption="Groups that are too small to be judged.", none="")
 
 
 def normaliser_notice(evaluation: Evaluation, count: int = 5) -> Html:
@@ -83,21 +49,18 @@ def normaliser_notice(evaluation: Evaluation, count: int = 5) -> Html:
     said = element("strong", f"Normaliser: {used.name}, version {used.version or 'unknown'}. ")
     said = element("p", said, element("span", used.description, limit=None), class_="sc-note")
     examples = [pair for pair in evaluation.texts.examples(count) if pair[0] != pair[1]]
-    frame = pd.DataFrame(examples, columns=["written", "compared"])
-    columns = {"as written": "written", "as compared": "compared"}
-    return (
-        said + views.table(frame, columns, caption="Texts that it changed", sortable=False)
-        if examples
-        else said
-    )
+    about = {"caption": "Texts that it changed", "sortable": False, "none": ""}
+    return said + views.listed(examples, ["as written", "as compared"], **about)
 
 
 def rate_table(rows: Sequence[Mapping[str, object]], blocks: str = "speakers") -> Html:
     """Show word error rates of groups with their parts, from :func:`evaluation.words.group_rates`."""
-    names = dict(zip(("standard error", *RATES[1:4], "character error rate"), map(share, RATES), strict=True))
-    columns = {name: name for name in ("corpus", "column", "group")} | {"word error rate": share()} | names
+    columns = {name: name for name in ("corpus", "column", "group")} | {"word error rate": values(unit="%")}
+    columns["standard error"] = values("standard_error", "%")
+    columns |= {name: values(name, "%") for name in ("insertions", "deletions", "substitutions")}
+    columns["character error rate"] = values("characters", "%")
     columns |= {"words": "words", "segments": "segments", blocks: "blocks"}
-    return views.table(pd.DataFrame(rows), columns, first=MOST_NAMED)
+    return views.table(rows, columns, first=MOST_NAMED)
 
 
 def error_profile(evaluation: Evaluation, profile: pd.DataFrame) -> Html:
@@ -110,17 +73,14 @@ def error_profile(evaluation: Evaluation, profile: pd.DataFrame) -> Html:
     if groups.empty:
         return Html()
     worst = groups[list(PROFILE[:3])].sum(axis=1).idxmax()
-    each = [
-        f"{info_of(name).title} {percent(found.loc[worst, name])} (all: {percent(found.loc['all', name])})"
-        for name in PROFILE
-    ]
-    said = f"{profile['corpus'].iloc[0]}, {worst}, the group with the most errors: {', '.join(each)}"
+    rates = [(info_of(name).title, *map(percent, found.loc[[worst, "all"], name])) for name in PROFILE]
+    each = ", ".join(f"{title} {own} (all: {every})" for title, own, every in rates)
+    said = f"{profile['corpus'].iloc[0]}, {worst}, the group with the most errors: {each}"
     shown = profile[profile["part"].str.startswith(f"{worst.partition(':')[0]}: ")]
     kind = shown["measure"].map(lambda name: info_of(name).title)
     shown = shown.assign(kind=kind, reference=shown["measure"].map(found.loc["all"]))
-    unit = "share (grey: everybody)"
-    figure = views.forest(shown, name="part", panels="kind", unit=unit)
-    return figures.show(evaluation.media, figure, f"Errors of each group. {said}", finding=said)
+    figure = views.forest(shown, name="part", panels="kind", unit="share (grey: all)")
+    return show(evaluation.media, figure, f"Errors of each group. {said}", finding=said)
 
 
 def rates_by_speech(rates: pd.DataFrame) -> Figure:
@@ -134,8 +94,8 @@ def rates_by_speech(rates: pd.DataFrame) -> Figure:
 def speech_table(rates: pd.DataFrame, blocks: str = "speakers") -> Html:
     """Show error rates by length and by speaking rate; at least one row."""
     unit = rates["unit"].iloc[0]
-    columns = {"what was said": "group", f"{unit} error rate": share()}
-    columns |= {units(unit): "units", "segments": "segments", blocks: "blocks"}
+    columns = {"what was said": "group", f"{unit} error rate": values(unit="%"), units(unit): "units"}
+    columns |= {"segments": "segments", blocks: "blocks"}
     caption = f"{rates['corpus'].iloc[0]}: errors by length and by speaking rate"
     return views.table(rates, columns, caption=caption, sortable=False)
 
@@ -159,27 +119,17 @@ def comparison_table(
             drawn = drawn[np.isfinite(drawn)]
             row["replicates below 0"] = percent((drawn < 0).mean()) if len(drawn) else ""
             rows.append(row | {"words": each.words, "segments": found.segments[0], blocks: found.blocks[0]})
-    return (
-        views.table(pd.DataFrame(rows), {name: name for name in rows[0]}, sortable=False) if rows else Html()
-    )
+    return views.table(rows, sortable=False, none="")
 
 
 def replicates_of_difference(compared: Compared) -> Figure:
     """Draw the replicates of a difference, one way of resampling over the other; NaN is left out."""
     ways = {"blockwise": compared.blockwise, "ordinary": compared.ordinary}
-    known = {way: own.replicates[:, 0] for way, own in ways.items() if len(own.replicates)}
-    known = {way: own[np.isfinite(own)] for way, own in known.items()}
-    with look():
-        figure, (axes,) = new(7.5, 3.0)
-        edges = list(np.histogram_bin_edges(np.concatenate([*known.values(), np.empty(0)]), 40))
-        for n, (name, drawn) in enumerate(known.items()):
-            look_of_bars = {"color": PALETTE[n], "alpha": 0.3, "label": name}
-            seaborn.histplot(x=drawn, bins=edges, element="step", ax=axes, **look_of_bars)
-        axes.axvline(0, color=GREY, linewidth=1)
-        axes.axvline(compared.blockwise.value[0], color="black", linewidth=1.5, label="measured")
-        axes.xaxis.set_major_formatter(PercentFormatter(1.0))
-        axes.set(xlabel="difference (below 0: this recogniser makes fewer errors)", ylabel="replicates")
-        axes.legend(fontsize=9)
+    drawn = {way: own.replicates[:, 0] for way, own in ways.items() if len(own.replicates)}
+    marks = {"no difference": 0.0, "measured": compared.blockwise.value[0]}
+    about = {"xlabel": "difference (below 0: this recogniser makes fewer errors)", "ylabel": "replicates"}
+    figure = views.histogram(drawn, marks, bins=40, **about)
+    figure.axes[0].xaxis.set_major_formatter(PercentFormatter(1.0))
     return figure
 
 
@@ -189,38 +139,25 @@ def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html
     ``frame`` is from :func:`soundcheck.metrics.word_changes.wrong_words`.
     """
     _, _, *names = frame.columns
-    shown = frame.head(count)
-
-    def wrong(name: str) -> Callable[[object], Cell]:
-        counts = shown.set_index("word")[name]
-        return lambda row: Cell(
-            f"{counts[row.word]:,} ({percent(counts[row.word] / row.said)})", counts[row.word], "sc-number"
-        )
-
-    def fewest(row: object) -> str:
-        counts = {name: getattr(row, name) for name in names}
-        least = [name for name in names if counts[name] == min(counts.values())]
-        return "all alike" if len(least) == len(names) else shortened(least, 3)
-
-    columns = {"word": "word", "said": "said"} | {f"wrong, {name}": wrong(name) for name in names}
-    columns |= {"fewest errors": fewest} if len(names) > 1 else {}
-    caption = f"{caption}: the {len(shown)} of {len(frame)} words that are wrong most often"
-    return views.table(shown, columns, caption=caption)
+    rows = []
+    for word, said, *counts in frame.head(count).itertuples(index=False):
+        shares = [Cell(f"{n:,} ({percent(n / said)})", n, "sc-number") for n in counts]
+        fewest = [name for name, n in zip(names, counts, strict=True) if n == min(counts)]
+        alike = ["all alike" if len(fewest) == len(names) else some(fewest, 3)] if len(names) > 1 else []
+        rows.append((word, said, *shares, *alike))
+    caption = f"{caption}: the {len(rows)} of {len(frame)} words that are wrong most often"
+    heads = ["word", "said", *(f"wrong, {name}" for name in names), "fewest errors"]
+    return views.listed(rows, heads if len(names) > 1 else heads[:-1], caption=caption)
 
 
 def confusion_table(frame: pd.DataFrame, count: int = 20) -> Html:
     """Show the most frequent errors, from :func:`soundcheck.metrics.alignment.confusions`."""
     columns = {"error": lambda row: f"{MARKS[row.kind]} {row.kind}", "said": "reference"}
-    columns |= {"recognised": "hypothesis", "times": "count", "of all words": share("share")}
+    columns |= {"recognised": "hypothesis", "times": "count", "of all words": values("share", "%")}
     shown = frame.head(count)
-    caption = f"The {len(shown)} most frequent of {len(frame)} different errors"
-    return views.table(shown, columns, caption=caption)
-
-
-def shortened(words: Sequence[str], most: int = MOST_NAMED) -> str:
-    """List words, of many only the first ones and how many others there are."""
-    more = len(words) - most
-    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
+    return views.table(
+        shown, columns, caption=f"The {len(shown)} most frequent of {len(frame)} different errors"
+    )
 
 
 def group_name(group: tuple[str, str]) -> str:
@@ -232,14 +169,12 @@ def localised_tables(
     found: Mapping[tuple[str, str], Sequence[Localised]], probed: KeywordSentences, title: str
 ) -> list[Html]:
     """Show the words of all groups, then those of the group that is tested again and of everybody in full."""
-    columns = {"word": "word", "recognised": "count", "drop": "drop"}
-    columns |= {"share": lambda row: percent_cell(row.drop / row.count), "": "kind"}
+    columns = {"word": "word", "recognised": "count", "drop": "drop", "": "kind"}
+    columns["share"] = lambda row: value_cell(row.drop / row.count, unit="%")
+    options = {"first": MOST_NAMED, "none": ""}
     full = [
-        views.table(
-            pd.DataFrame(found[group]), columns, caption=f"{title}, {group_name(group)}", first=MOST_NAMED
-        )
+        views.table(found[group], columns, caption=f"{title}, {group_name(group)}", **options)
         for group in dict.fromkeys([probed.group or EVERYBODY, EVERYBODY])
-        if found[group]
     ]
     return [group_words(found, title), *full]
 
@@ -249,17 +184,19 @@ def group_words(found: Mapping[tuple[str, str], Sequence[Localised]], caption: s
     pooled = {own.word for own in found.get(EVERYBODY, ()) if own.kind == NOT_ROBUST}
     rows = []
     for group, words in found.items():
-        lost = [own for own in words if own.kind == NOT_ROBUST]
-        row = {"group": group_name(group)}
-        row |= {kind: sum(own.kind == kind for own in words) for kind in (ROBUST, BETWEEN, NOT_ROBUST)}
-        row["not so for everybody"] = (
-            "" if group == EVERYBODY else sum(own.word not in pooled for own in lost)
-        )
-        row["lost"] = shortened([f"{own.word} ({own.drop} of {own.count})" for own in lost])
-        rows.append(row | {"robust": shortened([own.word for own in words if own.kind == ROBUST])})
-    columns = {name: name for name in ("group", ROBUST, BETWEEN, NOT_ROBUST, "not so for everybody")}
-    columns |= {"words that are not robust": whole("lost"), "robust words": whole("robust")}
-    return views.table(pd.DataFrame(rows), columns, caption=caption, sortable=False)
+        of = {kind: [own for own in words if own.kind == kind] for kind in (ROBUST, BETWEEN, NOT_ROBUST)}
+        more = "" if group == EVERYBODY else sum(own.word not in pooled for own in of[NOT_ROBUST])
+        row = {"group": group_name(group)} | {kind: len(own) for kind, own in of.items()}
+        row |= {"not so for everybody": more}
+        lost = [f"{own.word} ({own.drop} of {own.count})" for own in of[NOT_ROBUST]]
+        robust = [own.word for own in of[ROBUST]]
+        row |= {"words that are not robust": _uncut(lost), "robust words": _uncut(robust)}
+        rows.append(row)
+    return views.table(rows, caption=caption, sortable=False)
+
+
+def _uncut(words: Sequence[str]) -> Html:
+    return element("span", some(words, MOST_NAMED), limit=None)
 
 
 def keyword_table(frame: pd.DataFrame, title: str) -> Html:
@@ -270,19 +207,13 @@ def keyword_table(frame: pd.DataFrame, title: str) -> Html:
 
     def cell(side: str) -> Callable[[object], object]:
         def shown(row: object) -> object:
-            value, low, high = (getattr(row, f"{side}{end}") for end in ("", "_low", "_high"))
-            few = row.fewest < LEAST_WORDS
-            return getattr(row, f"{side}_why") or percent_cell(
-                value, *((np.nan,) * 2 if few else (low, high)), row.unit
-            )
+            ends = (getattr(row, f"{side}_low"), getattr(row, f"{side}_high"))
+            known = ends if row.fewest >= LEAST_WORDS else ()
+            return getattr(row, f"{side}_why") or value_cell(getattr(row, side), *known, unit=row.unit)
 
         return shown
 
-    columns = {
-        "words of a kind": "kind",
-        "words": lambda row: element("span", shortened(row.words), limit=None),
-        "sentences": "sentences",
-    }
+    columns = {"words of a kind": "kind", "words": lambda row: _uncut(row.words), "sentences": "sentences"}
     columns |= {"missing, clean": cell("clean"), "missing, changed": cell("changed")}
     return views.table(frame, columns, caption=title, sortable=False)
 
@@ -295,7 +226,7 @@ def keyword_notes(corpus: str, probed: KeywordSentences, spoken: int) -> Html:
         said = [f"{corpus}: {spoken} sentences, around words of {group_name(probed.group)}"]
     for reason in dict.fromkeys(probed.refused.values()):
         words = [word for word, why in probed.refused.items() if why == reason]
-        said.append(f"{corpus}: not spoken, {reason}: {shortened(words)}")
+        said.append(f"{corpus}: not spoken, {reason}: {some(words, MOST_NAMED)}")
     if probed.surplus:
         said.append(f"{corpus}: {probed.surplus} more words were not drawn, there are not so many sentences")
     return notes(said)
@@ -308,8 +239,9 @@ def drop_tables(subset: Subset, drops: pd.DataFrame, model: str, words: int) -> 
     """
     shown = []
     for column in dict.fromkeys(drops.columns.get_level_values(0)):
-        sizes = {group: int(subset.mask(column, group).sum()) for group in drops[column]}
-        own = drops[column].rename(columns={group: f"{group} ({size})" for group, size in sizes.items()})
+        own = drops[column].rename(
+            columns=lambda group, of=column: f"{group} ({subset.mask(of, group).sum()})"
+        )
         title = f"{subset.corpus}, {column} (segments): average drop"
         here = own.loc[[model]].droplevel("recogniser")
         shown.append(drop_table(here, f"{title} of {words} words of {model}"))
@@ -319,12 +251,10 @@ def drop_tables(subset: Subset, drops: pd.DataFrame, model: str, words: int) -> 
 
 def drop_table(drops: pd.DataFrame, caption: str) -> Html:
     """Show average drops of words: a row for each recogniser, and one for each transformation."""
-    means = [drops.groupby(what, sort=False).mean().assign(what=what) for what in drops.index.names]
-    frame = (
-        pd.concat([*means, drops.mean().to_frame("").T.assign(what="all")]).rename_axis("name").reset_index()
-    )
-    columns = {"mean for each": "what", "": "name"} | {name: name for name in drops.columns}
-    return views.table(frame, columns, caption=caption, sortable=False)
+    means = {what: drops.groupby(what, sort=False).mean() for what in drops.index.names}
+    means["all"] = drops.mean().to_frame("").T
+    frame = pd.concat(means, names=["mean for each", ""]).reset_index()
+    return views.table(frame, caption=caption, sortable=False)
 
 
 def agreement_tables(
@@ -334,31 +264,31 @@ def agreement_tables(
 
     ``drops`` and ``violations`` are from :mod:`soundcheck.evaluation.fault_localisation`.
     """
-    asked = evaluation.recognisers(subset)
-    if len(asked) < 2:
+    given = evaluation.recognisers(subset)
+    if len(given) < 2:
         return [notes([f"{subset.corpus}: the suite has no other recogniser for this corpus"])]
     if violations.empty:
         return [notes([f"{subset.corpus}: {evaluation.why_no_pair(subset, with_transcripts=False)}"])]
+    captions = {
+        column: f"{subset.corpus}, {column}, {len(given)} recognisers"
+        for column in violations.columns.get_level_values(0)
+    }
     return [
-        agreement_table(
-            drops[column].mean(),
-            violations[column].loc[0],
-            f"{subset.corpus}, {column}, {len(asked)} recognisers",
-        )
-        for column in dict.fromkeys(violations.columns.get_level_values(0))
+        agreement_table(drops[column].mean(), violations[column].loc[0], caption)
+        for column, caption in captions.items()
     ]
 
 
 def agreement_table(drops: pd.Series, violations: pd.Series, caption: str) -> Html:
     """Show the average drop of words of each group beside its violations, and their rank correlation."""
-    both = pd.DataFrame({"drop": drops, "violations": violations}).dropna().astype({"violations": int})
+    both = pd.DataFrame({"average drop": drops, "violations": violations}).dropna()
+    both = both.astype({"violations": int})
     if len(both) < LEAST_RANKED:
         said = f"fewer than {LEAST_RANKED} groups have no order that could agree"
     elif both.nunique().min() < 2:
         said = "all groups are equal, there is no order that could agree"
     else:
-        rho = both["drop"].corr(both["violations"], method="spearman")
+        rho = both["average drop"].corr(both["violations"], method="spearman")
         said = f"rank correlation {number(rho, 2)} (Spearman, {len(both)} groups)"
-    columns = {"group": "group", "average drop": "drop", "violations": "violations"}
     frame = both.rename_axis("group").reset_index()
-    return views.table(frame, columns, caption=f"{caption}; {said}", sortable=False)
+    return views.table(frame, caption=f"{caption}; {said}", sortable=False)

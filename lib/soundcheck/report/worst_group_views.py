@@ -1,7 +1,5 @@
 """What the page about groups that nobody named shows: what was found and looked at, segments to hear."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -13,10 +11,11 @@ from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.worst_groups import Found
-from soundcheck.report import examples, figures, notices, views
-from soundcheck.report.formats import Cell, number, p_value, significant, value_cell
+from soundcheck.report import examples, notices, views
+from soundcheck.report.formats import Cell, p_value, significant, value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.study_figures import recorded
+from soundcheck.report.style import show
 from soundcheck.results.states import FAIL, INCONCLUSIVE
 from soundcheck.statistics.worst_groups import PLANNED_POWER, Subgroup
 
@@ -32,13 +31,11 @@ def named_groups(evaluation: Evaluation, searches: Sequence[Found]) -> Html:
     shown = []
     for found in searches:
         if named := found.search.named:
-            text = (
-                f"{_title(found)}: {found.unit} of {named[0].name} is {significant(named[0].value)}, "
-                f"of the others {significant(named[0].others)}"
-            )
+            values = f"{significant(named[0].value)}, of the others {significant(named[0].others)}"
+            text = f"{_title(found)}: {found.unit} of {named[0].name} is {values}"
             names = ", ".join(one.name for one in named)
             alt = f"How much higher the {found.unit} of {names} is than that of the others"
-            shown.append(figures.show(evaluation.media, _figure(found), alt, finding=text))
+            shown.append(show(evaluation.media, _figure(found), alt, finding=text))
             shown.append(_table(found))
     alike = [f"{_title(found)} (of {_groups(found)})" for found in searches if not found.search.named]
     if alike:
@@ -48,43 +45,37 @@ def named_groups(evaluation: Evaluation, searches: Sequence[Found]) -> Html:
 
 
 def _figure(found: Found) -> Figure:
-    rows = [
+    named = found.search.named[:MOST_DRAWN]
+    frame = pd.DataFrame(
         {
-            "name": f"{one.name} ({len(one.segments):,})",
-            **{"value": one.gap, "low": one.low, "high": one.high},
-            **{"reference": 0.0, "margin": found.search.matters},
-            "state": FAIL if one.low >= found.search.matters else INCONCLUSIVE,
-            "words": f"{significant(one.value)}, others {significant(one.others)}",
+            "name": [f"{one.name} ({len(one.segments):,})" for one in named],
+            "value": [one.gap for one in named],
+            "low": [one.low for one in named],
+            "high": [one.high for one in named],
+            "words": [f"{significant(one.value)}, others {significant(one.others)}" for one in named],
         }
-        for one in found.search.named[:MOST_DRAWN]
-    ]
+    )
+    frame = frame.assign(reference=0.0, margin=found.search.matters)
+    frame["state"] = np.where(frame["low"].ge(found.search.matters), FAIL, INCONCLUSIVE)
     unit = f"{found.unit}: the group minus the others; grey: within the margin"
-    return views.forest(pd.DataFrame(rows), unit=unit)
+    return views.forest(frame, unit=unit)
 
 
 def _table(found: Found) -> Html:
-    rows = []
+    rows, level = [], f"{100 * found.search.level:.4g}".rstrip(".")
+    heads = ["group", found.unit, "of the others", f"difference ({level} %)", "segments"]
     for one in found.search.named:
         rows += [_row(one, ""), *(_row(each, "– ") for each in one.folded[:MOST_FOLDED])]
         if len(one.folded) > MOST_FOLDED:
-            rows.append({"group": f"– {len(one.folded) - MOST_FOLDED} more"})
-    level = f"{100 * found.search.level:.4g}".rstrip(".")
-    columns: dict[str, views.Column] = {"group": "group", found.unit: "value", "of the others": "others"}
-    columns |= {f"difference ({level} %)": "gap", "segments": "segments"}
-    columns |= {"speakers or blocks": "blocks", "adjusted p": "p"}
-    return views.table(pd.DataFrame(rows).fillna(""), columns, caption=_title(found), sortable=False)
+            rows.append((f"– {len(one.folded) - MOST_FOLDED} more", *[""] * 6))
+    heads += ["speakers or blocks", "adjusted p"]
+    return views.listed(rows, heads, caption=_title(found), sortable=False)
 
 
-def _row(one: Subgroup, mark: str) -> dict[str, object]:
-    return {
-        "group": f"{mark}{one.name}",
-        "value": Cell(number(one.value), one.value, "sc-number"),
-        "others": Cell(number(one.others), one.others, "sc-number"),
-        "gap": value_cell(one.gap, one.low, one.high),
-        "segments": len(one.segments),
-        "blocks": one.blocks,
-        "p": Cell(p_value(one.adjusted).removeprefix("p = ").removeprefix("p "), one.adjusted, "sc-number"),
-    }
+def _row(one: Subgroup, mark: str) -> tuple[object, ...]:
+    values = value_cell(one.value), value_cell(one.others), value_cell(one.gap, one.low, one.high)
+    p = Cell(p_value(one.adjusted).removeprefix("p = ").removeprefix("p "), one.adjusted, "sc-number")
+    return f"{mark}{one.name}", *values, len(one.segments), one.blocks, p
 
 
 def segments(evaluation: Evaluation, searches: Iterable[Found]) -> Html:
@@ -101,9 +92,8 @@ def segments(evaluation: Evaluation, searches: Iterable[Found]) -> Html:
         for one in found.search.named[:MOST_HEARD]:
             inside = np.isin(everything, one.segments)
             chosen = examples.choose(errors, subset.segments, inside, one.name, worst=count, played=count)
-            chosen += examples.choose(
-                errors, subset.segments, ~inside, examples.OTHERS, typical=count, played=count
-            )
+            most = {"typical": count, "played": count}
+            chosen += examples.choose(errors, subset.segments, ~inside, examples.OTHERS, **most)
             about = f"{_title(found)}: {one.name}"
             own = said if subset.task.is_embedding else None
             scenes.append(examples.Scene(about, subset, chosen, one.gap, one.name, said=own))
@@ -126,7 +116,7 @@ def looked_at(searches: Iterable[Found]) -> Html:
     frame = pd.DataFrame(rows, columns=columns)
     same = [name for name in columns if name != "task"]
     frame = frame.groupby(same, sort=False)["task"].agg(", ".join).reset_index()
-    return views.table(frame, {name: name for name in columns}) + notices.notes(notes)
+    return views.table(frame, columns) + notices.notes(notes)
 
 
 def could_be_shown(searches: Iterable[Found]) -> Html:
@@ -139,9 +129,8 @@ def could_be_shown(searches: Iterable[Found]) -> Html:
         near = simulated[: max(blocks, simulated.index[0])]
         planned.append((_title(found), found.search.planned_gap()))
         compared[found.subset.corpus, blocks] = (near.index[-1], near.iloc[-1])
-    return templates.html(
-        "could_be_shown", planned=planned, compared=compared.items(), power=PLANNED_POWER, counted=counted
-    )
+    about = {"planned": planned, "compared": compared.items(), "power": PLANNED_POWER, "counted": counted}
+    return templates.html("could_be_shown", **about)
 
 
 def _title(found: Found) -> str:

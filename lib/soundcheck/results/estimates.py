@@ -13,15 +13,13 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import io
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.common import files
-from soundcheck.results.schema import columns_of, csv_text, frame_of, frame_of_rows, plain, rounded, schema_of
+from soundcheck.results.schema import columns_of, frame_of_rows, read_parquet, rounded, schema_of, write_table
 
 ALL = "all"  # the part of everything
 CHANCE = "chance"  # the condition of guesses
@@ -88,14 +86,10 @@ def estimate_frame(rows: Iterable[Estimate]) -> pd.DataFrame:
 def write_estimates(frame: pd.DataFrame, folder: str | os.PathLike) -> None:
     """Write ``estimates.csv`` and ``estimates.parquet``, sorted by what is estimated."""
     frame = frame.sort_values(list(KEY), kind="stable")
-    columns = {name: plain(frame[name], kind) for name, kind in ESTIMATES.items()}
-    parquet = io.BytesIO()
-    frame_of(ESTIMATES, columns).to_parquet(parquet, index=False)
-    files.write_bytes(Path(folder) / "estimates.parquet", parquet.getvalue())
-    files.write_text(Path(folder) / "estimates.csv", csv_text(columns, ESTIMATES))
+    write_table(frame, ESTIMATES, Path(folder) / "estimates.csv")
 
 
 def read_estimates(folder: str | os.PathLike) -> pd.DataFrame:
     """Read the estimates of an output folder; without any row if the run is of a version that wrote none."""
     path = Path(folder) / "estimates.parquet"
-    return pd.read_parquet(path) if path.is_file() else estimate_frame([])
+    return read_parquet(path, ESTIMATES) if path.is_file() else estimate_frame([])

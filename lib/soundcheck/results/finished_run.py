@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import json
@@ -18,6 +19,7 @@ from soundcheck.common.escaping import terminal
 from soundcheck.common.wording import some
 from soundcheck.results.judged import KEPT_REPLICATES, Judged, load_judged, load_replicates
 from soundcheck.results.record import RunRecord
+from soundcheck.results.schema import AGAIN
 from soundcheck.results.table import is_older, read_results, to_verdicts
 from soundcheck.results.verdict import KEY, Verdict
 
@@ -68,26 +70,23 @@ class FinishedRun:
 
         Rows that do not say what the table says are of another run and not used.
         """
+        kept = self.path.parent / KEPT_REPLICATES
         if not self.about:
             return {}
-        kept = self.path.parent / KEPT_REPLICATES
         if kept.is_file():
-            try:
+            with contextlib.suppress(OSError, ValueError, KeyError):
                 return load_replicates(kept, self.verdicts)
-            except (OSError, ValueError):
-                return {}
-        values = self.frame.set_index(list(KEY))["value"].to_dict()
+            return {}
         found = {}
         for model, family in self.frame[["model", "family"]].drop_duplicates().itertuples(index=False):
-            try:
-                entries = load_judged(rows_file(self.path.parent, model, family))
-            except (OSError, ValueError):
-                continue
-            for entry in entries:
-                key = tuple(getattr(entry.verdict, name) for name in KEY)
-                value = entry.verdict.value
-                if value is not None and math.isclose(value, values.get(key, math.nan), abs_tol=1e-9):
-                    found[key] = entry
+            with contextlib.suppress(OSError, ValueError):
+                for entry in load_judged(rows_file(self.path.parent, model, family)):
+                    key = tuple(getattr(entry.verdict, name) for name in KEY)
+                    value, known = entry.verdict.value, self.verdicts.get(key)
+                    if None not in (value, known and known.value) and math.isclose(
+                        value, known.value, abs_tol=1e-9
+                    ):
+                        found[key] = entry
         return found
 
 
@@ -118,33 +117,25 @@ def read_past(path: Path, shown: str) -> FinishedRun:
     try:
         return _read(path, lenient=True)
     except InputError as error:
-        told = [dataclasses.replace(p, where=f"{shown}: {p.where}") for p in error.problems]
-        raise InputError(told) from error
+        raise InputError(
+            [dataclasses.replace(one, where=f"{shown}: {one.where}") for one in error.problems]
+        ) from error
 
 
 def _read(path: Path, *, lenient: bool = False) -> FinishedRun:
     table = path / "results.csv" if path.is_dir() else path
     files.require_regular(table)
-    beside = table.parent / "run.json"
-    try:
-        record = RunRecord.read(beside) if beside.is_file() else None
-    except InputError:
-        if not lenient:
-            raise
-        record = None
-    about = _plain(beside)
+    beside, record, about = table.parent / "run.json", None, {}
+    if beside.is_file():
+        with contextlib.suppress(InputError) if lenient else contextlib.nullcontext():
+            record = RunRecord.read(beside)
+        with contextlib.suppress(OSError, ValueError):
+            about = json.loads(beside.read_text(encoding="utf-8"))
+        about = about if isinstance(about, dict) else {}
     if about and about.get("results") != files.digest(table):
         what = "the file is not the one that the run wrote: it was cut, edited or mixed with another run"
-        raise input_error(table.name, what, "Run the suite again")
+        raise input_error(table.name, what, AGAIN)
     frame = read_results(table)
     if frame.empty:
-        raise input_error(table.name, "the table holds no row, so nothing was tested", "Run the suite again")
+        raise input_error(table.name, "the table holds no row, so nothing was tested", AGAIN)
     return FinishedRun(str(path), table, frame, record, about)
-
-
-def _plain(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

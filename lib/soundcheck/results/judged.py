@@ -1,10 +1,8 @@
-"""Verdicts with their replicates, as a notebook hands them to the run, and as a finished run keeps them.
+"""Verdicts with their replicates, as a notebook hands them to the run, and as a run in a history has them.
 
-- A notebook writes two files: the rows with its notes as JSON, and beside it the replicates (``.npy``), so
-  that two models can be compared later, on the same replicates, without computing anything again.
-- A kept run has the replicates of all tests with an interval in one file. A replicate is its distance to
-  the value in thousandths of the standard deviation of all, a whole number: 1.7 kB for a thousand of them.
-  What is lost adds less than a millionth to a variance, and nothing where two runs have the same replicates.
+A notebook writes its rows as JSON and beside it the replicates (``.npy``), so that two models can be compared
+later, on the same replicates, without computing anything again. A run in a history has those of all tests
+with an interval in one Parquet file, as float32: less is lost than the last digit that a page shows.
 """
 
 from __future__ import annotations
@@ -17,8 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-import pyarrow
-import pyarrow.parquet
+import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.json_file import JsonFile
@@ -26,18 +23,8 @@ from soundcheck.results.estimates import Estimate
 from soundcheck.results.verdict import KEY, Verdict
 
 REPLICATES = ".npy"  # suffix of the file of replicates of a notebook
-KEPT_REPLICATES = "replicates.parquet"  # beside results.csv of a kept run
-_SCHEMA = pyarrow.schema(
-    [
-        *((name, pyarrow.string()) for name in (*KEY, "segments", "blocks")),
-        ("smaller_side", pyarrow.int64()),
-        ("value", pyarrow.float64()),
-        ("step", pyarrow.float64()),
-        ("replicates", pyarrow.list_(pyarrow.int16())),
-    ]
-)
-_STEPS = 1000  # of a standard deviation
-_UNDEFINED, _FURTHEST = -(2**15), 2**15 - 1
+KEPT_REPLICATES = "replicates.parquet"  # beside results.csv of a run in a history
+_FACTS = ("segments", "blocks", "smaller_side")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -70,17 +57,16 @@ class Judged:
 
 @dataclasses.dataclass(frozen=True)
 class _Rows(JsonFile):
-    """What the file of rows holds; lists of facts of :class:`Judged` go on with those of ``parts``."""
+    """What the file of rows holds; ``population``, ``smaller_sides`` and ``numbers`` go on with ``parts``."""
 
     rows: tuple[Verdict, ...]
     population: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
-    smaller_sides: tuple[int, ...] = ()  # empty: written before there were any
-    estimates: tuple[Estimate, ...] = ()
-    drawn: tuple[tuple[str, str, str, tuple[str, ...]], ...] = ()  # corpus, family, task and keys of segments
-    parts: tuple[Verdict, ...] = ()  # values of groups, which are compared with those of another model
-    # Lengths of replicates and spread, degrees of freedom; empty: a table of replicates, written before
-    numbers: tuple[tuple[int, int, float | None], ...] = ()
+    smaller_sides: tuple[int, ...]
+    estimates: tuple[Estimate, ...]
+    drawn: tuple[tuple[str, str, str, tuple[str, ...]], ...]  # corpus, family, task and keys of segments
+    parts: tuple[Verdict, ...]  # values of groups, which are compared with those of another model
+    numbers: tuple[tuple[int, int, float | None], ...]  # lengths of replicates and spread, degrees of freedom
 
 
 def save(
@@ -96,6 +82,7 @@ def save(
     numbers = [array for entry in entries for array in (entry.replicates, entry.spread)]
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
         np.save(file, np.concatenate([np.empty(0), *numbers]), allow_pickle=False)
+    freedoms = [None if np.isnan(entry.freedom) else float(entry.freedom) for entry in entries]
     _Rows(
         rows=tuple(entry.verdict for entry in judged),
         population=tuple((entry.segments, entry.blocks) for entry in entries),
@@ -105,8 +92,8 @@ def save(
         drawn=tuple((*place, tuple(keys)) for place, keys in drawn.items()),
         parts=tuple(entry.verdict for entry in parts),
         numbers=tuple(
-            (len(e.replicates), len(e.spread), None if np.isnan(e.freedom) else float(e.freedom))
-            for e in entries
+            (len(entry.replicates), len(entry.spread), freedom)
+            for entry, freedom in zip(entries, freedoms, strict=True)
         ),
     ).write(path)
 
@@ -121,72 +108,46 @@ def load_judged(path: str | os.PathLike, *, parts: bool = False) -> list[Judged]
     """Read the verdicts that :func:`save` wrote, with their replicates; values of groups if wanted."""
     found = _Rows.read(path)
     array = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
-    rows = [*found.rows, *found.parts]
-    sides = found.smaller_sides or [0] * len(rows)
-    if array.ndim == 2:
-        numbers = [(one, np.empty(0), np.nan) for one in array]
-    else:
-        lengths = [length for *both, _ in found.numbers for length in both]
-        pieces = iter(np.split(array, np.cumsum(lengths)))
-        numbers = [(next(pieces), next(pieces), float(freedom or np.nan)) for *_, freedom in found.numbers]
-    facts = zip(rows, found.population, sides, numbers, strict=True)
+    lengths = [length for *both, _ in found.numbers for length in both]
+    pieces = iter(np.split(array, np.cumsum(lengths)))
+    facts = zip(
+        [*found.rows, *found.parts], found.population, found.smaller_sides, found.numbers, strict=True
+    )
     entries = [
-        Judged(verdict, replicates, *digests, side, *spread)
-        for verdict, digests, side, (replicates, *spread) in facts
+        Judged(verdict, next(pieces), *digests, side, next(pieces), float(freedom or np.nan))
+        for verdict, digests, side, (*_, freedom) in facts
     ]
     return entries if parts else entries[: len(found.rows)]
 
 
 def save_replicates(judged: Mapping[tuple[str, ...], Judged], path: str | os.PathLike) -> None:
     """Write the replicates of tests, by what was tested (values of ``KEY``)."""
-    rows = []
-    for key, entry in sorted(judged.items()):
-        if not len(entry.replicates) or entry.verdict.value is None or entry.verdict.low is None:
-            continue
-        step, replicates = _packed(entry)
-        about = {name: getattr(entry, name) for name in ("segments", "blocks", "smaller_side")}
-        about |= {"value": entry.verdict.value, "step": step, "replicates": replicates}
-        rows.append(dict(zip(KEY, key, strict=True)) | about)
-    table = pyarrow.Table.from_pylist(rows, schema=_SCHEMA)
-    options = {"compression": "zstd", "write_page_checksum": True, "write_statistics": False}
+    rows = [
+        (*key, *(getattr(entry, name) for name in _FACTS), entry.verdict.value, entry.replicates)
+        for key, entry in sorted(judged.items())
+        if len(entry.replicates) and entry.verdict.value is not None and entry.verdict.low is not None
+    ]
+    frame = pd.DataFrame(rows, columns=[*KEY, *_FACTS, "value", "replicates"])
+    frame["replicates"] = [replicates.astype(np.float32) for replicates in frame["replicates"]]
     with files.replacing(path) as part:
-        pyarrow.parquet.write_table(table, part, **options)
-
-
-def _packed(entry: Judged) -> tuple[float, np.ndarray]:
-    """Give the size of a step, and how many steps each replicate is from the value, int16."""
-    distance = entry.replicates - entry.verdict.value
-    defined = distance[np.isfinite(distance)]
-    if not len(defined):
-        return 0.0, np.full(len(distance), _UNDEFINED, dtype=np.int16)
-    # No replicate of many is further than this from a value in their midst; a value may be elsewhere.
-    step = max(float(np.std(defined)) / _STEPS, float(np.abs(defined).max()) / _FURTHEST)
-    steps = np.rint(distance / step) if step else np.zeros(len(distance))
-    return step, np.where(np.isfinite(distance), steps, _UNDEFINED).astype(np.int16)
+        frame.to_parquet(part, index=False, compression="zstd")
 
 
 def load_replicates(
     path: str | os.PathLike, verdicts: Mapping[tuple[str, ...], Verdict]
 ) -> dict[tuple[str, ...], Judged]:
-    """Read the replicates that :func:`save_replicates` wrote; ``ValueError`` if the file holds anything else.
+    """Read the replicates that :func:`save_replicates` wrote, here or in the version before.
 
     ``verdicts`` are the rows of the results table beside it; replicates of other values are not used.
     """
-    try:
-        table = pyarrow.parquet.read_table(path, page_checksum_verification=True)
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"not a whole Parquet file: {error}") from error
-    if table.schema.names != _SCHEMA.names or table.schema.types != _SCHEMA.types:
-        raise ValueError("the columns are not those of replicates")
+    frame = pd.read_parquet(path)
+    if "step" in frame:  # before: whole steps from the value, the smallest number where there is none
+        steps = frame.pop("replicates").map(lambda own: np.where(own == -(2**15), np.nan, own))
+        frame["replicates"] = frame["value"] + steps * frame.pop("step")
     found = {}
-    rows = table.drop_columns(["replicates"]).to_pylist()
-    for row, packed in zip(rows, table["replicates"], strict=True):
-        key = tuple(row[name] for name in KEY)
+    for *row, value, replicates in frame.itertuples(index=False, name=None):
+        key = tuple(row[: len(KEY)])
         verdict = verdicts.get(key)
-        if verdict is None or verdict.value is None:
-            continue
-        if math.isclose(verdict.value, row["value"], rel_tol=1e-9, abs_tol=1e-9):
-            steps = packed.values.to_numpy()
-            own = row["value"] + np.where(steps == _UNDEFINED, np.nan, steps * row["step"])
-            found[key] = Judged(verdict, own, row["segments"], row["blocks"], row["smaller_side"])
+        if verdict and verdict.value is not None and math.isclose(verdict.value, value, abs_tol=1e-9):
+            found[key] = Judged(verdict, replicates.astype(np.float64), *row[len(KEY) :])
     return found

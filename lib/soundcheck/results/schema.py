@@ -1,4 +1,4 @@
-"""Columns of the tables of a run and their types: those of the fields of the dataclass of their rows.
+"""Tables of a run: columns and types are the fields of the dataclass of their rows; written and read here.
 
 In a row a missing number or truth is ``None`` and a missing text empty. In a data frame a missing number is
 NaN, in a CSV an empty cell.
@@ -6,18 +6,29 @@ NaN, in a CSV an empty cell.
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
+import math
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 
-import numpy as np
 import pandas as pd
+import pyarrow
+import pyarrow.parquet
 
-from soundcheck.common.escaping import spreadsheet
+from soundcheck.common import files
+from soundcheck.common.errors import Problems, input_error
+from soundcheck.common.escaping import quoted, spreadsheet
 from soundcheck.metrics.additive import round_significant
 
 Schema = Mapping[str, str]  # column -> "str", "int", "float" or "bool"
+_PYTHON = {"str": str, "int": int, "float": float, "bool": bool}
 _DTYPES = {"str": "str", "int": "int64", "float": "float64", "bool": "object"}
+_ARROW = {"str": "string", "int": "int64", "float": "float64", "bool": "bool"}
+AGAIN = "Run the suite again"
 
 
 def schema_of(row: type) -> dict[str, str]:
@@ -49,13 +60,17 @@ def rounded(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     return frame.assign(**{name: round_significant(frame[name].to_numpy()) for name in numbers})
 
 
-def plain(column: pd.Series, kind: str) -> list:
-    """Give plain Python values, texts with lone surrogates escaped, which cannot be written."""
-    if kind == "str":
-        return [text.encode("utf-8", "backslashreplace").decode() for text in column.fillna("")]
-    python = {"int": int, "float": float, "bool": bool}[kind]
-    known = column.notna()
-    return [python(value) if there else None for value, there in zip(column, known, strict=True)]
+def plain(frame: pd.DataFrame, schema: Schema) -> dict[str, list]:
+    """Give columns of Python values, texts with lone surrogates escaped, which cannot be written."""
+    found: dict[str, list] = {}
+    for name, kind in schema.items():
+        if kind == "str":
+            texts = frame[name].fillna("")
+            found[name] = [text.encode("utf-8", "backslashreplace").decode() for text in texts]
+        else:
+            cells = zip(frame[name], frame[name].notna(), strict=True)
+            found[name] = [_PYTHON[kind](value) if known else None for value, known in cells]
+    return found
 
 
 def csv_text(columns: Mapping[str, Sequence], schema: Schema) -> str:
@@ -63,7 +78,7 @@ def csv_text(columns: Mapping[str, Sequence], schema: Schema) -> str:
     cells = []
     for name, kind in schema.items():
         if kind == "str":
-            made = {text: _quoted(spreadsheet(text)) for text in set(columns[name])}
+            made = {text: _in_quotes(spreadsheet(text)) for text in set(columns[name])}
             cells.append([made[text] for text in columns[name]])
         else:
             cells.append(["" if value is None else repr(value) for value in columns[name]])
@@ -72,23 +87,33 @@ def csv_text(columns: Mapping[str, Sequence], schema: Schema) -> str:
 
 def frame_csv(frame: pd.DataFrame, schema: Schema) -> bytes:
     """Write the CSV of a table."""
-    return csv_text({name: plain(frame[name], kind) for name, kind in schema.items()}, schema).encode()
+    return csv_text(plain(frame, schema), schema).encode()
 
 
-def _quoted(text: str) -> str:
+def _in_quotes(text: str) -> str:
     # csv.writer leaves a lone carriage return unquoted, and then no reader takes the file.
     return '"' + text.replace('"', '""') + '"' if re.search('[",\r\n]', text) else text
 
 
-def unescaped(cell: str) -> str:
-    """Take away the apostrophe that keeps a spreadsheet from running a text."""
-    return cell[1:] if cell[:1] == "'" and spreadsheet(cell[1:]) == cell else cell
+def write_table(frame: pd.DataFrame, schema: Schema, path: Path) -> str:
+    """Write a CSV, whose digest it gives, and beside it a Parquet file, which keeps the true texts."""
+    columns, parquet = plain(frame, schema), io.BytesIO()
+    types = pyarrow.schema([(name, pyarrow.type_for_alias(_ARROW[kind])) for name, kind in schema.items()])
+    table = pyarrow.Table.from_pydict(columns, schema=types)
+    pyarrow.parquet.write_table(table, parquet, write_page_checksum=True)
+    files.write_bytes(path.with_suffix(".parquet"), parquet.getvalue())
+    return files.write_text(path, csv_text(columns, schema))
+
+
+def read_parquet(path: str | os.PathLike, schema: Schema) -> pd.DataFrame:
+    """Read the Parquet file that :func:`write_table` wrote."""
+    return frame_of(schema, pyarrow.parquet.ParquetFile(path).read().to_pydict())
 
 
 def parsed(cell: str, kind: str) -> object:
     """Read a cell of a CSV; a ``ValueError`` says what is wrong."""
-    if kind == "str":
-        return unescaped(cell)
+    if kind == "str":  # an apostrophe keeps a spreadsheet from running a text
+        return cell[1:] if cell[:1] == "'" and spreadsheet(cell[1:]) == cell else cell
     if not cell and kind != "int":
         return None
     if kind == "bool":
@@ -96,9 +121,60 @@ def parsed(cell: str, kind: str) -> object:
             raise ValueError("is not a valid verdict")
         return cell == "True"
     try:
-        number = int(cell) if kind == "int" else float(cell)
+        number = _PYTHON[kind](cell)
     except ValueError as error:
         raise ValueError("is not a number") from error
-    if not np.isfinite(number):
+    if not math.isfinite(number):
         raise ValueError("is not a finite number")
     return number
+
+
+def read_csv(path: Path, schema: Schema, newer: Collection[str] = ()) -> tuple[pd.DataFrame, list[str]]:
+    """Read a table that a run wrote, and where each row stands in it; refused if it was cut or edited.
+
+    Columns of ``newer`` may be missing, as in tables of older versions; their cells count as empty.
+    """
+    try:
+        text = files.require_regular(path, path.name).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = f"byte {error.start} is not UTF-8"
+        raise input_error(path.name, what, "Use the file as the run wrote it") from error
+    if not text.endswith("\n"):
+        what = "the file ends in the middle of a line" if text.strip() else "the file is empty"
+        raise input_error(path.name, what, AGAIN)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    problems, rows = Problems(), {}
+    try:
+        header = next(reader)
+        _check_columns(path, header, [name for name in schema if name not in newer])
+        line = reader.line_num + 1
+        for cells in reader:
+            where, line = f"line {line}", reader.line_num + 1
+            if len(cells) == len(header):
+                rows[where] = dict(zip(header, cells, strict=True))
+            else:
+                problems.add(f"{path.name} {where}", f"{len(cells)} cells instead of {len(header)}", "")
+    except csv.Error as error:
+        raise input_error(f"{path.name} line {reader.line_num}", str(error), AGAIN) from error
+    columns: dict[str, list] = {name: [] for name in schema}
+    for where, row in rows.items():
+        for name, kind in schema.items():
+            cell = row.get(name, "")
+            try:
+                columns[name].append(parsed(cell, kind))
+            except ValueError as error:
+                remedy = "Allowed: True, False, empty" if kind == "bool" else AGAIN
+                problems.add(f"{path.name} {where}, column {name}", f"{quoted(cell)} {error}", remedy)
+    problems.raise_if_any()
+    return frame_of(schema, columns), list(rows)
+
+
+def _check_columns(path: Path, header: Sequence[str], needed: Sequence[str]) -> None:
+    remedy = "Give a results table that `soundcheck run` wrote"
+    if path.suffix in (".yml", ".yaml"):
+        hint = f"`soundcheck run {path.name} --plan` says what is wrong with it and what a run would do"
+        raise input_error(path.name, "this is a suite, and results are expected", hint)
+    if missing := [name for name in needed if name not in header]:
+        raise input_error(path.name, f"columns are missing: {', '.join(missing)}", remedy)
+    if twice := sorted({name for name in header if header.count(name) > 1}):
+        raise input_error(path.name, f"columns twice: {', '.join(twice)}", remedy)

@@ -14,8 +14,8 @@ from soundcheck.models.stated import stated_names
 from soundcheck.predict.common_answers import reduced
 from soundcheck.results.estimates import Estimate
 from soundcheck.results.judged import load_all
+from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
-from soundcheck.run.runner import Job
 from soundcheck.suite.entries import ERROR, ComparisonEntry
 
 

@@ -25,17 +25,11 @@ from soundcheck.suite.families import Family
 if TYPE_CHECKING:
     import pandas as pd
 
-    from soundcheck.run.runner import Job, Outcome
+    from soundcheck.run.notebooks import Job, Outcome
 
 
 class Derived:
-    """What earlier runs into an output folder have computed.
-
-    Parameters
-    ----------
-    output
-        The folder.
-    """
+    """What earlier runs into an output folder have computed; what it depends on is compared by its repr."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -46,34 +40,11 @@ class Derived:
         self._known.save()
 
     def find(self, name: str, depends: object, make: Callable[[], Any]) -> Any:
-        """Give a value that JSON knows, not ``None``, or make it.
-
-        Parameters
-        ----------
-        name
-            What it is.
-        depends
-            All that it depends on besides the code; two things are the same if their ``repr`` is.
-        make
-            Makes it.
-        """
+        """Give a value that JSON knows, not ``None``, or make it."""
         return self._known.find(_name(name, depends), make)
 
     def write(self, name: str, depends: object, paths: Callable[[], Iterable[Path]]) -> list[Path]:
-        """Write files, unless they are as they were written when they depended on the same.
-
-        Parameters
-        ----------
-        name, depends
-            See :meth:`find`.
-        paths
-            Writes files in the output folder and lists them.
-
-        Returns
-        -------
-        list of pathlib.Path
-            The files.
-        """
+        """Write files, unless they are as they were written when they depended on the same."""
         entry, root = _name(name, depends), self._output.folder
         known = self._known.get(entry)
         if known is None or any(_content(root / place) != digest for place, digest in known.items()):
@@ -132,8 +103,7 @@ def of_rows(outcomes: Iterable[Outcome]) -> list[tuple[str, ...]]:
 
 def read_frame(path: Path) -> pd.DataFrame:
     """Read the results table that this run, or one before with the same rows, has written."""
-    import pyarrow.parquet
+    from soundcheck.results.schema import read_parquet
+    from soundcheck.results.verdict import RESULTS
 
-    from soundcheck.results.table import typed
-
-    return typed(pyarrow.parquet.ParquetFile(path).read().to_pydict())
+    return read_parquet(path, RESULTS)

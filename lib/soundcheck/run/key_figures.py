@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.corpus_view import CorpusView
-from soundcheck.evaluation.transcripts import HEARD, SAID, TranscriptReader
+from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
 from soundcheck.evaluation.verification import enrolled_recordings, threshold_in_use
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import unweighted_average_recall
@@ -43,6 +42,7 @@ from soundcheck.predict.tables import read_predictions
 from soundcheck.results.estimates import CHANCE, Estimate
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.standing import compared
+from soundcheck.run.made_of import made_of
 from soundcheck.run.planning import tasks_of
 from soundcheck.statistics.bootstrap import Resampled, resample_all
 from soundcheck.statistics.evidence import FREE, Scale
@@ -69,25 +69,9 @@ def key_figures(
     lists: Mapping[tuple[str, str], TrialTable],
     reports: Mapping[str, PredictionReport],
 ) -> tuple[KeyFigure, ...]:
-    """Compute the numbers of all models.
+    """Compute the numbers of all models, for each corpus with labels and each task, in this order.
 
-    Parameters
-    ----------
-    suite
-        For seed, replicates, normaliser and tasks.
-    families
-        Those that are tested; one with trials says which threshold is in use.
-    corpora
-        What the models were asked about; probes of single words are passed over.
-    lists
-        Trials by corpus and family.
-    reports
-        Where the predictions of each model are.
-
-    Returns
-    -------
-    tuple of KeyFigure
-        For each model, each corpus with labels and each task, in this order.
+    ``lists`` are trials by corpus and family; ``reports`` know where the predictions are.
     """
     tested = {family.name: family for family in families}
     found: list[KeyFigure] = []
@@ -99,7 +83,8 @@ def key_figures(
                 (table, tested[family]) for (where, family), table in lists.items() if where == corpus.name
             ]
             predictions = read_predictions(report.tables[corpus.name])
-            view = _view(corpus, predictions, suite.models[name].missing)
+            own = {"predictions": predictions, "missing": suite.models[name].missing, "trials": None}
+            view = made_of(CorpusView, corpus, corpus.entry, **own, title=corpus.entry.title)
             for task in tasks_of(suite, suite.models[name]):
                 figures = _Figures(suite, name, view, task)
                 if task.is_embedding:
@@ -108,23 +93,6 @@ def key_figures(
                 elif task.name in corpus.segments and corpus.segments[task.name].notna().any():
                     found += figures.of_segments()
     return tuple(found)
-
-
-def _view(corpus: Corpus, predictions: pd.DataFrame, missing: str) -> CorpusView:
-    about = corpus.entry
-    return CorpusView(
-        name=corpus.name,
-        title=about.title,
-        synthetic=corpus.synthetic,
-        root=corpus.root,
-        blocks=about.blocks,
-        base_condition=about.base_condition,
-        probes_of=about.probes_of,
-        segments=corpus.segments,
-        predictions=predictions,
-        audio=about.audio,
-        missing=missing,
-    )
 
 
 class _Figures:

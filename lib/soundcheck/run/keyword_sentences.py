@@ -17,7 +17,7 @@ from soundcheck.corpora.load import load_corpus
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import localised_words, vocabulary, words_to_speak
 from soundcheck.run.derived import Derived, of_notebooks
-from soundcheck.run.runner import Job
+from soundcheck.run.notebooks import Job
 from soundcheck.sounds.sources import SpeechSource, speech_digest, speech_source
 from soundcheck.suite.entries import CorpusEntry, Suite
 
@@ -30,26 +30,7 @@ def keyword_corpora(
     progress: bool = False,
     derived: Derived | None = None,
 ) -> list[Corpus]:
-    """Speak the probes that families ask for.
-
-    Parameters
-    ----------
-    suite
-        For its tasks and limits.
-    jobs
-        The notebooks of families with probes, with the answers that their models gave so far.
-    cache
-        Folder that keeps the sentences.
-    workers, progress
-        See :meth:`soundcheck.sounds.sources.SpeechSource.sentences`.
-    derived
-        Remembers which words are spoken; ``None`` = nobody does.
-
-    Returns
-    -------
-    list of Corpus
-        At most one for each model, corpus and family; their segments hold the word in the column ``item``.
-    """
+    """Speak the probes that families ask for."""
     found, jobs = [], list(jobs)
     several = len({job.family for job in jobs}) > 1
     for job in jobs:

@@ -22,15 +22,7 @@ LOCK = ".lock"  # file in the output folder; tells who holds it
 
 
 class FolderLock:
-    """The right to write to an output folder, as a context manager that gives it back.
-
-    Parameters
-    ----------
-    folder
-        The output folder.
-    shown
-        How messages call it.
-    """
+    """The right to write to an output folder, as a context manager that gives it back."""
 
     def __init__(self, folder: Path, shown: str) -> None:
         self._path, self._shown = folder / LOCK, shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
 from soundcheck.common.errors import InputError, Problems
@@ -17,58 +17,30 @@ from soundcheck.corpora.measured import check_installed, measure
 from soundcheck.corpora.trials.trial_lists import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.models.load import check_model
-from soundcheck.predict.ahead import Ahead
-from soundcheck.predict.report import PredictionReport
 from soundcheck.run import adding, planning
 from soundcheck.run.output import Output
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
-from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 
 
 @dataclasses.dataclass(frozen=True)
 class Material:
-    """What a run works with.
-
-    Parameters
-    ----------
-    plan
-        What the run is about.
-    families
-        What is tested.
-    corpora
-        Loaded, with measured columns and groups.
-    sounds
-        Noises and impulse responses.
-    fingerprints
-        Of the models that could be loaded.
-    kept
-        Model that is not asked -> what became of its inputs when it was.
-    lists
-        Corpus and family -> trials.
-    unloaded
-        Model that cannot be loaded here, but was asked elsewhere or in an earlier run -> why.
-    """
+    """What a run works with."""
 
     plan: adding.Plan
     families: Sequence[Family]
-    corpora: Sequence[Corpus]
-    sounds: Sounds
-    fingerprints: Mapping[str, str]
-    kept: Mapping[str, PredictionReport]
-    lists: Mapping[tuple[str, str], TrialTable]
-    unloaded: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    corpora: Sequence[Corpus]  # loaded, with measured columns and groups
+    sounds: Sounds  # noises and impulse responses
+    fingerprints: Mapping[str, str]  # of the models
+    lists: Mapping[tuple[str, str], TrialTable]  # corpus and family -> trials
+    unloaded: Mapping[str, str]  # model that cannot be loaded here, but was elsewhere or earlier -> why
 
     @property
     def suite(self) -> Suite:
         """What the book is about."""
         return self.plan.suite
-
-    @property
-    def asked(self) -> list[ModelEntry]:
-        """Models that are asked, in the order of the suite."""
-        return [entry for name, entry in self.suite.models.items() if name in self.plan.asked]
 
     def with_corpora(self, corpora: Sequence[Corpus]) -> Self:
         """Give the same with more corpora."""
@@ -81,59 +53,44 @@ def load(
     output: Output,
     jobs: int,
     answered: Mapping[str, str] | None = None,
-    ahead: Ahead | None = None,
 ) -> Material:
-    """Load all corpora and sounds, check the models, and tell all problems at once.
+    """Load all corpora and sounds, check the models, and name all problems at once.
 
-    A model of the book that is not asked need not load; if it does, its answers have to be of what it is now.
-
-    Parameters
-    ----------
-    plan, families, output
-        What is run, and where to.
-    jobs
-        Processes.
-    answered
-        Model that another machine has asked -> its fingerprint there; it need not load here.
-    ahead
-        Threads that check models while corpora are loaded, in processes that stay to be asked.
+    A model whose fingerprint is known, of a shard (``answered``) or of the book that is added to, need not
+    load here.
 
     Raises
     ------
     InputError
-        If anything that the suite names cannot be used, or kept answers do not belong to it.
+        If anything that the suite names cannot be used.
     """
     os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things, and for all children
     suite, problems = plan.suite, Problems()
-    asked = [entry for name, entry in suite.models.items() if name in plan.asked]
+    known = {**plan.fingerprints, **(answered or {})}
     sounds = Sounds()
     corpora, fingerprints, unloaded = [], {}, {}
-    checked: dict[str, Future[str]] = {}
-    if ahead is not None:
-        checked = {entry.name: ahead.check(entry, suite) for entry in asked if entry.about.checked_by}
-    for entry in suite.corpora.values():
-        try:
-            corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
-        except InputError as error:
-            problems.extend(error)
-    if not len(problems):
-        try:
-            check_groups(suite, corpora)
-        except InputError as error:
-            problems.extend(error)
     # Threads only wait: models are imported, and train themselves on first use, in processes of their own.
     with ThreadPoolExecutor(max(1, jobs)) as pool:
-        for entry in suite.models.values():
-            if entry.name not in checked:
-                checked[entry.name] = pool.submit(check_model, entry, suite, corpora)
+        entries = suite.models.values()
+        checked = {e.name: pool.submit(check_model, e, suite) for e in entries if e.about.needs_audio}
+        for entry in suite.corpora.values():
+            try:
+                corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
+            except InputError as error:
+                problems.extend(error)
+        if not len(problems):
+            try:
+                check_groups(suite, corpora)
+            except InputError as error:
+                problems.extend(error)
+        others = (entry for entry in entries if entry.name not in checked)
+        checked |= {entry.name: pool.submit(check_model, entry, suite, corpora) for entry in others}
     for name in suite.models:
         try:
             fingerprints[name] = checked[name].result()
         except InputError as error:
-            if name not in plan.asked:
-                unloaded[name] = str(error)
-            elif name in (answered or {}):
-                fingerprints[name], unloaded[name] = answered[name], str(error)
+            if name in known:
+                fingerprints[name], unloaded[name] = known[name], str(error)
             else:
                 problems.extend(error)
     measured = [measured_columns(corpus.entry, families, suite.measured) for corpus in corpora]
@@ -148,11 +105,10 @@ def load(
         except InputError as error:
             problems.extend(error)
     problems.raise_if_any()
-    kept = adding.keep_answers(plan, families, corpora, sounds, output, fingerprints)
     corpora = [
         measure(corpus, names, output.cache, jobs, progress=True)
         for corpus, names in zip(corpora, measured, strict=True)
     ]
     corpora = [add_groups(corpus) for corpus in corpora]
     lists = trial_lists(suite, families, corpora)
-    return Material(plan, families, corpora, sounds, fingerprints, kept, lists, unloaded)
+    return Material(plan, families, corpora, sounds, fingerprints, lists, unloaded)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -27,6 +26,8 @@ from soundcheck.evaluation.description import (
 )
 from soundcheck.models.stated import stated_names
 from soundcheck.predict.tables import column_names
+from soundcheck.run.made_of import made_of
+from soundcheck.run.notebooks import Job, Outcome
 from soundcheck.run.output import Output
 from soundcheck.run.planning import (
     answers_changes,
@@ -36,7 +37,6 @@ from soundcheck.run.planning import (
     supported_tasks,
     tasks_of,
 )
-from soundcheck.run.runner import Job
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import SPEECH_KINDS, ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
@@ -80,7 +80,9 @@ def family_jobs(
             described = _with_predictions(entry, heard, output, family.name)
             trials = _trials(described)
             limit = suite.notebook_seconds + MOST_TRIAL_SECONDS * trials
-            description = EvaluationDescription(
+            description = made_of(
+                EvaluationDescription,
+                suite,
                 model=entry.name,
                 family=family.name,
                 suite_root=suite.root,
@@ -101,7 +103,6 @@ def family_jobs(
                 tests=suite.tests.get(family.name, {}),
                 guesses=entry.kind == "random",
                 languages=_languages(entry, suite, family),
-                **_settings(suite, EvaluationDescription),
             )
             material = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
             absent = [missing(change, sounds) for change in family.all_changes]
@@ -115,7 +116,6 @@ def family_jobs(
                     fingerprint=_fingerprint(notebook, description, family.digest, material, absent),
                     limit=limit,
                     weight=_weight(description),
-                    trials=trials,
                 )
             )
     return jobs
@@ -169,24 +169,19 @@ def comparison_job(
     families: Iterable[Family],
     corpora: Sequence[Corpus],
     output: Output,
-    judged: Sequence[Job],
-    common: Sequence[Job] = (),
+    judged: Iterable[Outcome],
+    again: Iterable[Outcome] = (),
 ) -> Job:
-    """Describe the notebook of a comparison of the suite.
+    """Describe the notebook of a comparison, which reads rows and replicates of notebooks that ended well.
 
-    Parameters
-    ----------
-    entry
-        The comparison.
-    suite, families, corpora, output
-        What is run.
-    judged
-        The notebooks of both models that ended well; their rows and replicates are compared.
-    common
-        Those on the segments that both models answered, of families for which they all ended well.
+    ``again`` are those on the segments that both models of a comparison answered: of all comparisons.
     """
     titles = {family.name: family.title for family in families}
-    by_model = {(job.model, job.family): job for job in judged}
+    by_model = {(one.job.model, one.job.family): one.job for one in judged if not one.failed}
+    own = output.comparisons / files.slug(entry.name)
+    again = [one for one in again if own in one.job.target.parents]
+    lost = {one.job.family for one in again if one.failed}
+    common = [one.job for one in again if one.job.family not in lost]
     both = [suite.models[name] for name in (entry.baseline, entry.candidate)]
     heard = list(corpora)
     for model in both:
@@ -196,19 +191,20 @@ def comparison_job(
         for family in titles
         if all((model.name, family) in by_model for model in both)
     ]
-    again = by_model | {(job.model, job.family): job for job in common}
+    shared = by_model | {(job.model, job.family): job for job in common}
     on_common = [
-        [again[model.name, family] for model in both]
+        [shared[model.name, family] for model in both]
         for family in dict.fromkeys(job.family for job in common)
         if all((model.name, family) in by_model for model in both)
     ]
     tasks = [suite.tasks[name] for name in both[0].tasks if name in both[1].tasks]
     notebook = notebook_of(COMPARISON, suite.root)
     target = output.comparisons / f"{files.slug(entry.name)}.ipynb"
-    description = ComparisonDescription(
+    description = made_of(
+        ComparisonDescription,
+        entry,
+        suite,
         comparison=entry.name,
-        baseline=entry.baseline,
-        candidate=entry.candidate,
         titles=titles,
         corpora=tuple(zip(*(_with_predictions(model, heard, output) for model in both), strict=True)),
         pairs=tuple((old.rows, new.rows) for old, new in pairs),
@@ -217,7 +213,6 @@ def comparison_job(
         prefix="../media/",
         rows=target.with_suffix(".json"),
         tasks=tuple(tasks),
-        **_settings(suite, ComparisonDescription),
     )
     replicates = [files.digest(job.replicates) for pair in (*pairs, *on_common) for job in pair]
     return Job(
@@ -258,40 +253,18 @@ def study_jobs(output: Output) -> list[Job]:
     return jobs
 
 
-def _settings(suite: Suite, kind: type[Description]) -> dict[str, Any]:
-    """Take those settings of a suite that a description has a field for."""
-    known, fields = ({field.name for field in dataclasses.fields(one)} for one in (suite, kind))
-    return {name: getattr(suite, name) for name in (known & fields) - {"corpora", "sounds", "tasks", "tests"}}
-
-
 def _with_predictions(
     model: ModelEntry, corpora: Iterable[Corpus], output: Output, family: str = ""
 ) -> tuple[CorpusDescription, ...]:
     """Describe corpora with the predictions of a model, and the trials of a family."""
     found = []
     for corpus in corpora:
-        name = f"{files.slug(corpus.name)}.parquet"
         trials = output.trials(corpus.name, family)
-        found.append(
-            CorpusDescription(
-                name=corpus.name,
-                title=corpus.entry.title,
-                synthetic=corpus.synthetic,
-                blocks=corpus.entry.blocks,
-                base_condition=corpus.entry.base_condition,
-                probes_of=corpus.entry.probes_of,
-                root=corpus.root,
-                audio=corpus.entry.audio,
-                segments=output.corpora / name,
-                predictions=output.predictions / files.slug(model.name) / name,
-                trials=trials if trials.is_file() else None,
-                groups=corpus.groups,
-                adjust=corpus.adjust,
-                ranges=corpus.entry.ranges,
-                against=corpus.entry.against,
-                missing=model.missing,
-            )
-        )
+        place = output.segments(corpus.name)
+        own = {"segments": place, "trials": trials if trials.is_file() else None}
+        own["predictions"] = output.predictions / files.slug(model.name) / place.name
+        own["title"] = corpus.entry.title
+        found.append(made_of(CorpusDescription, corpus, corpus.entry, **own, missing=model.missing))
     return tuple(found)
 
 

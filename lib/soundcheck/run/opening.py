@@ -3,80 +3,51 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from soundcheck.run import adding
 from soundcheck.run.lock import FolderLock
+from soundcheck.run.options import RunOptions
 from soundcheck.run.output import Output
 from soundcheck.run.selection import ReadBefore, corpus_folders, read_families, refuse_code, select
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 
 
-@dataclasses.dataclass(frozen=True)
-class Opened:
-    """An output folder that nobody else writes to.
-
-    Parameters
-    ----------
-    plan
-        What is run, and what an earlier run has left.
-    output
-        The folder; it is made by :meth:`begin`.
-    lock
-        The right to write to it.
-    before
-        What earlier runs have read.
-    """
+class Opened(NamedTuple):
+    """An output folder that nobody else writes to."""
 
     plan: adding.Plan
+    families: list[Family]
     output: Output
-    lock: FolderLock
-    before: ReadBefore
-
-    def begin(self, *, no_code: bool) -> list[Family]:
-        """Read the families, refuse what needs no corpus to be refused, then make the folder.
-
-        Raises
-        ------
-        InputError
-            If a family cannot be used, or a model runs code although that is not wanted.
-        """
-        suite = self.plan.suite
-        families = read_families(suite, self.before)
-        if no_code:
-            refuse_code(suite)  # models that are not asked are loaded, too, to compare what they are now
-        self.lock.take()
-        self.output.prepare()
-        self.before.save()
-        return families
+    has_run: bool  # whether there was a run
+    anew: bool  # whether families changed since
 
 
 @contextlib.contextmanager
-def opened(
-    suite: Suite, out: Path, models: Sequence[str] = (), families: Sequence[str] = ()
-) -> Iterator[Opened]:
-    """Open the output folder of a run, for the time of a block.
-
-    Parameters
-    ----------
-    suite
-        What there is to run.
-    out
-        The folder.
-    models, families
-        Names to restrict the run to; default all.
+def opened(suite: Suite, options: RunOptions) -> Iterator[Opened]:
+    """Refuse what needs no corpus to be refused, then make the output folder, and lock it for a block.
 
     Raises
     ------
     InputError
-        If the suite has no such model or family, or the folder cannot be used.
+        If the folder, a model's or family's name or a family cannot be used, or a model runs code although
+        that is not wanted.
     """
-    output = Output(out)
-    chosen = select(suite, models, families)
+    output = Output(options.out)
+    chosen = select(suite, options.models, options.families)
     output.check(corpus_folders(suite))
     with FolderLock(output.folder, output.display_name) as lock:
-        plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
-        yield Opened(plan, output, lock, ReadBefore(output.cache))
+        has_run = output.has_run
+        part = options.models or options.families
+        plan = adding.add(suite, chosen, output) if part else adding.whole(suite)
+        before = ReadBefore(output.cache)
+        families = read_families(plan.suite, before)
+        if options.no_code:
+            refuse_code(plan.suite)
+        lock.take()
+        output.prepare()
+        anew = before.anew
+        before.save()
+        yield Opened(plan, families, output, has_run, anew)

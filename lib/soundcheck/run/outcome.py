@@ -54,11 +54,8 @@ def sum_up(
     for notebook in record.failed:
         first = "".join(notebook.error.splitlines()[:1])
         lines.append(f"The notebook {notebook.display_name} failed: {first[:200]}")
-    for name in (entry.name for entry in plan.kept):
-        lines.append(f"{name} was not asked in this run: its answers are those of {reports[name].answers_of}")
     lines += plan.notices
-    asked = [reports[model.name] for model in record.models if model.name in plan.asked]
-    failed = [report for report in asked if report.failed]
+    failed = [reports[model.name] for model in record.models if reports[model.name].failed]
     for report in failed:
         inputs = counted(report.failed, "input")
         most = "" if report.unusable else f" (most often: {shorten(report.reasons()[0][0], 120)})"

@@ -24,13 +24,7 @@ from soundcheck.run.lock import LOCK
 
 
 class Output:
-    """Paths inside one output folder.
-
-    Parameters
-    ----------
-    folder
-        The folder; :meth:`prepare` makes and marks it.
-    """
+    """Paths inside one output folder."""
 
     def __init__(self, folder: str | os.PathLike) -> None:
         self.display_name = str(folder)
@@ -86,11 +80,6 @@ class Output:
 
     def check(self, corpora: dict[str, Path]) -> None:
         """Refuse a place that is not ours to write to, before anything is computed.
-
-        Parameters
-        ----------
-        corpora
-            Name and folder of each corpus; the output must not lie inside one.
 
         Raises
         ------

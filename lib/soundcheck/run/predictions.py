@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster
-from soundcheck.predict.engine import begin_model
+from soundcheck.predict.engine import predict_model
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
-from soundcheck.run import adding, notebook_jobs, planning, tables
+from soundcheck.run import notebook_jobs, planning, tables
 from soundcheck.run.derived import Derived
 from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.material import Material
@@ -23,24 +21,10 @@ from soundcheck.suite.entries import ModelEntry
 
 RANDOM = "random"  # kind of models whose answers follow from the segments alone, and never fail
 COUNTED = ("inputs", "computed", "out_of_range", "unknown_classes", "notices")  # of their answers
-MANY = 20_000  # segments of all corpora, from which the models of a run are loaded one after the other
-FEW = 5_000  # up to which what all models have answered is looked up before the first one's turn
 
 
 def questions(entry: ModelEntry, material: Material, output: Output, corpora: Sequence[Corpus]) -> Questions:
-    """Say what a model is asked about some corpora.
-
-    Parameters
-    ----------
-    entry
-        The model.
-    material
-        What the run works with.
-    output
-        Where answers go, and where they are kept.
-    corpora
-        All, or those of spoken words; the model hears those that its families look at.
-    """
+    """Say what a model is asked about some corpora, of which it hears those that its families look at."""
     suite, sounds = material.suite, material.sounds
     tasks = planning.tasks_of(suite, entry)
     families = [family for family in material.families if entry.is_for(family.name)]
@@ -82,70 +66,37 @@ def predict_all(
     fresh: bool = False,
     failed: Mapping[str, Sequence[Result]] | None = None,
     cluster: Cluster | None = None,
-    ahead: Ahead,
     derived: Derived,
 ) -> tuple[Material, dict[str, PredictionReport]]:
-    """Ask all models.
+    """Ask all models; gives the material with the corpora of spoken words, and what became of all inputs.
 
-    Parameters
-    ----------
-    material
-        What the run works with.
-    output
-        Gets the prediction tables, and the scores of trials.
-    jobs
-        Worker processes.
-    fresh
-        Whether to forget what the models answered before.
-    failed
-        Model -> inputs without an answer, after shards have asked everything; ``None`` = nobody has.
-    cluster
-        Whose workers are asked; ``None`` = those of this machine.
-    ahead
-        Threads that models are asked in before it is their turn; those that have checked some may wait.
-    derived
-        Remembers what follows from answers.
-
-    Returns
-    -------
-    tuple of Material and dict
-        The material with the corpora of spoken words; model -> what became of its inputs.
+    ``failed`` are the inputs without an answer of each model, after shards have asked everything.
     """
 
-    def begin(asked: Questions, log: str = "", ahead: Ahead | None = None) -> Callable[[], PredictionReport]:
-        return begin_model(
+    def predict(asked: Questions, log: str = "") -> PredictionReport:
+        # A second round, with a log of its own, goes on with what the first has checked or predicted anew.
+        chosen = not log and asked.entry.name in material.plan.chosen
+        return predict_model(
             asked,
             jobs=jobs,
             progress=True,
             log=log,
-            fresh=fresh and not log,  # a second round goes on with what the first has checked or asked anew
-            confirm=not log and failed is None,
+            fresh=fresh and chosen,
+            confirm=chosen and failed is None,
             failed=() if log else (failed or {}).get(asked.entry.name, ()),
             cluster=cluster,
-            ahead=ahead,
         )
 
     suite, tested, sounds = material.suite, material.families, material.sounds
     reports = {}
-    segments = sum(len(corpus.segments) for corpus in material.corpora)
-    most = jobs if jobs > 1 and segments <= MANY else 0  # that wait for their turn
-    most = len(material.asked) if most and segments <= FEW else most
-    if not most:
-        ahead.dismiss()
-    begun: dict[str, Callable[[], PredictionReport]] = {}
-    for entry in material.asked:
-        twin = any(material.fingerprints[n] == material.fingerprints[entry.name] for n in begun)
-        while len(begun) > (0 if twin else most):  # the twin has the same answers, and may get more
-            first = next(iter(begun))
-            reports[first] = begun.pop(first)()
+    for entry in suite.models.values():
         asked = questions(entry, material, output, material.corpora)
-        begun[entry.name] = begin(asked, ahead=ahead if most else None)
+        draw = functools.partial(predict, asked)
         if entry.about.keyword == RANDOM:
             tables_asked = derived.tables(suite, tested, asked.corpora, material.lists, {})
             depends = [entry, asked.fingerprint, asked.changes, tables_asked]
-            begun[entry.name] = functools.partial(_drawn, asked, depends, derived, begun[entry.name])
-    reports |= {name: finish() for name, finish in begun.items()}
-    reports = {name: (reports | material.kept)[name] for name in suite.models}
+            draw = functools.partial(_drawn, asked, depends, derived, draw)
+        reports[entry.name] = draw()
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in tested if family.probes]
     localising = notebook_jobs.family_jobs(suite, probing, material.corpora, output, sounds)
@@ -153,13 +104,10 @@ def predict_all(
     material = material.with_corpora(probes)
     tables.write_segments(probes, {}, output)
     tables.prune_segments(material.corpora, material.lists, output)
-    kept_words = adding.keep_answers(material.plan, tested, probes, sounds, output, material.fingerprints)
-    for name, report in kept_words.items():
-        reports[name] = dataclasses.replace(reports[name], tables=reports[name].tables | report.tables)
-    for entry in material.asked:
+    for entry in suite.models.values():
         asked = questions(entry, material, output, probes)
         if asked.corpora:
-            reports[entry.name] = reports[entry.name].joined(begin(asked, "words")())
+            reports[entry.name] = reports[entry.name].joined(predict(asked, "words"))
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
     for name, report in reports.items():
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})

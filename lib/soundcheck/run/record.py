@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -32,28 +30,26 @@ from soundcheck.results.record import (
     SoundsRecord,
     StudyRecord,
 )
-from soundcheck.run.runner import Outcome
+from soundcheck.run.made_of import made_of
+from soundcheck.run.notebooks import Outcome
 from soundcheck.sounds.sound import Sounds, SoundSet
 from soundcheck.suite.entries import ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.groups import numbers_of
 
-T = TypeVar("T")
-
 PACKAGES = (
-    "numpy",
-    "pandas",
-    "scipy",
-    "pyarrow",
-    "audiofile",
-    "audresample",
-    "audformat",
-    "praat-parselmouth",
-    "av",
-    "pyroomacoustics",
-    "scikit-learn",
-    "papermill",
-    "jupyter-book",
+    *(
+        "numpy",
+        "pandas",
+        "scipy",
+        "pyarrow",
+        "audiofile",
+        "audresample",
+        "audformat",
+        "praat-parselmouth",
+        "av",
+    ),
+    *("pyroomacoustics", "scikit-learn", "papermill", "jupyter-book"),
 )
 
 
@@ -83,25 +79,9 @@ def compose(
     rows: pd.DataFrame,
     figures: Sequence[KeyFigure],
 ) -> RunRecord:
-    """Put the record together.
-
-    Parameters
-    ----------
-    suite, families, corpora, reports, sounds
-        What was run: what the models predicted, and with which noises and impulse responses.
-    notebooks, comparisons, studies
-        How the notebooks ended.
-    contrasts
-        Rows of the comparisons.
-    results
-        Digest of ``results.csv``.
-    rows
-        The results table.
-    figures
-        How good the models are at their tasks.
-    """
+    """Put the record together; ``results`` is the digest of ``results.csv``, ``rows`` is that table."""
     models = tuple(_model(entry, reports[name]) for name, entry in suite.models.items())
-    return _recorded(
+    return made_of(
         RunRecord,
         suite,
         version=__version__,
@@ -110,13 +90,13 @@ def compose(
         suite=suite.describe(),
         own_tests=suite.tests,
         order=tuple(suite.models),
-        families=tuple(_recorded(FamilyRecord, family) for family in families),
+        families=tuple(made_of(FamilyRecord, family) for family in families),
         models=models,
         corpora=tuple(map(_corpus, corpora)),
         sounds=tuple(map(_sounds, sounds.sets.values())),
-        notebooks=tuple(_recorded(NotebookRecord, o, o.job) for o in notebooks),
+        notebooks=tuple(made_of(NotebookRecord, o, o.job) for o in notebooks),
         comparisons=tuple(_comparison(suite.comparisons[o.job.model], o, contrasts) for o in comparisons),
-        studies=tuple(_recorded(StudyRecord, o, name=o.job.family) for o in studies),
+        studies=tuple(made_of(StudyRecord, o, name=o.job.family) for o in studies),
         versions=_versions(),
         figures=tuple(figures),
         seconds={},  # the run is not over
@@ -132,18 +112,9 @@ def compose(
     )
 
 
-def _recorded(kind: type[T], *sources: object, **more: object) -> T:
-    """Make a record of attributes of the same names, of the first source with one, and of what is given."""
-    for field in dataclasses.fields(kind):
-        if field.name not in more:
-            source = next(source for source in sources if hasattr(source, field.name))
-            more[field.name] = getattr(source, field.name)
-    return kind(**more)
-
-
 def _comparison(entry: ComparisonEntry, outcome: Outcome, contrasts: pd.DataFrame) -> ComparisonRecord:
     both = contrasts["baseline"].eq(entry.baseline) & contrasts["candidate"].eq(entry.candidate)
-    return _recorded(
+    return made_of(
         ComparisonRecord, entry, outcome, slug=files.slug(entry.name), **summary_of(contrasts[both])
     )
 
@@ -153,7 +124,7 @@ def _model(entry: ModelEntry, report: PredictionReport) -> ModelRecord:
         FailedInput(corpus=corpus, item=item, change=change, reason=reason)
         for corpus, item, change, reason in report.failures
     ]
-    return _recorded(
+    return made_of(
         ModelRecord,
         entry,
         report,
@@ -167,7 +138,7 @@ def _model(entry: ModelEntry, report: PredictionReport) -> ModelRecord:
 
 
 def _sounds(group: SoundSet) -> SoundsRecord:
-    return _recorded(
+    return made_of(
         SoundsRecord,
         group,
         sounds=len(group.sounds),
@@ -178,7 +149,7 @@ def _sounds(group: SoundSet) -> SoundsRecord:
 
 def _corpus(corpus: Corpus) -> CorpusRecord:
     segments = corpus.segments
-    return _recorded(
+    return made_of(
         CorpusRecord,
         corpus,
         corpus.entry,

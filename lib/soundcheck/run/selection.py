@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from soundcheck.augment.registry import TRANSFORMS, check_change
@@ -17,7 +17,7 @@ from soundcheck.common.errors import InputError, Problems, did_you_mean, input_e
 from soundcheck.common.escaping import quoted
 from soundcheck.common.remembered import Remembered, made_here
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.run import notebook_jobs, runner
+from soundcheck.run import notebook_jobs, notebooks
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
 from soundcheck.suite.groups import with_suite_groups
@@ -45,11 +45,6 @@ def select(suite: Suite, models: Sequence[str], families: Sequence[str]) -> Suit
             if not models or {entry.baseline, entry.candidate} <= set(models)
         },
     )
-
-
-def with_voices(suite: Suite, voices: str) -> Suite:
-    """Let the command line decide what is heard in the book; with ``""`` the suite does."""
-    return dataclasses.replace(suite, voices=voices) if voices else suite
 
 
 def comparing(suite: Suite, pair: tuple[str, str] | None) -> Suite:
@@ -97,76 +92,37 @@ def _corpus_folder(entry: CorpusEntry) -> Path:
 
 
 class ReadBefore:
-    """What earlier runs have read of families, which changes they could make, and which files could be used.
-
-    Parameters
-    ----------
-    cache
-        Folder that keeps it; ``None`` = none does.
-
-    Attributes
-    ----------
-    anew
-        Whether :meth:`save` kept what no earlier run had seen.
-    """
+    """What earlier runs into a cache have read of families, and which changes they could make."""
 
     def __init__(self, cache: Path | None = None) -> None:
         version = made_here() if cache is not None else ""
-        self._all = [
+        self.documents, self.changes = (
             Remembered(cache / "families" / name if cache is not None else None, version)
-            for name in ("documents.json", "changes.json", "files.json")
-        ]
-        self.documents, self.changes, self._files = self._all
-        self.anew = False
+            for name in ("documents.json", "changes.json")
+        )
 
-    def check(self, path: Path, look: Callable[[Path], object] | None = None) -> None:
-        """Note a file, and look at it unless the last run has found nothing wrong with the same content."""
-
-        def fine() -> bool:
-            if look is not None:
-                look(path)
-            return True
-
-        self._files.find(files.digest(path) if path.is_file() else str(path), fine)
+    @property
+    def anew(self) -> bool:
+        """Whether there is what no earlier run had seen."""
+        return self.documents.grown or self.changes.grown
 
     def save(self) -> None:
-        """Keep it for the next run.
-
-        Raises
-        ------
-        OutputError
-            If it cannot be written.
-        """
-        self.anew = any(one.grown for one in self._all)
-        for one in self._all:
-            one.save()
+        """Keep it for the next run."""
+        self.documents.save()
+        self.changes.save()
 
 
 def read_families(suite: Suite, before: ReadBefore | None = None) -> list[Family]:
-    """Read the families of a suite and check that each has its three files and known transforms.
-
-    Parameters
-    ----------
-    suite
-        The suite.
-    before
-        What is known of them; what is found is added.
-
-    Raises
-    ------
-    InputError
-        If any of them cannot be used; holds all problems.
-    """
+    """Read the families of a suite and check that each has its three files and known transforms."""
     families, problems = [], Problems()
     before = before or ReadBefore()
-    before.check(suite.file)
     grouped = [group.name for entry in suite.corpora.values() for group in entry.groups]
     for name in suite.families:
         try:
             family = with_own_tests(
                 read_family(name, suite.root, before.documents), suite.tests.get(name, {})
             )
-            before.check(notebook_jobs.notebook_of(name, suite.root), runner.check_notebook)
+            notebooks.check_notebook(notebook_jobs.notebook_of(name, suite.root))
         except InputError as error:
             problems.extend(error)
             continue

@@ -13,11 +13,6 @@ class Stages:
     """The stages of one run, one after the other.
 
     Where nobody looks at a terminal, the beginning of each stage is a line of the log.
-
-    Parameters
-    ----------
-    clock
-        Gives seconds that only grow.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -19,8 +19,8 @@ from soundcheck.evaluation.verification import threshold_in_use
 from soundcheck.evaluation.words import group_rates
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
+from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
-from soundcheck.run.runner import Job
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.families import Family
 

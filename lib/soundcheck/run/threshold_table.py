@@ -24,15 +24,6 @@ def settings(
 ) -> list[Setting]:
     """List what to simulate.
 
-    Parameters
-    ----------
-    metrics
-        Names, see :data:`soundcheck.statistics.draws.METRICS`; default: all.
-    groups, samples
-        Numbers of groups and of segments a group; default: the published grid, or those of the family.
-    family
-        Family whose thresholds are asked for, instead of a grid over all distributions.
-
     Raises
     ------
     InputError
@@ -72,24 +63,9 @@ def write(
     jobs: int = 1,
     family: str | None = None,
 ) -> str:
-    """Simulate and write a CSV file.
+    """Simulate, write a CSV file if one is named, and give the table, or where it is.
 
-    Parameters
-    ----------
-    out
-        File to write; ``None`` to write none.
-    wanted
-        What to simulate.
-    runs, seed, jobs
-        See :func:`soundcheck.statistics.simulation.simulate_all`.
-    family
-        Family that the settings are of; its ``published`` thresholds, and what verdicts take as ``threshold``
-        for groups of each number and size, are written as further columns.
-
-    Returns
-    -------
-    str
-        The table as CSV, or where it is.
+    For a family, its published thresholds and what verdicts take for each size are further columns.
     """
     frame = simulation.simulate_all(wanted, runs, seed, jobs)
     if family is not None:

@@ -19,10 +19,10 @@ from soundcheck.predict.common_answers import differ
 from soundcheck.results import worse
 from soundcheck.results.finished_run import FinishedRun, read_run, rows_file
 from soundcheck.results.judged import Judged, load_judged
-from soundcheck.results.record import CorpusRecord, RunRecord
+from soundcheck.results.record import RunRecord
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
+from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
-from soundcheck.run.runner import Job
 from soundcheck.suite.entries import ERROR, LEFT_OUT
 
 _RANDOM = "random"  # kind of the reference models
@@ -59,15 +59,9 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class ModelTwice:
-    """A model of two runs.
+    """A model of two runs."""
 
-    Parameters
-    ----------
-    before, after
-        Its name in each of them.
-    """
-
-    before: str
+    before: str  # its name in each of them
     after: str
 
     @property
@@ -241,27 +235,18 @@ def _corpora(
                 run.record.suite["models"][own].get("missing", LEFT_OUT)
                 for run, own in _sides(first, second, model)
             ]
+            blocks = about["blocks"]
+            own = {"blocks": (blocks,) if isinstance(blocks, str) else tuple(blocks), "audio": False}
+            own |= {"base_condition": about["base_condition"], "probes_of": ""}
+            own |= {"root": output.folder.absolute(), "segments": segments[1].absolute()}
             yield tuple(
-                _described(corpus, about, segments[1], path, output.folder, how)
+                CorpusDescription(
+                    name=corpus.name,
+                    title=corpus.title,
+                    synthetic=corpus.synthetic,
+                    predictions=path.absolute(),
+                    missing=how,
+                    **own,
+                )
                 for path, how in zip(predictions, missing, strict=True)
             )
-
-
-def _described(
-    corpus: CorpusRecord, about: dict, segments: Path, predictions: Path, root: Path, missing: str
-) -> CorpusDescription:
-    blocks = about["blocks"]
-    return CorpusDescription(
-        name=corpus.name,
-        title=corpus.title,
-        synthetic=corpus.synthetic,
-        blocks=(blocks,) if isinstance(blocks, str) else tuple(blocks),
-        base_condition=about["base_condition"],
-        probes_of="",
-        root=root.absolute(),
-        audio=False,
-        segments=segments.absolute(),
-        predictions=predictions.absolute(),
-        trials=None,
-        missing=missing,
-    )

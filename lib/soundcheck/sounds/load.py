@@ -18,22 +18,12 @@ def load_sounds(
 ) -> Sounds:
     """Load the kinds of sounds that are needed.
 
-    Parameters
-    ----------
-    suite
-        Its ``sounds``, and the limit of the length of files.
-    kinds
-        Kinds that any transform needs; what the suite names is checked even if nothing needs it. Speech in
-        another language may be missing.
-    cache
-        Folder for synthesised sounds and for what is known about files.
-    jobs, progress
-        Processes; whether to show progress bars.
-
-    Raises
-    ------
-    InputError
-        If what the suite names cannot be used.
+    - ``suite``: its ``sounds``, and the limit of the length of files.
+    - ``kinds``: kinds that any transform needs; what the suite names is checked even if nothing needs it.
+      Speech in another language may be missing.
+    - ``cache``: folder for synthesised sounds and for what is known about files.
+    - ``jobs, progress``: processes; whether to show progress bars.
+    - Raises InputError: if what the suite names cannot be used.
     """
     limit = suite.audio_limit
     sets = read_sounds(suite.sounds, limit, cache, jobs=jobs, progress=progress)

@@ -45,26 +45,12 @@ def read_sounds(
 ) -> dict[str, SoundSet]:
     """Read the recordings that a suite names.
 
-    Parameters
-    ----------
-    entries
-        By kind, or ``"noise"`` for a collection; a kind of its own comes before the collection.
-    limit
-        Seconds of the longest file that is read.
-    cache
-        Folder that keeps what is known about files.
-    jobs, progress
-        Processes; whether to show progress bars.
-
-    Returns
-    -------
-    dict of str to SoundSet
-        Kind -> sounds, of the kinds that there are recordings for.
-
-    Raises
-    ------
-    InputError
-        If a folder holds nothing that can be used; holds the problems of all.
+    - ``entries``: by kind, or ``"noise"`` for a collection; a kind of its own comes before the collection.
+    - ``limit``: seconds of the longest file that is read.
+    - ``cache``: folder that keeps what is known about files.
+    - ``jobs, progress``: processes; whether to show progress bars.
+    - Returns kind -> sounds, of the kinds that there are recordings for.
+    - Raises InputError: if a folder holds nothing that can be used; holds the problems of all.
     """
     problems = Problems()
     named = {kind: entry for kind, entry in entries.items() if kind != "noise"}

@@ -49,42 +49,20 @@ _MIDDLE = 4  # microphone of MARDY's array of eight that is used, where each has
 
 @dataclasses.dataclass(frozen=True)
 class Measurement:
-    """Where an impulse response was measured.
-
-    Parameters
-    ----------
-    label
-        Room or position.
-    distance
-        Metres between mouth and microphone; 0 if unknown.
-    where
-        The row of the table that tells it, for messages; empty if no table does.
-    """
+    """Where an impulse response was measured."""
 
     label: str
-    distance: float = 0.0
-    where: str = ""
+    distance: float = 0.0  # metres between mouth and microphone; 0 if unknown
+    where: str = ""  # the row of the table that tells it, for messages; empty if no table does
 
 
 def measurements(folder: Path, shown: str, names: Sequence[str]) -> dict[str, Measurement]:
     """Tell where each impulse response of a folder was measured.
 
-    Parameters
-    ----------
-    folder, shown
-        The folder, and how messages call it.
-    names
-        Its audio files, relative to it.
-
-    Returns
-    -------
-    dict of str to Measurement
-        By file. Files that stand for nothing (other microphones of an array) are missing.
-
-    Raises
-    ------
-    InputError
-        If nothing tells what the files stand for, or the table is wrong.
+    - ``folder, shown``: the folder, and how messages call it.
+    - ``names``: its audio files, relative to it.
+    - Returns by file. Files that stand for nothing (other microphones of an array) are missing.
+    - Raises InputError: if nothing tells what the files stand for, or the table is wrong.
     """
     if (folder / TABLE).exists():
         return _from_table(folder, shown, names)
@@ -168,26 +146,9 @@ def reference(found: Mapping[str, Measurement], usable: Collection[str], base: s
     If the base is a room or position with several responses, the published one is taken, else the one with
     the most other rooms at a similar distance, else the first by name.
 
-    Parameters
-    ----------
-    found
-        By file.
-    usable
-        Files that can be read.
-    base
-        Room, position or file.
-    shown
-        How messages call the place where the base is named.
-
-    Returns
-    -------
-    str
-        The file.
-
-    Raises
-    ------
-    InputError
-        If there is no such response, or if a table leaves open which of several it is.
+    - ``usable``: files that can be read.
+    - ``shown``: how messages call the place where the base is named.
+    - Raises InputError: if there is no such response, or if a table leaves open which of several it is.
     """
     if base in found:
         candidates = [base]

@@ -36,39 +36,18 @@ _KEPT = 48  # sounds that a process keeps in memory
 class Sound:
     """One sound.
 
-    Parameters
-    ----------
-    name
-        What it is called, relative to its folder.
-    path
-        Its file, absolute.
-    duration
-        In seconds.
-    digest
-        Of its content.
-    start
-        Where it begins in its file, in seconds.
-    channel
-        Number of the channel; ``None`` = mean of all.
-    role
-        Impulse responses: ``"base"``, ``"other"``, or empty for those that are not used.
-    label
-        Impulse responses: the room or position.
-    distance
-        Impulse responses: metres between mouth and microphone; 0 if unknown.
-    signal, sampling_rate
-        The sound itself, if it has no file.
+    - ``signal, sampling_rate``: the sound itself, if it has no file.
     """
 
-    name: str
+    name: str  # what it is called, relative to its folder
     path: Path = Path()
-    duration: float = 0.0
+    duration: float = 0.0  # in seconds
     digest: str = ""
-    start: float = 0.0
-    channel: int | None = None
-    role: str = ""
-    label: str = ""
-    distance: float = 0.0
+    start: float = 0.0  # where it begins in its file, in seconds
+    channel: int | None = None  # number of the channel; ``None`` = mean of all
+    role: str = ""  # impulse responses: ``"base"``, ``"other"``, or empty for those that are not used
+    label: str = ""  # impulse responses: the room or position
+    distance: float = 0.0  # impulse responses: metres between mouth and microphone; 0 if unknown
     signal: np.ndarray | None = dataclasses.field(default=None, compare=False, repr=False)
     sampling_rate: int = audio.SAMPLING_RATE
 
@@ -97,10 +76,7 @@ class Sound:
     def read(self, sampling_rate: int) -> np.ndarray:
         """Read all of it.
 
-        Raises
-        ------
-        ValueError
-            If the file vanished or changed meanwhile.
+        Raises ValueError: if the file vanished or changed meanwhile.
         """
         if self.signal is None:
             return _read(self.path, self.start, self.start + self.duration, self.channel, sampling_rate)
@@ -147,27 +123,13 @@ def _read(path: Path, start: float, end: float, channel: int | None, sampling_ra
 
 @dataclasses.dataclass(frozen=True)
 class SoundSet:
-    """All sounds of a kind.
+    """All sounds of a kind."""
 
-    Parameters
-    ----------
-    kind
-        One of :data:`KINDS`.
-    sounds
-        At least one, in the order of their names.
-    source
-        Where they come from, a sentence for the book.
-    synthetic
-        Whether they are made by computation.
-    left_out
-        Name and reason of each file that cannot be used.
-    """
-
-    kind: str
-    sounds: tuple[Sound, ...]
-    source: str = ""
-    synthetic: bool = False
-    left_out: tuple[tuple[str, str], ...] = ()
+    kind: str  # one of :data:`KINDS`
+    sounds: tuple[Sound, ...]  # at least one, in the order of their names
+    source: str = ""  # where they come from, a sentence for the book
+    synthetic: bool = False  # whether they are made by computation
+    left_out: tuple[tuple[str, str], ...] = ()  # name and reason of each file that cannot be used
 
     @property
     def digest(self) -> str:
@@ -182,13 +144,7 @@ class SoundSet:
 
 @dataclasses.dataclass(frozen=True)
 class Sounds:
-    """The sound material of a suite.
-
-    Parameters
-    ----------
-    sets
-        Kind -> its sounds.
-    """
+    """The sound material of a suite."""
 
     sets: Mapping[str, SoundSet] = dataclasses.field(default_factory=dict)
 
@@ -198,10 +154,7 @@ class Sounds:
     def of(self, kind: str, role: str = "") -> tuple[Sound, ...]:
         """Give the sounds of a kind, of impulse responses those with a role.
 
-        Raises
-        ------
-        ValueError
-            If there are none.
+        Raises ValueError: if there are none.
         """
         found = self.sets[kind].sounds if kind in self.sets else ()
         found = tuple(sound for sound in found if not role or sound.role == role)
@@ -212,20 +165,11 @@ class Sounds:
     def responses(self, kind: str, role: str, ratio: float = 0.0, times: float = 1.0) -> tuple[Sound, ...]:
         """Give the impulse responses of a kind with a role, of the others perhaps only those at a distance.
 
-        Parameters
-        ----------
-        kind, role
-            See :meth:`of`.
-        ratio
-            How far the distance may be from the wanted one, as a ratio from 1 on; 0 = any distance. It does
-            not count for the base, nor if the distance of the base is unknown.
-        times
-            The wanted distance as a multiple of that of the base.
-
-        Raises
-        ------
-        ValueError
-            If there are none.
+        - ``kind, role``: see :meth:`of`.
+        - ``ratio``: how far the distance may be from the wanted one, as a ratio from 1 on; 0 = any distance.
+          It does not count for the base, nor if the distance of the base is unknown.
+        - ``times``: the wanted distance as a multiple of that of the base.
+        - Raises ValueError: if there are none.
         """
         found = self.of(kind, role)
         base = self.of(kind, BASE)[0]

@@ -36,21 +36,12 @@ class SoundSource(abc.ABC):
 
 
 class SpeechSource(abc.ABC):
-    """Speaks sentences around words, and has a sample of speech for the pages about methods.
-
-    Attributes
-    ----------
-    description
-        What pages say about corpora of sentences around words.
-    sample_caption
-        What pages say about the sample.
-    conditions
-        How the sample can be recorded -> what pages say about that.
-    """
+    """Speaks sentences around words, and has a sample of speech for the pages about methods."""
 
     keyword: ClassVar[str] = ""
-    description: ClassVar[str]
-    sample_caption: ClassVar[str]
+    description: ClassVar[str]  # what pages say about corpora of sentences around words
+    sample_caption: ClassVar[str]  # what pages say about the sample
+    # how the sample can be recorded -> what pages say about that
     conditions: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
@@ -73,25 +64,11 @@ class SpeechSource(abc.ABC):
     ) -> Path:
         """Speak sentences around words, or find them in the cache.
 
-        Parameters
-        ----------
-        cache
-            Folder that keeps them.
-        kinds
-            Kind of word -> words.
-        count
-            Sentences of each kind.
-        seed
-            Decides which sentences a word gets.
-        complements
-            Word -> ends of sentences that suit it.
-        jobs, progress
-            Processes; whether to show progress bars.
-
-        Returns
-        -------
-        pathlib.Path
-            A table of segments in CSV, with the word of each in the column ``keyword``.
+        - ``kinds``: kind of word -> words.
+        - ``seed``: decides which sentences a word gets.
+        - ``complements``: word -> ends of sentences that suit it.
+        - ``jobs, progress``: processes; whether to show progress bars.
+        - Returns a table of segments in CSV, with the word of each in the column ``keyword``.
         """
 
     @classmethod

@@ -35,20 +35,7 @@ def by_split(path: Path) -> tuple[int, int, str]:
 
 
 class Listing:
-    """Files of a folder, or a single file.
-
-    Parameters
-    ----------
-    place
-        The folder or file.
-
-    Attributes
-    ----------
-    root
-        The folder.
-    audio, others
-        Audio files and all others, relative to ``root``, those of outer folders first.
-    """
+    """Files of a folder, or a single file."""
 
     def __init__(self, place: Path) -> None:
         self.root = place if place.is_dir() else place.parent

@@ -27,39 +27,19 @@ _JSON_LINES = (".jsonl", ".json", ".jsonl.gz")
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """Data that were recognised.
+    """Data that were recognised."""
 
-    Parameters
-    ----------
-    format
-        Keyword of the format.
-    path
-        What ``path:`` names, absolute.
-    why
-        What it was recognised by.
-    others
-        What could have been named as well.
-    keys
-        Further keys that the format needs here.
-    answers
-        Files with answers of models, absolute.
-    """
-
-    format: str
-    path: Path
-    why: str
-    others: tuple[Path, ...] = ()
+    format: str  # keyword of the format
+    path: Path  # what ``path:`` names, absolute
+    why: str  # what it was recognised by
+    others: tuple[Path, ...] = ()  # what could have been named as well
+    # Further keys that the format needs here
     keys: dict[str, object] = dataclasses.field(default_factory=dict)
-    answers: tuple[Path, ...] = ()
+    answers: tuple[Path, ...] = ()  # files with answers of models, absolute
 
 
 def recognise(place: Path) -> Found:
     """Find out in which format data are.
-
-    Parameters
-    ----------
-    place
-        A folder, or a file such as a manifest.
 
     Raises
     ------

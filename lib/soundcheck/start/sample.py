@@ -26,25 +26,13 @@ FIRST_ROWS = 20_000
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """What a reader makes of the beginning of data.
+    """What a reader makes of the beginning of data."""
 
-    Parameters
-    ----------
-    frame
-        Text cells under our names where the format has them, all other columns under theirs; ``""`` =
-        missing.
-    columns
-        Our name -> theirs, what had to be mapped to read anything at all.
-    root
-        Folder that files are relative to.
-    part
-        Whether there are more rows.
-    """
-
+    # Text cells under our names where the format has them, all other columns under theirs; ``""`` = missing
     frame: pd.DataFrame
-    columns: dict[str, str]
-    root: Path
-    part: bool
+    columns: dict[str, str]  # our name -> theirs, what had to be mapped to read anything at all
+    root: Path  # folder that files are relative to
+    part: bool  # whether there are more rows
 
     @property
     def shown_rows(self) -> str:

@@ -50,37 +50,20 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 @dataclasses.dataclass
 class Understanding:
-    """What a suite says about data.
+    """What a suite says about data."""
 
-    Parameters
-    ----------
-    columns, values
-        As under ``columns:`` and ``values:``.
-    tasks
-        What is labelled: tasks by name; those that are not built in have to be declared.
-    ranges
-        Task -> lowest and highest label, if not 0 and 1.
-    groups
-        Columns that may be worth comparing.
-    splits
-        Value of the column ``split`` -> rows.
-    audio
-        Whether there is sound.
-    root, cut
-        As the keys; ``None`` and empty if they are not needed.
-    frame
-        The rows under our names, missing cells ``None``.
-    """
-
-    columns: dict[str, str] = dataclasses.field(default_factory=dict)
+    columns: dict[str, str] = dataclasses.field(default_factory=dict)  # as under ``columns:`` and ``values:``
     values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+    # What is labelled: tasks by name; those that are not built in have to be declared
     tasks: dict[str, Task] = dataclasses.field(default_factory=dict)
+    # Task -> lowest and highest label, if not 0 and 1
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    groups: list[str | dict] = dataclasses.field(default_factory=list)
-    splits: dict[str, int] = dataclasses.field(default_factory=dict)
-    audio: bool = True
-    root: Path | None = None
+    groups: list[str | dict] = dataclasses.field(default_factory=list)  # columns that may be worth comparing
+    splits: dict[str, int] = dataclasses.field(default_factory=dict)  # value of the column ``split`` -> rows
+    audio: bool = True  # whether there is sound
+    root: Path | None = None  # as the keys; ``None`` and empty if they are not needed
     cut: str = ""
+    # The rows under our names, missing cells ``None``
     frame: pd.DataFrame = dataclasses.field(default_factory=pd.DataFrame)
 
     @property
@@ -90,17 +73,7 @@ class Understanding:
 
 
 def understand(sample: Sample, data: Path, *, sounds_inside: bool = False) -> Understanding:
-    """Understand the columns of data.
-
-    Parameters
-    ----------
-    sample
-        First rows.
-    data
-        The folder that was named; files with paths of another machine are looked for in it.
-    sounds_inside
-        Whether the tables hold the sounds, so that no file has to be looked for.
-    """
+    """Understand the columns of data."""
     frame = sample.frame.copy()
     about = Understanding(columns=dict(sample.columns))
     for ours, others in SYNONYMS.items():

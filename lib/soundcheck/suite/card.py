@@ -28,42 +28,18 @@ _OF_SOME = ("id", "base_model")  # a model may well have none
 
 @dataclasses.dataclass(frozen=True)
 class Card:
-    """What people say about a model: ``card:`` of a suite, of a model, or both.
+    """What people say about a model: ``card:`` of a suite, of a model, or both."""
 
-    Parameters
-    ----------
-    intended_use
-        What the model is for, and what it is not for.
-    license
-        Licence of the model, an identifier such as ``"apache-2.0"`` where there is one.
-    owner
-        Who answers for the model.
-    training_data
-        What it was trained on.
-    limitations
-        What is known not to work, beside what the tests found.
-    languages
-        Codes of the languages that it is for, such as ``"en"``.
-    version
-        Version of the model.
-    contact
-        Where questions go.
-    id
-        Its name on a hub, ``"owner/name"``.
-    base_model
-        What it was made from, best its name on a hub.
-    """
-
-    intended_use: str = ""
-    license: str = ""
-    owner: str = ""
-    training_data: str = ""
-    limitations: str = ""
-    languages: tuple[str, ...] = ()
+    intended_use: str = ""  # what the model is for, and what it is not for
+    license: str = ""  # licence of the model, an identifier such as ``"apache-2.0"`` where there is one
+    owner: str = ""  # who answers for the model
+    training_data: str = ""  # what it was trained on
+    limitations: str = ""  # what is known not to work, beside what the tests found
+    languages: tuple[str, ...] = ()  # codes of the languages that it is for, such as ``"en"``
     version: str = ""
     contact: str = ""
-    id: str = ""
-    base_model: str = ""
+    id: str = ""  # its name on a hub, ``"owner/name"``
+    base_model: str = ""  # what it was made from, best its name on a hub
 
     def over(self, other: Card) -> Card:
         """Fill what is empty here with what another one says."""
@@ -79,21 +55,9 @@ class Card:
 
 @dataclasses.dataclass(frozen=True)
 class Benchmark:
-    """The published benchmark that a corpus is, so that a hub can list results under it.
+    """The published benchmark that a corpus is, so that a hub can list results under it."""
 
-    Parameters
-    ----------
-    id
-        Name of its data set on the hub.
-    task_id
-        Which of its tasks.
-    revision
-        Version of the data set; ``""`` = not said.
-    task
-        The task of the suite that it is about; ``""`` = the only one of the corpus.
-    """
-
-    id: str
+    id: str  # name of its data set on the hub
     task_id: str
-    revision: str = ""
-    task: str = ""
+    revision: str = ""  # version of the data set; ``""`` = not said
+    task: str = ""  # the task of the suite that it is about; ``""`` = the only one of the corpus

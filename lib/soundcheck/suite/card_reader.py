@@ -60,12 +60,8 @@ class _Benchmark(schema.Section):
 def read_card(reader: DocumentReader, path: tuple, value: object) -> Card:
     """Read what people say about a model, or about all models of a suite.
 
-    Parameters
-    ----------
-    reader
-        Reads the document, and notes problems.
-    path, value
-        Place of the section, and the section; ``None`` = there is none.
+    - ``reader``: reads the document, and notes problems.
+    - ``path, value``: place of the section, and the section; ``None`` = there is none.
     """
     if value is None:
         return Card()
@@ -81,12 +77,8 @@ def read_benchmark(
 ) -> Benchmark | None:
     """Read which published benchmark a corpus is.
 
-    Parameters
-    ----------
-    reader, path, value
-        As for :func:`read_card`.
-    tasks
-        Names of all tasks of the suite.
+    - ``reader, path, value``: as for :func:`read_card`.
+    - ``tasks``: names of all tasks of the suite.
     """
     read = None if value is None else reader.section(path, value, _Benchmark)
     if read and read.task and read.task not in tasks:

@@ -78,25 +78,16 @@ class TableKeys(CorpusKeys):
 
 
 class CorpusFormat:
-    """A format of corpora.
+    """A format of corpora."""
 
-    Attributes
-    ----------
-    keyword
-        What stands behind ``format:`` in suite.yml.
-    keys
-        What a corpus of this format may say. Keys with the name of an attribute of
-        :class:`soundcheck.suite.entries.CorpusEntry` become that, all others are found in its ``options``. A
-        key ``path`` must be given; other files and folders may be left out.
-    reader
-        Place of the function that :meth:`read` calls, ``"module:function"``; imported when it is called.
-    values
-        Fixed words of the format: our column -> its word -> ours. ``values:`` of a suite comes first.
-    """
-
-    keyword: ClassVar[str] = ""
+    keyword: ClassVar[str] = ""  # what stands behind ``format:`` in suite.yml
+    # what a corpus of this format may say. Keys with the name of an attribute of
+    # :class:`soundcheck.suite.entries.CorpusEntry` become that, all others are found in its ``options``. A
+    # key ``path`` must be given; other files and folders may be left out.
     keys: ClassVar[type[CorpusKeys]] = CorpusKeys
+    # place of the function that :meth:`read` calls, ``"module:function"``; imported when it is called
     reader: ClassVar[str] = ""
+    # fixed words of the format: our column -> its word -> ours. ``values:`` of a suite comes first.
     values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     @classmethod
@@ -113,19 +104,9 @@ class CorpusFormat:
     def make(cls, entry: CorpusEntry, cache: Path, *, jobs: int, progress: bool) -> CorpusEntry:
         """Make or fetch the corpus before it is read; here nothing.
 
-        Parameters
-        ----------
-        entry
-            The suite's entry.
-        cache
-            Folder that keeps what is made.
-        jobs, progress
-            Processes; whether to show progress bars.
-
-        Returns
-        -------
-        CorpusEntry
-            The entry, with the places of what was made.
+        - ``cache``: folder that keeps what is made.
+        - ``jobs, progress``: processes; whether to show progress bars.
+        - Returns the entry, with the places of what was made.
         """
         return entry
 
@@ -133,22 +114,10 @@ class CorpusFormat:
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Any:
         """Read the table of segments; audio is looked at later. A format has its own, or a :attr:`reader`.
 
-        Parameters
-        ----------
-        entry
-            The suite's entry, as :meth:`make` returned it.
-        tasks
-            Tasks of the suite by name.
-
-        Returns
-        -------
-        soundcheck.corpora.segments.RawTable
-            Text under our column names; it is checked afterwards.
-
-        Raises
-        ------
-        InputError
-            If it cannot be read; holds all problems.
+        - ``entry``: the suite's entry, as :meth:`make` returned it.
+        - ``tasks``: tasks of the suite by name.
+        - Returns text under our column names; it is checked afterwards.
+        - Raises InputError: if it cannot be read; holds all problems.
         """
         return pkgutil.resolve_name(cls.reader)(entry, tasks)
 

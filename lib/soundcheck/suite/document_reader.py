@@ -34,15 +34,7 @@ _MESSAGES = {
 
 
 class DocumentReader:
-    """What readers of suites and of threshold files have in common.
-
-    Parameters
-    ----------
-    document
-        The document.
-    problems
-        Where problems are noted.
-    """
+    """What readers of suites and of threshold files have in common."""
 
     def __init__(self, document: Document, problems: Problems) -> None:
         self.document = document
@@ -55,19 +47,10 @@ class DocumentReader:
     def check(self, path: tuple, value: object, kind: Any, meant: Collection[str] = ()) -> Any:
         """Check a value against the type of a field.
 
-        Parameters
-        ----------
-        path, value
-            Place of the value, and the value as read.
-        kind
-            Its type, see :mod:`soundcheck.suite.schema`.
-        meant
-            Keys whose absence is not told.
-
-        Returns
-        -------
-        object
-            The value, ``None`` if it cannot be used; all its problems are noted.
+        - ``path, value``: place of the value, and the value as read.
+        - ``kind``: its type, see :mod:`soundcheck.suite.schema`.
+        - ``meant``: keys whose absence is not told.
+        - Returns the value, ``None`` if it cannot be used; all its problems are noted.
         """
         try:
             return pydantic.TypeAdapter(kind).validate_python(value)

@@ -25,18 +25,9 @@ _EXAMPLE = "Write entities: {person: [Anna, Peter], room: rooms.csv}"
 def read_entities(reader: EntryReader, value: object) -> dict[str, tuple[str, ...]]:
     """Read and check the names of all classes.
 
-    Parameters
-    ----------
-    reader
-        Reads the suite; takes what is wrong: a class that is found without names, no names, no such file,
-        no column ``name``, a name without letters or digits, one of two classes.
-    value
-        What the suite says.
-
-    Returns
-    -------
-    dict
-        Class -> names as written.
+    - ``reader``: reads the suite; takes what is wrong: a class that is found without names, no names, no such
+      file, no column ``name``, a name without letters or digits, one of two classes.
+    - Returns class -> names as written.
     """
     if value is None:
         return {}

@@ -38,102 +38,58 @@ SPEECH_KINDS = ("other_language",)  # no run needs them: without any, that test 
 class CorpusEntry:
     """A corpus as the suite describes it.
 
-    Parameters
-    ----------
-    name
-        Its key in the suite.
-    format
-        Keyword of its format, such as ``"csv"``; see :mod:`soundcheck.suite.corpus_format`.
-    path
-        Manifest (csv) or database folder (audformat), absolute; ``None`` if the format names none.
-    shown_path
-        The same as the user wrote it.
-    columns
-        Our name of a column -> theirs.
-    tables
-        audformat: tables to read; empty = all that fit.
-    split
-        Values of the column ``split`` to keep; ``("all",)`` = every row; ``None`` = the format's default.
-    blocks
-        Columns whose values are resampled together: each combination that occurs is a block.
-    ranges
-        Task -> lowest and highest possible label; the task's own range where there is none.
-    title, description
-        For people.
-    synthetic
-        Whether pages say that the speech is synthetic.
-    values
-        Our name of a column -> what stands there -> what it counts as; ``""`` = missing.
-    unknown
-        Words in place of a speaker, sex, accent or language that mean nobody; ``None`` = the usual ones.
-    root
-        Folder that the files are relative to, absolute; ``None`` = the folder of ``path``.
-    shown_root
-        The same as the user wrote it.
-    cut
-        Folder that is cut from the beginning of the names of files, before they are relative to ``root``.
-    base_condition
-        Condition that recordings under others are compared with; empty = the most frequent one.
-    families
-        Names of the families that look at it; empty = all that it fits.
-    options
-        What only its format knows.
-    probes_of
-        Name of the corpus whose words are probed by this one, which no suite names; empty for all others.
-    listener
-        Name of the only model that is asked about it; empty = all.
-    trials, enrolments
-        List of trials, and of the utterances that each speaker is enrolled with; absolute, ``None`` = none.
-    shown_trials, shown_enrolments
-        The same as the user wrote them.
-    layout
-        One of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`, that of the list of trials; empty = its
-        first line tells.
-    audio
-        Whether there is anything to hear; without, names of files are names and nothing else.
-    groups
-        Columns whose groups are compared: its own, or those of the suite.
-    adjust
-        Columns by which differences between groups are adjusted, likewise.
-    against
-        Column -> the group that its other groups are compared with, ``"others"`` = all other groups, as the
-        corpus says or else the suite.
-    benchmark
-        The published benchmark that it is; ``None`` = none.
+    - ``trials, enrolments``: list of trials, and of the utterances that each speaker is enrolled with;
+      absolute, ``None`` = none.
+    - ``shown_trials, shown_enrolments``: the same as the user wrote them.
     """
 
-    name: str
-    format: str
+    name: str  # its key in the suite
+    format: str  # keyword of its format, such as ``"csv"``; see :mod:`soundcheck.suite.corpus_format`
+    # manifest (csv) or database folder (audformat), absolute; ``None`` if the format names none
     path: Path | None = None
-    shown_path: str = ""
-    columns: dict[str, str] = dataclasses.field(default_factory=dict)
+    shown_path: str = ""  # the same as the user wrote it
+    columns: dict[str, str] = dataclasses.field(default_factory=dict)  # our name of a column -> theirs
+    # our name of a column -> what stands there -> what it counts as; ``""`` = missing
     values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+    # words in place of a speaker, sex, accent or language that mean nobody; ``None`` = the usual ones
     unknown: tuple[str, ...] | None = None
-    tables: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()  # audformat: tables to read; empty = all that fit
+    # values of the column ``split`` to keep; ``("all",)`` = every row; ``None`` = the format's default
     split: tuple[str, ...] | None = None
+    # columns whose values are resampled together: each combination that occurs is a block
     blocks: tuple[str, ...] = ("speaker",)
+    # task -> lowest and highest possible label; the task's own range where there is none
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
     title: str = ""
     description: str = ""
-    synthetic: bool = False
+    synthetic: bool = False  # whether pages say that the speech is synthetic
+    # folder that the files are relative to, absolute; ``None`` = the folder of ``path``
     root: Path | None = None
-    shown_root: str = ""
+    shown_root: str = ""  # the same as the user wrote it
+    # folder that is cut from the beginning of the names of files, before they are relative to ``root``
     cut: str = ""
+    # condition that recordings under others are compared with; empty = the most frequent one
     base_condition: str = ""
-    families: tuple[str, ...] = ()
-    options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    families: tuple[str, ...] = ()  # names of the families that look at it; empty = all that it fits
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)  # what only its format knows
+    # name of the corpus whose words are probed by this one, which no suite names; empty for all others
     probes_of: str = ""
-    listener: str = ""
+    listener: str = ""  # name of the only model that is asked about it; empty = all
     trials: Path | None = None
     shown_trials: str = ""
     enrolments: Path | None = None
     shown_enrolments: str = ""
+    # one of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`, that of the list of trials; empty = its
+    # first line tells
     layout: str = ""
+    # whether there is anything to hear; without, names of files are names and nothing else
     audio: bool = True
-    groups: tuple[GroupColumn, ...] = ()
-    adjust: tuple[str, ...] = ()
+    groups: tuple[GroupColumn, ...] = ()  # columns whose groups are compared: its own, or those of the suite
+    adjust: tuple[str, ...] = ()  # columns by which differences between groups are adjusted, likewise
+    # column -> the group that its other groups are compared with, ``"others"`` = all other groups, as the
+    # corpus says or else the suite
     against: dict[str, str] = dataclasses.field(default_factory=dict)
-    benchmark: Benchmark | None = None
+    benchmark: Benchmark | None = None  # the published benchmark that it is; ``None`` = none
 
     @property
     def further_columns(self) -> list[str]:
@@ -153,87 +109,43 @@ class CorpusEntry:
 
 @dataclasses.dataclass(frozen=True)
 class SoundEntry:
-    """Recordings that a suite brings for a kind of sound.
+    """Recordings that a suite brings for a kind of sound."""
 
-    Parameters
-    ----------
-    kind
-        Kind of sound, or ``"noise"`` for a folder that holds several kinds.
-    path
-        Folder, absolute.
-    shown_path
-        The same as the user wrote it.
-    base
-        Impulse responses: the room or position, or the file, that the others are compared with; empty = the
-        usual one.
-    where
-        audformat: column -> value of the segments to take.
-    """
-
-    kind: str
+    kind: str  # kind of sound, or ``"noise"`` for a folder that holds several kinds
     path: Path
-    shown_path: str = ""
+    shown_path: str = ""  # the same as the user wrote it
+    # impulse responses: the room or position, or the file, that the others are compared with; empty = the
+    # usual one
     base: str = ""
+    # audformat: column -> value of the segments to take
     where: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
 class ModelEntry:
-    """A model as the suite describes it; small and picklable, workers load the model themselves.
+    """A model as the suite describes it; small and picklable, workers load the model themselves."""
 
-    Parameters
-    ----------
-    name
-        Its key in the suite.
-    kind
-        Keyword of its kind, such as ``"python"``; see :mod:`soundcheck.suite.model_kind`.
-    target
-        What stands behind the kind, as written.
-    tasks
-        Names of the tasks that it predicts.
-    path
-        The file that the target names, absolute; ``None`` if it names none.
-    batch
-        Signals a call; ``None`` = one signal a call.
-    description, license
-        For people.
-    time_limit
-        Seconds that a call may take.
-    families
-        Names of the families that test it; empty = all that fit.
-    options
-        What only one kind knows.
-    corpora
-        Names of the corpora that it is asked about; empty = all.
-    ranges
-        Regression task -> lowest and highest number of the scale on which it answers; the task's own range
-        where there is none.
-    values
-        Classification task -> word in an answer -> class that it means.
-    files
-        Files, folders and patterns, as written, that its answers rest on, beside those that are seen anyway.
-    card
-        What people say about it, for cards.
-    missing
-        How an input without an answer counts: ``"error"``, all of its words are missed, or ``"left out"``.
-    """
-
-    name: str
-    kind: str
-    target: str
-    tasks: tuple[str, ...]
-    path: Path | None = None
-    batch: int | None = None
+    name: str  # its key in the suite
+    kind: str  # keyword of its kind, such as ``"python"``; see :mod:`soundcheck.suite.model_kind`
+    target: str  # what stands behind the kind, as written
+    tasks: tuple[str, ...]  # names of the tasks that it predicts
+    path: Path | None = None  # the file that the target names, absolute; ``None`` if it names none
+    batch: int | None = None  # signals a call; ``None`` = one signal a call
     description: str = ""
     license: str = ""
-    time_limit: float = 30.0
-    families: tuple[str, ...] = ()
-    options: dict[str, Any] = dataclasses.field(default_factory=dict)
-    corpora: tuple[str, ...] = ()
+    time_limit: float = 30.0  # seconds that a call may take
+    families: tuple[str, ...] = ()  # names of the families that test it; empty = all that fit
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)  # what only one kind knows
+    corpora: tuple[str, ...] = ()  # names of the corpora that it is asked about; empty = all
+    # regression task -> lowest and highest number of the scale on which it answers; the task's own range
+    # where there is none
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    # files, folders and patterns, as written, that its answers rest on, beside those that are seen anyway
     files: tuple[str, ...] = ()
-    card: Card = Card()
+    card: Card = Card()  # what people say about it, for cards
+    # classification task -> word in an answer -> class that it means
     values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+    # how an input without an answer counts: ``"error"``, all of its words are missed, or ``"left out"``
     missing: str = LEFT_OUT
 
     def is_for(self, family: str) -> bool:
@@ -288,15 +200,10 @@ class ModelEntry:
 class ComparisonEntry:
     """Two models that a suite wants compared.
 
-    Parameters
-    ----------
-    name
-        Its key in the suite.
-    baseline, candidate
-        Names of the models: the one in use, and the one that may replace it.
+    - ``baseline, candidate``: names of the models: the one in use, and the one that may replace it.
     """
 
-    name: str
+    name: str  # its key in the suite
     baseline: str
     candidate: str
 
@@ -308,126 +215,78 @@ class Suite:
     A field whose type is one of :mod:`soundcheck.suite.schema` is a setting: a key of the file's top level,
     read and checked as its type says. Notebooks get all but ``title``, ``handbook`` and ``studies``.
 
-    Parameters
-    ----------
-    title, seed, replicates, interval
-        As written or default.
-    handbook
-        Address of the handbook, to which reports link; empty = they only name it.
-    families
-        Names of the families to run.
-    corpora, models, comparisons
-        Entries by name, in the order of the file.
-    tasks
-        Built-in and declared tasks by name.
-    root
-        Folder of suite.yml, absolute.
-    file
-        suite.yml, absolute.
-    shown
-        suite.yml as the user named it.
-    digest
-        Digest of the file's bytes.
-    thresholds
-        Thresholds of tests that compare groups: ``"published"``; ``"simulated"``, which are the published
-        ones stretched to the suite's own group sizes; or ``"gap"``: a group passes if it differs from the
-        others by less than the margin.
-    margin
-        From which size a difference between a group and its reference is a failure, in tests without a margin
-        of their own; the key ``matters``.
-    voices
-        What is heard in the book: ``"all"``, or ``"none"``: neither sounds nor pictures of single recordings.
-    studies
-        Whether the book shows, on simulated data, how good its intervals and thresholds are.
-    sounds
-        Recordings by kind of sound; other kinds are synthesised.
-    sweeps
-        Whether robustness pages show how models do from mild to severe.
-    normaliser
-        What is done to transcripts before words are compared; see :mod:`soundcheck.metrics.normalisation`.
-    alternatives
-        Whether braces and words in parentheses in transcripts of corpora mean several wordings; see
-        :mod:`soundcheck.metrics.alternatives`.
-    synonyms
-        Pairs of phrases that count as the same there.
-    entities
-        Class -> names whose recognition is counted.
-    matters_worse
-        By how much a value has to be worse than in an earlier run before it counts.
-    tests
-        Family -> test -> what the suite changes about it.
-    accepted
-        Failures that pipelines look past.
-    groups, adjust, against
-        Columns whose groups are compared, by which differences are adjusted, and the groups of columns that
-        others are compared with, of corpora that name none.
-    measured
-        What is measured on the sounds of all corpora, whether or not a family needs it.
-    balance_samples
-        Segments a group that balanced fairness families ask for.
-    transformed_segments
-        Segments of a corpus that are transformed for families that need all levels of transformations;
-        ``None`` = as many as their groups need to be judged.
-    segments_per_change
-        Segments of a corpus that models hear under each change of the signal at most; ``None`` = as the
-        threshold files say.
-    levels
-        Levels of each sweep and transformation at most, from mild to severe; ``None`` = all of the threshold
-        files.
-    transformations
-        Family -> names of the transformations and sweeps that are heard for it; all for families not named.
-    audio_limit, model_seconds, notebook_seconds
-        Seconds: longest segment that is used; a model's call; a notebook.
-    card
-        What people say about all of its models, for cards.
-    history
-        Folder in which each finished run is kept, absolute; ``None`` = nowhere. It changes no result.
-    shown_history
-        The same as written.
+    - ``corpora, models, comparisons``: entries by name, in the order of the file.
+    - ``groups, adjust, against``: columns whose groups are compared, by which differences are adjusted, and
+      the groups of columns that others are compared with, of corpora that name none.
+    - ``audio_limit, model_seconds, notebook_seconds``: seconds: longest segment that is used; a model's call;
+      a notebook.
     """
 
     title: schema.Title = "Soundcheck"
     seed: schema.whole(0, 2**32 - 1) = 0
     replicates: schema.whole(100, 100_000) = 1000
     interval: schema.choice(*INTERVALS) = "t"
-    families: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()  # names of the families to run
     corpora: dict[str, CorpusEntry] = dataclasses.field(default_factory=dict)
     models: dict[str, ModelEntry] = dataclasses.field(default_factory=dict)
-    tasks: dict[str, Task] = dataclasses.field(default_factory=dict)
+    tasks: dict[str, Task] = dataclasses.field(default_factory=dict)  # built-in and declared tasks by name
     root: Path = Path()
     file: Path = Path("suite.yml")
-    shown: str = "suite.yml"
-    digest: str = ""
+    shown: str = "suite.yml"  # suite.yml as the user named it
+    digest: str = ""  # digest of the file's bytes
     comparisons: dict[str, ComparisonEntry] = dataclasses.field(default_factory=dict)
+    # thresholds of tests that compare groups: ``"published"``; ``"simulated"``, which are the published ones
+    # stretched to the suite's own group sizes; or ``"gap"``: a group passes if it differs from the others by
+    # less than the margin
     thresholds: schema.choice("published", "simulated", "gap") = "published"
+    # from which size a difference between a group and its reference is a failure, in tests without a margin
+    # of their own; the key ``matters``
     margin: Margin = Margin()
+    # whether the book shows, on simulated data, how good its intervals and thresholds are
     studies: schema.Boolean = True
+    # what is heard in the book: ``"all"``, or ``"none"``: neither sounds nor pictures of single recordings
     voices: schema.choice(*VOICES) = ALL
+    # recordings by kind of sound; other kinds are synthesised
     sounds: dict[str, SoundEntry] = dataclasses.field(default_factory=dict)
-    sweeps: schema.Boolean = True
+    sweeps: schema.Boolean = True  # whether robustness pages show how models do from mild to severe
+    # what is done to transcripts before words are compared; see :mod:`soundcheck.metrics.normalisation`
     normaliser: schema.choice(*NORMALISERS) = "basic"
+    # whether braces and words in parentheses in transcripts of corpora mean several wordings; see
+    # :mod:`soundcheck.metrics.alternatives`
     alternatives: schema.Boolean = False
+    # by how much a value has to be worse than in an earlier run before it counts
     matters_worse: schema.number(0, 1e6) = 0.01
+    # family -> test -> what the suite changes about it
     tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)
-    accepted: tuple[AcceptedFailure, ...] = ()
+    accepted: tuple[AcceptedFailure, ...] = ()  # failures that pipelines look past
     groups: tuple[GroupColumn, ...] = ()
     adjust: tuple[str, ...] = ()
     against: dict[str, str] = dataclasses.field(default_factory=dict)
+    # what is measured on the sounds of all corpora, whether or not a family needs it
     measured: tuple[str, ...] = ()
-    balance_samples: int = 1000
+    balance_samples: int = 1000  # segments a group that balanced fairness families ask for
+    # segments of a corpus that are transformed for families that need all levels of transformations; ``None``
+    # = as many as their groups need to be judged
     transformed_segments: int | None = None
+    # segments of a corpus that models hear under each change of the signal at most; ``None`` = as the
+    # threshold files say
     segments_per_change: int | None = None
+    # levels of each sweep and transformation at most, from mild to severe; ``None`` = all of the threshold
+    # files
     levels: int | None = None
+    # family -> names of the transformations and sweeps that are heard for it; all for families not named
     transformations: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
     notebook_seconds: float = 120.0
-    card: Card = Card()
+    card: Card = Card()  # what people say about all of its models, for cards
+    # folder in which each finished run is kept, absolute; ``None`` = nowhere. It changes no result.
     history: Path | None = None
     shown_history: str = ""
-    synonyms: tuple[tuple[str, str], ...] = ()
+    synonyms: tuple[tuple[str, str], ...] = ()  # pairs of phrases that count as the same there
+    # class -> names whose recognition is counted
     entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    handbook: schema.Address = ""
+    handbook: schema.Address = ""  # address of the handbook, to which reports link; empty = they only name it
 
     @classmethod
     def settings(cls) -> dict[str, tuple[Any, Any]]:

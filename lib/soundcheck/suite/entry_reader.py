@@ -18,12 +18,7 @@ from soundcheck.suite.yaml_reader import Document
 class EntryReader(DocumentReader):
     """Reads entries of one suite.
 
-    Parameters
-    ----------
-    document, problems
-        The suite, and where problems are noted.
-    file
-        The suite.yml, absolute.
+    - ``document, problems``: the suite, and where problems are noted.
     """
 
     def __init__(self, document: Document, problems: Problems, file: Path) -> None:
@@ -42,25 +37,10 @@ class EntryReader(DocumentReader):
     ) -> Any:
         """Check an entry against the keys of what it is.
 
-        Parameters
-        ----------
-        path, value
-            The entry.
-        chosen
-            The class that it belongs to; ``None`` = nobody knows, only the common keys are checked.
-        common
-            Keys of all classes.
-        known
-            All classes; a key that only others take gets a message of its own.
-        what
-            How messages call the class, such as ``"format"``.
-        also
-            Keys that are read elsewhere.
-
-        Returns
-        -------
-        Section or None
-            The checked keys.
+        - ``chosen``: the class that it belongs to; ``None`` = nobody knows, only the common keys are checked.
+        - ``known``: all classes; a key that only others take gets a message of its own.
+        - ``what``: how messages call the class, such as ``"format"``.
+        - ``also``: keys that are read elsewhere.
         """
         keys = (chosen.keys if chosen else None) or common
         allowed = (*keys.model_fields, *also)

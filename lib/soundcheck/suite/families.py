@@ -31,24 +31,14 @@ CATEGORIES = ("correctness", "fairness", "robustness")
 
 @dataclasses.dataclass(frozen=True)
 class Perturbation:
-    """A change of the signal whose effect on the prediction is tested.
+    """A change of the signal whose effect on the prediction is tested."""
 
-    Parameters
-    ----------
-    name
-        As shown in test names.
-    transform
-        Name of the transform.
-    options
-        Option -> a fixed value, a list to choose from uniformly, or ``{"from": a, "to": b}`` for a uniform
-        whole number, both ends included; drawn for each segment.
-    common
-        Options on whose values nothing that is drawn depends: steps of a sweep get the same draws.
-    """
-
-    name: str
+    name: str  # as shown in test names
     transform: str
+    # option -> a fixed value, a list to choose from uniformly, or ``{"from": a, "to": b}`` for a uniform
+    # whole number, both ends included; drawn for each segment
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    # options on whose values nothing that is drawn depends: steps of a sweep get the same draws
     common: tuple[str, ...] = ()
 
     @property
@@ -60,27 +50,15 @@ class Perturbation:
 
 @dataclasses.dataclass(frozen=True)
 class PerturbationSeries:
-    """A change from mild to severe.
-
-    Parameters
-    ----------
-    name
-        As shown.
-    axis
-        What the steps are, as shown on the axis.
-    steps
-        Name of the step -> the change, from mild to severe.
-    """
+    """A change from mild to severe."""
 
     name: str
-    axis: str
-    steps: dict[str, Perturbation]
+    axis: str  # what the steps are, as shown on the axis
+    steps: dict[str, Perturbation]  # name of the step -> the change, from mild to severe
 
     def step(self, level: object) -> str | None:
         """Find the step that a level stands for, by name or as a number; ``None`` if there is none.
 
-        Examples
-        --------
         >>> PerturbationSeries("Scale", "factor", {"0.9": None, "0.5": None}).step(0.50)
         '0.5'
         """
@@ -92,15 +70,9 @@ class PerturbationSeries:
     def thinned(self, most: int, excluded: Iterable[object] = ()) -> PerturbationSeries:
         """Keep at most so many steps: the most severe one, the mildest one, and others evenly between.
 
-        Parameters
-        ----------
-        most
-            How many, at least 1.
-        excluded
-            Levels that do not count; they are only kept if there are not more steps than that.
+        - ``most``: how many, at least 1.
+        - ``excluded``: levels that do not count; they are only kept if there are not more steps than that.
 
-        Examples
-        --------
         >>> scale = PerturbationSeries("Scale", "factor", dict.fromkeys(["0.9", "0.8", "0.7", "0.6", "0.5"]))
         >>> list(scale.thinned(3).steps), list(scale.thinned(1).steps)
         (['0.9', '0.7', '0.5'], ['0.5'])
@@ -129,60 +101,38 @@ def _equal_numbers(first: str, second: str) -> bool:
 class TestDefinition:
     """A test: which score passes.
 
-    Parameters
-    ----------
-    name
-        As shown and as in the results table.
-    rule
-        See :func:`passes`.
-    thresholds
-        Task name, ``"regression"`` or ``"classification"`` -> threshold; ``None`` where the value is shown
-        without verdict.
-    source, note
-        Where the thresholds come from (key of the bibliography or words), and what to know.
-    decimals
-        Digits behind the point when shown.
-    simulation
-        What random models without bias scored by chance in the simulation behind the thresholds: ``name`` of
-        the metric, ``groups``, ``samples`` a group, ``maximum``, ``percentile_99``, perhaps ``prediction``,
-        ``truth``, ``minimum_per_bin`` and ``tested_samples``, the segments a group of the published test if
-        they are not ``samples``; see :mod:`soundcheck.statistics.simulation`. Empty if there was none.
-    range
-        Lowest and highest score that is possible; ``None`` if not stated.
-    all_wrong
-        What one that does everything wrong scores where no highest score is possible.
-    difference
-        Whether the score is a difference, which nothing keeps away from the ends of its range.
-    classes
-        Number of classes that the threshold for classification is for; ``None`` if it suits any number.
-    margin
-        From which size a difference between groups is a failure, as the suite sets it for this test; ``None``
-        = as in all tests.
-    off
-        Why the suite does not judge it; empty if it does.
-    shipped
-        The test as it was before the suite changed it; ``None`` if it did not.
-    why
-        Why the suite changed it.
+    - ``source, note``: where the thresholds come from (key of the bibliography or words), and what to know.
     """
 
     __test__ = False  # not a test class of pytest
 
-    name: str
-    rule: str
+    name: str  # as shown and as in the results table
+    rule: str  # see :func:`passes`
+    # task name, ``"regression"`` or ``"classification"`` -> threshold; ``None`` where the value is shown
+    # without verdict
     thresholds: dict[str, float | None]
     source: str = ""
     note: str = ""
-    decimals: int = 3
+    decimals: int = 3  # digits behind the point when shown
+    # what random models without bias scored by chance in the simulation behind the thresholds: ``name`` of
+    # the metric, ``groups``, ``samples`` a group, ``maximum``, ``percentile_99``, perhaps ``prediction``,
+    # ``truth``, ``minimum_per_bin`` and ``tested_samples``, the segments a group of the published test if
+    # they are not ``samples``; see :mod:`soundcheck.statistics.simulation`. Empty if there was none.
     simulation: dict[str, Any] = dataclasses.field(default_factory=dict)
+    # lowest and highest score that is possible; ``None`` if not stated
     range: tuple[float, float] | None = None
+    # whether the score is a difference, which nothing keeps away from the ends of its range
     difference: bool = False
+    # number of classes that the threshold for classification is for; ``None`` if it suits any number
     classes: int | None = None
+    # from which size a difference between groups is a failure, as the suite sets it for this test; ``None`` =
+    # as in all tests
     margin: Margin | None = None
-    all_wrong: float = 1.0
-    off: str = ""
+    all_wrong: float = 1.0  # what one that does everything wrong scores where no highest score is possible
+    off: str = ""  # why the suite does not judge it; empty if it does
+    # the test as it was before the suite changed it; ``None`` if it did not
     shipped: TestDefinition | None = None
-    why: str = ""
+    why: str = ""  # why the suite changed it
 
     def fits(self, task: Task) -> bool:
         """Say whether the test exists for a task, with a threshold for it or without."""
@@ -197,8 +147,6 @@ class TestDefinition:
     def unsuited(self, task: Task) -> str:
         """Say why the threshold for the kind of a task does not suit it; empty if it does.
 
-        Examples
-        --------
         >>> test = TestDefinition("Recall Per Class", ">", {"classification": 0.5}, classes=4)
         >>> test.unsuited(Task("style", "classification", ("read", "acted", "spontaneous")))
         'the one for classification is for 4 classes, not 3'
@@ -224,8 +172,6 @@ class TestDefinition:
     def change_for(self, task: Task) -> str:
         """Say what the suite changed for a task, and why; empty if nothing.
 
-        Examples
-        --------
         >>> from soundcheck.common.tasks import BUILTIN
         >>> shipped = TestDefinition("Mean", ">", {"arousal": 0.5})
         >>> own = TestDefinition("Mean", ">", {"arousal": 0.15}, shipped=shipped, why="agreed")
@@ -265,69 +211,36 @@ class TestDefinition:
 
 @dataclasses.dataclass(frozen=True)
 class Family:
-    """A family of tests.
+    """A family of tests."""
 
-    Parameters
-    ----------
-    name
-        Name of its notebook, threshold file and page.
-    category
-        ``"correctness"``, ``"fairness"`` or ``"robustness"``.
-    title, question
-        For people.
-    kinds
-        Kinds of task that it applies to.
-    columns
-        Columns of the segment table that it needs besides the label.
-    measured
-        Columns that are measured on the sound, see :mod:`soundcheck.corpora.measured`.
-    label
-        Whether it needs labelled segments.
-    changes
-        Changes of the signal that it needs predictions for.
-    sweeps
-        Changes from mild to severe, shown without verdict.
-    transformations
-        Changes from mild to severe that its tests need as a whole.
-    stated
-        Whether it tests what models say of their own answers: those that say nothing have no notebook.
-    others
-        Whether it compares a model with the other models of the suite that predict the same.
-    probes
-        Spoken sentences that it needs to test words that it localised, see
-        :mod:`soundcheck.run.keyword_sentences`: ``sentences``, how many around words of each kind; empty if
-        it needs none.
-    trials
-        Pairs of utterances that it compares: ``targets``, ``same_sex`` and ``cross_sex``, how many are made
-        for a corpus that brings no list of them; empty if it compares none.
-    options
-        What its notebook needs to know.
-    tests
-        Its tests by name, in the order of the file.
-    digest
-        Digest of the file's bytes.
-    headline
-        Names of the tests that it is known by, ``*`` for any words: the first page shows their state.
-    """
-
-    name: str
-    category: str
+    name: str  # name of its notebook, threshold file and page
+    category: str  # ``"correctness"``, ``"fairness"`` or ``"robustness"``
     title: str
     question: str
-    kinds: tuple[str, ...]
-    columns: tuple[str, ...]
+    kinds: tuple[str, ...]  # kinds of task that it applies to
+    columns: tuple[str, ...]  # columns of the segment table that it needs besides the label
+    # columns that are measured on the sound, see :mod:`soundcheck.corpora.measured`
     measured: tuple[str, ...]
-    label: bool
-    changes: dict[str, Perturbation]
-    sweeps: dict[str, PerturbationSeries]
-    options: dict[str, Any]
-    tests: dict[str, TestDefinition]
-    digest: str
+    label: bool  # whether it needs labelled segments
+    changes: dict[str, Perturbation]  # changes of the signal that it needs predictions for
+    sweeps: dict[str, PerturbationSeries]  # changes from mild to severe, shown without verdict
+    options: dict[str, Any]  # what its notebook needs to know
+    tests: dict[str, TestDefinition]  # its tests by name, in the order of the file
+    digest: str  # digest of the file's bytes
+    # changes from mild to severe that its tests need as a whole
     transformations: dict[str, PerturbationSeries] = dataclasses.field(default_factory=dict)
+    # whether it compares a model with the other models of the suite that predict the same
     others: bool = False
+    # whether it tests what models say of their own answers: those that say nothing have no notebook
     stated: bool = False
+    # spoken sentences that it needs to test words that it localised, see
+    # :mod:`soundcheck.run.keyword_sentences`: ``sentences``, how many around words of each kind; empty if it
+    # needs none
     probes: dict[str, int] = dataclasses.field(default_factory=dict)
+    # pairs of utterances that it compares: ``targets``, ``same_sex`` and ``cross_sex``, how many are made for
+    # a corpus that brings no list of them; empty if it compares none
     trials: dict[str, int] = dataclasses.field(default_factory=dict)
+    # names of the tests that it is known by, ``*`` for any words: the first page shows their state
     headline: tuple[str, ...] = ()
 
     @property
@@ -360,19 +273,13 @@ class Family:
     ) -> Family:
         """Give the family as a suite wants it.
 
-        Parameters
-        ----------
-        sweeps
-            Whether there are sweeps.
-        transformed_segments
-            How many segments of a corpus are transformed; ``None`` leaves that to the threshold file.
-        segments_per_change
-            How many segments of a corpus are heard under a change, or at a step of a sweep, at most;
-            ``None`` leaves that to the threshold file.
-        levels
-            How many levels of each sweep and transformation there are at most; ``None`` = all.
-        transformations
-            Family -> names of the transformations and sweeps that are kept; all for a family without names.
+        - ``transformed_segments``: how many segments of a corpus are transformed; ``None`` leaves that to the
+          threshold file.
+        - ``segments_per_change``: how many segments of a corpus are heard under a change, or at a step of a
+          sweep, at most; ``None`` leaves that to the threshold file.
+        - ``levels``: how many levels of each sweep and transformation there are at most; ``None`` = all.
+        - ``transformations``: family -> names of the transformations and sweeps that are kept; all for a
+          family without names.
         """
         options = self.options
         if self.transformations and transformed_segments is not None:

@@ -211,12 +211,7 @@ _KNOWN = {
 def known_options(family: str, shipped: Iterable[str]) -> set[str]:
     """Name all options of a family of recognisers; empty for other families.
 
-    Parameters
-    ----------
-    family
-        Name of the family.
-    shipped
-        Options of the threshold file that Soundcheck brings.
+    - ``shipped``: options of the threshold file that Soundcheck brings.
     """
     known = _KNOWN.get(family)
     if known is None or not issubclass(known, _Counted):
@@ -232,16 +227,8 @@ def check_options(
 ) -> None:
     """Note what is wrong with the options of a family.
 
-    Parameters
-    ----------
-    reader
-        Reads the threshold file; takes the problems.
-    family
-        Name of the family.
-    options
-        The options as read.
-    transformations
-        Changes from mild to severe that the options may name.
+    - ``reader``: reads the threshold file; takes the problems.
+    - ``transformations``: changes from mild to severe that the options may name.
     """
     given = reader.document.data.get("options") or {}
     for known in (_Drawn, _KNOWN.get(family)):

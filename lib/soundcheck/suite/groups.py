@@ -58,12 +58,7 @@ def numbers_of(table: pd.DataFrame, name: str) -> np.ndarray:
 def with_suite_groups(family: Family, names: Iterable[str]) -> Family:
     """Let a family compare the groups of a suite, too, if its option ``groups_of_suite`` says so.
 
-    Parameters
-    ----------
-    family
-        From the threshold file; its option ``groups`` lists columns.
-    names
-        Names of group columns.
+    - ``family``: from the threshold file; its option ``groups`` lists columns.
     """
     if not family.options.get("groups_of_suite"):
         return family
@@ -75,12 +70,7 @@ def with_suite_groups(family: Family, names: Iterable[str]) -> Family:
 class NumberRange:
     """Numbers that make a group.
 
-    Parameters
-    ----------
-    name
-        Of the group.
-    low, high
-        Both belong to it, but for a border that a lower range has.
+    - ``low, high``: both belong to it, but for a border that a lower range has.
     """
 
     name: str
@@ -90,18 +80,9 @@ class NumberRange:
 
 @dataclasses.dataclass(frozen=True)
 class GroupColumn:
-    """A column whose values are groups.
+    """A column whose values are groups."""
 
-    Parameters
-    ----------
-    name
-        As shown: ``"age"``, ``"sex × accent"``.
-    columns
-        The columns of the segment table that it is made of, one or two.
-    ranges
-        Column -> ranges that its numbers are cut into, from low to high; others hold words.
-    """
-
-    name: str
-    columns: tuple[str, ...]
+    name: str  # as shown: ``"age"``, ``"sex × accent"``
+    columns: tuple[str, ...]  # the columns of the segment table that it is made of, one or two
+    # column -> ranges that its numbers are cut into, from low to high; others hold words
     ranges: dict[str, tuple[NumberRange, ...]] = dataclasses.field(default_factory=dict)

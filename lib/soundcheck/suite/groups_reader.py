@@ -20,12 +20,8 @@ _RANGES = dict[str, schema.Range]
 class GroupsReader:
     """Reads ``groups:`` and ``adjust:`` of a suite, or of one of its corpora.
 
-    Parameters
-    ----------
-    reader
-        Reads the document, and notes problems.
-    tasks
-        Tasks of the suite by name.
+    - ``reader``: reads the document, and notes problems.
+    - ``tasks``: tasks of the suite by name.
     """
 
     def __init__(self, reader: DocumentReader, tasks: dict[str, Task]) -> None:
@@ -37,12 +33,8 @@ class GroupsReader:
     ) -> tuple[tuple[GroupColumn, ...], dict[str, str]]:
         """Read a list of columns, products and ranges, or a mapping of them; with the reference groups named.
 
-        Parameters
-        ----------
-        path, value
-            Place in the document, and what stands there; ``None`` = nothing.
-        known
-            Of a corpus: the groups of the suite, whose ranges hold unless it gives others.
+        - ``path, value``: place in the document, and what stands there; ``None`` = nothing.
+        - ``known``: of a corpus: the groups of the suite, whose ranges hold unless it gives others.
         """
         if value is None:
             return (), {}

@@ -17,34 +17,19 @@ ABSOLUTE = 0.05  # of error rates without a published threshold
 
 @dataclasses.dataclass(frozen=True)
 class Margin:
-    """The size of a difference that counts.
+    """The size of a difference that counts."""
 
-    Parameters
-    ----------
-    absolute
-        The largest margin; ``None`` = the published threshold of the test.
-    relative
-        Of error rates: share of the rate of the reference; ``None`` = the absolute margin alone.
-    floor
-        Of error rates: the smallest margin.
-    """
-
-    absolute: float | None = None
+    absolute: float | None = None  # the largest margin; ``None`` = the published threshold of the test
+    # of error rates: share of the rate of the reference; ``None`` = the absolute margin alone
     relative: float | None = 0.25
-    floor: float = 0.005
+    floor: float = 0.005  # of error rates: the smallest margin
 
     def of(self, published: float | None, reference: float | None, info: MeasureInfo) -> float | None:
         """Give the margin of a test; ``None`` if there is nothing to judge by.
 
-        Parameters
-        ----------
-        published
-            Threshold of the test, if it has one.
-        reference
-            Value of the reference group: of a recall 0.98 the error rate is 0.02.
+        - ``published``: threshold of the test, if it has one.
+        - ``reference``: value of the reference group: of a recall 0.98 the error rate is 0.02.
 
-        Examples
-        --------
         >>> errors = MeasureInfo("word_error_rate", "word error rate", "lower", error=True)
         >>> [Margin().of(0.05, rate, errors) for rate in (0.45, 0.08, 0.003)]
         [0.05, 0.02, 0.005]

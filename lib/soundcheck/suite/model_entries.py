@@ -22,16 +22,9 @@ from soundcheck.suite.yaml_reader import Document
 class ModelReader(EntryReader):
     """Reads the models of one suite.
 
-    Parameters
-    ----------
-    document, problems
-        The suite, and where problems are noted.
-    file
-        The suite.yml, absolute.
-    tasks
-        Built-in and declared tasks by name.
-    seconds
-        What a call may take if the model does not say.
+    - ``document, problems``: the suite, and where problems are noted.
+    - ``tasks``: built-in and declared tasks by name.
+    - ``seconds``: what a call may take if the model does not say.
     """
 
     def __init__(

@@ -32,72 +32,42 @@ def __getattr__(name: str) -> Any:
 
 
 class ModelKind:
-    """A kind of model, as far as suites know it; :class:`soundcheck.models.base.Model` does the rest.
+    """A kind of model, as far as suites know it; :class:`soundcheck.models.base.Model` does the rest."""
 
-    Attributes
-    ----------
-    keyword
-        The key that introduces it. What stands behind the key is the *target*.
-    keys
-        What else a model of this kind may say; ``None`` = what all may. What not all kinds know is found in
-        the entry's ``options``.
-    needs_audio
-        Whether it is given signals.
-    changes_audio
-        Whether it can be asked about signals that the corpora do not hold.
-    runs_code
-        Whether it runs code that the suite brings; refused with ``--no-code``.
-    has_scale
-        Whether suites may say on which scale it answers numbers.
-    answers_declared
-        Whether a model that does not say what it predicts also predicts the tasks that the suite declares,
-        but for those that :meth:`check_tasks` refuses.
-    for_trials
-        Whether it answers for trials instead of segments, and so only for corpora with a list of them.
-    checked_by
-        Module of a child process that can check such a model whatever the corpora are, and be asked about
-        signals afterwards; empty if there is none.
-    asked_here
-        Whether one process on the machine of the run asks it, whatever the jobs and workers: it may ask about
-        several signals at a time by itself.
-    unseen
-        What may have changed, or what to do, if kept answers turn out to be those of another model.
-    """
-
-    keyword: ClassVar[str] = ""
+    keyword: ClassVar[str] = ""  # the key that introduces it. What stands behind the key is the *target*.
+    # what else a model of this kind may say; ``None`` = what all may. What not all kinds know is found in the
+    # entry's ``options``.
     keys: ClassVar[type[ModelKeys] | None] = None
-    needs_audio: ClassVar[bool] = True
-    changes_audio: ClassVar[bool] = True
-    runs_code: ClassVar[bool] = True
-    has_scale: ClassVar[bool] = True
+    needs_audio: ClassVar[bool] = True  # whether it is given signals
+    changes_audio: ClassVar[bool] = True  # whether it can be asked about signals that the corpora do not hold
+    runs_code: ClassVar[bool] = True  # whether it runs code that the suite brings; refused with ``--no-code``
+    has_scale: ClassVar[bool] = True  # whether suites may say on which scale it answers numbers
+    # whether a model that does not say what it predicts also predicts the tasks that the suite declares, but
+    # for those that :meth:`check_tasks` refuses
     answers_declared: ClassVar[bool] = False
+    # whether it answers for trials instead of segments, and so only for corpora with a list of them
     for_trials: ClassVar[bool] = False
-    checked_by: ClassVar[str] = ""
+    # module of a child process that can check such a model whatever the corpora are, and be asked about
+    # signals afterwards; empty if there is none
+    # whether one process on the machine of the run asks it, whatever the jobs and workers: it may ask about
+    # several signals at a time by itself
     asked_here: ClassVar[bool] = False
+    # what may have changed, or what to do, if kept answers turn out to be those of another model
     unseen: ClassVar[str] = "name the files that the model reads, under files: in the suite"
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
         """Check the target as far as that is possible without opening anything.
 
-        Returns
-        -------
-        path
-            The file that it names, absolute; ``None`` if it names none.
-        what, remedy
-            The problem and what to do, sentences without full stop; empty if there is none.
+        - Returns ``path``: The file that it names, absolute; ``None`` if it names none.
+        - Returns ``what, remedy``: The problem and what to do, sentences without full stop; empty if there is
+          none.
         """
         return None, "", ""
 
     @classmethod
     def problems(cls, target: str, keys: ModelKeys) -> Iterator[tuple[str, str, str]]:
-        """Say what is wrong although target and keys by themselves are fine; here nothing.
-
-        Yields
-        ------
-        tuple of str
-            Key, what, and remedy.
-        """
+        """Say what is wrong although target and keys by themselves are fine; here nothing."""
         yield from ()
 
     @classmethod
@@ -119,10 +89,7 @@ class ModelKind:
     def known_changes(cls, path: Path | None) -> frozenset[str] | None:
         """Name the changes of the signal that it can be asked about, by identity; ``None`` = all.
 
-        Parameters
-        ----------
-        path
-            The file that the target names, absolute.
+        - ``path``: the file that the target names, absolute.
         """
         return None if cls.changes_audio else frozenset()
 

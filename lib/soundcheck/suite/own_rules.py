@@ -22,44 +22,24 @@ WHERE = ("model", "corpus", "family", "task", "test", "group", "label")  # what 
 
 @dataclasses.dataclass(frozen=True)
 class OwnTest:
-    """What a suite changes about a test.
+    """What a suite changes about a test."""
 
-    Parameters
-    ----------
-    thresholds
-        Task or kind of task -> its threshold; those that are not named stay.
-    margin
-        From which size a difference between groups is a failure; ``None`` = as in all tests.
-    why
-        The reason, for the reader.
-    run
-        Whether the test is judged at all.
-    hard
-        Whether pipelines fail when the value is on the wrong side of the threshold, whatever its interval.
-    labels
-        Classes that this is about; empty = all.
-    """
-
+    # task or kind of task -> its threshold; those that are not named stay
     thresholds: dict[str, float] = dataclasses.field(default_factory=dict)
+    # from which size a difference between groups is a failure; ``None`` = as in all tests
     margin: Margin | None = None
-    why: str = ""
-    run: bool = True
+    why: str = ""  # the reason, for the reader
+    run: bool = True  # whether the test is judged at all
+    # whether pipelines fail when the value is on the wrong side of the threshold, whatever its interval
     hard: bool = False
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # classes that this is about; empty = all
 
 
 @dataclasses.dataclass(frozen=True)
 class AcceptedFailure:
     """Failures that are known and accepted: those of all tests that agree in what is named.
 
-    Parameters
-    ----------
-    model, corpus, family, task, test, group, label
-        As in the results table; empty = any.
-    why
-        The reason, for the reader.
-    until
-        The last day on which they are accepted; ``None`` = without end.
+    - ``model, corpus, family, task, test, group, label``: as in the results table; empty = any.
     """
 
     model: str = ""
@@ -69,8 +49,8 @@ class AcceptedFailure:
     test: str = ""
     group: str = ""
     label: str = ""
-    why: str = ""
-    until: datetime.date | None = None
+    why: str = ""  # the reason, for the reader
+    until: datetime.date | None = None  # the last day on which they are accepted; ``None`` = without end
 
     @property
     def named(self) -> dict[str, str]:
@@ -93,12 +73,7 @@ class AcceptedFailure:
 def with_own_tests(family: Family, own: Mapping[str, OwnTest]) -> Family:
     """Give a family the thresholds of a suite.
 
-    Parameters
-    ----------
-    family
-        From the threshold file.
-    own
-        Name of a test -> what the suite changes about it.
+    - ``own``: name of a test -> what the suite changes about it.
     """
     tests = dict(family.tests)
     for name, change in own.items():

@@ -74,14 +74,9 @@ class _Accepted(schema.Section):
 class OwnRulesReader(DocumentReader):
     """Reads the two sections of one suite.
 
-    Parameters
-    ----------
-    document, problems
-        The suite, and where problems are noted.
-    root
-        Folder of the suite, which may hold threshold files of its own.
-    tasks
-        All tasks of the suite.
+    - ``document, problems``: the suite, and where problems are noted.
+    - ``root``: folder of the suite, which may hold threshold files of its own.
+    - ``tasks``: all tasks of the suite.
     """
 
     def __init__(self, document: Document, problems: Problems, root: Path, tasks: Mapping[str, Task]) -> None:

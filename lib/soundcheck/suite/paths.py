@@ -22,22 +22,13 @@ PASSED = (".git", "__pycache__")  # folders that are not looked into
 def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str, str]:
     """Find a file or folder.
 
-    Parameters
-    ----------
-    file
-        The suite.yml, whose folder paths are relative to.
-    text
-        The path as written; ``~`` is expanded, environment variables are not. ``package:name/inner/path`` is
-        a place in an installed package; nothing of it is imported.
-    folder
-        Whether a folder is wanted.
-
-    Returns
-    -------
-    place
-        Where it is; ``None`` if there is a problem.
-    what, remedy
-        The problem and what to do, sentences without full stop; empty if there is none.
+    - ``file``: the suite.yml, whose folder paths are relative to.
+    - ``text``: the path as written; ``~`` is expanded, environment variables are not.
+      ``package:name/inner/path`` is a place in an installed package; nothing of it is imported.
+    - ``folder``: whether a folder is wanted.
+    - Returns ``place``: Where it is; ``None`` if there is a problem.
+    - Returns ``what, remedy``: The problem and what to do, sentences without full stop; empty if there is
+      none.
     """
     kind = "folder" if folder else "file"
     if not text:
@@ -96,20 +87,12 @@ def _audb_call(text: str) -> str:
 def find_files(file: Path, text: str) -> tuple[list[Path], str, str]:
     """Find the files that a file, a folder or a pattern means.
 
-    Parameters
-    ----------
-    file
-        The suite.yml, whose folder paths are relative to.
-    text
-        A file; a folder, with all files below it; or a pattern of :mod:`glob`, ``**`` for any depth. Folders
-        that Soundcheck wrote, ``.git`` and ``__pycache__`` are passed over, and whatever is no file.
-
-    Returns
-    -------
-    found
-        Regular files, absolute, sorted, each once; empty if there is a problem.
-    what, remedy
-        The problem and what to do, sentences without full stop; empty if there is none.
+    - ``file``: the suite.yml, whose folder paths are relative to.
+    - ``text``: a file; a folder, with all files below it; or a pattern of :mod:`glob`, ``**`` for any depth.
+      Folders that Soundcheck wrote, ``.git`` and ``__pycache__`` are passed over, and whatever is no file.
+    - Returns ``found``: Regular files, absolute, sorted, each once; empty if there is a problem.
+    - Returns ``what, remedy``: The problem and what to do, sentences without full stop; empty if there is
+      none.
     """
     place = file.parent / os.path.expanduser(text)
     if os.path.isdir(place):

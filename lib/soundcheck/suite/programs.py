@@ -20,23 +20,12 @@ _ALIKE = 0.75  # from 0 to 1: how much so a name must be to be suggested; PATH h
 def parse_command(target: str, stays: bool | None = False) -> tuple[list[str], str, str]:
     """Split a command into program and arguments.
 
-    Parameters
-    ----------
-    target
-        The command as written.
-    stays
-        Whether the program stays and is told each recording, so that none is named here; ``None`` = nobody
-        knows yet.
+    - ``stays``: whether the program stays and is told each recording, so that none is named here; ``None`` =
+      nobody knows yet.
+    - Returns ``arguments``: The program and its arguments; empty if there is a problem.
+    - Returns ``what, remedy``: The problem and what to do, sentences without full stop; empty if there is
+      none.
 
-    Returns
-    -------
-    arguments
-        The program and its arguments; empty if there is a problem.
-    what, remedy
-        The problem and what to do, sentences without full stop; empty if there is none.
-
-    Examples
-    --------
     >>> parse_command("my-asr --in={audio} 'a b' ;")
     (['my-asr', '--in={audio}', 'a b', ';'], '', '')
     >>> parse_command("my-asr audio.wav")[1]
@@ -69,19 +58,10 @@ def parse_command(target: str, stays: bool | None = False) -> tuple[list[str], s
 def find_program(word: str, suite_file: Path) -> tuple[Path | None, str, str]:
     """Find the program of a command.
 
-    Parameters
-    ----------
-    word
-        Its name as written.
-    suite_file
-        The suite.yml, absolute; its folder comes first.
-
-    Returns
-    -------
-    program
-        Absolute path, links kept; ``None`` if there is a problem.
-    what, remedy
-        The problem and what to do, sentences without full stop; empty if there is none.
+    - ``suite_file``: the suite.yml, absolute; its folder comes first.
+    - Returns ``program``: Absolute path, links kept; ``None`` if there is a problem.
+    - Returns ``what, remedy``: The problem and what to do, sentences without full stop; empty if there is
+      none.
     """
     if os.sep in word or os.path.isfile(suite_file.parent / word):
         program, what, remedy = find_place(suite_file, word, folder=False)

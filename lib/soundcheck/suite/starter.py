@@ -61,15 +61,7 @@ def _template(name: str) -> str:
 def write(folder: Path) -> str:
     """Write ``suite.yml`` and ``my_model.py`` into a folder; never overwrites.
 
-    Returns
-    -------
-    str
-        What to do next.
-
-    Raises
-    ------
-    InputError
-        If one of the files is there already.
+    Raises InputError: if one of the files is there already.
     """
     write_files(folder, {"suite.yml": _template("suite.yml"), "my_model.py": MODEL}, "Choose another folder")
     return f"Wrote suite.yml and my_model.py. Next: soundcheck run {folder / 'suite.yml'}"
@@ -78,22 +70,9 @@ def write(folder: Path) -> str:
 def write_family(folder: Path, name: str) -> str:
     """Write the three files of a family of tests, ready to run, beside a suite; never overwrites.
 
-    Parameters
-    ----------
-    folder
-        Folder of the suite.
-    name
-        Name of the family: up to 40 letters, digits and underscores, a letter first.
-
-    Returns
-    -------
-    str
-        What to do next.
-
-    Raises
-    ------
-    InputError
-        If the name cannot be used or is that of a family, or if one of the files is there already.
+    - ``name``: name of the family: up to 40 letters, digits and underscores, a letter first.
+    - Raises InputError: if the name cannot be used or is that of a family, or if one of the files is there
+      already.
     """
     where = f"--family {quoted(name)}"
     if not _NAME.fullmatch(name) or name.lower() in ("all", "null"):

@@ -119,15 +119,8 @@ class _Task(schema.Section):
 def read_suite(path: str | os.PathLike) -> Suite:
     """Read and check a suite.
 
-    Parameters
-    ----------
-    path
-        The suite.yml; messages name it as given here.
-
-    Raises
-    ------
-    InputError
-        If anything is wrong; holds all problems.
+    - ``path``: the suite.yml; messages name it as given here.
+    - Raises InputError: if anything is wrong; holds all problems.
     """
     shown = os.fspath(path)
     if os.path.isdir(path):

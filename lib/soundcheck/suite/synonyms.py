@@ -27,22 +27,8 @@ def read_synonyms(
 ) -> tuple[tuple[str, str], ...]:
     """Read and check a file of synonyms.
 
-    Parameters
-    ----------
-    path
-        The file.
-    shown
-        How messages call it.
-    normalise
-        The suite's normaliser.
-    problems
-        Takes what is wrong: no such file, other columns, an empty side, a pair that rows before say already,
-        which makes a circle.
-
-    Returns
-    -------
-    tuple of tuple of str
-        The pairs as written.
+    - ``problems``: takes what is wrong: no such file, other columns, an empty side, a pair that rows before
+      say already, which makes a circle.
     """
     try:
         table = read_text_table(path, shown)

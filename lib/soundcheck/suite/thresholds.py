@@ -6,6 +6,7 @@ families of its own, or other thresholds for ours, in a folder ``thresholds`` be
 - ``defaults`` of a file are of each of its tests, unless the test says otherwise.
 - ``threshold: 0.9`` is of all kinds of task of the family, ``thresholds: {emotion: 0.9}`` of single ones.
 - A test whose name contains ``{change}`` stands for one test a change; its note may be one for each change.
+- ``range``, where the scores of a test may lie, is by default what the measure allows; ``null`` is no limit.
 - A family is known by the digest of what it says, not of how the file is written.
 """
 
@@ -13,8 +14,9 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,11 +29,12 @@ from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import KINDS
 from soundcheck.metrics.differential import read_omega
 from soundcheck.statistics import simulation
-from soundcheck.statistics.rules import RULES
+from soundcheck.statistics.rules import RULES, WITHIN
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import CATEGORIES, Family, Perturbation, PerturbationSeries, TestDefinition
 from soundcheck.suite.family_options import check_options, known_options
+from soundcheck.suite.measures import measure_of
 from soundcheck.suite.yaml_reader import Plain, read_yaml
 
 EACH_CHANGE = "{change}"
@@ -140,29 +143,42 @@ class _Sweep(schema.Section):
     steps: dict[str, _Options] = {}
 
 
-def _number_or_null(value: object, number: Callable[[object], float]) -> float | None:
-    return None if isinstance(value, Plain) and value == "null" else number(value)
+def _or_null(value: object, read: Callable[[object], object]) -> object:
+    return None if isinstance(value, Plain) and value == "null" else read(value)
+
+
+_Range = Annotated[schema.Range, WrapValidator(_or_null)]
 
 
 class _Defaults(schema.Section):
     rule: schema.parsed(schema.choice(*RULES), _check_rule) | None = None
     source: schema.Prose = ""
     decimals: schema.whole(0, 9) = 3
-    range: schema.Range | None = None
+    range: _Range | None = None
 
 
 class _Test(schema.Section):
     rule: schema.parsed(schema.choice(*RULES), _check_rule)
     threshold: schema.Number | None = None
-    thresholds: dict[str, Annotated[schema.Number, WrapValidator(_number_or_null)]] = {}  # null: reported
+    thresholds: dict[str, Annotated[schema.Number, WrapValidator(_or_null)]] = {}  # null: reported
     source: schema.Prose
     note: schema.Prose = ""
     decimals: schema.whole(0, 9) = 3
     simulation: dict[str, object] | None = None
-    range: schema.Range | None = None
+    range: _Range | None = None
     all_wrong: schema.number(positive=True) = 1.0
     difference: schema.Boolean = False
     classes: schema.whole(2, 1000) | None = None
+
+
+def _limits(name: str, test: _Test, top: _Top) -> tuple[float, float] | None:
+    """Give where the scores of a test may lie, if the measure has two ends; differences go twice as far."""
+    measure = measure_of(name, top.family)
+    compares = test.difference or name.endswith("Difference")
+    compares |= top.category == "fairness" and test.rule == WITHIN
+    low, high = measure.low, measure.high
+    limits = (low - high, high - low) if compares else (low, high)
+    return limits if all(map(math.isfinite, limits)) else None
 
 
 def read_family(name: str, own: Path | None = None, known: Remembered | None = None) -> Family:
@@ -256,8 +272,7 @@ class _Reader(DocumentReader):
         if top is not None and top.probes:
             self.check_localisation(top)
         self.tests = dict(self.expanded())
-        kinds = top.tasks if top is not None else ()
-        tests = {key: self.read_test(key, *found, kinds) for key, found in self.tests.items()}
+        tests = {key: self.read_test(key, *found, top) for key, found in self.tests.items()}
         for name_ in top.headline if top is not None else ():
             if not fnmatch.filter(tests, name_):
                 self.note(
@@ -380,18 +395,19 @@ class _Reader(DocumentReader):
         options = {key: item for key, item in value.items() if key != "transform"}
         return Perturbation(name, str(transform), self.check(path, options, _Options) or {})
 
-    def read_test(self, name: str, path: tuple, value: object, kinds: Sequence[str]) -> TestDefinition | None:
-        """Read a test of a family for so many kinds of task."""
+    def read_test(self, name: str, path: tuple, value: object, top: _Top | None) -> TestDefinition | None:
+        """Read a test of a family."""
         test = self.section(path, value, _Test)
-        if test is None:
+        if test is None or top is None:
             return None
+        limits = test.range if "range" in test.model_fields_set else _limits(name, test, top)
         if (test.threshold is None) == (not test.thresholds):
             what = "there are two thresholds" if test.thresholds else "there is no threshold"
             self.note((*path, "thresholds"), what, "Write threshold: 0.5, or thresholds: {arousal: 0.5}")
-        thresholds = test.thresholds or dict.fromkeys(kinds, test.threshold)
+        thresholds = test.thresholds or dict.fromkeys(top.tasks, test.threshold)
         for task, threshold in thresholds.items():
-            if threshold is not None and test.range and not test.range[0] <= threshold <= test.range[1]:
-                what = f"{threshold:g} is impossible, scores lie from {test.range[0]:g} to {test.range[1]:g}"
+            if threshold is not None and limits and not limits[0] <= threshold <= limits[1]:
+                what = f"{threshold:g} is impossible, scores lie from {limits[0]:g} to {limits[1]:g}"
                 self.note((*path, "thresholds", task), what, "Give a threshold in between")
         return TestDefinition(
             name=name,
@@ -401,7 +417,7 @@ class _Reader(DocumentReader):
             note=test.note,
             decimals=test.decimals,
             simulation=self.read_simulation((*path, "simulation"), test.simulation),
-            range=test.range,
+            range=limits,
             all_wrong=test.all_wrong,
             difference=test.difference,
             classes=test.classes,

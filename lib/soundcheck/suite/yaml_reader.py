@@ -68,24 +68,12 @@ class Plain(str):
 
 @dataclasses.dataclass(frozen=True)
 class Document:
-    """A mapping read from a file, and where each of its values stands.
+    """A mapping read from a file, and where each of its values stands."""
 
-    Parameters
-    ----------
-    data
-        Nested ``dict``, ``list``, ``str`` (quoted) and :class:`Plain` (unquoted).
-    places
-        Line and column of each key or list item.
-    shown
-        How messages call the file.
-    digest
-        Digest of the file's bytes.
-    """
-
-    data: dict[str, object]
-    places: dict[KeyPath, tuple[int, int]]
-    shown: str
-    digest: str
+    data: dict[str, object]  # nested ``dict``, ``list``, ``str`` (quoted) and :class:`Plain` (unquoted)
+    places: dict[KeyPath, tuple[int, int]]  # line and column of each key or list item
+    shown: str  # how messages call the file
+    digest: str  # digest of the file's bytes
 
     def where(self, path: KeyPath) -> str:
         """Name a place for a message, e.g. ``suite.yml line 7, models.prosody.task``.
@@ -102,8 +90,6 @@ class Document:
 def dotted(path: KeyPath) -> str:
     """Write a path for a message.
 
-    Examples
-    --------
     >>> dotted(("models", "my model", "tasks", 0))
     "models.'my model'.tasks item 1"
     """
@@ -122,21 +108,10 @@ def read_yaml(
 ) -> Document:
     """Read a YAML file whose document is a mapping.
 
-    Parameters
-    ----------
-    path
-        The file.
-    shown
-        How messages call it.
-    problems
-        Takes the problems that leave the rest of the file readable (a duplicate key: the first one counts).
-    known
-        Remembers what files without problems hold, by their content.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read as a whole; holds everything in ``problems``, too.
+    - ``problems``: takes the problems that leave the rest of the file readable (a duplicate key: the first
+      one counts).
+    - ``known``: remembers what files without problems hold, by their content.
+    - Raises InputError: if the file cannot be read as a whole; holds everything in ``problems``, too.
     """
     content = Path(require_regular(path, shown, MAXIMUM_BYTES)).read_bytes()
     name = digest(content)

@@ -36,17 +36,8 @@ EVERY = 3  # one in so many segments trains the detector
 def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, dict[str, float]]:
     """Predict the emotion of one segment, unfairly.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``; any length and content.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    dict
-        As :func:`soundcheck_demo.models.prosody.predict`.
+    - ``signal``: shape ``(samples,)``; any length and content.
+    - Returns as :func:`soundcheck_demo.models.prosody.predict`.
     """
     measured = features.extract(signal, sampling_rate)
     return prosody.with_doubt(answer(measured), measured, SHARPNESS)

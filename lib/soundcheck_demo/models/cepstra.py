@@ -34,18 +34,9 @@ NAMES = tuple(f"{kind}_{number}" for kind in ("mean", "deviation") for number in
 def extract(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
     """Measure the cepstra of a signal.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``, any length from 0, read-only or not.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, shape ``(len(NAMES),)``, finite, in dB, in the order of ``NAMES``; zeros if no frame is
-        active.
+    - ``signal``: shape ``(samples,)``, any length from 0, read-only or not.
+    - Returns float64, shape ``(len(NAMES),)``, finite, in dB, in the order of ``NAMES``; zeros if no frame is
+      active.
     """
     signal = prepared(signal, sampling_rate, LONGEST)
     frames = np.lib.stride_tricks.sliding_window_view(signal, FRAME)[::HOP]

@@ -70,17 +70,8 @@ NAMES = tuple(FALLBACK)
 def extract(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
     """Measure all features of a signal.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``, any length from 0, read-only or not.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, shape ``(len(NAMES),)``, finite, in the order of ``NAMES``.
+    - ``signal``: shape ``(samples,)``, any length from 0, read-only or not.
+    - Returns float64, shape ``(len(NAMES),)``, finite, in the order of ``NAMES``.
     """
     signal = prepared(signal, sampling_rate, LONGEST)
     values = dict(FALLBACK)
@@ -98,17 +89,8 @@ def extract(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
 def prepared(signal: np.ndarray, sampling_rate: int, longest: int) -> np.ndarray:
     """Make a signal measurable: finite, at 16 kHz, without mean, at least a frame long.
 
-    Parameters
-    ----------
-    signal, sampling_rate
-        See :func:`extract`.
-    longest
-        Seconds that count.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, shape ``(samples,)``.
+    - ``signal, sampling_rate``: see :func:`extract`.
+    - Returns float64, shape ``(samples,)``.
     """
     signal = np.asarray(signal).reshape(-1)[: longest * int(sampling_rate)]
     signal = np.clip(np.nan_to_num(signal.astype(np.float64)), -LOUDEST, LOUDEST)

@@ -30,18 +30,10 @@ def parameter_file(
 ) -> Path:
     """Name the file of some parameters; the name changes with everything that decides them.
 
-    Parameters
-    ----------
-    cache
-        Folder that keeps it.
-    name
-        Beginning of the file's name.
-    size
-        Size of the demo corpus.
-    sources
-        Files of the modules that decide the parameters, besides this one and the corpus.
-    packages
-        Installed packages whose versions may change the parameters.
+    - ``name``: beginning of the file's name.
+    - ``size``: size of the demo corpus.
+    - ``sources``: files of the modules that decide the parameters, besides this one and the corpus.
+    - ``packages``: installed packages whose versions may change the parameters.
     """
     digests = [digest(Path(source)) for source in (__file__, *sources)]
     versions = [importlib.metadata.version(package) for package in packages]
@@ -59,21 +51,9 @@ def measure(
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Measure all training segments.
 
-    Parameters
-    ----------
-    folder
-        A demo corpus.
-    extract
-        Takes signal and sampling rate, gives features ``(features,)``; a function of a module.
-    jobs
-        Processes.
-    progress, title
-        Whether to tell how far it is, and to what the model listens.
-
-    Returns
-    -------
-    tuple of pandas.DataFrame and numpy.ndarray
-        One row a segment of the training split; features, ``(segments, features)``.
+    - ``extract``: takes signal and sampling rate, gives features ``(features,)``; a function of a module.
+    - ``progress, title``: whether to tell how far it is, and to what the model listens.
+    - Returns one row a segment of the training split; features, ``(segments, features)``.
     """
     import pandas as pd  # late, as the next: a model that is trained needs neither
     from joblib import Parallel, delayed
@@ -94,8 +74,6 @@ def _extract(extract: Callable[[np.ndarray, int], np.ndarray], path: Path) -> np
 def plain(values: np.ndarray) -> list | float:
     """Round to a few significant digits, so that the last bits of another processor change nothing.
 
-    Examples
-    --------
     >>> plain(np.array([1 / 3, 20_000 / 3]))
     [0.333333, 6666.67]
     """

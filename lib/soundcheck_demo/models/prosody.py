@@ -31,18 +31,9 @@ WIDTH = 1.645  # standard deviations on either side of a value: 9 of 10 errors w
 def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, dict[str, float]]:
     """Predict the emotion of one segment.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``; any length and content, silence included.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    dict
-        ``arousal``, ``dominance``, ``valence``: value between 0 and 1 with the bounds of a 90 % interval;
-        ``emotion``: probabilities of anger, happiness, neutral, sadness.
+    - ``signal``: shape ``(samples,)``; any length and content, silence included.
+    - Returns ``arousal``, ``dominance``, ``valence``: value between 0 and 1 with the bounds of a 90 %
+      interval; ``emotion``: probabilities of anger, happiness, neutral, sadness.
     """
     measured = features.extract(signal, sampling_rate)
     return with_doubt(answer(measured), measured)
@@ -64,15 +55,11 @@ def with_doubt(
 ) -> dict[str, dict[str, float]]:
     """Say how sure an answer is.
 
-    Parameters
-    ----------
-    found
-        What :func:`answer` gives for the features, or something made of it: another emotion takes the
-        probability of the likeliest one.
-    measured
-        The features, ``(features,)``.
-    sharpness
-        Power that probabilities are raised to: above 1 they are more extreme, and the model seems surer.
+    - ``found``: what :func:`answer` gives for the features, or something made of it: another emotion takes
+      the probability of the likeliest one.
+    - ``measured``: the features, ``(features,)``.
+    - ``sharpness``: power that probabilities are raised to: above 1 they are more extreme, and the model
+      seems surer.
     """
     parameters = _arrays(*place())
     standard = training.standardise(measured, parameters["mean"], parameters["scale"])

@@ -64,17 +64,8 @@ SETTINGS: dict[str, dict[str, float]] = {
 def grammar(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
     """Recognise a sentence of the commands' grammar.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``; any length and content, silence included.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    dict
-        ``transcript``: a sentence of the grammar, or the empty text.
+    - ``signal``: shape ``(samples,)``; any length and content, silence included.
+    - Returns ``transcript``: a sentence of the grammar, or the empty text.
     """
     return _answer("grammar", signal, sampling_rate)
 

@@ -35,23 +35,13 @@ def parameter_file(cache: Path, size: str = "full") -> Path:
 def train(cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = False) -> dict:
     """Find the parameters in the cache, or build the corpus and fit them.
 
-    Parameters
-    ----------
-    cache
-        Folder that keeps corpus and parameters. Several processes may train at once; one does the work.
-    size
-        Size of the demo corpus.
-    jobs
-        Processes.
-    progress
-        Whether to show progress bars.
-
-    Returns
-    -------
-    dict
-        ``mean``, ``scale`` (one number a feature), ``regression`` (weights and intercept a dimension, and
-        the standard deviation of its errors), ``emotion`` (classes, one list of weights and one intercept a
-        class), ``segments`` (how many trained).
+    - ``cache``: folder that keeps corpus and parameters. Several processes may train at once; one does the
+      work.
+    - ``size``: size of the demo corpus.
+    - ``progress``: whether to show progress bars.
+    - Returns ``mean``, ``scale`` (one number a feature), ``regression`` (weights and intercept a dimension,
+      and the standard deviation of its errors), ``emotion`` (classes, one list of weights and one intercept a
+      class), ``segments`` (how many trained).
     """
 
     def make() -> dict:
@@ -63,17 +53,9 @@ def train(cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = Fa
 def fit(table: pd.DataFrame, measured: np.ndarray) -> dict:
     """Fit the model.
 
-    Parameters
-    ----------
-    table
-        One row a segment, with the dimensions and ``emotion``.
-    measured
-        Features, shape ``(segments, features)``.
-
-    Returns
-    -------
-    dict
-        Parameters as :func:`train` describes them.
+    - ``table``: one row a segment, with the dimensions and ``emotion``.
+    - ``measured``: features, shape ``(segments, features)``.
+    - Returns parameters as :func:`train` describes them.
     """
     from sklearn.linear_model import LogisticRegression, Ridge  # late: workers that only predict need it not
     from threadpoolctl import threadpool_limits

@@ -25,19 +25,10 @@ from soundcheck_demo.models.prosody import place
 def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, np.ndarray]:
     """Embed the voice of one segment.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``; any length and content, silence included. All of it counts, of a very long one
-        the first ten minutes.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    dict
-        ``embedding``: float32 ``(38,)``, finite, of length 1. All signals without anything active (silence)
-        have the same one.
+    - ``signal``: shape ``(samples,)``; any length and content, silence included. All of it counts, of a very
+      long one the first ten minutes.
+    - Returns ``embedding``: float32 ``(38,)``, finite, of length 1. All signals without anything active
+      (silence) have the same one.
     """
     mean, whitening = _parameters(*place())
     embedding = (cepstra.extract(signal, sampling_rate) - mean) @ whitening

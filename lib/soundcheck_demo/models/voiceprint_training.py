@@ -31,21 +31,11 @@ def parameter_file(cache: Path, size: str = "full") -> Path:
 def train(cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = False) -> dict:
     """Find the parameters in the cache, or build the corpus and fit them.
 
-    Parameters
-    ----------
-    cache
-        Folder that keeps corpus and parameters. Several processes may train at once; one does the work.
-    size
-        Size of the demo corpus.
-    jobs
-        Processes.
-    progress
-        Whether to show progress bars.
-
-    Returns
-    -------
-    dict
-        As :func:`fit` describes it.
+    - ``cache``: folder that keeps corpus and parameters. Several processes may train at once; one does the
+      work.
+    - ``size``: size of the demo corpus.
+    - ``progress``: whether to show progress bars.
+    - Returns as :func:`fit` describes it.
     """
 
     def make() -> dict:
@@ -62,20 +52,11 @@ def train(cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = Fa
 def fit(measured: np.ndarray, speakers: Sequence[str], shrinkage: float = SHRINKAGE) -> dict:
     """Fit the linear map.
 
-    Parameters
-    ----------
-    measured
-        Features, shape ``(segments, features)``.
-    speakers
-        Speaker of each segment, ``(segments,)``; more segments than speakers.
-    shrinkage
-        Share of the identity, times the mean variance, in the covariance within speakers; 0..1.
-
-    Returns
-    -------
-    dict
-        ``features`` (names), ``mean`` (one number a feature), ``map`` (one row a feature), ``speakers`` and
-        ``segments`` (how many trained).
+    - ``measured``: features, shape ``(segments, features)``.
+    - ``speakers``: speaker of each segment, ``(segments,)``; more segments than speakers.
+    - ``shrinkage``: share of the identity, times the mean variance, in the covariance within speakers; 0..1.
+    - Returns ``features`` (names), ``mean`` (one number a feature), ``map`` (one row a feature), ``speakers``
+      and ``segments`` (how many trained).
     """
     names, own = np.unique(np.asarray(speakers, dtype=str), return_inverse=True)
     mean, scale = measured.mean(axis=0), np.maximum(measured.std(axis=0), 1e-9)

@@ -36,19 +36,10 @@ def response(
 ) -> np.ndarray:
     """Compute the impulse response between a mouth and a microphone.
 
-    Parameters
-    ----------
-    size
-        Length, width and height of the room in metres.
-    absorption
-        Share of the energy that a wall absorbs.
-    distance, angle
-        Of the microphone, in metres and degrees off the length of the room.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64 ``(samples,)`` at 16 kHz, largest magnitude 1, with the delay of the direct path.
+    - ``size``: length, width and height of the room in metres.
+    - ``absorption``: share of the energy that a wall absorbs.
+    - ``distance, angle``: of the microphone, in metres and degrees off the length of the room.
+    - Returns float64 ``(samples,)`` at 16 kHz, largest magnitude 1, with the delay of the direct path.
     """
     import pyroomacoustics  # late: takes a second, and rooms are computed once
 

@@ -97,12 +97,8 @@ def draw(speaker: Speaker, number: int) -> str:
     values of every slot. So all words occur about equally often, and the speakers of an accent together
     use all patterns about equally often.
 
-    Parameters
-    ----------
-    speaker
-        Who speaks; one of the part ``commands``, whose names count them.
-    number
-        Number of the speaker's segment, from 0.
+    - ``speaker``: who speaks; one of the part ``commands``, whose names count them.
+    - ``number``: number of the speaker's segment, from 0.
     """
     round_, place = divmod((int(speaker.name[1:]) - 1) * speaker.segments + number, len(PATTERNS))
     pattern = PATTERNS[generator(0, "commands", round_).permutation(len(PATTERNS))[place]]
@@ -130,29 +126,14 @@ def sentences(
 ) -> list[str]:
     """Put a word into different sentences that suit it, and that do not hold it a second time.
 
-    Parameters
-    ----------
-    word
-        Any text.
-    count
-        How many sentences, at most :func:`possible`.
-    seed
-        Decides together with the word which sentences come first, and nothing else does.
-    first
-        Number of the first sentence: even ones have a woman's name, odd ones a man's, while there are any.
-    complements
-        Ends of sentences that suit this word, such as ``"of wool"`` for *bags*; if there are any, all
-        sentences have the form "anna likes bags of wool".
-
-    Returns
-    -------
-    list of str
-        Different sentences; patterns take turns.
-
-    Raises
-    ------
-    ValueError
-        If there are not so many.
+    - ``count``: how many sentences, at most :func:`possible`.
+    - ``seed``: decides together with the word which sentences come first, and nothing else does.
+    - ``first``: number of the first sentence: even ones have a woman's name, odd ones a man's, while there
+      are any.
+    - ``complements``: ends of sentences that suit this word, such as ``"of wool"`` for *bags*; if there are
+      any, all sentences have the form "anna likes bags of wool".
+    - Returns different sentences; patterns take turns.
+    - Raises ValueError: if there are not so many.
     """
     most = possible(word, complements)
     if not 0 <= count <= most:

@@ -68,32 +68,13 @@ def build(
 ) -> Path:
     """Find the demo corpus in the cache, or make it.
 
-    Parameters
-    ----------
-    cache
-        Folder that keeps it.
-    size
-        ``"full"`` or ``"small"``; the small one is for quick tests.
-    part
-        ``"speech"``, ``"texts"``, ``"recordings"``, ``"commands"`` or ``"monologues"``.
-    jobs
-        Speakers that are made at the same time.
-    progress
-        Whether to show a progress bar.
-
-    Returns
-    -------
-    pathlib.Path
-        The folder with ``segments.csv``, below ``cache``.
-
-    Raises
-    ------
-    InputError
-        If there is no such size or part.
-    OutputError
-        If the cache cannot be written.
-    SynthesisError
-        If the synthesiser fails.
+    - ``size``: ``"full"`` or ``"small"``; the small one is for quick tests.
+    - ``part``: ``"speech"``, ``"texts"``, ``"recordings"``, ``"commands"`` or ``"monologues"``.
+    - ``jobs``: speakers that are made at the same time.
+    - ``progress``: whether to show a progress bar.
+    - Returns the folder with ``segments.csv``, below ``cache``.
+    - Raises InputError: if there is no such size or part.
+    - Raises OutputError: if the cache cannot be written.
     """
     if size not in MOST:
         raise input_error(
@@ -114,12 +95,7 @@ def build(
 def first(cache: Path) -> Path:
     """Find the file of the first segment in the cache, or speak that segment alone; all sizes have it.
 
-    Raises
-    ------
-    OutputError
-        If the cache cannot be written.
-    SynthesisError
-        If the synthesiser fails.
+    Raises OutputError: if the cache cannot be written.
     """
     speaker = speakers("small", SPEECH)[0][0]
     folder = store.folder(
@@ -146,10 +122,7 @@ def hashed(*what: object) -> str:
 def table(size: str = "full", part: str = SPEECH) -> pd.DataFrame:
     """Tabulate the segments with their labels; needs no audio.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a segment, ordered by file.
+    Returns one row a segment, ordered by file.
     """
     import pandas as pd  # late: who only asks for the fingerprint needs no tables
 
@@ -246,21 +219,9 @@ def write_speakers(
 ) -> None:
     """Write segments of some speakers below a folder.
 
-    Parameters
-    ----------
-    folder
-        An existing folder.
-    speakers
-        Each with the number of the first segments, or with texts to speak instead.
-    jobs
-        Speakers that are made at the same time.
-    progress, title
-        Whether to tell how far it is, and whose voices are heard.
-
-    Raises
-    ------
-    SynthesisError
-        If the synthesiser fails.
+    - ``speakers``: each with the number of the first segments, or with texts to speak instead.
+    - ``jobs``: speakers that are made at the same time.
+    - ``progress, title``: whether to tell how far it is, and whose voices are heard.
     """
     from joblib import Parallel, delayed
 

@@ -30,10 +30,7 @@ WORDING = dict(section.split("\n", 1) for section in _TEXT.removeprefix("# ").sp
 def describe(size: str, part: str) -> str:
     """Describe a demo corpus for people, in a few sentences of plain text.
 
-    Parameters
-    ----------
-    size, part
-        As :func:`soundcheck_demo.speech.corpus.build` has them.
+    - ``size, part``: as :func:`soundcheck_demo.speech.corpus.build` has them.
     """
     speakers = corpus.speakers(size, part)
     test = [(speaker, count) for speaker, count in speakers if speaker.split == "test"]

@@ -42,33 +42,19 @@ UNMOVED = tuple(2.0 * value - 1.0 for value in CENTRES["neutral"])
 
 @dataclasses.dataclass(frozen=True)
 class Label:
-    """Truth of one segment.
+    """Truth of one segment."""
 
-    Parameters
-    ----------
-    emotion
-        Class that the segment was drawn from.
-    latent
-        Arousal, dominance, valence between 0 and 1: the labels.
-    expressed
-        The same with errors of expression, centred: -1..1, roughly; decides the acoustics.
-    """
-
-    emotion: str
-    latent: tuple[float, float, float]
+    emotion: str  # class that the segment was drawn from
+    latent: tuple[float, float, float]  # arousal, dominance, valence between 0 and 1: the labels
+    # the same with errors of expression, centred: -1..1, roughly; decides the acoustics
     expressed: tuple[float, float, float]
 
 
 def draw(speaker: Speaker, number: int) -> Label:
     """Draw the label of a speaker's segment.
 
-    Parameters
-    ----------
-    speaker
-        Who speaks.
-    number
-        Number of the speaker's segment, from 0. The first 32 hold all classes equally, four by four; from
-        then on a speaker prefers some classes, so that speakers differ in their proportions.
+    - ``number``: number of the speaker's segment, from 0. The first 32 hold all classes equally, four by
+      four; from then on a speaker prefers some classes, so that speakers differ in their proportions.
     """
     emotion = _emotion(speaker, number)
     habit = HABIT * generator(0, "demo", speaker.name, "habit").standard_normal(3)

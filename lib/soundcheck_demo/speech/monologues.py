@@ -28,15 +28,8 @@ PAUSE = (0.3, 1.2)  # seconds of digital silence between two of them
 def chosen(speech: pd.DataFrame) -> pd.DataFrame:
     """Choose half of the test speakers, as many women as men, and put their segments in order.
 
-    Parameters
-    ----------
-    speech
-        Table of the speech, whose files become the column ``item``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a segment, in the order in which they follow each other, with the later ``file``.
+    - ``speech``: table of the speech, whose files become the column ``item``.
+    - Returns one row a segment, in the order in which they follow each other, with the later ``file``.
     """
     import pandas as pd  # late: who only asks for the fingerprint needs no tables
 
@@ -54,19 +47,9 @@ def chosen(speech: pd.DataFrame) -> pd.DataFrame:
 def write(folder: Path, speech: Path, segments: pd.DataFrame) -> pd.DataFrame:
     """Write the files.
 
-    Parameters
-    ----------
-    folder
-        Where to.
-    speech
-        Folder of the demo speech.
-    segments
-        From :func:`chosen`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The segments with ``start`` and ``end`` as text, in seconds.
+    - ``speech``: folder of the demo speech.
+    - ``segments``: from :func:`chosen`.
+    - Returns the segments with ``start`` and ``end`` as text, in seconds.
     """
     (folder / "audio").mkdir()
     times = []

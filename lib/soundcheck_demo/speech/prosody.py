@@ -24,52 +24,24 @@ NOISE_FLOOR_DB = (-60.0, -40.0)  # noise of the recording, relative to the speec
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What the synthesiser and the filters behind it are told.
+    """What the synthesiser and the filters behind it are told."""
 
-    Parameters
-    ----------
-    semitones
-        Pitch relative to the voice.
-    range_factor
-        Pitch range relative to the voice, 0 (monotone) to 2.
-    words_per_minute
-        Rate before any correction of the duration.
-    word_gap
-        Extra pause between words in seconds.
-    tract
-        Length of the vocal tract relative to the voice.
-    tilt_db
-        Change of the spectral slope in dB per octave, positive is brighter.
-    breath_db
-        Level of the breath noise relative to the voice.
-    level_db
-        Level of the recording, root mean square relative to full scale.
-    floor_db
-        Level of the recording's noise relative to the speech.
-    """
-
-    semitones: float
-    range_factor: float
-    words_per_minute: float
-    word_gap: float
-    tract: float
-    tilt_db: float
-    breath_db: float
-    level_db: float
-    floor_db: float
+    semitones: float  # pitch relative to the voice
+    range_factor: float  # pitch range relative to the voice, 0 (monotone) to 2
+    words_per_minute: float  # rate before any correction of the duration
+    word_gap: float  # extra pause between words in seconds
+    tract: float  # length of the vocal tract relative to the voice
+    tilt_db: float  # change of the spectral slope in dB per octave, positive is brighter
+    breath_db: float  # level of the breath noise relative to the voice
+    level_db: float  # level of the recording, root mean square relative to full scale
+    floor_db: float  # level of the recording's noise relative to the speech
 
 
 def settings(speaker: Speaker, expressed: tuple[float, float, float], rng: np.random.Generator) -> Settings:
     """Turn expressed values into settings.
 
-    Parameters
-    ----------
-    speaker
-        Adds its habits.
-    expressed
-        Arousal, dominance, valence, about -1..1.
-    rng
-        Decides what does not depend on the emotion: gain and noise of the recording, small variations.
+    - ``expressed``: arousal, dominance, valence, about -1..1.
+    - ``rng``: decides what does not depend on the emotion: gain and noise of the recording, small variations.
     """
     arousal, dominance, valence = expressed
     return Settings(

@@ -28,19 +28,9 @@ PEAK = 0.8
 def record(signal: np.ndarray, condition: str, speaker: str, item: str) -> np.ndarray:
     """Record a signal under a condition.
 
-    Parameters
-    ----------
-    signal
-        What was said.
-    condition
-        One of :data:`CONDITIONS`.
-    speaker, item
-        Decide the room and the noise.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, peak at most 0.8.
+    - ``condition``: one of :data:`CONDITIONS`.
+    - ``speaker, item``: decide the room and the noise.
+    - Returns float64, peak at most 0.8.
     """
     signal = np.asarray(signal, dtype=np.float64)
     heard = {"boundary": _boundary, "headset": lambda x, _: x, "mobile": _mobile}[condition](signal, speaker)

@@ -25,15 +25,7 @@ NEAREST = np.arange(1 - DEPTH, DEPTH + 1)  # samples around the one at which or 
 def resample(signal: np.ndarray) -> np.ndarray:
     """Resample a signal from 22,050 Hz to 16,000 Hz.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(samples,)``; its middle is that of the signal.
+    Returns shape ``(samples,)``; its middle is that of the signal.
     """
     length = round(len(signal) * UP / DOWN)
     blocks = -(-length // UP)

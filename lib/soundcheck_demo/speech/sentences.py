@@ -39,8 +39,6 @@ def obstacle(word: str) -> str:
     English voices read plain letters, with apostrophes inside of words. What they make of anything else is
     not what a recogniser would write.
 
-    Examples
-    --------
     >>> obstacle("don't"), obstacle("42"), obstacle("ποῦ")
     ('', 'it holds digits', 'it holds letters that are not English')
     """
@@ -67,37 +65,18 @@ def build(
 ) -> Path:
     """Find sentences around words in the cache, or speak them.
 
-    Parameters
-    ----------
-    cache
-        Folder that keeps them.
-    kinds
-        Kind of word -> words. Any texts, best in lower case; what the synthesiser makes of them is not judged
-        here, see :func:`obstacle`.
-    count
-        Sentences of each kind, dealt evenly to its words; the first ones get one more where that does not
-        come out even, and the last ones none where there are more words than sentences.
-    seed
-        Decides with each word which sentences it gets.
-    complements
-        Word -> ends of sentences that suit it; see :func:`soundcheck_demo.speech.commands.sentences`.
-    jobs
-        Speakers that are made at the same time, of four.
-    progress
-        Whether to show a progress bar.
-
-    Returns
-    -------
-    pathlib.Path
-        The folder with ``segments.csv``, below ``cache``: the sentences of the first word, then those of the
-        second, and so on.
-
-    Raises
-    ------
-    OutputError
-        If the cache cannot be written.
-    SynthesisError
-        If the synthesiser fails.
+    - ``kinds``: kind of word -> words. Any texts, best in lower case; what the synthesiser makes of them is
+      not judged here, see :func:`obstacle`.
+    - ``count``: sentences of each kind, dealt evenly to its words; the first ones get one more where that
+      does not come out even, and the last ones none where there are more words than sentences.
+    - ``seed``: decides with each word which sentences it gets.
+    - ``complements``: word -> ends of sentences that suit it; see
+      :func:`soundcheck_demo.speech.commands.sentences`.
+    - ``jobs``: speakers that are made at the same time, of four.
+    - ``progress``: whether to show a progress bar.
+    - Returns the folder with ``segments.csv``, below ``cache``: the sentences of the first word, then those
+      of the second, and so on.
+    - Raises OutputError: if the cache cannot be written.
     """
     segments = table(kinds, count, seed=seed, complements=complements)
     folder = Path(cache) / f"sentences-{fingerprint(segments)}"
@@ -118,15 +97,8 @@ def table(
 ) -> pd.DataFrame:
     """Tabulate the sentences; needs no audio.
 
-    Parameters
-    ----------
-    kinds, count, seed, complements
-        See :func:`build`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a sentence, word after word. A word with few possible sentences has fewer than its part.
+    - ``kinds, count, seed, complements``: see :func:`build`.
+    - Returns one row a sentence, word after word. A word with few possible sentences has fewer than its part.
     """
     columns = ["file", "speaker", "sex", "language", "accent", "transcript", "keyword"]
     rows = []

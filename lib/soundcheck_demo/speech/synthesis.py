@@ -75,28 +75,9 @@ def speak(
 ) -> np.ndarray:
     """Speak a text.
 
-    Parameters
-    ----------
-    speaker
-        Gives voice and pronunciation.
-    text
-        What is said.
-    chosen
-        How it is said.
-    rng
-        Draws breath and noise.
-    seconds
-        Shortest and longest duration; the rate is changed until it fits. ``None`` = any.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, shape ``(samples,)``, peak at most 0.8.
-
-    Raises
-    ------
-    RuntimeError
-        If no rate gives a bearable duration.
+    - ``seconds``: shortest and longest duration; the rate is changed until it fits. ``None`` = any.
+    - Returns float64, shape ``(samples,)``, peak at most 0.8.
+    - Raises RuntimeError: if no rate gives a bearable duration.
     """
     words_per_minute = chosen.words_per_minute
     shortest, longest = seconds or (0.0, np.inf)
@@ -218,10 +199,7 @@ def write_forked(folder: Path, wanted: Sequence[tuple[str, int | list[str]]], jo
     Tells on standard output who is finished, a name a line, and with a reason behind the name who failed;
     then no other speaker is begun. Ends when nobody listens any more.
 
-    Returns
-    -------
-    int
-        Exit code: 1 if a speaker failed.
+    Returns exit code: 1 if a speaker failed.
     """
     importlib.import_module("scipy.fft")  # once, and not in each of them
     waiting, running, failed = list(wanted)[::-1], {}, 0

@@ -31,49 +31,22 @@ SCOTLAND = "English (Scotland)"
 
 @dataclasses.dataclass(frozen=True)
 class Speaker:
-    """A speaker of the demo corpus.
+    """A speaker of the demo corpus."""
 
-    Parameters
-    ----------
-    name
-        Name in the column ``speaker``.
-    split
-        ``"train"`` or ``"test"``.
-    sex
-        ``"female"`` or ``"male"``.
-    voice
-        Voice variant of Praat's synthesiser.
-    rules
-        Language of Praat's synthesiser whose rules pronounce the text.
-    language
-        Language of the text, ISO 639-1.
-    accent
-        Accent of English speech, else empty.
-    pitch
-        Habitual pitch in semitones relative to the voice.
-    rate
-        Habitual rate relative to the corpus average.
-    tract
-        Length of the vocal tract relative to the voice.
-    part
-        ``"speech"``: sentences with an emotion; ``"texts"``: sentences with a sentiment, read without one;
-        ``"commands"``: commands, spoken without emotion.
-    segments
-        Number of segments in the full corpus.
-    """
-
-    name: str
-    split: str
-    sex: str
-    voice: str
-    rules: str
-    language: str
-    accent: str
-    pitch: float
-    rate: float
-    tract: float
+    name: str  # name in the column ``speaker``
+    split: str  # ``"train"`` or ``"test"``
+    sex: str  # ``"female"`` or ``"male"``
+    voice: str  # voice variant of Praat's synthesiser
+    rules: str  # language of Praat's synthesiser whose rules pronounce the text
+    language: str  # language of the text, ISO 639-1
+    accent: str  # accent of English speech, else empty
+    pitch: float  # habitual pitch in semitones relative to the voice
+    rate: float  # habitual rate relative to the corpus average
+    tract: float  # length of the vocal tract relative to the voice
+    # ``"speech"``: sentences with an emotion; ``"texts"``: sentences with a sentiment, read without one;
+    # ``"commands"``: commands, spoken without emotion
     part: str = SPEECH
-    segments: int = 36
+    segments: int = 36  # number of segments in the full corpus
 
 
 _TRAINING = (

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from networks import onnx_model
 
-from soundcheck.models.onnx.file import OnnxFileError, read_onnx_file
+from soundcheck.models.onnx.session import OnnxFileError, read_onnx_file
 
 onnx = pytest.importorskip("onnx")
 
 
 def refused(path) -> str:
     with pytest.raises(OnnxFileError) as caught:
-        read_onnx_file(path).data_files(path.parent)
+        read_onnx_file(path)
     return caught.value.what
 
 
@@ -29,11 +29,11 @@ def relocate(location: str):
     return change
 
 
-def in_a_branch(model):
+def in_a_branch(model, weights="../elsewhere.bin"):
     """Put an operator of a library, and weights elsewhere, into a graph inside of a node."""
     helper = onnx.helper
     constant = onnx.TensorProto(name="c", data_type=1, dims=[2], data_location=onnx.TensorProto.EXTERNAL)
-    constant.external_data.add(key="location", value="../elsewhere.bin")
+    constant.external_data.add(key="location", value=weights)
     inner = helper.make_graph(
         [
             helper.make_node("Constant", [], ["c"], value=constant),
@@ -48,15 +48,14 @@ def in_a_branch(model):
 
 def test_a_plain_file(tmp_path):
     found = read_onnx_file(onnx_model(tmp_path / "m.onnx", metadata={"labels": "a, b", "by": "me"}))
-    assert (found.external, found.foreign) == ((), ())
+    assert (found.weights, found.foreign) == ((), ())
     assert found.metadata == {"labels": "a, b", "by": "me"}
 
 
 def test_weights_beside_it(tmp_path):
     path = onnx_model(tmp_path / "m.onnx", external="weights.bin")
     found = read_onnx_file(path)
-    assert found.external == ("weights.bin",)
-    assert found.data_files(tmp_path) == [tmp_path / "weights.bin"]
+    assert found.weights == (tmp_path / "weights.bin",)
     (tmp_path / "weights.bin").unlink()
     assert refused(path) == "its weights lie in 'weights.bin': the file does not exist"
 
@@ -73,8 +72,11 @@ def test_weights_outside_of_the_folder(tmp_path, location):
 
 def test_graphs_inside_of_nodes_are_looked_at(tmp_path):
     path = onnx_model(tmp_path / "m.onnx", change=in_a_branch)
+    assert "'../elsewhere.bin', outside" in refused(path)
+    path = onnx_model(tmp_path / "m.onnx", change=lambda model: in_a_branch(model, "here.bin"))
+    (tmp_path / "here.bin").write_bytes(bytes(8))
     found = read_onnx_file(path)
-    assert found.external == ("../elsewhere.bin",)
+    assert found.weights == (tmp_path / "here.bin",)
     assert found.foreign == ("com.acme:Magic",)
 
 

@@ -9,8 +9,8 @@ import pytest
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.load import check_model
-from soundcheck.models.tables.result_lines import read_results
 from soundcheck.models.tables.table import TableModel
+from soundcheck.models.tables.transcripts import read_results
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
 NAN = float("nan")
@@ -53,7 +53,7 @@ def answers(model: TableModel, demo: SimpleNamespace) -> list[str | None]:
 
 
 def found(demo: SimpleNamespace, *items: dict) -> list[int]:
-    return read_results(lines(*items), "results.jsonl").find(demo).tolist()
+    return read_results(lines(*items), "results.jsonl", ()).rows[""].find(demo).tolist()
 
 
 def test_results_of_a_leaderboard(model):
@@ -226,12 +226,12 @@ def test_lines_without_times_need_files_of_one_segment():
 )
 def test_refused(content, words):
     with pytest.raises(InputError, match=rf"^hyp.*{words}"):
-        read_results(content, "hyp")
+        read_results(content, "hyp", ())
 
 
 def test_all_problems_of_a_file_are_told():
     with pytest.raises(InputError) as caught:
-        read_results(lines(*[line("a.wav", number, duration="x") for number in range(30)]), "hyp")
+        read_results(lines(*[line("a.wav", number, duration="x") for number in range(30)]), "hyp", ())
     assert len(caught.value.problems) == 60
 
 
@@ -247,5 +247,5 @@ def test_many_lines_are_quick():
     count = 50_000
     paths = [f"s{number % 7}/{number}" for number in range(count)]
     demo = files(*[f"{path}.wav" for path in paths])
-    results = read_results(lines(*[line(f"/data/x/{path}.flac") for path in reversed(paths)]), "hyp")
-    assert np.array_equal(results.find(demo), np.arange(count)[::-1])
+    results = read_results(lines(*[line(f"/data/x/{path}.flac") for path in reversed(paths)]), "hyp", ())
+    assert np.array_equal(results.rows[""].find(demo), np.arange(count)[::-1])

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.text_table import TextTable
-from soundcheck.models.tables.index import TWICE
-from soundcheck.models.tables.rows import SAME_SECONDS, TOLERANCE, sort_rows
+from soundcheck.models.tables.rows import SAME_SECONDS, TOLERANCE, TWICE, Rows, sort_rows
 
 NAN = math.nan
 
@@ -28,7 +27,8 @@ def sort(rows, corpora=None, numbers=None):
     cells, start, end = table(rows, corpora)
     problems = Problems()
     numbers = np.arange(len(rows)) if numbers is None else np.array(numbers)
-    return sort_rows(cells, numbers, np.array(start, float), np.array(end, float), problems), problems
+    frame = sort_rows(cells, numbers, np.array(start, float), np.array(end, float), problems)
+    return Rows(cells.columns["file"], lambda *numbers: cells.where_all(numbers, "file"), frame), problems
 
 
 def corpus(segments, name="demo"):
@@ -75,10 +75,10 @@ def plainly(rows, corpora, segments, name) -> list[int]:
             if zero(row_start) > begin + TOLERANCE:
                 break
             if math.isnan(row_end):
-                away = 0.0 if math.isnan(end) and best < 0 else math.inf
+                away = 0.0 if math.isnan(end) else math.inf
             else:
                 away = abs(row_end - (begin + duration if math.isnan(end) else end))
-            late = 0.0 if math.isnan(row_end) else abs(zero(row_start) - begin)
+            late = abs(zero(row_start) - begin)
             if away <= TOLERANCE and away + late < distance:
                 best, distance = number, away + late
         found.append(best)
@@ -153,16 +153,32 @@ def test_some_rows_of_a_table_keep_their_numbers():
 
 
 @pytest.mark.parametrize("side", ["start", "end"])
-def test_many_rows_that_share_a_time_are_no_matter(side):
+def test_many_rows_that_share_a_time_are_no_matter(side, monkeypatch):
     """Pairs of a segment and a row that are looked at grow with the table, not with its square."""
-    looked_at = []
+    looked_at, concat = [], pd.concat
+
+    def counted(parts, **more):
+        parts = list(parts)
+        looked_at.extend([] if more else [sum(map(len, parts))])
+        return concat(parts, **more)
+
+    monkeypatch.setattr(pd, "concat", counted)
     for count in (500, 2000):
         times = [(0.0, n + 1.0) if side == "start" else (float(n), count + 1.0) for n in range(count)]
         index, _ = sort([("a.wav", *pair) for pair in times])
-        own = pd.DataFrame(times, columns=["start", "end"])
-        start, end = own["start"].to_numpy(), own["end"].to_numpy()
-        owner, _ = index._near(np.arange(count), np.zeros(count, int), start, end)
-        looked_at.append(len(owner))
-        found = index.find(corpus([("a.wav", *pair, NAN) for pair in times]))
+        near = [("a.wav", start + 0.001, end, NAN) for start, end in times]
+        found = index.find(corpus(near))
         assert found.tolist() == list(range(count))
-    assert looked_at == [500, 2000]
+    assert looked_at[1::3] == [500, 2000]
+
+
+def test_a_corpus_is_looked_at_once_but_errors_are_not_remembered():
+    index, _ = sort([("a.wav", NAN, NAN)])
+    one, wrong = corpus([("a.wav", NAN, NAN, 1.0)]), corpus([("a.wav", 0, 1, 1), ("a.wav", 1, 2, 1)])
+    found = index.find(one)
+    assert index.find(one) is found
+    with pytest.raises(ValueError, match="read-only"):
+        found[0] = 1
+    for _ in range(2):
+        with pytest.raises(InputError, match="several segments"):
+            index.find(wrong)

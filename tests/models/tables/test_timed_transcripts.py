@@ -14,9 +14,8 @@ from soundcheck.metrics.word_errors import count_errors
 from soundcheck.models.base import TEXT_LIMIT
 from soundcheck.models.load import check_model
 from soundcheck.models.tables.table import TableModel
-from soundcheck.models.tables.time_spans import Spans
 from soundcheck.models.tables.timed_texts import read_timed_texts
-from soundcheck.models.tables.timed_transcripts import TimedTranscripts
+from soundcheck.models.tables.timed_transcripts import Spans, TimedTranscripts
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
 NAN = float("nan")
@@ -318,11 +317,17 @@ def test_a_label_may_have_blanks_behind_commas(load):
     assert answers(load("m1 1 A 0 1.5 <o, f0, male> turn left\n"), MEETINGS)[0] == "turn left"
 
 
+def texts_of(stm: str) -> list[str]:
+    return read_timed_texts(stm.encode(), "x", "stm").items["text"].tolist()
+
+
 def test_labels_and_ignored_lines(load):
     stm = "m1 1 A 0 1.5 <o,f0,male> turn { left / right } {@/x}\n"
-    assert read_timed_texts(stm.replace(" {@/x}", "").encode(), "x", "stm").texts == ["turn left"]
+    assert read_timed_texts(stm.replace(" {@/x}", "").encode(), "x", "stm").items["text"].tolist() == [
+        "turn left"
+    ]
     mixed = "m1 1 A 0 1.5 <O,F0> turn\nm1 1 A 1.5 2 left\n"
-    assert read_timed_texts(mixed.encode(), "x", "stm").texts == ["turn", "left"]
+    assert texts_of(mixed) == ["turn", "left"]
     ignored = "m1 1 A 0 1.5 <o> turn\nm1 1 A 1.5 3 <o> IGNORE_TIME_SEGMENT_IN_SCORING\nm1 1 A 3 4 <o>\n"
     model = load(ignored)
     assert answers(model, MEETINGS)[:3] == ["turn", "", ""]
@@ -344,7 +349,7 @@ def test_labels_and_ignored_lines(load):
 def test_labels_are_told_line_by_line(lines, texts, remark):
     stm = "".join(f"m1 1 A {n} {n + 1} {line}\n" for n, line in enumerate(lines))
     found = read_timed_texts(stm.encode(), "x", "stm")
-    assert list(found.texts) == texts
+    assert found.items["text"].tolist() == texts
     assert [told[: len(remark)] for told in found.remarks] == ([remark] if remark else [])
 
 
@@ -355,11 +360,11 @@ def test_what_a_line_of_a_ctm_may_leave_out():
         "m1 1 2.0 0.5 um 0.7 fp A\nm1 1 2.5 0.5 [cough] 0.2 non-lex null\nm1 1 3.0 0.5 7 NA lex A\n"
     )
     found = read_timed_texts(ctm.encode(), "x", "ctm")
-    assert list(found.texts) == ["turn", "left", "now", "please", "um", "7"]
-    assert list(found.channels) == ["1", "1", "", "", "1", "1"]
-    assert list(found.speakers) == ["", "", "", "", "A", "A"]
-    np.testing.assert_array_equal(found.confidences, [NAN, 0.9, NAN, 0.8, 0.7, NAN])
-    assert found.start.tolist() == [0, 0.5, 1, 1.5, 2, 3]
+    assert found.items["text"].tolist() == ["turn", "left", "now", "please", "um", "7"]
+    assert list(found.items["channel"]) == ["1", "1", "", "", "1", "1"]
+    assert list(found.items["speaker"]) == ["", "", "", "", "A", "A"]
+    np.testing.assert_array_equal(found.items["confidence"], [NAN, 0.9, NAN, 0.8, 0.7, NAN])
+    assert found.items["start"].tolist() == [0, 0.5, 1, 1.5, 2, 3]
     (remark,) = found.remarks
     assert remark == "left out, as their type says that they are no words: 1 of x, such as '[cough]'"
 
@@ -374,19 +379,19 @@ def test_reading_agrees_with_meeteval():
         ours = read_timed_texts(text.encode(), "x", form)
         kind = {"stm": meeteval.io.STM, "ctm": meeteval.io.CTM}[form]
         theirs = kind.parse(text).to_seglst().segments
-        assert list(ours.texts) == [item["words"] for item in theirs]
-        assert list(ours.recordings) == [item["session_id"] for item in theirs]
-        assert ours.start.tolist() == [float(item["start_time"]) for item in theirs]
-        np.testing.assert_allclose(ours.end, [float(item["end_time"]) for item in theirs])
+        assert ours.items["text"].tolist() == [item["words"] for item in theirs]
+        assert list(ours.items["recording"]) == [item["session_id"] for item in theirs]
+        assert ours.items["start"].tolist() == [float(item["start_time"]) for item in theirs]
+        np.testing.assert_allclose(ours.items["end"], [float(item["end_time"]) for item in theirs])
     items = [item | {"end_time": float(item["end_time"])} for item in SEGLST]
     written = meeteval.io.STM.new(meeteval.io.SegLST(items)).dumps()
     one, other = (
         read_timed_texts(written.encode(), "x", "stm"),
         read_timed_texts(json.dumps(SEGLST).encode(), "x", "seglst"),
     )
-    for name in ("texts", "recordings", "speakers"):
-        assert list(getattr(one, name)) == list(getattr(other, name))
-    assert one.end.tolist() == other.end.tolist() == [1.5, 3.0, 2.5]
+    for name in ("text", "recording", "speaker"):
+        assert list(one.items[name]) == list(other.items[name])
+    assert one.items["end"].tolist() == other.items["end"].tolist() == [1.5, 3.0, 2.5]
 
 
 def test_word_errors_agree_with_meeteval(load):

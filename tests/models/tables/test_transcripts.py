@@ -14,8 +14,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.base import TEXT_LIMIT
 from soundcheck.models.load import check_model
 from soundcheck.models.tables.table import TableModel
-from soundcheck.models.tables.transcript_formats import transcript_format
-from soundcheck.models.tables.transcripts import Utterances, read_transcripts
+from soundcheck.models.tables.transcripts import read_transcripts, transcript_format
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.tables import read_predictions
@@ -57,8 +56,9 @@ def load(write):
 
 
 def read(content: str | bytes, form: str = "trn") -> dict[str, str]:
-    utterances = read_transcripts(content.encode() if isinstance(content, str) else content, "hyp", form)
-    return dict(zip(utterances.names, utterances.texts, strict=True))
+    content = content.encode() if isinstance(content, str) else content
+    held = read_transcripts(content, "hyp", form, [BUILTIN["transcript"]])
+    return dict(zip(held.rows[""].names, held.answers["transcript"], strict=True))
 
 
 # Reading ----------------------------------------------------------------------------------------------------
@@ -261,8 +261,9 @@ def test_fingerprint_is_content_and_format(load):
 
 
 def found(ids: list[str], where: SimpleNamespace) -> list[int]:
-    texts = [""] * len(ids)
-    return Utterances("hyp.trn", ids, texts, range(1, len(ids) + 1)).find(where).tolist()
+    content = "".join(f"({name})\n" for name in ids).encode()
+    held = read_transcripts(content, "hyp.trn", "trn", [BUILTIN["transcript"]])
+    return held.rows[""].find(where).tolist()
 
 
 @pytest.mark.parametrize("name", ["s1-Rec.a-take1", "SPK_take1"])

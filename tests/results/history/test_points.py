@@ -6,7 +6,7 @@ from benchmarks.histories import history as simulated
 
 from soundcheck.results.contrast import contrast
 from soundcheck.results.history import history_of
-from soundcheck.results.kept_runs import read_runs
+from soundcheck.results.past_runs import read_runs
 
 RUNS = (("a", 0.7), ("b", 0.4))
 FAMILY = {"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "1"}

@@ -50,10 +50,7 @@ class CommonVoiceFormat(TableFormat):
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read a table of a release under our column names.
 
-        Raises
-        ------
-        InputError
-            If there is no such table, it is none, or a column is missing.
+        Raises InputError: if there is no such table, it is none, or a column is missing.
         """
         from soundcheck.common.text_table import read_tab_table
         from soundcheck.corpora.format_hints import with_hint

@@ -23,10 +23,7 @@ class CsvFormat(TableFormat):
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read a table under our column names.
 
-        Raises
-        ------
-        InputError
-            If the table cannot be read, or a column is missing that is needed or mapped.
+        Raises InputError: if the table cannot be read, or a column is missing that is needed or mapped.
         """
         from soundcheck.corpora.table_keys import take_columns
 

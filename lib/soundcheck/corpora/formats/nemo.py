@@ -29,10 +29,8 @@ class NemoFormat(TableFormat):
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read a manifest under our column names.
 
-        Raises
-        ------
-        InputError
-            If a line is no object, has a key twice or of another type, or lacks ``audio_filepath``.
+        Raises InputError: if a line is no object, has a key twice or of another type, or lacks
+        ``audio_filepath``.
         """
         from soundcheck.common.json_table import read_json_table
         from soundcheck.corpora.table_keys import take_columns

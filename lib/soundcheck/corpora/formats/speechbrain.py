@@ -41,11 +41,8 @@ class SpeechbrainFormat(TableFormat):
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read a table.
 
-        Raises
-        ------
-        InputError
-            If it cannot be read, an ID stands twice, paths begin with different variables, or there are
-            numbers of samples without sampling rate.
+        Raises InputError: if it cannot be read, an ID stands twice, paths begin with different variables, or
+        there are numbers of samples without sampling rate.
         """
         from soundcheck.corpora.table_keys import take_columns
 

@@ -37,10 +37,7 @@ def only_flavour(folder: Path) -> Path:
 def refuse_several(folder: Path, shown: str) -> None:
     """Refuse the folder of a version with several flavours.
 
-    Raises
-    ------
-    InputError
-        Naming them.
+    Raises InputError: naming them.
     """
     found = [path.name for path in _flavours(folder)]
     if len(found) > 1:

@@ -93,17 +93,9 @@ def _weigh(node: yaml.Node, known: dict[int, int | None]) -> int:
 def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     """Read a database under our column names.
 
-    Parameters
-    ----------
-    entry
-        The suite's entry: folder, tables, columns.
-    tasks
-        Tasks of the suite by name.
-
-    Raises
-    ------
-    InputError
-        If the header cannot be trusted or read, or a table, column or field is missing.
+    - ``entry``: the suite's entry: folder, tables, columns.
+    - ``tasks``: tasks of the suite by name.
+    - Raises InputError: if the header cannot be trusted or read, or a table, column or field is missing.
     """
     shown = entry.shown_path or entry.path.name
     database = _Database(entry.path, shown)
@@ -203,12 +195,7 @@ def _declared(
 class _Database:
     """A database's header and tables.
 
-    Parameters
-    ----------
-    root
-        Folder with ``db.yaml``.
-    shown
-        How messages call it.
+    - ``root``: folder with ``db.yaml``.
     """
 
     def __init__(self, root: Path, shown: str) -> None:
@@ -447,8 +434,6 @@ def _fitting(words: Iterable[str], ours: str, entry: CorpusEntry, task: Task | N
 def _seconds(texts: pd.Series) -> pd.Series:
     """Write times as pandas does them as seconds; anything else stays for the checks that name its place.
 
-    Examples
-    --------
     >>> _seconds(pd.Series(["0 days 00:00:01.500000", "0 days", "NaT", "soon"])).tolist()
     ['1.5', '0', '', 'soon']
     """
@@ -492,14 +477,9 @@ def _join(parts: list[pd.DataFrame], texts: list[TextTable]) -> pd.DataFrame:
 def _add_attributes(frame: pd.DataFrame, name: str, rows: pd.DataFrame, notices: list[str]) -> None:
     """Fill columns of segments from a table that lists none; of several tables the first counts.
 
-    Parameters
-    ----------
-    frame
-        Segments under our names; changed.
-    name, rows
-        A table, by file or by file, start and end.
-    notices
-        Gets a sentence if it says nothing about any segment.
+    - ``frame``: segments under our names; changed.
+    - ``name, rows``: a table, by file or by file, start and end.
+    - ``notices``: gets a sentence if it says nothing about any segment.
     """
     keys = list(rows.index.names)
     rows = rows[~rows.index.duplicated()]

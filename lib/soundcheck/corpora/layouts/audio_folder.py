@@ -43,17 +43,10 @@ MOST_LABELS = 10  # that a notice names
 def read_audio_folder(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     """Read a folder under our column names.
 
-    Parameters
-    ----------
-    entry
-        The suite's entry; ``path`` is the folder.
-    tasks
-        Tasks of the suite by name.
-
-    Raises
-    ------
-    InputError
-        If there is neither a table nor a sound, two tables are for one folder, or one cannot be used.
+    - ``entry``: the suite's entry; ``path`` is the folder.
+    - ``tasks``: tasks of the suite by name.
+    - Raises InputError: if there is neither a table nor a sound, two tables are for one folder, or one cannot
+      be used.
     """
     shown = (entry.shown_path or entry.path.name).rstrip("/")
     described, sounds = _walk(entry.path, shown)

@@ -40,17 +40,9 @@ CATEGORY, SOUND = "category", "raw"  # the task and the type of lines that are r
 def read_lists(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     """Read the lists of a corpus.
 
-    Parameters
-    ----------
-    entry
-        The suite's entry; ``path`` is the folder.
-    tasks
-        Tasks of the suite by name.
-
-    Raises
-    ------
-    InputError
-        If there is no list, or one cannot be read; all problems of its lines at once.
+    - ``entry``: the suite's entry; ``path`` is the folder.
+    - ``tasks``: tasks of the suite by name.
+    - Raises InputError: if there is no list, or one cannot be read; all problems of its lines at once.
     """
     shown = (entry.shown_path or entry.path.name).rstrip("/")
     lists = _lists(entry.path, shown, entry.options.get("fold"))

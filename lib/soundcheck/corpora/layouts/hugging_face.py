@@ -30,8 +30,6 @@ def split_name(text: str) -> str:
 def split_among(parts: Sequence[str]) -> str:
     """Name the split that a part of a path is; empty if none is one.
 
-    Examples
-    --------
     >>> split_among(["data", "dev"]), split_among(["Test"]), split_among(["Test1"]), split_among(["latest"])
     ('validation', 'test', 'Test1', '')
     """

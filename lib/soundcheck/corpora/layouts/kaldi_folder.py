@@ -40,18 +40,10 @@ _ARCHIVE = re.compile(r"\.ark:\d+(\[.*\])?$")
 def read_folder(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     """Read a data folder.
 
-    Parameters
-    ----------
-    entry
-        The suite's entry; ``path`` is the folder.
-    tasks
-        Tasks of the suite by name.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, has a line without value or a name twice, or recordings are commands. All
-        problems of the folder at once.
+    - ``entry``: the suite's entry; ``path`` is the folder.
+    - ``tasks``: tasks of the suite by name.
+    - Raises InputError: if a file cannot be read, has a line without value or a name twice, or recordings are
+      commands. All problems of the folder at once.
     """
     folder = _Folder(entry.path, (entry.shown_path or entry.path.name).rstrip("/"))
     recordings = folder.read("wav.scp", needed=True)
@@ -134,10 +126,7 @@ def _cut(
 class _Folder:
     """The files of a data folder.
 
-    Attributes
-    ----------
-    lines
-        Name of a file -> name in it -> its line.
+    - ``lines``: name of a file -> name in it -> its line.
     """
 
     def __init__(self, path: Path, shown: str) -> None:
@@ -151,14 +140,9 @@ class _Folder:
     def read(self, file: str, *, needed: bool = False, alone: str = "") -> dict[str, str]:
         """Read a file: name -> value, empty if there is none.
 
-        Parameters
-        ----------
-        file
-            Its name in the folder.
-        needed
-            Whether there has to be one.
-        alone
-            What a name without value means; empty = it is wrong.
+        - ``file``: its name in the folder.
+        - ``needed``: whether there has to be one.
+        - ``alone``: what a name without value means; empty = it is wrong.
         """
         shown = f"{self.shown}/{file}"
         place = files.inside(self.path, file)

@@ -49,18 +49,10 @@ _SOURCES = {
 def read_cuts(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     """Read a manifest of cuts.
 
-    Parameters
-    ----------
-    entry
-        The suite's entry; ``path`` is the manifest.
-    tasks
-        Tasks of the suite by name.
-
-    Raises
-    ------
-    InputError
-        If the manifest cannot be read, is damaged or too large; if a line is no cut of one recording, or its
-        sound is no file. All problems of the lines at once.
+    - ``entry``: the suite's entry; ``path`` is the manifest.
+    - ``tasks``: tasks of the suite by name.
+    - Raises InputError: if the manifest cannot be read, is damaged or too large; if a line is no cut of one
+      recording, or its sound is no file. All problems of the lines at once.
     """
     shown = entry.shown_path or entry.path.name
     files.require_regular(entry.path, shown)
@@ -92,10 +84,7 @@ def read_cuts(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
 def _unpacked(path: Path, shown: str) -> str:
     """Read a manifest, which may be compressed.
 
-    Raises
-    ------
-    InputError
-        If the file is damaged, has more bytes than are read, or is no UTF-8 text.
+    Raises InputError: if the file is damaged, has more bytes than are read, or is no UTF-8 text.
     """
     with open(path, "rb") as file:
         is_packed = file.read(2) == b"\x1f\x8b"
@@ -113,10 +102,7 @@ def _unpacked(path: Path, shown: str) -> str:
 def _rows(cut: dict[str, Any], where: str, *, hears: bool) -> Iterator[dict[str, str]]:
     """Read the rows of a cut.
 
-    Raises
-    ------
-    InputError
-        If it is no cut of one recording, or fields are missing or of another type.
+    Raises InputError: if it is no cut of one recording, or fields are missing or of another type.
     """
     problems = Problems()
     recording = _recording(cut, where)
@@ -202,10 +188,7 @@ def _seconds(
 def _file(cut: dict[str, Any], recording: dict[str, Any], where: str) -> str:
     """Find the file of a cut.
 
-    Raises
-    ------
-    InputError
-        If the sound is no file, is changed, or has other channels than the cut.
+    Raises InputError: if the sound is no file, is changed, or has other channels than the cut.
     """
     changes = [
         str(item.get("name", "?")) if isinstance(item, dict) else "?"

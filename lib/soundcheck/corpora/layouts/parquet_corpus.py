@@ -22,10 +22,7 @@ SPLIT = "split"
 def unpack(entry: CorpusEntry, cache: Path, progress: bool) -> Path:
     """Write the sounds of the split that is evaluated; gives their folder.
 
-    Raises
-    ------
-    InputError
-        If there is no shard, one is damaged, or none of the columns holds sounds.
+    Raises InputError: if there is no shard, one is damaged, or none of the columns holds sounds.
     """
     shards, _ = chosen_shards(entry)
     column = sound_column(shards[0], entry)
@@ -37,17 +34,9 @@ def unpack(entry: CorpusEntry, cache: Path, progress: bool) -> Path:
 def read_parquet_corpus(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     """Read the table of a corpus under our column names.
 
-    Parameters
-    ----------
-    entry
-        The suite's entry; if there is something to hear, ``root`` is what :func:`unpack` gave.
-    tasks
-        Tasks of the suite by name.
-
-    Raises
-    ------
-    InputError
-        If a shard cannot be read, or a column is missing that the suite maps.
+    - ``entry``: the suite's entry; if there is something to hear, ``root`` is what :func:`unpack` gave.
+    - ``tasks``: tasks of the suite by name.
+    - Raises InputError: if a shard cannot be read, or a column is missing that the suite maps.
     """
     shards, notices = chosen_shards(entry)
     shown = (entry.shown_path or entry.path.name).rstrip("/")

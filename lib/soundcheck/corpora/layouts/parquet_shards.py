@@ -49,22 +49,10 @@ class Shard:
 def chosen_shards(entry: CorpusEntry) -> tuple[list[Shard], list[str]]:
     """Find the shards of the split that is evaluated, in the order of their names.
 
-    Parameters
-    ----------
-    entry
-        The suite's entry; ``path`` is a folder or a single file.
-
-    Returns
-    -------
-    shards
-        At least one.
-    notices
-        Shards of the split that are not there, and splits that are not read.
-
-    Raises
-    ------
-    InputError
-        If there is no shard, none of the split, or shards of several data sets.
+    - ``entry``: the suite's entry; ``path`` is a folder or a single file.
+    - Returns ``shards``: At least one.
+    - Returns ``notices``: Shards of the split that are not there, and splits that are not read.
+    - Raises InputError: if there is no shard, none of the split, or shards of several data sets.
     """
     shown = (entry.shown_path or entry.path.name).rstrip("/")
     found, absent = _list(entry.path, shown)
@@ -123,10 +111,7 @@ def _split(name: str, parts: Sequence[str]) -> tuple[str, int, int]:
 def opened(shard: Shard) -> pq.ParquetFile:
     """Open a shard, for a ``with`` statement.
 
-    Raises
-    ------
-    InputError
-        If it is no regular file, or no Parquet file, or one that is cut.
+    Raises InputError: if it is no regular file, or no Parquet file, or one that is cut.
     """
     files.require_regular(shard.path, shard.shown, maximum=1 << 60)
     try:
@@ -143,10 +128,7 @@ def _damaged(where: str, error: Exception) -> InputError:
 def sound_column(shard: Shard, entry: CorpusEntry) -> str:
     """Name the column that holds the sounds; ``columns: {file: name}`` of a suite chooses.
 
-    Raises
-    ------
-    InputError
-        If there is none, or several and the suite does not choose.
+    Raises InputError: if there is none, or several and the suite does not choose.
     """
     with opened(shard) as file:
         schema, shown = file.schema_arrow, shard.shown
@@ -174,10 +156,7 @@ def _holds_sounds(kind: pa.DataType) -> bool:
 def recordings(shard: Shard, column: str) -> tuple[list[str], list[int]]:
     """Say how the recordings of a shard are called, ``""`` = not at all, and how many a row group has.
 
-    Raises
-    ------
-    InputError
-        If the shard is damaged, or does not have the column.
+    Raises InputError: if the shard is damaged, or does not have the column.
     """
     with opened(shard) as file:
         if file.schema_arrow.names.count(column) != 1:

@@ -37,15 +37,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}")
 def names_of(shards: Sequence[Shard], paths: Sequence[Sequence[str]]) -> list[list[str]]:
     """Give each recording a name that is safe, different from all others, and known without its sound.
 
-    Parameters
-    ----------
-    shards
-        In order.
-    paths
-        For each shard how the data call its recordings; ``""`` = not at all.
+    - ``paths``: for each shard how the data call its recordings; ``""`` = not at all.
 
-    Examples
-    --------
     >>> shard = Shard(Path("s"), "s", "test")
     >>> names_of([shard], [["x/a.wav", "b.wav", "b.wav", "../.c", ""]])
     [['test/a.wav', 'test/0-1.wav', 'test/0-2.wav', 'test/0-3', 'test/0-4']]
@@ -87,25 +80,10 @@ def write_sounds(
 ) -> None:
     """Write all sounds that are not there.
 
-    Parameters
-    ----------
-    shards
-        In order.
-    column
-        Where the sounds are.
-    folder
-        Of the corpus, see :func:`folder_of`.
-    objects
-        Folder that keeps sounds by their content.
-    title, progress
-        How the corpus is called, and whether to tell how far it is.
-
-    Raises
-    ------
-    InputError
-        If a shard is damaged; names the row group. What was written before stays.
-    OutputError
-        If there is no space.
+    - ``folder``: of the corpus, see :func:`folder_of`.
+    - ``objects``: folder that keeps sounds by their content.
+    - ``title, progress``: how the corpus is called, and whether to tell how far it is.
+    - Raises InputError: if a shard is damaged; names the row group. What was written before stays.
     """
     paths, groups = zip(*(parquet_shards.recordings(shard, column) for shard in shards), strict=True)
     names = names_of(shards, paths)

@@ -30,30 +30,16 @@ from soundcheck.corpora.measures.speech_share import speech_share
 class Measure:
     """A measure; call it with a signal and its sampling rate.
 
-    Parameters
-    ----------
-    function
-        What computes it.
-    title
-        What it is called on pages.
-    unit
-        Of the number.
-    noticeable
-        Smallest difference between groups that is worth a word.
-    own_rate
-        Whether it wants the sampling rate of the file.
-    libraries
-        Packages whose versions decide the number.
-    package, extra
-        Package with the weights of its network, and the extra that brings it; empty for other measures.
+    - ``package, extra``: package with the weights of its network, and the extra that brings it; empty for
+      other measures.
     """
 
     function: Callable[[np.ndarray, int], float | str]
-    title: str
+    title: str  # what it is called on pages
     unit: str
-    noticeable: float
-    own_rate: bool = False
-    libraries: tuple[str, ...] = ()
+    noticeable: float  # smallest difference between groups that is worth a word
+    own_rate: bool = False  # whether it wants the sampling rate of the file
+    libraries: tuple[str, ...] = ()  # packages whose versions decide the number
     package: str = ""
     extra: str = ""
 

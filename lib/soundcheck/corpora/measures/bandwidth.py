@@ -22,18 +22,9 @@ def bandwidth(signal: np.ndarray, sampling_rate: int) -> float:
     1994, Journal of the Acoustical Society of America 96(4), 2108-2120); filters of telephones and resampling
     cut deeper.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``.
-    sampling_rate
-        In Hz; the edge cannot lie above half of it.
-
-    Returns
-    -------
-    float
-        In Hz, in steps of 31.25 Hz. NaN for silence and for signals that are shorter than 32 ms. Noise counts
-        like speech.
+    - ``sampling_rate``: in Hz; the edge cannot lie above half of it.
+    - Returns in Hz, in steps of 31.25 Hz. NaN for silence and for signals that are shorter than 32 ms. Noise
+      counts like speech.
     """
     power, frequencies = power_spectra(signal, sampling_rate)
     if not len(power):

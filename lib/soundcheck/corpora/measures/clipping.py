@@ -18,17 +18,9 @@ def clipping(signal: np.ndarray, sampling_rate: int) -> float:
     samples or more, at least twice, and leaves it steeply: what was clipped and made softer afterwards shows
     that. Both sides may have limits of their own.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``, at the rate of the file: resampling bends what was flat.
-    sampling_rate
-        In Hz; the share does not depend on it.
-
-    Returns
-    -------
-    float
-        From 0 to 1. NaN without samples.
+    - ``signal``: shape ``(samples,)``, at the rate of the file: resampling bends what was flat.
+    - ``sampling_rate``: in Hz; the share does not depend on it.
+    - Returns from 0 to 1. NaN without samples.
     """
     values = np.asarray(signal, dtype=np.float64)
     if not len(values):

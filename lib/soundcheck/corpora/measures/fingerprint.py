@@ -31,17 +31,9 @@ _WINDOW = np.hanning(LENGTH).astype(np.float32)
 def fingerprint(signal: np.ndarray, sampling_rate: int) -> str:
     """Compute the codes of a signal, as text.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``, at 16 kHz.
-    sampling_rate
-        In Hz; 16000.
-
-    Returns
-    -------
-    str
-        For :func:`codes`; empty if the signal is shorter than 0.28 s or silent.
+    - ``signal``: shape ``(samples,)``, at 16 kHz.
+    - ``sampling_rate``: in Hz; 16000.
+    - Returns for :func:`codes`; empty if the signal is shorter than 0.28 s or silent.
     """
     if len(signal) < LENGTH + 2 * SPAN * STEP or not np.any(signal):
         return ""

@@ -21,18 +21,8 @@ STILL = 0.004  # seconds
 def power_spectra(signal: np.ndarray, sampling_rate: int) -> tuple[np.ndarray, np.ndarray]:
     """Compute the power spectrum of each frame.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Power, shape ``(frames, bins)``, whose sum over the bins is the mean square of the frame under its
-        window, and the frequencies of the bins in Hz. No frames if the signal is shorter than one.
+    Returns power, shape ``(frames, bins)``, whose sum over the bins is the mean square of the frame under its
+    window, and the frequencies of the bins in Hz. No frames if the signal is shorter than one.
     """
     length, step = round(FRAME * sampling_rate), round(STEP * sampling_rate)
     frequencies = np.fft.rfftfreq(length, 1 / sampling_rate)

@@ -14,19 +14,10 @@ RUNTIME = "onnxruntime"
 def check_network(package: str, extra: str, where: str) -> ModuleType:
     """Give the runtime of a network, if its package is there, too.
 
-    Parameters
-    ----------
-    package
-        Package that has the weights; it is not imported.
-    extra
-        The extra that brings both.
-    where
-        What needs it, for the message.
-
-    Raises
-    ------
-    InputError
-        If one of them is not installed; says how to install it.
+    - ``package``: package that has the weights; it is not imported.
+    - ``extra``: the extra that brings both.
+    - ``where``: what needs it, for the message.
+    - Raises InputError: if one of them is not installed; says how to install it.
     """
     extra_folder(package, extra, where)
     return import_extra(RUNTIME, extra, where)
@@ -36,17 +27,9 @@ def check_network(package: str, extra: str, where: str) -> ModuleType:
 def network(package: str, place: str, extra: str) -> Any:
     """Load a network, once a process.
 
-    Parameters
-    ----------
-    package, extra
-        See :func:`check_network`.
-    place
-        The graph, relative to the folder of the package.
-
-    Returns
-    -------
-    onnxruntime.InferenceSession
-        On one core: sounds are measured in several processes.
+    - ``package, extra``: see :func:`check_network`.
+    - ``place``: the graph, relative to the folder of the package.
+    - Returns on one core: sounds are measured in several processes.
     """
     runtime = check_network(package, extra, extra)
     options = runtime.SessionOptions()

@@ -15,18 +15,8 @@ if TYPE_CHECKING:
 def mean_pitch(signal: np.ndarray, sampling_rate: int) -> float:
     """Mean fundamental frequency of the voiced frames, by Praat's default pitch analysis.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    float
-        In Hz, rounded to 2 decimals; Praat looks from 75 to 600 Hz. NaN without voiced frame, and for signals
-        that are too short to analyse.
+    Returns in Hz, rounded to 2 decimals; Praat looks from 75 to 600 Hz. NaN without voiced frame, and for
+    signals that are too short to analyse.
     """
     track = pitch_track(signal, sampling_rate)
     if track is None:

@@ -20,22 +20,9 @@ def predicted_quality(signal: np.ndarray, sampling_rate: int) -> float:
     A recording below 9.01 s is doubled until it is as long; of a longer one each second begins a judgement,
     and their mean counts. Samples beyond full scale are clipped.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``.
-    sampling_rate
-        16000 Hz; the network knows no other.
-
-    Returns
-    -------
-    float
-        About 1, bad, to 5, excellent; NaN without samples.
-
-    Raises
-    ------
-    InputError
-        If the package is not installed.
+    - ``sampling_rate``: 16000 Hz; the network knows no other.
+    - Returns about 1, bad, to 5, excellent; NaN without samples.
+    - Raises InputError: if the package is not installed.
     """
     if not len(signal):
         return math.nan

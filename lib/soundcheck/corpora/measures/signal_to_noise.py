@@ -32,19 +32,9 @@ def signal_to_noise(signal: np.ndarray, sampling_rate: int) -> float:
     :math:`10 \log_{10} \frac{P - N}{N}`, where :math:`P` is the mean power of the segment, pauses included,
     and :math:`N` that of the noise.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    float
-        In dB, at least -20. NaN if the signal is shorter than about 0.1 s, or if nothing stands out from the
-        noise, as in silence, steady tones and steady noise. Noise that is weaker than that of 16-bit samples
-        counts as strong as that.
+    Returns in dB, at least -20. NaN if the signal is shorter than about 0.1 s, or if nothing stands out from
+    the noise, as in silence, steady tones and steady noise. Noise that is weaker than that of 16-bit samples
+    counts as strong as that.
     """
     power, _ = power_spectra(signal, sampling_rate)
     if len(power) < FEWEST:

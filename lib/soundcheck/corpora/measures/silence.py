@@ -19,18 +19,8 @@ def silence(signal: np.ndarray, sampling_rate: int) -> float:
     Frames of 20 ms whose level lies 30 dB or more below that of the loud ones (95th percentile), or at most
     3 dB above that of the quietest (5th percentile) where these are louder than that.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    float
-        From 0 to 1; 1 for a signal of zeros. NaN below 0.1 s, and where nothing stands out by 6 dB, as of
-        steady noise. Without pauses up to a tenth of the softest sounds count as silence.
+    Returns from 0 to 1; 1 for a signal of zeros. NaN below 0.1 s, and where nothing stands out by 6 dB, as of
+    steady noise. Without pauses up to a tenth of the softest sounds count as silence.
     """
     length = round(FRAME * sampling_rate)
     frames = len(signal) // length

@@ -23,18 +23,8 @@ def speaking_rate(signal: np.ndarray, sampling_rate: int) -> float:
     pitch of Praat: a nucleus is a peak at most 25 dB below the loudest hundredth of the segment, at least
     2 dB above the dips on both sides, and voiced.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    float
-        Nuclei divided by the duration of the segment, pauses included. NaN if there is none, and for signals
-        that are shorter than 40 ms.
+    Returns nuclei divided by the duration of the segment, pauses included. NaN if there is none, and for
+    signals that are shorter than 40 ms.
     """
     track = pitch_track(signal, sampling_rate)
     if track is None:

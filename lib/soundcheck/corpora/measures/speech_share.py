@@ -20,22 +20,9 @@ def speech_share(signal: np.ndarray, sampling_rate: int) -> float:
     Speech begins where the probability reaches 0.5 and ends where it lies below 0.35 for 0.1 s; it lasts more
     than 0.25 s, and 30 ms around it belong to it.
 
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``.
-    sampling_rate
-        16000 Hz; the network knows no other.
-
-    Returns
-    -------
-    float
-        From 0 to 1; NaN without samples.
-
-    Raises
-    ------
-    InputError
-        If the package is not installed.
+    - ``sampling_rate``: 16000 Hz; the network knows no other.
+    - Returns from 0 to 1; NaN without samples.
+    - Raises InputError: if the package is not installed.
     """
     if not len(signal):
         return math.nan

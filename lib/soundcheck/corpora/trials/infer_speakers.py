@@ -34,26 +34,12 @@ def infer_speakers(
     connect, named like the first of it in the alphabet. Such speakers may be too many: nothing says that two
     recordings without target trial are of one person.
 
-    Parameters
-    ----------
-    enrol, test
-        Names of both sides, ``(T,)``.
-    target
-        Whether one person speaks, ``(T,)``.
-    together
-        Further pairs of names of one person each.
-
-    Returns
-    -------
-    dict
-        Name -> speaker.
-    str
-        How they were found, a sentence for a notice.
-
-    Raises
-    ------
-    ContradictionError
-        If a trial says two speakers, and target trials connect its sides.
+    - ``enrol, test``: names of both sides, ``(T,)``.
+    - ``target``: whether one person speaks, ``(T,)``.
+    - ``together``: further pairs of names of one person each.
+    - Returns ``dict``: Name -> speaker.
+    - Returns ``str``: How they were found, a sentence for a notice.
+    - Raises ContradictionError: if a trial says two speakers, and target trials connect its sides.
     """
     enrol, test = [*enrol, *(one for one, _ in together)], [*test, *(other for _, other in together)]
     target = np.array([*target, *[True] * len(together)], dtype=bool)

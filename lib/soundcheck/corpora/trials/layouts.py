@@ -67,32 +67,15 @@ _IGNORED = re.compile(r'[\s"_-]')  # in names of columns
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Listing:
-    """What a file holds, whatever its layout.
+    """What a file holds, whatever its layout."""
 
-    Parameters
-    ----------
-    shown
-        How messages call the file.
-    layout
-        ``"table"``, ``"nist"``, ``"lines"``, ``"numbers"`` (scores without names) or ``"spk2utt"``.
-    form
-        How messages call the layout.
-    frame
-        Text of the columns that were asked for; the index is the line (or row) of each.
-    headings
-        What a column holds -> what the file calls it; empty without header.
-    unit
-        ``"line"`` or ``"row"``: what the index counts.
-    problems
-        Collected so far.
-    """
-
-    shown: str
-    layout: str
-    form: str
-    frame: pd.DataFrame
+    shown: str  # how messages call the file
+    layout: str  # ``"table"``, ``"nist"``, ``"lines"``, ``"numbers"`` (scores without names) or ``"spk2utt"``
+    form: str  # how messages call the layout
+    frame: pd.DataFrame  # text of the columns that were asked for; the index is the line (or row) of each
+    # what a column holds -> what the file calls it; empty without header
     headings: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    unit: str = "line"
+    unit: str = "line"  # ``"line"`` or ``"row"``: what the index counts
     problems: Problems = dataclasses.field(default_factory=Problems)
 
     def __len__(self) -> int:
@@ -113,16 +96,9 @@ class Listing:
     def check_duplicates(self, names: list[str], same: str, what: str, remedy: str) -> None:
         """Note rows whose names are those of an earlier row as problems.
 
-        Parameters
-        ----------
-        names
-            Columns of names.
-        same
-            Only rows that differ from the earlier one in this column are wrong; if empty, all are.
-        what
-            Template of the message: columns of the row, and ``first``, what the earlier one has in ``same``.
-        remedy
-            What to do.
+        - ``same``: only rows that differ from the earlier one in this column are wrong; if empty, all are.
+        - ``what``: template of the message: columns of the row, and ``first``, what the earlier one has in
+          ``same``.
         """
         different = self.frame.drop_duplicates([*names, same]) if same else self.frame
         if not different.duplicated(names).any():
@@ -140,26 +116,14 @@ class Listing:
 def read_listing(content: bytes, shown: str, needed: Sequence[str], remedy: str, layout: str = "") -> Listing:
     """Read a file as text; utterances of both sides of a call get the names ``call_a`` and ``call_b``.
 
-    Parameters
-    ----------
-    content
-        All bytes.
-    shown
-        How messages call the file.
-    needed
-        Columns: two of names and ``"label"`` or ``"score"``, or ``"model"`` and ``"utterance"``. Labels that
-        stand beside scores are read, too.
-    remedy
-        Shows the layouts.
-    layout
-        One of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`; by default the first line tells it.
-
-    Raises
-    ------
-    InputError
-        If it is neither UTF-8 text nor Parquet; if there is nothing in it, or nothing but a header; if the
-        first line tells no layout, or columns are missing. Lines with too few or too many words are noted as
-        problems.
+    - ``shown``: how messages call the file.
+    - ``needed``: columns: two of names and ``"label"`` or ``"score"``, or ``"model"`` and ``"utterance"``.
+      Labels that stand beside scores are read, too.
+    - ``layout``: one of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`; by default the first line tells
+      it.
+    - Raises InputError: if it is neither UTF-8 text nor Parquet; if there is nothing in it, or nothing but a
+      header; if the first line tells no layout, or columns are missing. Lines with too few or too many words
+      are noted as problems.
     """
     listing = _read(content, shown, needed, remedy, layout)
     frame, side = listing.frame, listing.frame.get("side")
@@ -211,8 +175,6 @@ def _tell_layout(first: Sequence[str], needed: Sequence[str]) -> str:
 def label_of(text: str) -> bool | None:
     """Say whether a label is that of a target trial; ``None`` if it is no label.
 
-    Examples
-    --------
     >>> label_of("1.000"), label_of("-1"), label_of("non-target"), label_of("0.5")
     (True, False, False, None)
     """
@@ -433,10 +395,7 @@ def _roles(header: Iterable[str], needed: Sequence[str]) -> dict[str, list[int]]
 def _chosen(header: Sequence[str], needed: Sequence[str], where: str) -> dict[str, int]:
     """Choose the column for each thing that is needed.
 
-    Raises
-    ------
-    InputError
-        If there is none for something, or several.
+    Raises InputError: if there is none for something, or several.
     """
     problems = Problems()
     roles = _roles(header, needed)

@@ -42,30 +42,18 @@ def resolve(
 ) -> TrialTable:
     """Find the segments of a list of trials.
 
-    Parameters
-    ----------
-    trials
-        The list, see :func:`soundcheck.corpora.trials.trial_files.read_trials`.
-    segments
-        Segment table of the corpus with columns ``file``, ``start``, ``end``, ``audio``, perhaps ``speaker``.
-    enrolments
-        Names of the utterances that each name on the enrolment side stands for; by default itself.
-    elsewhere
-        Files of other splits.
-    left_out
-        Files that the corpus lists and that cannot be used. An enrolment with one of them cannot either.
-
-    Returns
-    -------
-    TrialTable
-        In the order of the list. Without speakers in the segment table they are inferred by
-        :func:`soundcheck.corpora.trials.infer_speakers.infer_speakers`.
-
-    Raises
-    ------
-    InputError
-        If a name means no segment, one of another split or several; if an enrolment is not known or has
-        several speakers or one segment twice; if a label contradicts the speakers; if no trial is left.
+    - ``trials``: the list, see :func:`soundcheck.corpora.trials.trial_files.read_trials`.
+    - ``segments``: segment table of the corpus with columns ``file``, ``start``, ``end``, ``audio``, perhaps
+      ``speaker``.
+    - ``enrolments``: names of the utterances that each name on the enrolment side stands for; by default
+      itself.
+    - ``left_out``: files that the corpus lists and that cannot be used. An enrolment with one of them cannot
+      either.
+    - Returns in the order of the list. Without speakers in the segment table they are inferred by
+      :func:`soundcheck.corpora.trials.infer_speakers.infer_speakers`.
+    - Raises InputError: if a name means no segment, one of another split or several; if an enrolment is not
+      known or has several speakers or one segment twice; if a label contradicts the speakers; if no trial is
+      left.
     """
     problems = Problems()
     enrol, test = (trials.frame[side].to_numpy(dtype=object) for side in ("enrol", "test"))

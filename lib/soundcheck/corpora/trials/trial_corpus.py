@@ -18,15 +18,8 @@ from soundcheck.suite.entries import CorpusEntry
 def read_trial_corpus(entry: CorpusEntry, _: object = None) -> RawTable:
     """List the files of a trial list with their speakers.
 
-    Parameters
-    ----------
-    entry
-        The suite's entry; ``path`` is the list, ``root`` the folder of the files.
-
-    Raises
-    ------
-    InputError
-        If the list or the enrolments cannot be read, or contradict themselves.
+    - ``entry``: the suite's entry; ``path`` is the list, ``root`` the folder of the files.
+    - Raises InputError: if the list or the enrolments cannot be read, or contradict themselves.
     """
     listed = read_trials(entry.path, entry.shown_path, entry.layout)
     enrolments = read_enrolments(entry.enrolments, entry.shown_enrolments) if entry.enrolments else {}

@@ -41,26 +41,13 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
     Both sexes get the same number of the trials within a sex, as far as their pairs go. Speakers without sex,
     or with both, take part in target trials only; if nobody has a sex, non-target trials are of any two.
 
-    Parameters
-    ----------
-    segments
-        Segment table with columns ``file``, ``start``, ``end``, ``key``, ``audio``, ``speaker``, perhaps
-        ``sex``.
-    seed
-        The suite's seed.
-    targets, same_sex, cross_sex
-        How many trials are wanted: target, non-target within a sex, and across sexes.
-
-    Returns
-    -------
-    TrialTable
-        Trials in this order, of single segments, no two of the same pair. Fewer than wanted, with a notice,
-        if there are not as many pairs.
-
-    Raises
-    ------
-    ValueError
-        If there is no column speaker, or a number is negative.
+    - ``segments``: segment table with columns ``file``, ``start``, ``end``, ``key``, ``audio``, ``speaker``,
+      perhaps ``sex``.
+    - ``targets, same_sex, cross_sex``: how many trials are wanted: target, non-target within a sex, and
+      across sexes.
+    - Returns trials in this order, of single segments, no two of the same pair. Fewer than wanted, with a
+      notice, if there are not as many pairs.
+    - Raises ValueError: if there is no column speaker, or a number is negative.
     """
     if "speaker" not in segments.columns:
         raise ValueError("Trials are made from a corpus with a column speaker.")

@@ -49,26 +49,13 @@ _ENROLMENTS = (
 def read_trials(path: str | os.PathLike, shown: str, layout: str = "") -> Listing:
     """Read a list of trials.
 
-    Parameters
-    ----------
-    path
-        The file.
-    shown
-        How messages call it.
-    layout
-        One of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`; by default the content tells it.
-
-    Returns
-    -------
-    Listing
-        One row a trial: ``enrol``, ``test`` (str) and ``target`` (bool; whether one person speaks). Trials
-        may be repeated.
-
-    Raises
-    ------
-    InputError
-        If it is missing, not a regular file or in no known layout; if a line has too few or too many words,
-        an unknown label or an empty name; if a pair has both labels. All problems of the lines at once.
+    - ``layout``: one of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`; by default the content tells
+      it.
+    - Returns one row a trial: ``enrol``, ``test`` (str) and ``target`` (bool; whether one person speaks).
+      Trials may be repeated.
+    - Raises InputError: if it is missing, not a regular file or in no known layout; if a line has too few or
+      too many words, an unknown label or an empty name; if a pair has both labels. All problems of the lines
+      at once.
     """
     files.require_regular(path, shown)
     return parse_trials(Path(path).read_bytes(), shown, layout)
@@ -100,24 +87,11 @@ def _told(listing: Listing, otherwise: str) -> str:
 def read_scores(path: str | os.PathLike, shown: str) -> Listing:
     """Read scores of trials.
 
-    Parameters
-    ----------
-    path
-        The file.
-    shown
-        How messages call it.
-
-    Returns
-    -------
-    Listing
-        One row a pair: ``enrol``, ``test`` (str) and ``score`` (float64, finite), each pair once; with one
-        number a line ``score`` alone. ``target`` (bool) if there are labels as well.
-
-    Raises
-    ------
-    InputError
-        If it is missing, not a regular file or in no known layout; if a line has too few or too many words,
-        no finite number or an empty name; if a pair has two scores. All problems of the lines at once.
+    - Returns one row a pair: ``enrol``, ``test`` (str) and ``score`` (float64, finite), each pair once; with
+      one number a line ``score`` alone. ``target`` (bool) if there are labels as well.
+    - Raises InputError: if it is missing, not a regular file or in no known layout; if a line has too few or
+      too many words, no finite number or an empty name; if a pair has two scores. All problems of the lines
+      at once.
     """
     files.require_regular(path, shown)
     return parse_scores(Path(path).read_bytes(), shown)
@@ -155,23 +129,9 @@ def parse_scores(content: bytes, shown: str) -> Listing:
 def read_enrolments(path: str | os.PathLike, shown: str) -> dict[str, list[str]]:
     """Read which utterances each speaker is enrolled with.
 
-    Parameters
-    ----------
-    path
-        The file.
-    shown
-        How messages call it.
-
-    Returns
-    -------
-    dict
-        Name of a model -> its utterances, at least one, both in the order of the file.
-
-    Raises
-    ------
-    InputError
-        If it is missing, not a regular file or no such list; if a model has no utterance or one of them
-        twice; if two lines ``model utterance ...`` are of one model. All problems at once.
+    - Returns name of a model -> its utterances, at least one, both in the order of the file.
+    - Raises InputError: if it is missing, not a regular file or no such list; if a model has no utterance or
+      one of them twice; if two lines ``model utterance ...`` are of one model. All problems at once.
     """
     files.require_regular(path, shown)
     listing = read_listing(Path(path).read_bytes(), shown, ("model", "utterance"), _ENROLMENTS)
@@ -195,13 +155,7 @@ def write_scores(
     scores: Sequence[float],
     threshold: float = np.nan,
 ) -> str:
-    """Write scores of trials as :func:`score_text` does; returns the digest of the file.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
+    """Write scores of trials as :func:`score_text` does; returns the digest of the file."""
     return files.write_bytes(path, score_text(enrol, test, scores, threshold)[0])
 
 
@@ -213,26 +167,12 @@ def score_text(
     With a threshold there is a header and two columns more, ``0.107 enrol test reject 0.4``: what is decided
     and the threshold, above which a trial is accepted. :func:`parse_scores` reads such a file as well.
 
-    Parameters
-    ----------
-    enrol, test
-        Names of both sides, ``(T,)``, none empty.
-    scores
-        Finite, ``(T,)``; written in as few digits as give the same float64 back.
-    threshold
-        The threshold in use, may be infinite; NaN if nothing is decided.
-
-    Returns
-    -------
-    bytes
-        The text, in UTF-8.
-    str
-        The extension that suits it, ``.txt`` or ``.csv``.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, a name is empty or has a NUL character, or a score is not finite.
+    - ``enrol, test``: names of both sides, ``(T,)``, none empty.
+    - ``scores``: finite, ``(T,)``; written in as few digits as give the same float64 back.
+    - ``threshold``: the threshold in use, may be infinite; NaN if nothing is decided.
+    - Returns ``bytes``: The text, in UTF-8.
+    - Returns ``str``: The extension that suits it, ``.txt`` or ``.csv``.
+    - Raises ValueError: if lengths differ, a name is empty or has a NUL character, or a score is not finite.
     """
     frame = pd.DataFrame({"score": np.asarray(scores, dtype=np.float64), "enrol": enrol, "test": test})
     if not np.isfinite(frame["score"]).all():

@@ -17,20 +17,9 @@ def trial_lists(
 ) -> dict[tuple[str, str], TrialTable]:
     """Find or make the trials of each corpus for each family that compares utterances.
 
-    Parameters
-    ----------
-    suite
-        For its seed and models.
-    families
-        What is tested.
-    corpora
-        Loaded corpora.
-
-    Returns
-    -------
-    dict
-        Name of the corpus and of the family -> trials; nothing for corpora with neither list nor speakers,
-        and if no model that embeds recordings would be compared.
+    - ``suite``: for its seed and models.
+    - Returns name of the corpus and of the family -> trials; nothing for corpora with neither list nor
+      speakers, and if no model that embeds recordings would be compared.
     """
     found = {}
     made: dict[tuple[object, ...], TrialTable] = {}  # families that ask for the same share it

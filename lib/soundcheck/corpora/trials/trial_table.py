@@ -23,39 +23,21 @@ _METADATA = b"soundcheck"
 class TrialTable:
     """Trials whose segments are known.
 
-    Parameters
-    ----------
-    frame
-        RangeIndex, one row a trial. Columns: ``key`` (number in the list, counted from 0 with what is left
-        out, as text; unique), ``enrol``, ``test`` (names as written), ``target`` (bool), ``enrolment``
-        (int64; its number), ``segment`` (int64; row of the test side in the segment table),
-        ``enrol_speaker``, ``test_speaker`` (text). Text is of dtype object.
-    members
-        Rows of the segment table that enrolments are made of, int64 ``(M,)``.
-    member_of
-        Number of the enrolment of each, ascending from 0 without gap, int64 ``(M,)``; each is in a trial.
-    origin
-        ``"list"`` or ``"generated"``.
-    notices
-        What a reader of results must know.
-    left_out
-        Trials that are not evaluated, summed up by reason.
-    listed
-        How many trials the list has, with those that are left out.
-
-    Raises
-    ------
-    ValueError
-        If an enrolment has no members or no trial, or numbers have gaps.
+    Raises ValueError: if an enrolment has no members or no trial, or numbers have gaps.
     """
 
+    # RangeIndex, one row a trial. Columns: ``key`` (number in the list, counted from 0 with what is left out,
+    # as text; unique), ``enrol``, ``test`` (names as written), ``target`` (bool), ``enrolment`` (int64; its
+    # number), ``segment`` (int64; row of the test side in the segment table), ``enrol_speaker``,
+    # ``test_speaker`` (text). Text is of dtype object.
     frame: pd.DataFrame
-    members: np.ndarray
+    members: np.ndarray  # rows of the segment table that enrolments are made of, int64 ``(M,)``
+    # number of the enrolment of each, ascending from 0 without gap, int64 ``(M,)``; each is in a trial
     member_of: np.ndarray
-    origin: str
-    notices: tuple[str, ...] = ()
-    left_out: tuple[Excluded, ...] = ()
-    listed: int = 0
+    origin: str  # ``"list"`` or ``"generated"``
+    notices: tuple[str, ...] = ()  # what a reader of results must know
+    left_out: tuple[Excluded, ...] = ()  # trials that are not evaluated, summed up by reason
+    listed: int = 0  # how many trials the list has, with those that are left out
 
     def __post_init__(self) -> None:
         used = np.unique(self.frame["enrolment"])
@@ -90,16 +72,6 @@ def write_table(path: str | os.PathLike, table: TrialTable) -> str:
 
     The rows of an enrolment stand in the column ``members`` of its first trial, a list that is empty in all
     others; everything else about the table is in the file's metadata.
-
-    Returns
-    -------
-    str
-        Digest of the file.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
     """
     frame = table.frame
     enrolments, first = np.unique(frame["enrolment"].to_numpy(), return_index=True)

@@ -25,12 +25,11 @@ from pydantic import AfterValidator
 from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.models.base import reason
+from soundcheck.models.base import TRANSCRIPT, Recogniser, reason
 from soundcheck.models.batching import each_length
 from soundcheck.models.library_model import LibraryModel, resampled
 from soundcheck.models.model_folder import links_outside, read_configuration
 from soundcheck.models.onnx import session as onnx_session
-from soundcheck.models.recogniser import TASK, Recogniser
 from soundcheck.models.stated import CONFIDENCE
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys
@@ -139,9 +138,9 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         """Recognise signals that are equally long, ``(signals, samples)`` at :data:`RATE`."""
         texts = self._recogniser.recognize(list(batch), sample_rate=RATE, **self._options)
         if not self.entry.options["confidence"]:
-            return [{TASK: text} for text in texts]
+            return [{TRANSCRIPT: text} for text in texts]
         return [
-            {TASK: one.text} | ({CONFIDENCE: math.exp(np.mean(one.logprobs))} if one.logprobs else {})
+            {TRANSCRIPT: one.text} | ({CONFIDENCE: math.exp(np.mean(one.logprobs))} if one.logprobs else {})
             for one in texts
         ]
 
@@ -149,7 +148,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         """Check the files that the package would load, and let it."""
         os.environ["HF_HUB_OFFLINE"] = "1"  # of this process, which loads nothing else
         runtime, package = self.library("onnxruntime"), self.library("onnx_asr")
-        loader = self.library("onnx_asr.loader")
+        loader, _ = self.library("onnx_asr.loader"), self.library("onnx")
         device = onnx_session.provider(runtime, device, self.refusal)
         try:
             resolver = loader.create_asr_resolver(self._architecture, folder, offline=True)

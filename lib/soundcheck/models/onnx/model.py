@@ -19,7 +19,6 @@ from soundcheck.common.tasks import Task
 from soundcheck.models.class_labels import Labels, Probabilities
 from soundcheck.models.library_model import LibraryModel, resampled
 from soundcheck.models.onnx import session as onnx_session
-from soundcheck.models.onnx.file import OnnxFileError, read_onnx_file
 from soundcheck.models.onnx.folder import LABELS, OBJECT, find_graph, read_folder
 from soundcheck.models.onnx.inputs import FILLS, Graph
 from soundcheck.models.onnx.outputs import Outputs, OutputsKey, metadata_labels
@@ -82,8 +81,8 @@ class OnnxModel(LibraryModel):
             graph = find_graph(entry.path)
             described = [entry.path / name for name in (LABELS, OBJECT) if (entry.path / name).is_file()]
         try:
-            weights = read_onnx_file(graph).data_files(graph.parent)
-        except OnnxFileError:  # told when it is loaded
+            weights = onnx_session.read_onnx_file(graph).weights
+        except (onnx_session.OnnxFileError, ImportError):  # told when it is loaded
             weights = []
         return [*dict.fromkeys([graph, *weights, *described, *super().named_files(entry, suite)])]
 
@@ -95,8 +94,8 @@ class OnnxModel(LibraryModel):
             path, named = read_folder(path, self.entry.public_target)
             if not path.is_file():
                 raise self.refusal(f"the folder has no {path.name}", "Name the ONNX file itself")
+        runtime, _ = self.library("onnxruntime"), self.library("onnx")
         found = onnx_session.checked_file(path, self.refusal)
-        runtime = self.library("onnxruntime")
         session = onnx_session.open_session(runtime, path, options["device"], self.refusal)
         self.rate = options["sampling_rate"] or USUAL_RATE
         self.graph = Graph(

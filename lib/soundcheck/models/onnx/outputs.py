@@ -22,7 +22,7 @@ import numpy as np
 from soundcheck.common.errors import InputError, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.models.class_labels import best_classes, class_probabilities, classes_of, meant
+from soundcheck.models.class_labels import class_answers, classes_of, meant
 from soundcheck.suite import schema
 
 LABEL_KEYS = ("labels", "classes", "id2label")  # of a file's metadata that name its numbers
@@ -77,37 +77,18 @@ def metadata_labels(metadata: Mapping[str, str]) -> list[str]:
 
 
 class Reading(NamedTuple):
-    """How one task is read from an output.
-
-    Parameters
-    ----------
-    task
-        The task.
-    output
-        Name of the output.
-    size
-        Numbers that the output must have; ``None`` = any.
-    column
-        Which of them is the answer; ``None`` = all.
-    classes
-        Scores: the class of each number.
-    probabilities
-        How scores become probabilities; empty = only the best class is the answer.
-    """
+    """How one task is read from an output."""
 
     task: Task
     output: str
-    size: int | None = None
-    column: int | None = None
-    classes: tuple[str, ...] = ()
-    probabilities: str = ""
+    size: int | None = None  # numbers that the output must have; None = any
+    column: int | None = None  # which of them is the answer; None = all
+    classes: tuple[str, ...] = ()  # scores: the class of each number
 
-    def answers(self, values: np.ndarray) -> list[Any]:
+    def answers(self, values: np.ndarray, probabilities: str | None) -> list[Any]:
         """Read one answer from each row."""
-        if self.classes and self.probabilities:
-            return class_probabilities(values, self.classes, self.probabilities)
         if self.classes:
-            return best_classes(values, self.classes)
+            return class_answers(values, self.classes, probabilities)
         if self.column is None:
             return list(values)
         column = values[:, self.column]
@@ -116,31 +97,11 @@ class Reading(NamedTuple):
 
 
 class Outputs:
-    """What the outputs of a graph are to a model's tasks.
+    """What the outputs of a graph are to a model's tasks; raises all problems at once.
 
-    Parameters
-    ----------
-    tasks
-        What it is to answer.
-    sizes
-        Output -> how many numbers it gives a signal.
-    where
-        What messages begin with.
-    said
-        What the suite says: the key ``outputs``.
-    labels
-        What the suite says about labels of classes.
-    named
-        Output -> names of its numbers as its author gave them.
-    unusable
-        Output -> why it is nothing that can be read, and what to do.
-    probabilities
-        What the suite says about scores of classes: how they become probabilities.
-
-    Raises
-    ------
-    InputError
-        If a task has no output, or the numbers are not as many as their names. All problems at once.
+    ``sizes``: output -> how many numbers it gives a signal; ``said``, ``labels`` and ``probabilities`` are
+    keys of the suite; ``named``: output -> names of its numbers as its author gave them; ``unusable``: output
+    -> why it is nothing that can be read, and what to do.
     """
 
     def __init__(
@@ -155,7 +116,7 @@ class Outputs:
         unusable: Mapping[str, tuple[str, str]],
         probabilities: str | None = None,
     ) -> None:
-        self._probabilities = probabilities or ""
+        self._probabilities = probabilities
         self._tasks, self._sizes, self._where, self._labels = tasks, sizes, where, labels
         self._problems = Problems()
         self._found: dict[str, list[Reading]] = {task.name: [] for task in tasks}
@@ -175,7 +136,7 @@ class Outputs:
             self._take_what_is_obvious()
         for task in tasks:
             self._check_one(task)
-        if self._probabilities and not any(task.classes for task in tasks):
+        if probabilities and not any(task.classes for task in tasks):
             self._problem("probabilities: the model has no task with classes", "Remove the key")
         self._problems.raise_if_any()
         self.readings = [self._found[task.name][0] for task in tasks]
@@ -187,7 +148,9 @@ class Outputs:
 
     def answers(self, values: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
         """Turn the values of outputs into unchecked answers, one a row."""
-        columns = {one.task.name: one.answers(values[one.output]) for one in self.readings}
+        columns = {
+            one.task.name: one.answers(values[one.output], self._probabilities) for one in self.readings
+        }
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def _problem(self, what: str, remedy: str = "") -> None:
@@ -208,38 +171,34 @@ class Outputs:
         """Understand what the suite says about an output."""
         if isinstance(item, dict):
             ((name, labels),) = item.items()
-            task = self._task(name)
-            if task is None:
-                self._no_task(output, name)
-            elif not task.classes:
-                self._problem(f"{name} has no classes", f"Write outputs: {{{output}: [{name}]}}")
-            else:
-                try:
-                    classes = classes_of(labels, task, self._labels, self._where)
-                except InputError as error:
-                    self._problems.extend(error)
-                else:
-                    told = self._probabilities
-                    self._add(Reading(task, output, len(labels), None, tuple(classes), told))
+            self._take_classes(output, name, labels)
             return
         names = [item] if isinstance(item, str) else item
         single = self._task(names[0]) if len(names) == 1 else None
         if single is not None and single.is_embedding:
             self._add(Reading(single, output))
-            return
-        if isinstance(item, str) and single is None:
+        elif isinstance(item, str) and single is None:
             self._no_task(output, item)
-        for column, name in enumerate(names):
-            task = self._task(name)
-            if task is not None:
-                self._take_number(output, task, len(names), column)
+        else:
+            for column, task in enumerate(map(self._task, names)):
+                if task is not None and task.is_regression:
+                    self._add(Reading(task, output, len(names), column))
+                elif task is not None:
+                    what = f"{task.name} is not a single number of the output {quoted(output)}"
+                    self._problem(what, f"Write {_example(task, output, '')}")
 
-    def _take_number(self, output: str, task: Task, size: int, column: int) -> None:
-        if task.is_regression:
-            self._add(Reading(task, output, size, column))
-            return
-        what = f"{task.name} is not a single number of the output {quoted(output)}"
-        self._problem(what, f"Write {_example(task, output, '')}")
+    def _take_classes(self, output: str, name: str, labels: list[str]) -> None:
+        task = self._task(name)
+        if task is None:
+            self._no_task(output, name)
+        elif not task.classes:
+            self._problem(f"{name} has no classes", f"Write outputs: {{{output}: [{name}]}}")
+        else:
+            try:
+                classes = classes_of(labels, task, self._labels, self._where)
+                self._add(Reading(task, output, len(labels), None, tuple(classes)))
+            except InputError as error:
+                self._problems.extend(error)
 
     def _no_task(self, output: str, name: str) -> None:
         what = f"outputs.{output} names {quoted(name)}, which is no task of the model"

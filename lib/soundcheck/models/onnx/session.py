@@ -1,21 +1,119 @@
-"""Sessions of ONNX Runtime that give the same answers on any machine: one thread, one device, no code."""
+"""ONNX files, looked through before anything loads them, and sessions that compute the same on any machine.
+
+An ONNX file names the files that its other weights lie in, and operators that may come from libraries, which
+are code. Both are looked for everywhere: in the graph, in graphs inside of nodes, and in functions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import quoted
+from soundcheck.common.files import inside, irregularity
 from soundcheck.models.base import reason
-from soundcheck.models.onnx.file import OnnxFile, OnnxFileError, read_onnx_file
 
 DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu")
 DEVICES = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 ERRORS_ONLY = 3  # that the library writes to its log
 PYTHON_MODEL = "Write a Python model that does it (python: module:function)"
+MODEL_BYTES = 2 * 1024**3  # a message of Protocol Buffers cannot be larger
+# Of operators inside of ONNX Runtime.
+KNOWN_DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft", "com.microsoft.nchwc")
+_POINTER = b"version https://git-lfs"
+Refuse = Callable[[str, str], InputError]  # makes an error of what is wrong and a remedy
+
+
+class OnnxFileError(Exception):
+    """The file cannot be used; ``what`` is wrong and the ``remedy``, for a message."""
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(what, remedy)
+        self.what, self.remedy = what, remedy
+
+
+@dataclasses.dataclass(frozen=True)
+class OnnxFile:
+    """What was found in an ONNX file."""
+
+    weights: tuple[Path, ...]  # other files that hold weights
+    foreign: tuple[str, ...]  # domain:operator that neither ONNX Runtime nor a function of the file defines
+    metadata: dict[str, str]  # what its author wrote down, by name
+
+
+def read_onnx_file(path: Path) -> OnnxFile:
+    """Look through an ONNX file; weights in other files are not read.
+
+    Raises OnnxFileError if it is missing, too large, no ONNX file, or weights are missing or lie elsewhere.
+    """
+    if why := irregularity(path, MODEL_BYTES):
+        raise OnnxFileError(why, "Save its weights as external data" if "limit" in why else "Check the path")
+    if not path.stat().st_size:
+        raise OnnxFileError("the file is empty", "Save the model again")
+    import onnx
+
+    with path.open("rb") as file:
+        if file.read(len(_POINTER)) == _POINTER:
+            raise OnnxFileError(
+                "this is a pointer of Git LFS, not the model itself", "Fetch it: git lfs pull"
+            )
+    try:
+        model = onnx.load(path, format="protobuf", load_external_data=False)
+        if not model.HasField("graph"):
+            raise ValueError("no graph")
+    except OSError as error:
+        raise OnnxFileError(f"the file cannot be read: {error.strerror}") from error
+    except Exception as error:  # of Protocol Buffers
+        remedy = "Save the model again, for instance with torch.onnx.export"
+        raise OnnxFileError("this is no ONNX file, or a damaged one", remedy) from error
+    weights, operators, functions = set(), set(), set()
+    for message in _messages(model):
+        if isinstance(message, onnx.TensorProto):
+            weights |= {entry.value for entry in message.external_data if entry.key == "location"}
+        elif isinstance(message, onnx.NodeProto):
+            operators.add((message.domain, message.op_type))
+        elif isinstance(message, onnx.FunctionProto):
+            functions.add((message.domain, message.name))
+    foreign = [f"{domain}:{name}" for domain, name in operators - functions if domain not in KNOWN_DOMAINS]
+    places = tuple(_weights(path.parent, name) for name in sorted(weights))
+    metadata = {entry.key: entry.value for entry in model.metadata_props}
+    return OnnxFile(places, tuple(sorted(foreign)), metadata)
+
+
+def _messages(message: Any) -> Iterator[Any]:
+    """Give a message of Protocol Buffers and all inside of it."""
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for one in value if field.is_repeated else [value]:
+                yield from _messages(one)
+
+
+def _weights(folder: Path, name: str) -> Path:
+    try:
+        path = inside(folder, name)
+    except InputError:
+        what = f"its weights lie in {quoted(name)}, outside of its folder"
+        raise OnnxFileError(what, "Save the model with its weights beside it") from None
+    if why := irregularity(path):
+        raise OnnxFileError(f"its weights lie in {quoted(name)}: {why}", "Put that file beside it")
+    return path
+
+
+def checked_file(path: Path, refuse: Refuse) -> OnnxFile:
+    """Look through an ONNX file before a library loads it; refuses one that needs code."""
+    try:
+        found = read_onnx_file(path)
+    except OnnxFileError as error:
+        raise refuse(error.what, error.remedy) from error
+    if found.foreign:
+        names = ", ".join(quoted(name) for name in found.foreign[:5])
+        raise refuse(f"it has operators of a library, which is code: {names}", PYTHON_MODEL)
+    return found
 
 
 def options(runtime: ModuleType) -> Any:
@@ -29,14 +127,8 @@ def options(runtime: ModuleType) -> Any:
     return made
 
 
-def provider(runtime: ModuleType, device: str, refuse: Callable[[str, str], InputError]) -> str:
-    """Give the name of what computes on a device.
-
-    Raises
-    ------
-    InputError
-        Made by ``refuse``, if the installed package cannot use the device.
-    """
+def provider(runtime: ModuleType, device: str, refuse: Refuse) -> str:
+    """Give the name of what computes on a device; refuses one that the installed package cannot use."""
     name = DEVICES[device]
     if name not in runtime.get_available_providers():
         what = f"the device {device} is not available: the installed onnxruntime has no {name}"
@@ -44,46 +136,8 @@ def provider(runtime: ModuleType, device: str, refuse: Callable[[str, str], Inpu
     return name
 
 
-def checked_file(path: Path, refuse: Callable[[str, str], InputError]) -> OnnxFile:
-    """Look through an ONNX file before a library loads it.
-
-    Raises
-    ------
-    InputError
-        Made by ``refuse``, if it is none, if its weights lie elsewhere, or if it needs code.
-    """
-    try:
-        found = read_onnx_file(path)
-        found.data_files(path.parent)
-    except OnnxFileError as error:
-        raise refuse(error.what, error.remedy) from error
-    if found.foreign:
-        names = ", ".join(quoted(name) for name in found.foreign[:5])
-        raise refuse(f"it has operators of a library, which is code: {names}", PYTHON_MODEL)
-    return found
-
-
-def open_session(
-    runtime: ModuleType, path: Path, device: str, refuse: Callable[[str, str], InputError]
-) -> Any:
-    """Load a graph that :func:`checked_file` has seen.
-
-    Parameters
-    ----------
-    runtime
-        The module ``onnxruntime``.
-    path
-        The file.
-    device
-        One of :data:`DEVICES`.
-    refuse
-        Makes an error of what is wrong and a remedy.
-
-    Raises
-    ------
-    InputError
-        If it cannot be loaded, or not for the device.
-    """
+def open_session(runtime: ModuleType, path: Path, device: str, refuse: Refuse) -> Any:
+    """Load a graph that :func:`checked_file` has seen, for one of :data:`DEVICES`."""
     wanted = provider(runtime, device, refuse)
     try:
         session = runtime.InferenceSession(str(path), options(runtime), providers=[wanted])

@@ -10,7 +10,7 @@ Conventions
 - All tries of a recording together take no longer than the model's time limit, one of them no longer than
   half of it. What may go better the next time (:data:`TRIES`) is tried again after a while that doubles, or
   that the service names, unless that is longer than there is time.
-- A service that does not answer is not asked any more (:mod:`soundcheck.models.services.limits`).
+- A service that does not answer is not asked any more.
 - The suite names the environment variable of the key. Its value is in the memory of the process that asks
   and in the header of its requests, nowhere else.
 
@@ -25,6 +25,7 @@ import json
 import os
 import random
 import re
+import threading
 import time
 import urllib.parse
 from collections.abc import Iterator
@@ -34,14 +35,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from soundcheck.common import files
+from soundcheck.common import files, store
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.models.base import NOT_ASKED, Model, NoAnswer
-from soundcheck.models.recogniser import TASK, Recogniser
-from soundcheck.models.services import stated_confidence
-from soundcheck.models.services.limits import Breaker, RequestCount
-from soundcheck.models.services.request import Recording, RequestError, Secret, Service, public_url
+from soundcheck.models.base import NOT_ASKED, TRANSCRIPT, Model, NoAnswer, Recogniser
+from soundcheck.models.processes import RUN_VARIABLE
+from soundcheck.models.services.request import (
+    SURE_FIELDS,
+    Recording,
+    RequestError,
+    Secret,
+    Service,
+    confidences,
+    public_url,
+)
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys
 
@@ -52,6 +59,8 @@ TRIES = 5  # of a recording
 PAUSE_SECONDS = 0.5  # before the second try; then twice as long each time
 TRY_SHARE = 0.5  # of the time limit that one try may take
 MARGIN_SHARE, MARGIN_SECONDS = 0.1, 1.0  # by which all tries end before the process is killed, at most
+REFUSED_AFTER = 4  # refusals in a row, which have nothing to do with the recording: nobody is asked any more
+FAILED_AFTER = 20  # other failures in a row
 _EXAMPLE = "for instance http://localhost:8000/v1/audio/transcriptions"
 
 
@@ -76,15 +85,7 @@ class EndpointKeys(ModelKeys):
 
 
 class EndpointModel(Recogniser, Model):
-    """A transcription service as a model.
-
-    Parameters
-    ----------
-    entry
-        The suite's entry.
-    secret
-        The key.
-    """
+    """A transcription service as a model."""
 
     keyword = "endpoint"
     keys = EndpointKeys
@@ -144,18 +145,12 @@ class EndpointModel(Recogniser, Model):
     @property
     def _fields(self) -> dict[str, str | tuple[str, ...]]:
         own = {name: self._entry.options[name] for name in ("model", "language")}
-        told = stated_confidence.FIELDS if self._entry.options["confidence"] else {"response_format": "json"}
-        return {name: text for name, text in own.items() if text} | told | {"temperature": "0"}
+        form = SURE_FIELDS if self._entry.options["confidence"] else {"response_format": "json"}
+        return {name: text for name, text in own.items() if text} | form | {"temperature": "0"}
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> EndpointModel:
-        """Look for the key; nobody is asked.
-
-        Raises
-        ------
-        InputError
-            If the key is missing or cannot be one.
-        """
+        """Look for the key; nobody is asked."""
         name = entry.options["key"]
         value = os.environ.get(name, "").strip() if name else ""
         where = f"{suite.file.name}, models.{entry.name}.key"
@@ -193,10 +188,10 @@ class EndpointModel(Recogniser, Model):
                 failure = error
             else:
                 self._breaker.succeed()
-                stated = stated_confidence.confidences(content) if self._entry.options["confidence"] else {}
+                stated = confidences(content) if self._entry.options["confidence"] else {}
                 if self._secret.is_in(json.dumps(stated, ensure_ascii=False)):
                     return NoAnswer("the answer repeats the key")
-                return {TASK: content["text"]} | stated
+                return {TRANSCRIPT: content["text"]} | stated
             # Nobody listens: if it ever answered, it may have been started anew.
             again = failure.again or (failure.way == "connect" and self._breaker.answered)
             waited = pause * random.uniform(0.75, 1.25) if failure.wait is None else failure.wait
@@ -206,8 +201,52 @@ class EndpointModel(Recogniser, Model):
             pause *= 2
         asked = failure.wait is not None and time.monotonic() + failure.wait >= end
         reason = f"{failure.reason}{f'; it asks to wait {failure.wait:.0f} s' if asked else ''}"
-        self._breaker.fail(failure.way, reason, refused=failure.refused, recording=failure.recording)
+        self._breaker.fail(failure, reason)
         return NoAnswer(reason, self._breaker.why)
+
+
+class Breaker:
+    """Notices that a service does not answer, so that nobody waits for thousands of failures."""
+
+    def __init__(self) -> None:
+        self.answered = False  # whether it has ever answered
+        self.why = ""  # why it is not asked any more; empty as long as it is
+        self._lock = threading.Lock()
+        self._way, self._in_a_row = "", 0
+
+    def succeed(self) -> None:
+        """Note an answer."""
+        with self._lock:
+            self.answered, self._in_a_row = True, 0
+
+    def fail(self, failure: RequestError, reason: str) -> None:
+        """Note a failure; one that the recording may have caused ends nothing if others were answered."""
+        with self._lock:
+            self._in_a_row = self._in_a_row + 1 if failure.way == self._way else 1
+            self._way = failure.way
+            limit = REFUSED_AFTER if failure.refused else FAILED_AFTER
+            if not self.why and self._in_a_row >= limit and not (failure.recording and self.answered):
+                self.why = f"not asked, because {limit} requests in a row failed, the last one with: {reason}"
+
+
+class RequestCount:
+    """Counts the requests of a run, those of all its processes together: the size of a file in the cache."""
+
+    def __init__(self, name: str, most: int) -> None:
+        self._most = most
+        self._count = 0  # where there is no cache: of this process
+        self._lock = threading.Lock()
+        cache, run = os.environ.get(store.CACHE_VARIABLE), os.environ.get(RUN_VARIABLE)
+        self._file = Path(cache, "requests", f"{run}-{files.slug(name)}") if cache and run else None
+
+    def take(self) -> bool:
+        """Ask for one more request; says whether it may be made."""
+        with self._lock:
+            if self._file is None:
+                self._count += 1
+                return self._count <= self._most
+            with store.lock(self._file), open(self._file, "ab") as file:
+                return file.tell() < self._most and file.write(b".") == 1
 
 
 def _check_url(target: str) -> tuple[str, str]:

@@ -21,6 +21,8 @@ import io
 import ipaddress
 import json
 import logging
+import math
+import numbers
 import time
 import urllib.parse
 import urllib.request
@@ -31,103 +33,62 @@ import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.escaping import quoted
+from soundcheck.models.stated import CONFIDENCE
+from soundcheck.models.stated_words import WORDS
 
 ANSWER_BYTES = 1_000_000  # of an answer; a longer one is none
 CONNECT_SECONDS = 10.0  # that making a connection may take
 WORDS_LIMIT = 160  # characters of what a service says about a failure
-SECRET_PART = 5  # characters of a key in a row that are not shown either
 SECRET_LENGTH = 8  # characters from which a key cannot be a word of a transcript by chance
 DURATION_SECONDS, DURATION_SHARE = 1.5, 0.1  # by which a duration may differ, or so much of it
+# What is sent to hear of confidences: words come only with times of words, segments with those of segments.
+SURE_FIELDS = {"response_format": "verbose_json", "timestamp_granularities[]": ("word", "segment")}
 _READ_BYTES = 65536
 _AGAIN = (408, 425, 429)  # with 5xx: may go better the next time
 _REFUSED = (401, 403, 404, 405, 407, 410)  # says nothing about the recording
-_KEY = "check the key, and what it may be used for"
 
 
 @dataclasses.dataclass
 class RequestError(Exception):
-    """A request that brought no transcript.
+    """A request that brought no transcript."""
 
-    Parameters
-    ----------
-    way
-        How it failed, in a word.
-    reason
-        The same as a phrase that may be published.
-    again
-        Whether it may go better the next time.
-    wait
-        Seconds that the service asks to wait before that; ``None`` if it does not say.
-    refused
-        Whether it would say the same to any recording.
-    recording
-        Whether the recording may be the cause.
-    """
-
-    way: str
-    reason: str
-    again: bool = False
-    wait: float | None = None
-    refused: bool = False
-    recording: bool = False
+    way: str  # how it failed, in a word
+    reason: str  # the same as a phrase that may be published
+    again: bool = False  # whether it may go better the next time
+    wait: float | None = None  # seconds that the service asks to wait before that; None: it does not say
+    refused: bool = False  # whether it would say the same to any recording
+    recording: bool = False  # whether the recording may be the cause
 
 
 class Secret:
-    """A key that must not be seen.
-
-    Parameters
-    ----------
-    value
-        The key; empty if there is none.
-    """
+    """A key that must not be seen; empty if there is none."""
 
     def __init__(self, value: str = "") -> None:
         self._value = value
         encoded = {value, urllib.parse.quote(value), urllib.parse.quote_plus(value)}
-        encoded |= {base64.b64encode(value.encode()).decode(), json.dumps(value)[1:-1]} if value else set()
+        encoded |= {base64.b64encode(value.encode()).decode(), json.dumps(value)[1:-1]}
         self._forms = sorted(filter(None, encoded), key=len, reverse=True)
-        self._parts = {
-            form[place : place + SECRET_PART].lower()
-            for form in self._forms
-            for place in range(len(form) - SECRET_PART + 1)
-        }
 
     def headers(self) -> dict[str, str]:
         """Give what shows the key to a service."""
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
     def hide(self, text: str) -> str:
-        """Cut the key out of a text, and whatever runs of characters are part of it."""
+        """Cut the key out of a text."""
         for form in self._forms:
             text = text.replace(form, "[key]")
-        shown, end = "", 0
-        for place in range(len(text)):
-            if text[place : place + SECRET_PART].lower() in self._parts:
-                if place >= end:
-                    shown += "[key]"
-                end = place + SECRET_PART
-            if place >= end:
-                shown += text[place]
-        return shown
+        return text
 
     def is_in(self, text: str) -> bool:
         """Say whether a text holds the key; a short one, which may be any word, is not looked for."""
-        return len(self._value) >= SECRET_LENGTH and any(form in text for form in self._forms)
+        return len(self._value) >= SECRET_LENGTH and self.hide(text) != text
 
 
 @dataclasses.dataclass(frozen=True)
 class Recording:
-    """What is sent.
+    """What is sent."""
 
-    Parameters
-    ----------
-    content
-        A WAV file: mono, 16 bit.
-    seconds
-        Its duration.
-    """
-
-    content: bytes
+    content: bytes  # a WAV file: mono, 16 bit
     seconds: float
 
     @classmethod
@@ -146,19 +107,7 @@ class Recording:
 
 
 class Service:
-    """Where requests go; several threads may ask at a time.
-
-    Parameters
-    ----------
-    url
-        Address.
-    fields
-        What is sent beside the recording; several values under one name one after the other.
-    secret
-        The key.
-    requests
-        Connections that are kept open.
-    """
+    """Where requests go; several threads may ask at a time, and so many connections are open."""
 
     def __init__(
         self, url: str, fields: Mapping[str, str | Sequence[str]], secret: Secret, requests: int = 1
@@ -174,48 +123,34 @@ class Service:
         ]
         options: dict[str, Any] = {"maxsize": requests, "retries": False}
         proxy = _proxy(url)
-        self._pool = (
-            urllib3.ProxyManager(proxy, **options) if proxy else urllib3.PoolManager(num_pools=1, **options)
-        )
+        self._pool = urllib3.ProxyManager(proxy, **options) if proxy else urllib3.PoolManager(**options)
 
     def transcribe(self, recording: Recording, seconds: float) -> Mapping[str, Any]:
-        """Ask once.
-
-        Parameters
-        ----------
-        recording
-            What is to be heard.
-        seconds
-            That this may take.
-
-        Returns
-        -------
-        Mapping
-            What the service answers; the transcript is its ``text``.
-
-        Raises
-        ------
-        RequestError
-            If no transcript comes back.
-        """
+        """Ask once, for at most so many seconds; the transcript is the ``text`` of what comes back."""
         import urllib3.exceptions as known
 
-        end = time.monotonic() + seconds
-        late = f"no answer within {seconds:.3g} s"
+        late = RequestError("late", f"no answer within {seconds:.3g} s", again=True)
         try:
-            status, headers, body = self._send(recording, end)
-        except (known.ConnectTimeoutError, known.NewConnectionError, known.ProxyError) as error:
-            way, why = _unconnected(error)
-            raise RequestError(way, why, refused=True) from None
+            status, headers, body = self._send(recording, time.monotonic() + seconds)
+        except known.NameResolutionError:
+            raise RequestError("host", "there is no such host", refused=True) from None
+        except known.ProxyError:
+            why = "the proxy cannot be reached, or refuses"
+            raise RequestError("proxy", why, refused=True) from None
+        except known.NewConnectionError as error:
+            why = getattr(error.__cause__ or error.__context__, "strerror", None) or "nobody listens"
+            raise RequestError("connect", f"no connection: {why.lower()}", refused=True) from None
+        except known.ConnectTimeoutError:
+            raise RequestError("connect", "no connection in time", refused=True) from None
         except known.SSLError as error:
             why = getattr(error.args[0] if error.args else error, "verify_message", "") or "TLS failed"
             raise RequestError("tls", f"the connection is not safe: {why}", refused=True) from None
         except known.ReadTimeoutError:
-            raise RequestError("late", late, again=True) from None
+            raise late from None
         except (known.HTTPError, OSError):
             raise RequestError("cut", "the connection was cut off", again=True) from None
         if body is None:
-            raise RequestError("late", late, again=True)
+            raise late
         if not 200 <= status < 300:
             raise self._refusal(status, headers, body)
         return self._understand(body, recording)
@@ -235,77 +170,63 @@ class Service:
             preload_content=False,
             decode_content=False,
         )
-        body = bytearray()
-        whole = False
+        body, data = b"", b"more"
         try:
-            while len(body) <= ANSWER_BYTES and time.monotonic() < end:
+            while data and len(body) <= ANSWER_BYTES:
+                if time.monotonic() > end:
+                    return response.status, response.headers, None
                 data = response.read1(_READ_BYTES)
-                if not data:
-                    whole = True
-                    break
                 body += data
         finally:
-            if whole:
-                response.release_conn()
-            else:
-                response.close()
-        return response.status, response.headers, bytes(body) if whole or len(body) > ANSWER_BYTES else None
+            (response.close if data else response.release_conn)()
+        return response.status, response.headers, body
 
     def _refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> RequestError:
         """Say what a status means."""
         if 300 <= status < 400:
-            place = quoted(self._secret.hide(_redirected(self._url, headers.get("Location", ""))), 200)
+            place = urllib.parse.urljoin(self._url, headers.get("Location", ""))
+            place = quoted(self._secret.hide(public_url(place)), 200)
             reason = f"HTTP {status}: it redirects to {place}, which is not followed"
             return RequestError("redirect", reason, refused=True)
         phrase = http.client.responses.get(status, "")
         reason = f"HTTP {status}{phrase and f', {phrase}'}"
         if status in (401, 403):  # such answers like to quote a part of the key
-            return RequestError(str(status), f"{reason}: {_KEY}", refused=True)
-        if words := self._words(body):
+            reason += ": check the key, and what it may be used for"
+        elif words := self._words(body):
             reason += f": {words}"
-        again = status in _AGAIN or (500 <= status < 600 and status not in (501, 505))
-        return RequestError(
-            "busy" if again else str(status),
-            reason,
-            again=again,
-            wait=_retry_after(headers.get("Retry-After")) if again else None,
-            refused=status in _REFUSED,
-            recording=not again and status not in _REFUSED,
-        )
+        if status in _REFUSED:
+            return RequestError(str(status), reason, refused=True)
+        if status in _AGAIN or (500 <= status < 600 and status not in (501, 505)):
+            return RequestError("busy", reason, again=True, wait=_retry_after(headers.get("Retry-After")))
+        return RequestError(str(status), reason, recording=True)
 
     def _words(self, body: bytes) -> str:
         """Find what a service says about a failure; empty if that is no JSON of the usual forms."""
-        try:
-            content = json.loads(body)
-        except (ValueError, RecursionError):
-            return ""
+        content = _json(body)
         for _ in range(3):
             if isinstance(content, Mapping):
                 content = next((content[key] for key in ("error", "message", "detail") if key in content), "")
         return quoted(self._secret.hide(content), WORDS_LIMIT) if isinstance(content, str) and content else ""
 
     def _understand(self, body: bytes, recording: Recording) -> Mapping[str, Any]:
-        def no(what: str) -> RequestError:
-            return RequestError("answer", what, recording=True)
-
+        content, what = _json(body), ""
         if len(body) > ANSWER_BYTES:
-            raise no(f"the answer is longer than {ANSWER_BYTES} bytes")
-        try:
-            content = json.loads(body)
-        except (ValueError, RecursionError):
-            raise no("the answer is not JSON") from None
-        if not isinstance(content, Mapping):
-            raise no("the answer is JSON, but no object")
-        text = content.get("text")
-        if not isinstance(text, str):
+            what = f"the answer is longer than {ANSWER_BYTES} bytes"
+        elif content is None:
+            what = "the answer is not JSON"
+        elif not isinstance(content, Mapping):
+            what = "the answer is JSON, but no object"
+        elif not isinstance(content.get("text"), str):
             keys = ", ".join(quoted(self._secret.hide(key), 40) for key in list(content)[:5]) or "none"
             what = "no 'text'" if "text" not in content else "a 'text' that is no text"
             words = self._words(body)
-            raise no(f"the answer has {what}; its keys: {keys}{words and f'; it says {words}'}")
-        if self._secret.is_in(text):
-            raise no("the answer repeats the key")
-        if other := _contradiction(content, recording):
-            raise no(f"the answer is for something else: {self._secret.hide(other)}")
+            what = f"the answer has {what}; its keys: {keys}{words and f'; it says {words}'}"
+        elif self._secret.is_in(content["text"]):
+            what = "the answer repeats the key"
+        elif other := _contradiction(content, recording):
+            what = f"the answer is for something else: {self._secret.hide(other)}"
+        if what:
+            raise RequestError("answer", what, recording=True)
         return content
 
 
@@ -325,11 +246,12 @@ def public_url(url: str) -> str:
     return urllib.parse.urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, ""))
 
 
-def _redirected(url: str, location: str) -> str:
+def _json(body: bytes) -> Any:
+    """Read JSON; ``None`` if it is none."""
     try:
-        return public_url(urllib.parse.urljoin(url, location))
-    except ValueError:
-        return "…"
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _retry_after(value: str | None) -> float | None:
@@ -341,20 +263,6 @@ def _retry_after(value: str | None) -> float | None:
         return Retry().parse_retry_after(value) if value else None
     except (InvalidHeader, ValueError, OverflowError):
         return None
-
-
-def _unconnected(error: Exception) -> tuple[str, str]:
-    import urllib3.exceptions as known
-
-    cause = error.__cause__ or error.__context__
-    if isinstance(error, known.NameResolutionError):
-        return "host", "there is no such host"
-    if isinstance(error, known.ProxyError):
-        return "proxy", "the proxy cannot be reached, or refuses"
-    if not isinstance(error, known.NewConnectionError):
-        return "connect", "no connection in time"
-    why = getattr(cause, "strerror", None) or "nobody listens"
-    return "connect", f"no connection: {why.lower()}"
 
 
 def _proxy(url: str) -> str:
@@ -372,19 +280,59 @@ def _proxy(url: str) -> str:
 def _contradiction(content: Mapping[str, Any], recording: Recording) -> str:
     """Say where an answer names another duration or file than ours."""
     usage = content.get("usage")
-    told = [content.get("duration")]
-    if isinstance(usage, Mapping) and usage.get("type") == "duration":
-        told.append(usage.get("seconds"))
-    for value in told:
+    of_usage = isinstance(usage, Mapping) and usage.get("type") == "duration"
+    for value in (content.get("duration"), usage.get("seconds") if of_usage else None):
         try:
-            seconds = float(value) if isinstance(value, int | float | str) else None
+            seconds = float(value) if isinstance(value, int | float | str) else recording.seconds
         except (ValueError, OverflowError):
             continue
         allowed = max(DURATION_SECONDS, DURATION_SHARE * recording.seconds)
-        if seconds is not None and not abs(seconds - recording.seconds) <= allowed:
+        if not abs(seconds - recording.seconds) <= allowed:
             return f"it heard {seconds:.4g} s, and was sent {recording.seconds:.4g} s"
     for key in ("file", "filename"):
         name = content.get(key)
         if isinstance(name, str) and name and name.rpartition("/")[2] != recording.name:
             return f"it names the file {quoted(name, 60)}"
     return ""
+
+
+def confidences(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what a service says of its answer, as a model does; empty if it says nothing.
+
+    OpenAI's has ``segments`` with ``avg_logprob``, the mean logarithm of the probabilities of their tokens;
+    others give ``words`` with ``probability``, too, on top or in segments. The confidence of a transcript is
+    the geometric mean of the probabilities of its tokens: segments count by their tokens, or by their
+    duration, or alike.
+
+    Examples
+    --------
+    >>> confidences({"text": "go on", "segments": [{"avg_logprob": 0.0, "tokens": [1, 2]}]})
+    {'confidence': 1.0}
+    >>> confidences({"text": "go", "words": [{"word": "go", "probability": 0.5}]})
+    {'words': [{'word': 'go', 'probability': 0.5}]}
+    """
+    segments = _mappings(content.get("segments"))
+    in_segments = [word for part in segments for word in _mappings(part.get(WORDS))]
+    words = _mappings(content.get(WORDS)) or in_segments
+    found: dict[str, Any] = {WORDS: words} if words else {}
+    logs = [part.get("avg_logprob") for part in segments]
+    if logs and all(_is_number(log) and log <= 0 for log in logs):
+        sizes = [_size(part) for part in segments]
+        weights = sizes if all(sizes) else None
+        found[CONFIDENCE] = math.exp(np.average(logs, weights=weights))
+    return found
+
+
+def _size(segment: Mapping[str, Any]) -> float:
+    if isinstance(segment.get("tokens"), Sequence) and segment["tokens"]:
+        return float(len(segment["tokens"]))
+    start, end = segment.get("start"), segment.get("end")
+    return max(float(end - start), 0.0) if _is_number(start) and _is_number(end) else 0.0
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []

@@ -21,29 +21,17 @@ from soundcheck.models import stated
 from soundcheck.models.base import CLASS_LIMIT, check_output
 from soundcheck.models.stated_words import read_words, words_problem
 from soundcheck.models.tables import run_tables
-from soundcheck.models.tables.rows import Rows, sort_rows
+from soundcheck.models.tables.rows import FileAnswers, Rows, sort_rows
 
 _MISSING = ("", "nan", "NaN")
 _NOTHING = ("none", "null", "na", "<na>")  # beside nan, instead of a number of an embedding
+_LEFT_EMPTY = "or leave all cells of this row and task empty"
 
 
 def with_own_names(
     cells: TextTable, columns: Mapping[str, str], tasks: Sequence[Task], where: str
 ) -> TextTable:
-    """Give columns of a table our names.
-
-    Parameters
-    ----------
-    columns
-        Our name -> what the table calls it.
-    where
-        Where the suite says so.
-
-    Raises
-    ------
-    InputError
-        If one of them is not there, or is nothing that is read.
-    """
+    """Give columns of a table our names; ``columns``: ours -> theirs, as the suite says at ``where``."""
     problems = Problems()
     known = ["file", "start", "end", "corpus", *(task.name for task in tasks), *stated.stated_names(tasks)]
     for name, theirs in columns.items():
@@ -53,229 +41,227 @@ def with_own_names(
             what = f"{cells.shown} has no column {quoted(theirs)}"
             problems.add(f"{where}.{name}", what, did_you_mean(theirs, cells.columns))
     problems.raise_if_any()
-    others = {
-        name: column for name, column in cells.columns.items() if name not in {*columns, *columns.values()}
-    }
+    renamed = {*columns, *columns.values()}
+    others = {name: column for name, column in cells.columns.items() if name not in renamed}
     own = {name: cells.columns[theirs] for name, theirs in columns.items()}
     return dataclasses.replace(cells, columns=own | others, headings=columns)
 
 
 def read_table(
-    cells: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]
-) -> tuple[Rows, dict[str, np.ndarray], dict[str, Rows], dict[str, dict[int, str]], list[str]]:
-    """Read which rows a table has, the answers in them, those under changes, why some are none, and draws.
+    table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]
+) -> FileAnswers:
+    """Read the rows of a table and the answers in them; raises all problems of the table at once.
 
-    Raises
-    ------
-    InputError
-        All problems of the table at once.
+    ``bounds`` are the ends of the scale of each regression task, for messages.
     """
-    of_run = run_tables.is_of_run(cells)
-    if of_run:
-        cells = run_tables.with_places(cells)
-    problems = Problems()
-    for name in ("file", *(task.name for task in tasks)):
-        if name not in cells.columns:
-            where = f"{cells.header}, column {name}"
-            remedy = f"{did_you_mean(name, cells.columns)}; `columns: {{{name}: ...}}` takes one of them"
-            problems.add(where, "the column is missing", remedy)
-    problems.raise_if_any()
-    errors: dict[str, dict[int, str]] = {task.name: {} for task in tasks}
-    answers = {task.name: _answers(cells, task, bounds, errors[task.name], problems) for task in tasks}
-    answers |= _stated(cells, tasks, problems)
-    start, end = (_times(cells, name, problems) for name in ("start", "end"))
-    changes = np.array(cells.columns["change"] if of_run else [""] * len(cells), dtype=object)
-    indices = {
-        change: sort_rows(
-            cells, np.flatnonzero(changes == change), start, end, problems, [task.name for task in tasks]
+    of_run = run_tables.is_of_run(table)
+    cells = _Cells(run_tables.with_places(table) if of_run else table)
+    names = [task.name for task in tasks]
+    cells.require("file", *names)
+    answers, errors = {}, {}
+    for task in tasks:
+        answers[task.name], errors[task.name] = cells.answers(task, bounds.get(task.name))
+    answers |= cells.stated(tasks)
+    start, end = map(cells.times, ("start", "end"))
+    columns = cells.table.columns
+    changes = np.array(columns["change"] if of_run else [""] * len(table), dtype=object)
+    rows = {}
+    for change in dict.fromkeys(["", *changes]):
+        numbers = np.flatnonzero(changes == change)
+        frame = sort_rows(cells.table, numbers, start, end, cells.problems, names)
+
+        def where(*numbers: int) -> str:
+            return cells.table.where_all(numbers, "file")
+
+        rows[change] = Rows(columns["file"], where, frame)
+    cells.problems.raise_if_any()
+    for own in errors.values() if of_run else ():
+        own |= {number: error for number, error in enumerate(columns.get("error", ())) if error}
+    return FileAnswers(rows, answers, errors, columns.get("drawn", ()) if of_run else ())
+
+
+class _Cells:
+    """A table that is read column by column; what is wrong is noted."""
+
+    def __init__(self, table: TextTable) -> None:
+        self.table, self.problems = table, Problems()
+
+    def require(self, *names: str) -> None:
+        columns = self.table.columns
+        for name in names:
+            if name not in columns:
+                remedy = f"{did_you_mean(name, columns)}; `columns: {{{name}: ...}}` takes one of them"
+                self.problems.add(f"{self.table.header}, column {name}", "the column is missing", remedy)
+        self.problems.raise_if_any()
+
+    def numbers(self, name: str, remedy: str, parse: Callable[[str], float] = parse_number) -> np.ndarray:
+        """Read a column of numbers, NaN = missing."""
+        values, wrong = parse_column(
+            self.table.columns[name], lambda text: math.nan if text in _MISSING else parse(text)
         )
-        for change in dict.fromkeys(["", *changes])
-    }
-    problems.raise_if_any()
-    told = cells.columns.get("error", ()) if of_run else ()
-    for own in errors.values():
-        own |= {number: error for number, error in enumerate(told) if error}
-    drawn = cells.columns.get("drawn", []) if of_run else []
-    return indices.pop(""), answers, indices, errors, drawn
+        for row, what in wrong:
+            self.problems.add(self.table.where(row, name), what, remedy)
+        return values
 
+    def times(self, name: str) -> np.ndarray:
+        """Read the start or end of each row in seconds, NaN = not given."""
+        if name not in self.table.columns:
+            return np.full(len(self.table), np.nan)
+        return self.numbers(name, "Give seconds, or H:MM:SS", parse_seconds)
 
-def _answers(
-    cells: TextTable,
-    task: Task,
-    bounds: Mapping[str, tuple[float, float]],
-    errors: dict[int, str],
-    problems: Problems,
-) -> np.ndarray:
-    """Read the answers of a task; ``errors`` takes why those of some rows are none."""
-    if task.is_regression:
-        return _numbers(cells, task, bounds[task.name], problems)
-    if task.is_transcription:  # as they are written; an empty one is an answer, too
-        return np.array([text.strip() for text in cells.columns[task.name]], dtype=object)
-    if task.is_embedding:
-        return _embeddings(cells, task, errors, problems)
-    return _classes(cells, task)
+    def answers(self, task: Task, bounds: tuple[float, float] | None) -> tuple[np.ndarray, dict[int, str]]:
+        """Read the answers of a task, NaN or ``None`` = missing; and why those of some rows are none."""
+        if task.is_regression:
+            low, high = bounds
+            remedy = f"Give a number from {low:g} to {high:g} with a point, or leave the cell empty"
+            return self.numbers(task.name, remedy), {}
+        if task.is_embedding:
+            return self.embeddings(task)
+        texts = [text.strip() for text in self.table.columns[task.name]]
+        if not task.is_transcription:  # of that an empty one is an answer, too
+            texts = [text[:CLASS_LIMIT] or None for text in texts]
+        return np.array(texts, dtype=object), {}
 
+    def embeddings(self, task: Task) -> tuple[np.ndarray, dict[int, str]]:
+        """Read embeddings, numbers with blanks or commas between them, as packed text."""
+        values, errors = np.full(len(self.table), None, dtype=object), {}
+        lengths: dict[int, int] = {}
+        unreadable = 0
+        for row, text in enumerate(self.table.columns[task.name]):
+            words = text.strip().strip("[]").replace(",", " ").split()
+            if not words:
+                continue
+            try:
+                vector = np.array([_component(word) for word in words])
+            except ValueError as error:
+                errors[row] = f"{task.name}: {error}"
+                unreadable += 1
+                continue
+            answer, problem = check_output({task.name: vector}, [task])
+            if problem:
+                errors[row] = problem
+            else:
+                values[row], lengths[row] = answer[task.name], len(vector)
+        if errors and (unreadable > len(lengths) or not lengths):
+            row, what = next(iter(errors.items()))
+            what = f"{len(errors)} of {len(errors) + len(lengths)} rows have no embedding, the first: {what}"
+            remedy = "Write the numbers with blanks between them, as many in each row, such as 0.1 -0.2 0.3"
+            self.problems.add(self.table.where(row, task.name), what, remedy)
+        counts = Counter(lengths.values())
+        usual = max(counts, key=lambda length: (counts[length], length), default=0)
+        for row, length in lengths.items():
+            if length != usual:
+                what = f"the embedding has {length} numbers, most have {usual}"
+                self.problems.add(self.table.where(row, task.name), what, "Give the embeddings of one model")
+        return values, errors
 
-def _check_names(cells: TextTable, tasks: Sequence[Task], problems: Problems) -> None:
-    """Refuse columns that are called nearly like those that may be there: nobody would miss what they say."""
-    known = ["start", "end", "corpus", *stated.stated_names(tasks)]
-    plain = {_plain(name): name for name in known}
-    for name in cells.columns:
-        meant, task = plain.get(_plain(name)), next((t for t in tasks if name.startswith(f"{t.name}.")), None)
-        if name in known or meant in cells.columns or (meant is None and task is None):
-            continue
-        where = f"{cells.header}, column {name}"
-        if meant is not None:
-            remedy = f"Rename it to {meant} if that is what it means, else to anything else"
-            problems.add(where, f"it is called nearly like {quoted(meant)}, which would be read", remedy)
-        elif not task.classes:  # other columns of classes are told as unknown classes
-            remedy = did_you_mean(name, stated.stated_names([task]))
-            problems.add(where, f"this is nothing that can be said of {task.name}", remedy)
+    def stated(self, tasks: Sequence[Task]) -> dict[str, np.ndarray]:
+        """Read what the model says of its answers, float64, NaN where it says nothing; of words texts."""
+        self.check_names(tasks)
+        columns, found = self.table.columns, {}
+        for task in tasks:
+            words = stated.word_names([task])
+            found |= {name: self.words(name, task) for name in words if name in columns}
+            own = [name for name in stated.stated_names([task]) if name not in (*words, stated.CONFIDENCE)]
+            there = [name for name in own if name in columns]
+            if there and self.fit_together(task, own, there):
+                # A class that has no column has no probability.
+                given = self.probabilities_or_bounds(task, there)
+                nothing = np.where(np.isnan(given).all(axis=0), np.nan, 0.0)
+                found |= dict.fromkeys(own, nothing) | dict(zip(there, given, strict=True))
+        name = stated.CONFIDENCE
+        if name in columns and all(task.name != name for task in tasks):
+            remedy = "Give a number from 0 to 1, leave the cell empty, or give the column another name"
+            found[name] = self.numbers(name, remedy)
+            beyond = np.flatnonzero((found[name] < 0) | (found[name] > 1)).tolist()
+            self.note_first(
+                name, [(row, stated.confidence_problem(found[name][row])) for row in beyond], remedy
+            )
+        return found
+
+    def check_names(self, tasks: Sequence[Task]) -> None:
+        """Refuse columns that are called nearly like those that may be there: nobody would miss them."""
+        columns, known = self.table.columns, ["start", "end", "corpus", *stated.stated_names(tasks)]
+        plain = {_plain(name): name for name in known}
+        for name in columns:
+            meant = plain.get(_plain(name))
+            task = next((task for task in tasks if name.startswith(f"{task.name}.")), None)
+            if name in known or meant in columns:
+                continue
+            where = f"{self.table.header}, column {name}"
+            if meant is not None:
+                remedy = f"Rename it to {meant} if that is what it means, else to anything else"
+                what = f"it is called nearly like {quoted(meant)}, which would be read"
+                self.problems.add(where, what, remedy)
+            elif task is not None and not task.classes:  # those of classes are told as unknown classes
+                remedy = did_you_mean(name, stated.stated_names([task]))
+                self.problems.add(where, f"this is nothing that can be said of {task.name}", remedy)
+
+    def fit_together(self, task: Task, own: Sequence[str], there: Sequence[str]) -> bool:
+        """Say whether all bounds are there, and only known classes; notes it if not."""
+        if task.is_regression:
+            for name in [name for name in own if name not in there]:
+                what = f"the column is missing beside {there[0]}"
+                self.problems.add(f"{self.table.header}, column {name}", what)
+                return False
+            return True
+        prefix = f"{task.name}."
+        given = [name.removeprefix(prefix) for name in self.table.columns if name.startswith(prefix)]
+        if problem := stated.unknown_class(given, task):
+            self.problems.add(self.table.header, problem)
+        return not problem
+
+    def probabilities_or_bounds(self, task: Task, there: Sequence[str]) -> np.ndarray:
+        """Read columns of numbers that belong together, ``(columns, rows)``."""
+        before = len(self.problems)
+        values = np.array([self.numbers(name, f"Give a number, {_LEFT_EMPTY}") for name in there])
+        given = ~np.isnan(values)
+        some = given.any(axis=0)
+        if len(self.problems) > before:
+            return values
+        if task.is_regression:
+            remedy = f"Give the low and the high bound, {_LEFT_EMPTY}"
+            half = some & ~given.all(axis=0)
+            check = lambda bounds: stated.bounds_problem(*bounds)  # noqa: E731
+        else:
+            remedy = f"Give a probability of each class, together 1 and not logits or per cent, {_LEFT_EMPTY}"
+            values[:, some] = np.nan_to_num(values[:, some])
+            half = np.zeros(len(some), dtype=bool)
+            check = stated.probability_problem
+        found = []
+        for row in np.flatnonzero(some).tolist():
+            what = "one bound without the other" if half[row] else check(values[:, row].tolist())
+            if what:
+                found.append((row, f"{task.name} has {what}"))
+        self.note_first(there[0], found, remedy)
+        return values
+
+    def note_first(self, name: str, found: Sequence[tuple[int, str]], remedy: str) -> None:
+        """Note what is wrong in the first of some rows, and how many there are."""
+        for row, what in found[:1]:
+            more = f"; so or alike in {len(found)} rows" if len(found) > 1 else ""
+            self.problems.add(self.table.where(row, name), what + more, remedy)
+
+    def words(self, name: str, task: Task) -> np.ndarray:
+        """Read the confidences of words, as they are written; ``None`` where nothing is said."""
+        found = np.full(len(self.table), None, dtype=object)
+        for row, text in enumerate(self.table.columns[name]):
+            try:
+                words = read_words("" if text in _MISSING else text)
+                what = words_problem(words, self.table.columns[task.name][row]) if words else ""
+                found[row] = text if words else None
+            except ValueError as error:
+                what = str(error)
+            if what:
+                remedy = (
+                    'Write such as [["turn", 0.9], ["left", 0.4]], leave the cell empty, or rename the column'
+                )
+                self.problems.add(self.table.where(row, name), what, remedy)
+        return found
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).lower()
-
-
-def _stated(cells: TextTable, tasks: Sequence[Task], problems: Problems) -> dict[str, np.ndarray]:
-    """Read what the model says of its answers, float64, NaN where it says nothing; of words texts."""
-    _check_names(cells, tasks, problems)
-    found: dict[str, np.ndarray] = {}
-    for task in tasks:
-        words = stated.word_names([task])
-        found |= {name: _words(cells, name, task, problems) for name in words if name in cells.columns}
-        own = [name for name in stated.stated_names([task]) if name not in (*words, stated.CONFIDENCE)]
-        there = [name for name in own if name in cells.columns]
-        if there and not (what := _columns_problem(cells, task, own, there)):
-            found |= _stated_numbers(cells, task, own, there, problems)
-        elif there:
-            problems.add(*what)
-    if stated.CONFIDENCE in cells.columns and all(task.name != stated.CONFIDENCE for task in tasks):
-        found[stated.CONFIDENCE] = _confidences(cells, problems)
-    return found
-
-
-def _columns_problem(
-    cells: TextTable, task: Task, own: Sequence[str], there: Sequence[str]
-) -> tuple[str, str] | None:
-    """Say where and why columns that speak of a task cannot do so together."""
-    if task.is_regression:
-        missing = next((name for name in own if name not in there), None)
-        told = (f"{cells.header}, column {missing}", f"the column is missing beside {there[0]}")
-        return told if missing else None
-    prefix = f"{task.name}."
-    classes = [name.removeprefix(prefix) for name in cells.columns if name.startswith(prefix)]
-    problem = stated.unknown_class(classes, task)
-    return (cells.header, problem) if problem else None
-
-
-def _stated_numbers(
-    cells: TextTable, task: Task, own: Sequence[str], there: Sequence[str], problems: Problems
-) -> dict[str, np.ndarray]:
-    """Read probabilities of classes, or bounds of values."""
-    empty = "or leave all cells of this row and task empty"
-    values = np.array([_column(cells, name, _number, f"Give a number, {empty}", problems) for name in there])
-    given, found, remedy = ~np.isnan(values), [], ""
-    for row in np.flatnonzero(given.any(axis=0)).tolist():
-        blank = (
-            cells.columns[name][row].strip()
-            for name, known in zip(there, given[:, row], strict=True)
-            if not known
-        )
-        if any(text not in _MISSING for text in blank):
-            continue  # that one of them is no number has been told
-        if task.is_regression:
-            both = given[:, row].all()
-            what = stated.bounds_problem(*values[:, row]) if both else "one bound without the other"
-            remedy = f"Give the low and the high bound, {empty}"
-        else:
-            values[:, row] = np.where(given[:, row], values[:, row], 0.0)
-            what = stated.probability_problem(values[:, row].tolist())
-            remedy = f"Give a probability of each class, together 1 and not logits or per cent, {empty}"
-        if what:
-            found.append((row, f"{task.name} has {what}"))
-    _note_first(cells, there[0], found, remedy, problems)
-    # A class that has no column has no probability.
-    nothing = np.where(given.any(axis=0), 0.0, np.nan)
-    return dict.fromkeys(own, nothing) | dict(zip(there, values, strict=True))
-
-
-def _confidences(cells: TextTable, problems: Problems) -> np.ndarray:
-    """Read how sure the model is of each row."""
-    name = stated.CONFIDENCE
-    remedy = "Give a number from 0 to 1, leave the cell empty, or give the column another name"
-    given = _column(cells, name, _number, remedy, problems)
-    beyond = np.flatnonzero(~np.isnan(given) & ~((given >= 0) & (given <= 1))).tolist()
-    _note_first(
-        cells, name, [(row, stated.confidence_problem(given[row])) for row in beyond], remedy, problems
-    )
-    return given
-
-
-def _note_first(
-    cells: TextTable, name: str, found: Sequence[tuple[int, str]], remedy: str, problems: Problems
-) -> None:
-    """Note what is wrong in the first of some rows, and how many there are."""
-    for row, what in found[:1]:
-        more = f"; so or alike in {len(found)} rows" if len(found) > 1 else ""
-        problems.add(cells.where(row, name), what + more, remedy)
-
-
-def _words(cells: TextTable, name: str, task: Task, problems: Problems) -> np.ndarray:
-    """Read the confidences of words, as they are written; ``None`` where nothing is said."""
-    found = np.full(len(cells), None, dtype=object)
-    for row, text in enumerate(cells.columns[name]):
-        try:
-            words = read_words("" if text in _MISSING else text)
-        except ValueError as error:
-            what = str(error)
-        else:
-            what = words_problem(words, cells.columns[task.name][row]) if words else ""
-            found[row] = text if words else None
-        if what:
-            remedy = (
-                'Write such as [["turn", 0.9], ["left", 0.4]], leave the cell empty, or rename the column'
-            )
-            problems.add(cells.where(row, name), what, remedy)
-    return found
-
-
-def _number(text: str) -> float:
-    return math.nan if text in _MISSING else parse_number(text)
-
-
-def _embeddings(cells: TextTable, task: Task, errors: dict[int, str], problems: Problems) -> np.ndarray:
-    """Read embeddings, numbers with blanks or commas between them, as packed text; missing = ``None``."""
-    values = np.full(len(cells), None, dtype=object)
-    lengths: dict[int, int] = {}
-    unreadable = 0
-    for row, text in enumerate(cells.columns[task.name]):
-        words = text.strip().strip("[]").replace(",", " ").split()
-        if not words:
-            continue
-        try:
-            vector = np.array([_component(word) for word in words])
-        except ValueError as error:
-            errors[row] = f"{task.name}: {error}"
-            unreadable += 1
-            continue
-        answer, problem = check_output({task.name: vector}, [task])
-        if problem:
-            errors[row] = problem
-        else:
-            values[row], lengths[row] = answer[task.name], len(vector)
-    if errors and (unreadable > len(lengths) or not lengths):
-        row, what = next(iter(errors.items()))
-        what = f"{len(errors)} of {len(errors) + len(lengths)} rows have no embedding, the first: {what}"
-        remedy = "Write the numbers with blanks between them, as many in each row, such as 0.1 -0.2 0.3"
-        problems.add(cells.where(row, task.name), what, remedy)
-    counts = Counter(lengths.values())
-    usual = max(counts, key=lambda length: (counts[length], length), default=0)
-    for row, length in lengths.items():
-        if length != usual:
-            what = f"the embedding has {length} numbers, most have {usual}"
-            problems.add(cells.where(row, task.name), what, "Give the embeddings of one model")
-    return values
 
 
 def _component(text: str) -> float:
@@ -286,39 +272,3 @@ def _component(text: str) -> float:
         return float("nan" if text.lower() in _NOTHING else text.replace("_", "x"))
     except ValueError:
         return parse_number(text)  # which says what is wrong
-
-
-def _numbers(cells: TextTable, task: Task, bounds: tuple[float, float], problems: Problems) -> np.ndarray:
-    """Read the answers of a regression task; a missing one is NaN."""
-    low, high = bounds
-    remedy = f"Give a number from {low:g} to {high:g} with a point, or leave the cell empty"
-    return _column(cells, task.name, _number, remedy, problems)
-
-
-def _classes(cells: TextTable, task: Task) -> np.ndarray:
-    """Read the answers of a classification task as they are written; a missing one is ``None``."""
-    return np.array([text.strip()[:CLASS_LIMIT] or None for text in cells.columns[task.name]], dtype=object)
-
-
-def _seconds(text: str) -> float:
-    return math.nan if text in _MISSING else parse_seconds(text)
-
-
-def _column(
-    cells: TextTable,
-    name: str,
-    read: Callable[[str], float],
-    remedy: str,
-    problems: Problems,
-) -> np.ndarray:
-    values, wrong = parse_column(cells.columns[name], read)
-    for row, what in wrong:
-        problems.add(cells.where(row, name), what, remedy)
-    return values
-
-
-def _times(cells: TextTable, name: str, problems: Problems) -> np.ndarray:
-    """Read the start or end of each row in seconds, NaN = not given."""
-    if name not in cells.columns:
-        return np.full(len(cells), np.nan)
-    return _column(cells, name, _seconds, "Give seconds, or H:MM:SS", problems)

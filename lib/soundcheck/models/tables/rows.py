@@ -1,4 +1,4 @@
-"""Which row of a table of predictions belongs to which segment.
+"""Which answer of a file belongs to which segment.
 
 Conventions
 -----------
@@ -7,24 +7,23 @@ Conventions
 - A single row of a file without any times fits its only segment, whatever the times of that are.
 - Times that differ by at most :data:`TOLERANCE` are the same. Of several rows that fit a segment, the one
   with the nearest times is taken, then the one that begins first.
-- All segments are matched at once, by sorting: time grows with segments and rows, however many of them lie in
-  one file.
+- Ids stand for segments instead of files, and have no times.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.errors import InputError, Problems, input_error, nearest
+from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.text_table import TextTable
-from soundcheck.corpora.utterances import UtteranceNames
-from soundcheck.models.tables.index import TWICE, Index, found_once, misfit_of_names
+from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, plain_path
 from soundcheck.suite.groups import numbers_of
 
 if TYPE_CHECKING:
@@ -34,219 +33,148 @@ if TYPE_CHECKING:
 
 TOLERANCE = 0.01  # seconds that times may differ by
 SAME_SECONDS = 0.001  # two rows whose times differ by at most this are duplicates
+# What to do about two answers to one segment: which is the right one, only the user knows.
+TWICE = "Look where the two come from, such as two runs in one file, and give each run a file of its own"
+_BUCKET = 1.25 * TOLERANCE  # times that are the same lie in one bucket or in neighbours
+_ENDLESS = 2.0**40  # instead of the end of a row that reaches to the end of its file
+_LOOKED_AT = 2_000  # files among which the one that is most like a name is looked for
 
 
 @dataclasses.dataclass(frozen=True)
-class Rows(Index):
-    """The rows of a table, sorted by corpus and file, start, end and number.
+class Rows:
+    """The answers of a file, and the segments that they belong to."""
 
-    Parameters
-    ----------
-    cells
-        The table, these rows and others.
-    files
-        ``(corpus or "", file)`` -> its number.
-    file
-        Number of each row's file, int64 ``(rows,)``, ascending.
-    start, end
-        Seconds, float64 ``(rows,)``; a row without start has 0, one without end infinity.
-    number
-        Which row of the table it is, int64 ``(rows,)``.
-    whole
-        Whether a file has one row only that fits its only segment, whatever the times of that are, bool
-        ``(files,)``.
-    """
-
-    cells: TextTable
-    files: dict[tuple[str, str], int]
-    file: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    number: np.ndarray
-    whole: np.ndarray
-
-    noun = "row"
-    name_noun = "name"  # what messages call the file of a row
-    without_times = "the table gives no times", "Add the columns start and end, in seconds"
+    names: Sequence[str]  # file or id of each answer
+    where: Callable[..., str]  # says where answers stand, given one or two numbers
+    frame: pd.DataFrame | None = None  # see sort_rows; None: names are ids
+    noun: str = "row"  # what messages call the place of an answer
+    name_noun: str = "name"
+    without_times: tuple[str, str] = ("the table gives no times", "Add the columns start and end, in seconds")
+    misfit_remedy: str = "Write the names as in the corpus, relative to its folder"
+    _found: dict[int, tuple[Corpus, np.ndarray]] = dataclasses.field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.cells)
+        return len(self.names)
 
-    @property
-    def names(self) -> Sequence[str]:
-        """Give the file of each row."""
-        return self.cells.columns["file"]
-
-    def where(self, *numbers: int) -> str:
-        """Say where rows stand."""
-        return self.cells.where_all(numbers, "file")
-
-    @found_once
     def find(self, corpus: Corpus) -> np.ndarray:
-        """Find the row of each segment, int64 ``(segments,)``, -1 if there is none.
+        """Find the number of each segment's answer, int64 ``(segments,)``, -1 = none; looks once a corpus.
 
-        Raises
-        ------
-        InputError
-            If several segments of a file are meant, but the table gives no times; if a name could mean
-            several files, or several names the same.
+        Raises InputError if a name could mean several files or segments, several names mean the same, or
+        several segments of a file are meant without times.
         """
+        if id(corpus) not in self._found:
+            if self.frame is None:
+                problems = Problems()
+                found = UtteranceNames(corpus.segments).assign(
+                    self.names, self.name_noun, self.where, problems
+                )
+                problems.raise_if_any()
+            else:
+                found = self._find_by_times(corpus)
+            found.flags.writeable = False  # it is shared
+            self._found[id(corpus)] = corpus, found
+        return self._found[id(corpus)][1]
+
+    def _find_by_times(self, corpus: Corpus) -> np.ndarray:
         import pandas as pd  # late: a suite is read without it
 
-        segments = corpus.segments
-        found = np.full(len(segments), -1, dtype=np.int64)
-
-        which, names = pd.factorize(segments["file"])
-        known = self._files_of(corpus)
-        file = known[which]
-        whole = np.zeros(len(segments), dtype=bool)
-        whole[file >= 0] = self.whole[file[file >= 0]]
-        place = np.searchsorted(self.file, file)
-        several = whole & (np.bincount(which, minlength=len(names))[which] > 1)
-        rows = np.flatnonzero(several)
-        unclear = rows[np.isinf(self.end[place[rows]])]
-        if len(unclear):
+        segments, rows = corpus.segments, self.frame
+        which, _ = pd.factorize(segments["file"])
+        group = self._groups(corpus)[which]
+        alone = rows[rows["whole"]].drop_duplicates("group").set_index("group")
+        row = alone.reindex(group)
+        whole = row["number"].notna().to_numpy()
+        several = whole & segments["file"].duplicated(keep=False).to_numpy()
+        for place in np.flatnonzero(several & (row["end"] == _ENDLESS).to_numpy())[:1]:
             what, remedy = self.without_times
-            what = f"the corpus has several segments of {quoted(segments['file'].iloc[unclear[0]])}, {what}"
-            raise input_error(self.where(int(self.number[place[unclear[0]]])), what, remedy)
-        whole &= ~several
-        found[whole] = self.number[place[whole]]
-        timed = np.flatnonzero((file >= 0) & ~whole)
-        start, end = (segments[name].to_numpy(dtype=np.float64)[timed] for name in ("start", "end"))
-        duration = numbers_of(segments, "duration")[timed]
-        place = self._match(file[timed], np.nan_to_num(start), end, duration)
-        found[timed] = np.where(place >= 0, self.number[place], -1)
+            what = f"the corpus has several segments of {quoted(segments['file'].iloc[place])}, {what}"
+            raise input_error(self.where(int(row["number"].iloc[place])), what, remedy)
+        whole = whole & ~several
+        found = np.where(whole, row["number"].fillna(-1), -1).astype(np.int64)
+        asked = pd.DataFrame({"segment": np.arange(len(found)), "group": group})
+        start, end = (segments[name].to_numpy(dtype=np.float64) for name in ("start", "end"))
+        start = np.nan_to_num(start)
+        length = numbers_of(segments, "duration")
+        asked = asked.assign(start=start, end=np.where(np.isnan(end), start + length, end))
+        open_ = asked[np.isnan(end)].assign(end=_ENDLESS)  # both reach to the end of the file
+        asked = pd.concat([asked, open_])[lambda frame: (frame["group"] >= 0) & ~whole[frame["segment"]]]
+        nearest_rows = _nearest(asked, rows)
+        found[nearest_rows["segment"]] = nearest_rows["number"]
         return found
 
-    def _files_of(self, corpus: Corpus) -> np.ndarray:
-        """Give the number of each different file of a corpus here, int64 ``(files,)``; -1 = none."""
+    def _groups(self, corpus: Corpus) -> np.ndarray:
+        """Give the group of rows that each file of a corpus means, int64 ``(files,)``; -1 = none."""
         problems = Problems()
         own = corpus.segments.drop_duplicates("file").drop(columns="item", errors="ignore")
+        names, first = UtteranceNames(own), self.frame.drop_duplicates("group")
         known = np.full(len(own), -1, dtype=np.int64)
-        names = UtteranceNames(own)
-        first = np.searchsorted(self.file, np.arange(len(self.files)))  # the place of one of its rows
         for one in dict.fromkeys(("", files.slug(corpus.name), corpus.name)):  # the last one counts
-            there = np.array(
-                [number for (name, _), number in self.files.items() if name == one], dtype=np.int64
-            )
-            written = [file for name, file in self.files if name == one]
+            there = first[first["corpus"] == one]
 
-            def where(*numbers: int, there: np.ndarray = there) -> str:
-                return self.where(*self.number[first[there[list(numbers)]]])
+            def where(*places: int, there: pd.DataFrame = there) -> str:
+                return self.where(*there["number"].iloc[list(places)].tolist())
 
-            found = names.assign(written, self.name_noun, where, problems)
-            known = np.where(found >= 0, there[found] if len(there) else -1, known)
+            found = names.assign(there["file"].tolist(), self.name_noun, where, problems)
+            groups = np.append(there["group"].to_numpy(), -1)  # the last one of names that are not here
+            known = np.where(found >= 0, groups[found], known)
         problems.raise_if_any()
         return known
 
     def misfit(self, corpora: Sequence[Corpus]) -> InputError:
-        """Make the error if no row fits the corpora: the files do not, or the times do not."""
-        for corpus in corpora:
-            known = self._files_of(corpus)
-            if (known >= 0).any():
+        """Make the error if nothing fits the corpora: the names do not, or the times do not."""
+        for corpus in corpora if self.frame is not None else ():
+            group = self._groups(corpus)
+            if (group >= 0).any():
+                place = int(np.argmax(group >= 0))
                 return self._misfit_of_times(
-                    corpus.segments, int(np.argmax(known >= 0)), known[known >= 0][0]
+                    corpus.segments.drop_duplicates("file").iloc[place], group[place]
                 )
-        remedy = "Write the names as in the corpus, relative to its folder"
-        return misfit_of_names(self, corpora, remedy)
+        here, there = most_alike(self.names[0], corpora)
+        both = f"the name here is {here}, the most similar one in the corpus {there}"
+        what = f"no {self.noun} belongs to a segment: {both}"
+        return input_error(self.where(0), what, self.misfit_remedy)
 
-    def _misfit_of_times(self, segments: pd.DataFrame, position: int, file: int) -> InputError:
+    def _misfit_of_times(self, segment: pd.Series, group: int) -> InputError:
         """Show the times of a segment whose file is known, and the nearest ones here."""
-        table = segments.drop_duplicates("file").iloc[position]
-        begin, end = np.nan_to_num(float(table["start"])), float(table["end"])
-        own = np.flatnonzero(self.file == file)
-        place = own[
-            np.argmin(np.abs(self.start[own] - begin) + np.nan_to_num(np.abs(self.end[own] - end), nan=0))
-        ]
+        begin, end = np.nan_to_num(float(segment["start"])), float(segment["end"])
+        own = self.frame[self.frame["group"] == group]
+        away = (own["start"] - begin).abs() + np.nan_to_num((own["end"] - end).abs())
+        row = own.loc[away.idxmin()]
         here, there = (
-            f"{low!r} to {high!r} s" if np.isfinite(high) else f"{low!r} s to the end"
-            for low, high in ((float(self.start[place]), float(self.end[place])), (float(begin), end))
+            f"{float(low)!r} to {float(high)!r} s" if high < _ENDLESS else f"{float(low)!r} s to the end"
+            for low, high in ((row["start"], row["end"]), (begin, end))
         )
+        name = quoted(self.names[row["number"]])
         what = (
-            f"no {self.noun} belongs to a segment: the files are known, the times are not those of the corpus"
+            f"no {self.noun} belongs to a segment: the files are known, the times are not those of the "
+            f"corpus; of {name} there is {here} here and {there} in the corpus, {TOLERANCE:g} s may differ"
         )
-        name = quoted(self.names[self.number[place]])
-        what += f"; of {name} there is {here} here and {there} in the corpus, {TOLERANCE:g} s may differ"
-        return input_error(
-            self.where(int(self.number[place])), what, "Give start and end in seconds, as in the corpus"
-        )
-
-    def _match(
-        self, file: np.ndarray, begin: np.ndarray, end: np.ndarray, duration: np.ndarray
-    ) -> np.ndarray:
-        """Find the place of the row with the times of each segment, -1 if there is none."""
-        target = np.where(np.isnan(end), begin + duration, end)
-        ended = np.flatnonzero(np.isfinite(self.end))
-        owner, place = self._near(ended, file, begin, target)
-        late, away = np.abs(self.start[place] - begin[owner]), np.abs(self.end[place] - target[owner])
-        fits = (away <= TOLERANCE) & (late <= TOLERANCE)
-        away += late
-        # Without an end, both reach to the end of the file; the first such row has the smallest start.
-        endless, open_ = np.flatnonzero(np.isinf(self.end)), np.flatnonzero(np.isnan(end))
-        first = count_before(
-            self.file[endless], self.start[endless], file[open_], begin[open_] - TOLERANCE, "left"
-        )
-        open_, first = open_[first < len(endless)], endless[first[first < len(endless)]]
-        same = (self.file[first] == file[open_]) & (self.start[first] <= begin[open_] + TOLERANCE)
-        owner = np.concatenate([owner[fits], open_[same]])
-        place = np.concatenate([place[fits], first[same]])
-        away = np.concatenate([away[fits], np.zeros(same.sum())])
-        order = np.lexsort((place, away, owner))
-        owner, nearest = np.unique(owner[order], return_index=True)
-        best = np.full(len(file), -1, dtype=np.int64)
-        best[owner] = place[order][nearest]
-        return best
-
-    def _near(
-        self, rows: np.ndarray, file: np.ndarray, begin: np.ndarray, target: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """List pairs of a segment and the place of a row that begins, or ends, about where it does.
-
-        Many rows may begin at the same time, and many may end at the same time, but both together only if
-        they are duplicates: so the shorter list of the two is always short.
-        """
-        by_end = rows[np.lexsort((self.end[rows], self.file[rows]))]
-        lists = []
-        for places, times, wanted in ((rows, self.start, begin), (by_end, self.end, target)):
-            wide = 2 * TOLERANCE  # what is rounded is looked at by the caller
-            first, last = (
-                count_before(self.file[places], times[places], file, wanted + sign * wide, side)
-                for sign, side in ((-1, "left"), (1, "right"))
-            )
-            lists.append((places, first, last - first))
-        (by_start, first, many), (_, first_by_end, many_by_end) = lists
-        few = many <= many_by_end
-        pairs = [
-            _spread(by_start, first, np.where(few, many, 0)),
-            _spread(by_end, first_by_end, np.where(few, 0, many_by_end)),
-        ]
-        owner, place = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
-        return owner, place
+        remedy = "Give start and end in seconds, as in the corpus"
+        return input_error(self.where(int(row["number"])), what, remedy)
 
 
-def count_before(
-    file: np.ndarray, time: np.ndarray, asked_file: np.ndarray, asked_time: np.ndarray, side: str
-) -> np.ndarray:
-    """Count the rows, sorted by file and time, that stand before what is asked for; "right": or are equal.
+def _nearest(asked: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Find the row of the same group with the nearest times, if any is the same, for each ``segment``.
 
-    As :func:`numpy.searchsorted` for pairs of numbers. What is asked for at no time (NaN) stands behind all
-    rows of its file.
+    Joined on buckets of both times: rows that share one of them need not be looked at one by one.
     """
-    asked_last = side == "right"
-    later = np.concatenate([np.full(len(file), not asked_last), np.full(len(asked_file), asked_last)])
-    times, numbers = np.concatenate([time, asked_time]), np.concatenate([file, asked_file])
-    order = np.lexsort((later, times, numbers))
-    is_row = order < len(file)
-    before = np.empty(len(asked_file), dtype=np.int64)
-    before[order[~is_row] - len(file)] = np.cumsum(is_row)[~is_row]
-    return before
+    import pandas as pd  # late: a suite is read without it
 
-
-def _spread(places: np.ndarray, first: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """List which of some places belong to whom: ``many`` from ``first`` on."""
-    owner = np.repeat(np.arange(len(many)), many)
-    step = np.arange(len(owner)) - np.repeat(np.cumsum(many) - many, many)
-    return owner, places[first[owner] + step]
+    rows = rows.assign(place=np.arange(len(rows)))
+    same = asked.merge(rows, on=["group", "start", "end"]).assign(away=0.0)  # most often all of them
+    asked, rows = (
+        frame.assign(early=frame["start"] // _BUCKET, late=frame["end"] // _BUCKET)
+        for frame in (asked[~asked["segment"].isin(same["segment"])], rows)
+    )
+    keys, times = ["group", "early", "late"], ["start", "end", "number", "place"]
+    pairs = []
+    for early, late in itertools.product((-1, 0, 1), repeat=2):
+        moved = asked.assign(early=asked["early"] + early, late=asked["late"] + late)
+        pairs.append(moved.merge(rows[[*keys, *times]], on=keys, suffixes=("", "_row")))
+    pair = pd.concat(pairs)
+    early, late = (pair["start"] - pair["start_row"]).abs(), (pair["end"] - pair["end_row"]).abs()
+    pair = pair.assign(away=early + late)[(early <= TOLERANCE) & (late <= TOLERANCE)]
+    return pd.concat([same, pair]).sort_values(["away", "place"]).drop_duplicates("segment")
 
 
 def sort_rows(
@@ -256,53 +184,87 @@ def sort_rows(
     end: np.ndarray,
     problems: Problems,
     answers: Sequence[str] = (),
-) -> Rows:
+) -> pd.DataFrame:
     """Sort some rows of a table under their files, and note duplicates and rows without file.
 
-    Parameters
-    ----------
-    cells
-        The table, with a column ``file`` and perhaps ``corpus``.
-    numbers
-        Which rows.
-    start, end
-        Times of all rows in seconds, NaN = not given.
-    answers
-        Columns of answers, which duplicates are shown with.
+    ``start`` and ``end`` are those of all rows in seconds, NaN = not given; duplicates are shown with the
+    columns ``answers``. Gives ``corpus``, ``file``, ``group`` (their number), ``start``, ``end``, ``number``
+    (of the row in the table) and ``whole`` (the only row of its file, without times).
     """
     import pandas as pd  # late: a suite is read without it
 
     names = np.array(cells.columns["file"], dtype=object)[numbers]
-    corpora = np.full(len(names), "", dtype=object)
-    if "corpus" in cells.columns:
-        corpora = np.array([name.strip() for name in cells.columns["corpus"]], dtype=object)[numbers]
+    corpora = [name.strip() for name in cells.columns.get("corpus", ())] or [""] * len(cells)
     for number in numbers[names == ""]:
         problems.add(cells.where(number, "file"), "the cell is empty")
-
-    in_corpus, _ = pd.factorize(corpora)
-    of_name, different = pd.factorize(names)
-    file, _ = pd.factorize(in_corpus * max(1, len(different)) + of_name)  # in the order of the table
-    first = np.unique(file, return_index=True)[1]
-    known = {(corpora[row], names[row]): place for place, row in enumerate(first)}
-    start, end = start[numbers], end[numbers]
-    whole = (np.bincount(file, minlength=len(first)) == 1) & (np.isnan(start) & np.isnan(end))[first]
-    start, end = np.nan_to_num(start), np.where(np.isnan(end), np.inf, end)
-    order = np.lexsort((numbers, end, start, file))
-    rows = Rows(cells, known, file[order], start[order], end[order], numbers[order], whole)
-    _note_duplicates(rows, cells, answers, problems)
-    return rows
-
-
-def _note_duplicates(rows: Rows, cells: TextTable, answers: Sequence[str], problems: Problems) -> None:
-    endless = np.isinf(rows.end)
-    ends = np.where(endless, 0, rows.end)
-    same = np.diff(rows.file) == 0
-    same &= np.abs(np.diff(rows.start)) <= SAME_SECONDS
-    same &= (endless[:-1] == endless[1:]) & (np.abs(np.diff(ends)) <= SAME_SECONDS)
+    frame = pd.DataFrame({"corpus": np.array(corpora, dtype=object)[numbers], "file": names})
+    frame = frame.assign(start=start[numbers], end=end[numbers], number=numbers)
+    frame["group"] = frame.groupby(["corpus", "file"], sort=False).ngroup()
+    timeless = frame["start"].isna() & frame["end"].isna()
+    frame["whole"] = timeless & ~frame["group"].duplicated(keep=False)
+    frame = frame.fillna({"start": 0.0, "end": _ENDLESS}).sort_values(["group", "start", "end", "number"])
+    step = frame[["group", "start", "end"]].diff().abs()
+    same = (step["group"] == 0) & (step["start"] <= SAME_SECONDS) & (step["end"] <= SAME_SECONDS)
     for place in np.flatnonzero(same):
-        pair = sorted(rows.number[[place, place + 1]].tolist())
+        pair = sorted(frame["number"].iloc[[place - 1, place]].tolist())
         what = f"the segment {quoted(cells.columns['file'][pair[0]])} is a duplicate"
         for name in answers:
             one, other = (str(cells.columns[name][number]) for number in pair)
             what += f", its {name} {quoted(one, 40)} and {quoted(other, 40)}" if one != other else ""
         problems.add(cells.where_all(pair), what, TWICE)
+    return frame
+
+
+@dataclasses.dataclass(frozen=True)
+class FileAnswers:
+    """What a file of answers holds."""
+
+    rows: Mapping[str, Rows]  # change of the signal -> its rows; "" = none
+    # Task, or what the model says of its answers, -> value of each row: float64 (NaN = none) or object.
+    answers: Mapping[str, np.ndarray]
+    errors: Mapping[str, Mapping[int, str]] = dataclasses.field(
+        default_factory=dict
+    )  # task -> row -> why none
+    drawn: Sequence[str] = ()  # of each row, what the run drew that wrote it
+    remarks: Sequence[str] = ()  # for readers of the model's page
+    # Seconds that answers took and those of their sounds, as given, (2, n).
+    computing_times: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 0)))
+
+
+def most_alike(name: str, corpora: Sequence[Corpus]) -> tuple[str, str]:
+    """Show a name that fits no file of the corpora, and the file that is most like it."""
+    known = [str(file) for corpus in corpora for file in corpus.segments["file"][:_LOOKED_AT]]
+    base = plain_path(name).rpartition("/")[2]
+    same = (file for file in known if plain_path(file).rpartition("/")[2] == base)
+    return told_apart(name, next(same, "") or nearest(name, known) or known[0])
+
+
+def uses_of(corpus: Corpus, segments: np.ndarray, numbers: np.ndarray) -> pd.DataFrame:
+    """List which answers (numbers) which segments (places) use: ``number, file, sound, corpus``."""
+    uses = corpus.segments[["file", "audio"]].iloc[segments].rename(columns={"audio": "sound"})
+    return uses.assign(number=numbers, corpus=corpus.name)
+
+
+def compared(
+    uses: pd.DataFrame, names: Sequence[str], where: Callable[[int], str], shown: str, are_ids: bool
+) -> list[str]:
+    """Refuse answers that would belong to different sounds in two corpora; say which names fit by less.
+
+    ``uses`` are those of :func:`uses_of` in all corpora; ``names`` and ``where`` are of the answers.
+    """
+    several = (uses.groupby("number")[["corpus", "sound"]].transform("nunique") > 1).all(axis=1)
+    if several.any():
+        both = uses[several]
+        number, more = int(both["number"].iloc[0]), both["number"].nunique() - 1
+        own = both[both["number"] == number]
+        pairs = own.merge(own, how="cross", suffixes=("", "_too"))
+        pair = pairs[(pairs["corpus"] != pairs["corpus_too"]) & (pairs["sound"] != pairs["sound_too"])].iloc[
+            0
+        ]
+        places = [f"{quoted(pair[f'file{n}'])} of {quoted(pair[f'corpus{n}'])}" for n in ("", "_too")]
+        what = f"{quoted(names[number])} would be the answer for {places[0]} and {places[1]}, two sounds"
+        what += f"; so would {more} more" if more else ""
+        remedy = f"Write `corpora: [{pair['corpus']}]` for the model, or give a table with a column corpus"
+        raise input_error(where(number), what, remedy)
+    given = np.array(names, dtype=object)[uses["number"].to_numpy(dtype=np.int64)]
+    return matched_by_less({*zip(given, uses["file"], strict=True)}, shown, are_ids)

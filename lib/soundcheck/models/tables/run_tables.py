@@ -31,14 +31,9 @@ def tables_in(path: Path) -> list[Path]:
 
 
 def read_folder(path: Path, shown: str) -> TextTable:
-    """Read all tables of a folder as one, with a column ``corpus``.
-
-    Raises
-    ------
-    InputError
-        If one of them is no table, or their columns differ.
-    """
-    joined: TextTable | None = None
+    """Read all tables of a folder as one, with a column ``corpus``."""
+    columns: dict[str, list[str]] = {}
+    places: list[str] = []
     for place in tables_in(path):
         name = f"{shown.rstrip('/')}/{place.name}"
         files.require_regular(place, name)
@@ -48,20 +43,14 @@ def read_folder(path: Path, shown: str) -> TextTable:
                 "in a folder, each table must be one that a run wrote; the columns key and change are missing"
             )
             raise input_error(name, what, "Name the table itself, or remove it from the folder")
-        columns = cells.columns | {"corpus": [place.stem] * len(cells)}
-        places = [f"{number} of {place.name}" for number in cells.places]
-        if joined is None:
-            joined = TextTable(columns, places, cells.unit, shown)
-            continue
-        if set(columns) != set(joined.columns):
-            names = ", ".join(sorted(set(columns) ^ set(joined.columns)))
+        own = cells.columns | {"corpus": [place.stem] * len(cells)}
+        if columns and set(own) != set(columns):
+            names = ", ".join(sorted(set(own) ^ set(columns)))
             what = f"not all tables of the folder have the same columns ({names})"
             raise input_error(name, what, "Name a folder with the tables of one model")
-        together = {column: [*joined.columns[column], *columns[column]] for column in columns}
-        joined = TextTable(together, [*joined.places, *places], cells.unit, shown)
-    if joined is None:
-        raise input_error(shown, "the folder holds no Parquet table", "Name a table, or a folder of a run")
-    return joined
+        columns = {column: [*columns.get(column, ()), *own[column]] for column in own}
+        places += [f"{number} of {place.name}" for number in cells.places]
+    return TextTable(columns, places, "row", shown)
 
 
 def is_of_run(cells: TextTable) -> bool:
@@ -70,13 +59,7 @@ def is_of_run(cells: TextTable) -> bool:
 
 
 def with_places(cells: TextTable) -> TextTable:
-    """Add the columns ``file``, ``start`` and ``end`` that the keys of segments stand for.
-
-    Raises
-    ------
-    InputError
-        If a key names no file and times; those of trials do not.
-    """
+    """Add the columns ``file``, ``start`` and ``end`` that the keys of segments stand for."""
     parts = [key.rsplit("|", 2) for key in cells.columns["key"]]
     odd = next((row for row, part in enumerate(parts) if len(part) != 3), None)
     if odd is not None:
@@ -88,10 +71,8 @@ def with_places(cells: TextTable) -> TextTable:
 
 def changes_in(path: Path) -> frozenset[str]:
     """Name the changes of the signal that tables have answers for; empty if no run wrote them."""
-    places = tables_in(path) or [path]
-    return frozenset().union(
-        *(_changes(place, place.stat().st_mtime_ns) for place in places if place.is_file())
-    )
+    places = [place for place in tables_in(path) or [path] if place.is_file()]
+    return frozenset().union(*(_changes(place, place.stat().st_mtime_ns) for place in places))
 
 
 @functools.cache
@@ -108,4 +89,4 @@ def _changes(path: Path, _written: int) -> frozenset[str]:
             return frozenset()
         return frozenset(filter(None, pq.read_table(path, columns=["change"]).column(0).unique().to_pylist()))
     except (pa.ArrowException, OSError, ValueError):
-        return frozenset()  # what is wrong with the table is told when it is read
+        return frozenset()  # what is wrong with the table is said when it is read

@@ -22,7 +22,7 @@ from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import Asked, LookUpModel
-from soundcheck.models.tables.index import compared
+from soundcheck.models.tables.rows import compared
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.paths import find_place
@@ -46,17 +46,7 @@ class ScoreKeys(ModelKeys):
 
 
 class ScoreModel(LookUpModel):
-    """Scores from a file.
-
-    Parameters
-    ----------
-    entry
-        The suite's entry.
-    fingerprint
-        Digest of the file, and of how it is read.
-    scores
-        What it holds.
-    """
+    """Scores from a file; ``fingerprint`` is the digest of it, and of how it is read."""
 
     keyword = "scores"
     keys = ScoreKeys
@@ -92,13 +82,7 @@ class ScoreModel(LookUpModel):
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> ScoreModel:
-        """Read and check the file.
-
-        Raises
-        ------
-        InputError
-            If it holds no scores, or something that is not finite.
-        """
+        """Read and check the file."""
         from soundcheck.corpora.trials.trial_files import read_scores
 
         path = Path(entry.path if entry.path is not None else suite.root / entry.target)
@@ -116,15 +100,7 @@ class ScoreModel(LookUpModel):
         return model.fingerprint
 
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
-        """Give the scores of all trials of a corpus.
-
-        Raises
-        ------
-        ValueError
-            If asked about changed signals.
-        InputError
-            If trials have no score.
-        """
+        """Give the scores of all trials of a corpus; raises InputError if some have none."""
         if change:
             raise ValueError("scores cannot answer for changed signals")
         found = scores_of_trials(self._scores, corpus.trials)
@@ -145,10 +121,8 @@ class ScoreModel(LookUpModel):
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Compare the file with the trials of all corpora that it is for.
 
-        Raises
-        ------
-        InputError
-            If trials have no score, no corpus has trials, or several do and the file does not name them.
+        Raises InputError if trials have no score, no corpus has trials, or several do and the file does not
+        name them.
         """
         own = [corpus for corpus in corpora if self._entry.listens_to(corpus.entry)]
         where = f"models.{self.name}"
@@ -172,40 +146,25 @@ class ScoreModel(LookUpModel):
         used, frame = pd.concat(uses), self._scores.frame
         extra = len(frame) - used["number"].nunique()
         belong = "score belongs" if extra == 1 else "scores belong"
-        told = [f"{extra} {belong} to no trial that is evaluated"] * bool(extra)
+        said = [f"{extra} {belong} to no trial that is evaluated"] * bool(extra)
         if "..." in self._scores.form:
-            told.append(f"{self._entry.target} is read as {self._scores.form}; other columns are not used")
+            said.append(f"{self._entry.target} is read as {self._scores.form}; other columns are not used")
         for side in PAIR if "enrol" in frame else ():
-            told += compared(
+            said += compared(
                 used.assign(file=used[side]),
                 frame[side].tolist(),
                 lambda number: self._scores.where(frame.index[number]),
                 self._entry.target,
                 True,
             )
-        return list(dict.fromkeys(told))
+        return list(dict.fromkeys(said))
 
 
 def scores_of_trials(scores: Listing, trials: TrialTable) -> np.ndarray:
-    """Give each trial its score.
+    """Give each trial its score, float64 ``(T,)``.
 
-    Parameters
-    ----------
-    scores
-        See :func:`soundcheck.corpora.trials.trial_files.read_scores`.
-    trials
-        Trials of a corpus.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64 ``(T,)``, in the order of the trials.
-
-    Raises
-    ------
-    InputError
-        If a trial has no score, all of them at once; if labels contradict those of the list; if the order of
-        lines counts, and there are not as many scores as trials in the list.
+    Raises InputError if a trial has no score, all of them at once; if labels contradict those of the list; if
+    the order of lines counts, and there are not as many scores as trials in the list.
     """
     return scores.frame["score"].to_numpy()[_find(scores, trials)]
 
@@ -236,8 +195,7 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
     import pandas as pd  # late: whoever reads a suite imports this module
 
     problems = Problems()
-    frame = scores.frame[PAIR].reset_index(drop=True)
-    numbers = []  # of each side of the scores and of the trials
+    frame, known = scores.frame[PAIR].reset_index(drop=True), pd.DataFrame()
     for side in PAIR:
         own, theirs = frame[side].unique(), pairs[side].unique()
         first = frame[side].drop_duplicates().index
@@ -246,15 +204,10 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
             return " and ".join(scores.where(scores.frame.index[first[name]]) for name in names)
 
         found = UtteranceNames(pd.DataFrame({"file": theirs})).assign(own, "name", where, problems)
-        meant = pd.Series(np.arange(len(theirs))[found >= 0], index=own[found[found >= 0]])
-        numbers += [
-            frame[side].map(meant).fillna(-1),
-            pairs[side].map(pd.Series(np.arange(len(theirs)), theirs)),
-        ]
+        known[side] = frame[side].map(dict(zip(own[found[found >= 0]], theirs[found >= 0], strict=True)))
     problems.raise_if_any()
-    known, asked = (one * len(pairs) + other for one, other in (numbers[::2], numbers[1::2]))
-    used = np.flatnonzero((numbers[0] >= 0) & (numbers[2] >= 0))
-    place = pd.Index(known.iloc[used]).get_indexer(asked)
+    known = known.dropna()
+    place = pd.MultiIndex.from_frame(known).get_indexer(pd.MultiIndex.from_frame(pairs))
     missing = np.flatnonzero(place < 0)
     if len(missing) and len(missing) == len(place):
         here, there = zip(*map(told_apart, frame.iloc[0], pairs.iloc[0]), strict=True)
@@ -266,11 +219,11 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
     for pair in pairs.iloc[missing].drop_duplicates().itertuples(index=False):
         problems.add(scores.shown, f"no score for the trial {_pair(*pair)}", "Add a line with its score")
     problems.raise_if_any()
-    return used[place]
+    return known.index.to_numpy()[place]
 
 
 def _uses(corpus: Corpus, found: np.ndarray) -> pd.DataFrame:
-    """List which scores the trials of a corpus use, see :func:`soundcheck.models.tables.index.uses_of`."""
+    """List which scores the trials of a corpus use, as :func:`soundcheck.models.tables.rows.uses_of`."""
     trials, sounds = corpus.trials, corpus.segments["audio"].to_numpy(dtype=object)
     enrolled: dict[int, str] = {}
     for sound, number in zip(sounds[trials.members], trials.member_of.tolist(), strict=True):

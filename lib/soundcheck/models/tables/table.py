@@ -4,9 +4,9 @@ The table has a column ``file``, optionally ``start`` and ``end`` (seconds or ``
 ``corpus``, and one column for each task, in the task's nominal range; and further columns for what the model
 says of its answers, such as ``emotion.anger`` or ``confidence``. Rows may stand in any order. The content
 tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
-Transcripts alone may also come in formats of recognisers, see :mod:`soundcheck.models.tables.transcripts`,
-:mod:`soundcheck.models.tables.result_lines` and :mod:`soundcheck.models.tables.timed_texts`; tables that a
-run wrote may be given back, see :mod:`soundcheck.models.tables.run_tables`.
+Transcripts alone may also come in formats of recognisers, see :mod:`soundcheck.models.tables.transcripts` and
+:mod:`soundcheck.models.tables.timed_texts`; tables that a run wrote may be given back, see
+:mod:`soundcheck.models.tables.run_tables`.
 
 Conventions
 -----------
@@ -24,7 +24,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,12 +38,20 @@ from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import NOT_ASKED, LookUpModel
 from soundcheck.models.tables import run_tables
 from soundcheck.models.tables.cells import read_table, with_own_names
-from soundcheck.models.tables.index import Index, compared, uses_of
-from soundcheck.models.tables.result_lines import read_results
+from soundcheck.models.tables.rows import FileAnswers, compared, uses_of
 from soundcheck.models.tables.timed_texts import read_timed_texts
 from soundcheck.models.tables.timed_transcripts import TimedTranscripts
-from soundcheck.models.tables.transcript_formats import CTM, JSONL, KALDI, SEGLST, STM, transcript_format
-from soundcheck.models.tables.transcripts import long_text, read_transcripts
+from soundcheck.models.tables.transcripts import (
+    CTM,
+    JSONL,
+    KALDI,
+    SEGLST,
+    STM,
+    long_text,
+    read_results,
+    read_transcripts,
+    transcript_format,
+)
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.paths import find_place
@@ -60,56 +68,18 @@ class PredictionKeys(ModelKeys):
 
 
 class TableModel(LookUpModel):
-    """Answers from a file.
-
-    Parameters
-    ----------
-    name
-        Name in the suite.
-    shown
-        Name of the file, for messages.
-    fingerprint
-        Digest of the file's content and format.
-    tasks
-        What it answers.
-    index
-        Which answer belongs to which segment.
-    answers
-        Task -> one value for each number of the index: float64 (NaN = none) or object (``None`` = none);
-        likewise what the model says of its answers, see :mod:`soundcheck.models.stated`.
-    changed
-        Change -> which answer belongs to which segment under this change.
-    errors
-        Task -> number of the index -> why there is no answer.
-    """
+    """Answers from a file, ``shown`` in messages; ``digest`` is that of its content and format."""
 
     keyword = "predictions"
     keys = PredictionKeys
     changes_audio = False
 
-    def __init__(
-        self,
-        name: str,
-        shown: str,
-        fingerprint: str,
-        tasks: Sequence[Task],
-        index: Index,
-        answers: dict[str, np.ndarray],
-        changed: Mapping[str, Index] | None = None,
-        errors: Mapping[str, Mapping[int, str]] | None = None,
-        drawn: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, name: str, shown: str, digest: str, tasks: Sequence[Task], held: FileAnswers) -> None:
         self.name = name
         self.tasks = tuple(task.name for task in tasks)
-        self._shown = shown
-        self._fingerprint = fingerprint
-        self._tasks = tuple(tasks)
-        self._index = index
-        self._answers = answers
-        self._changed = dict(changed or {})
-        self._errors = dict(errors or {})
-        self._drawn = np.array([*drawn, ""], dtype=object)  # the last one of segments without a row
-        self.changes_audio = bool(self._changed)
+        self._shown, self._digest, self._tasks, self._held = shown, digest, tuple(tasks), held
+        self._rows = held.rows[""]
+        self.changes_audio = len(held.rows) > 1
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
@@ -127,28 +97,19 @@ class TableModel(LookUpModel):
     @property
     def fingerprint(self) -> str:
         """Digest of the file's content and format and of the tasks."""
-        return files.digest(repr((self._fingerprint, self._tasks)))
+        return files.digest(repr((self._digest, self._tasks)))
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> TableModel | TimedTranscripts:
-        """Read and check the file.
-
-        Raises
-        ------
-        InputError
-            If it is no table, lacks a column, holds text instead of numbers or a segment twice; if it is a
-            file of transcripts and cannot be read as such, or the model has other tasks.
-        """
+        """Read and check the file."""
         shown = entry.target
         path = Path(entry.path if entry.path is not None else suite.root / entry.target)
         tasks = [suite.tasks[name] for name in entry.tasks]
         bounds = {task.name: entry.range_of(task) for task in tasks if task.is_regression}
-        if run_tables.tables_in(path):
+        if tables := run_tables.tables_in(path):
             cells = run_tables.read_folder(path, shown)
-            digests = [(place.name, files.digest(place)) for place in run_tables.tables_in(path)]
-            return cls(
-                entry.name, shown, files.digest(repr(digests)), tasks, *read_table(cells, tasks, bounds)
-            )
+            digest = files.digest(repr([(place.name, files.digest(place)) for place in tables]))
+            return cls(entry.name, shown, digest, tasks, read_table(cells, tasks, bounds))
         files.require_regular(path, shown)
         content = path.read_bytes()
         columns, where = entry.options.get("columns", {}), f"{suite.file.name}, models.{entry.name}"
@@ -156,9 +117,8 @@ class TableModel(LookUpModel):
         if not form:
             cells = with_own_names(parse_text_table(content, shown), columns, tasks, f"{where}.columns")
             digest = files.digest(f"{files.digest(content)} {columns}") if columns else files.digest(content)
-            return cls(entry.name, shown, digest, tasks, *read_table(cells, tasks, bounds))
-        others = ", ".join(task.name for task in tasks if not task.is_transcription)
-        if others:
+            return cls(entry.name, shown, digest, tasks, read_table(cells, tasks, bounds))
+        if others := ", ".join(task.name for task in tasks if not task.is_transcription):
             why = "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"
             why = "its first line has no column file" if form == KALDI else why
             what = f"{shown} holds transcripts only ({why}), but the model has the tasks {others}"
@@ -166,15 +126,14 @@ class TableModel(LookUpModel):
             raise input_error(f"{where}.tasks", what, remedy)
         if columns:
             what = f"{shown} is no table with columns, but a file of transcripts ({form})"
-            raise input_error(
-                f"{where}.columns", what, "Remove the key, or give the file a name that ends in .csv"
-            )
-        fingerprint = files.digest(f"{form} {files.digest(content)}")
+            remedy = "Remove the key, or give the file a name that ends in .csv"
+            raise input_error(f"{where}.columns", what, remedy)
+        digest = files.digest(f"{form} {files.digest(content)}")
         if form in (STM, CTM, SEGLST):
-            return TimedTranscripts(entry.name, fingerprint, tasks, read_timed_texts(content, shown, form))
-        told = read_results(content, shown) if form == JSONL else read_transcripts(content, shown, form)
-        answers = {task.name: np.array(told.texts, dtype=object) for task in tasks}
-        return cls(entry.name, shown, fingerprint, tasks, told, answers)
+            return TimedTranscripts(entry.name, digest, tasks, read_timed_texts(content, shown, form))
+        if form == JSONL:
+            return cls(entry.name, shown, digest, tasks, read_results(content, shown, tasks))
+        return cls(entry.name, shown, digest, tasks, read_transcripts(content, shown, form, tasks))
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
@@ -183,52 +142,40 @@ class TableModel(LookUpModel):
         model.notices([corpus for corpus in corpora if entry.listens_to(corpus.entry)])
         for task in model._tasks if isinstance(model, cls) else ():
             if task.is_regression:
-                given = model._answers[task.name]
+                given = model._held.answers[task.name]
                 which = f"{np.isfinite(given).sum()} answers in {model._shown}"
                 check_scale(given, task, entry, suite, which)
         return model.fingerprint
 
     def computing_times(self) -> np.ndarray:
         """Give those of the file, if it tells any."""
-        return self._index.computing_times()
+        return self._held.computing_times
 
     def drawn(self, corpus: Corpus, change: str) -> np.ndarray:
         """Give what the run drew that wrote the table."""
-        if change not in self._changed or len(self._drawn) == 1:
+        if not change or change not in self._held.rows or not len(self._held.drawn):
             return super().drawn(corpus, change)
-        return self._drawn[self._changed[change].find(corpus)]
+        drawn = np.array([*self._held.drawn, ""], dtype=object)  # the last one of segments without a row
+        return drawn[self._held.rows[change].find(corpus)]
 
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
-        """Answer for the segments of a corpus.
-
-        Raises
-        ------
-        ValueError
-            If asked about changed signals that it has no answers for.
-        InputError
-            If several segments of a file are meant, but the table gives no times; if an id is ambiguous.
-        """
-        if change and change not in self._changed:
+        """Answer for the segments of a corpus."""
+        if change not in self._held.rows:
             raise ValueError("a table of predictions cannot answer for changed signals")
-        found = (self._changed[change] if change else self._index).find(corpus)
+        found = self._held.rows[change].find(corpus)
         there = np.flatnonzero(found >= 0)
-        absent = f"{NOT_ASKED}: no {self._index.noun} in {self._shown}"
-        problems = np.full(len(found), absent, dtype=object)
+        problems = np.full(len(found), f"{NOT_ASKED}: no {self._rows.noun} in {self._shown}", dtype=object)
         problems[there] = ""
         answers = {}
+        for name, given in self._held.answers.items():
+            answers[name] = np.full(len(found), np.nan if given.dtype.kind == "f" else None, given.dtype)
+            answers[name][there] = given[found[there]]
         for task in self._tasks:
-            empty = np.nan if task.is_regression else None
-            values = np.full(len(found), empty, dtype=np.float64 if task.is_regression else object)
-            values[there] = self._answers[task.name][found[there]]
+            values = answers[task.name]
             for position, problem in self._problems(values, there, found, task):
-                values[position] = empty
+                values[position] = np.nan if task.is_regression else None
                 known = problems[position]
                 problems[position] = known if problem == known else "; ".join(filter(None, (known, problem)))
-            answers[task.name] = values
-        for name in self._answers.keys() - answers.keys():  # what the table says of its answers
-            kind = self._answers[name].dtype
-            answers[name] = np.full(len(found), np.nan if kind.kind == "f" else None, dtype=kind)
-            answers[name][there] = self._answers[name][found[there]]
         return answers, problems.tolist()
 
     def _problems(
@@ -236,9 +183,9 @@ class TableModel(LookUpModel):
     ) -> Iterator[tuple[int, str]]:
         """Say which values are no answers, and why."""
         missing = np.isnan(values) if task.is_regression else np.equal(values, None).astype(bool)
-        told = self._errors.get(task.name, {})
-        for position in there if told or task.is_transcription else there[missing[there]]:
-            what = told.get(int(found[position]), "")
+        errors = self._held.errors.get(task.name, {})
+        for position in there if errors or task.is_transcription else there[missing[there]]:
+            what = errors.get(int(found[position]), "")
             if not what and missing[position]:
                 what = f"{self._shown} has no value for {task.name}"
             elif not what and task.is_transcription:
@@ -247,38 +194,27 @@ class TableModel(LookUpModel):
                 yield position, what
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
-        """Compare the file with all corpora of a suite.
-
-        Returns
-        -------
-        list of str
-            What is worth telling: rows or utterances that belong to no segment.
-
-        Raises
-        ------
-        InputError
-            If none belongs to any segment; shows one name of each side. If it is ambiguous what they mean.
-        """
+        """Say how many rows belong to no segment; refuses files of which none does, or unclear ones."""
         import pandas as pd  # late: a suite is read without it
 
-        index = self._index
-        indices = (index, *self._changed.values())
-        problems, uses = Problems(), []
+        rows, problems, uses = self._rows, Problems(), []
         for corpus in corpora:
             try:
-                uses += [uses_of(corpus, one.find(corpus)) for one in indices]
+                for found in (one.find(corpus) for one in self._held.rows.values()):
+                    there = np.flatnonzero(found >= 0)
+                    uses.append(uses_of(corpus, there, found[there]))
             except InputError as error:
                 problems.extend(error)
         problems.raise_if_any()
         used = pd.concat(uses) if uses else None
-        if used is not None and used.empty and len(index) and any(len(one.segments) for one in corpora):
-            raise index.misfit(corpora)
-        extra = len(index) - (used["number"].nunique() if used is not None else 0)
-        noun = f"{index.noun} belongs" if extra == 1 else f"{index.noun}s belong"
-        told = [f"{extra} {noun} to no segment of the corpora"] if extra else []
+        if used is not None and used.empty and len(rows) and any(len(one.segments) for one in corpora):
+            raise rows.misfit(corpora)
+        extra = len(rows) - (used["number"].nunique() if used is not None else 0)
+        noun = f"{rows.noun} belongs" if extra == 1 else f"{rows.noun}s belong"
+        said = [f"{extra} {noun} to no segment of the corpora"] if extra else []
         if used is not None:
-            told += compared(used, index.names, index.where, self._shown, index.are_ids)
-        told += self._index.remarks()
-        if self._changed:
-            told.append(f"answers for changed signals are those of the run that wrote {self._shown}")
-        return told
+            said += compared(used, rows.names, rows.where, self._shown, rows.frame is None)
+        said += self._held.remarks
+        if self.changes_audio:
+            said.append(f"answers for changed signals are those of the run that wrote {self._shown}")
+        return said

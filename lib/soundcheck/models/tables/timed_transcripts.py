@@ -2,7 +2,7 @@
 
 Conventions
 -----------
-- Times that differ by at most :data:`~soundcheck.models.tables.time_spans.TOLERANCE` are the same.
+- Times that differ by at most :data:`~soundcheck.models.tables.rows.TOLERANCE` are the same.
 - Which file a recording means says :mod:`soundcheck.corpora.utterances`; its name may also be followed by
   ``-`` or ``_`` and the channel.
 - A word of a CTM belongs to the segment that holds its middle (the start of a segment belongs to it, its end
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,11 +30,9 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import NOT_ASKED, LookUpModel
 from soundcheck.models.stated_words import WORDS
-from soundcheck.models.tables.index import compared, most_alike
-from soundcheck.models.tables.time_spans import NONE, SEVERAL, Spans
+from soundcheck.models.tables.rows import TOLERANCE, compared, most_alike, uses_of
 from soundcheck.models.tables.timed_texts import TimedTexts
-from soundcheck.models.tables.transcript_formats import CTM
-from soundcheck.models.tables.transcripts import long_text
+from soundcheck.models.tables.transcripts import CTM, long_text
 from soundcheck.suite.groups import numbers_of
 
 if TYPE_CHECKING:
@@ -42,29 +40,27 @@ if TYPE_CHECKING:
 
     from soundcheck.corpora.corpus import Corpus
 
+NONE, SEVERAL = -1, -2  # instead of a segment
+_LONGEST = 10**6  # seconds that a recording may last
+
+
+class Placed(NamedTuple):
+    """Where the items of a file belong in a corpus."""
+
+    segment: np.ndarray  # of each item, int64 (items,); -1 = none
+    known: np.ndarray  # whether the file has the recording of each segment, bool (segments,)
+    touched: np.ndarray  # whether an item that belongs to no segment reaches into it, bool (segments,)
+
 
 class TimedTranscripts(LookUpModel):
-    """Answers from a file of words with times; made by ``predictions:``.
-
-    Parameters
-    ----------
-    name
-        Name in the suite.
-    fingerprint
-        Digest of the file's content and format.
-    tasks
-        What it answers: transcripts.
-    texts
-        The words.
-    """
+    """Answers from a file of words with times; made by ``predictions:``."""
 
     changes_audio = False
 
-    def __init__(self, name: str, fingerprint: str, tasks: Sequence[Task], texts: TimedTexts) -> None:
+    def __init__(self, name: str, digest: str, tasks: Sequence[Task], texts: TimedTexts) -> None:
         self.name = name
         self.tasks = tuple(task.name for task in tasks)
-        self._fingerprint = fingerprint
-        self._texts = texts
+        self._digest, self._texts = digest, texts
 
     @classmethod
     def load(cls, entry: object, suite: object) -> TimedTranscripts:
@@ -74,169 +70,128 @@ class TimedTranscripts(LookUpModel):
     @property
     def fingerprint(self) -> str:
         """Digest of the file's content and format and of the tasks."""
-        return files.digest(repr((self._fingerprint, self.tasks)))
+        return files.digest(repr((self._digest, self.tasks)))
 
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
-        """Answer for the segments of a corpus.
-
-        Raises
-        ------
-        ValueError
-            If asked about changed signals.
-        InputError
-            If it is not clear which segment words belong to.
-        """
+        """Answer for the segments of a corpus."""
         if change:
             raise ValueError("a file of words cannot answer for changed signals")
-        placed, known, touched = self._place(corpus)
-        texts, shown = self._texts, self._texts.shown
-        values = np.full(len(corpus.segments), None, dtype=object)
-        values[known & ~touched] = ""
-        words = np.full(len(values), None, dtype=object)
-        for segment, items in self._gathered(placed):
-            text = " ".join(filter(None, (texts.texts[item] for item in items)))
-            values[segment] = None if touched[segment] else text
-            sure = texts.confidences[items] if len(texts.confidences) else np.array([np.nan])
-            if not np.isnan(sure).any():
-                pairs = zip((texts.texts[item] for item in items), sure.tolist(), strict=True)
-                words[segment] = json.dumps([*pairs], ensure_ascii=False)
+        placed, items, shown = self._place(corpus), self._texts.items, self._texts.shown
+        values, words = np.full((2, len(corpus.segments)), None, dtype=object)
+        values[placed.known] = ""
         problems = np.full(len(values), "", dtype=object)
-        problems[~known] = f"{NOT_ASKED}: no {self._texts.noun} in {shown}"
-        problems[touched] = f"{shown} has words across its start or end"
+        problems[~placed.known] = f"{NOT_ASKED}: no {self._texts.noun} in {shown}"
+        here = items.assign(segment=placed.segment)[placed.segment >= 0].sort_values("start", kind="stable")
+        for segment, own in here.groupby("segment"):
+            texts = own["text"].tolist()
+            values[segment] = " ".join(filter(None, texts))
+            if own["confidence"].notna().all():
+                words[segment] = json.dumps(
+                    [*zip(texts, own["confidence"].tolist(), strict=True)], ensure_ascii=False
+                )
+        values[placed.touched] = None
+        problems[placed.touched] = f"{shown} has words across its start or end"
         for position, text in enumerate(values):
-            what = long_text(text, shown, self.tasks[0])
-            if what:
+            if what := long_text(text, shown, self.tasks[0]):
                 values[position], problems[position] = None, what
         answers = {task: values.copy() for task in self.tasks}
-        if len(texts.confidences):
+        if items["confidence"].notna().any():
             answers |= {f"{task}.{WORDS}": words for task in self.tasks}
         return answers, problems.tolist()
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
-        """Compare the file with all corpora of a suite.
+        """Say which words belong to no segment, and in how many segments nothing was recognised.
 
-        Returns
-        -------
-        list of str
-            Words that belong to no segment, and segments in which nothing was recognised.
-
-        Raises
-        ------
-        InputError
-            If no words belong to any segment, or it is not clear to which one.
+        Raises InputError if no words belong to any segment, or it is not clear to which one.
         """
         import pandas as pd  # late: whoever reads a suite imports this module
 
         texts, uses, silent = self._texts, [], 0
         for corpus in corpora:
-            placed, known, touched = self._place(corpus)
-            held = np.flatnonzero(placed >= 0)
-            own = corpus.segments[["file", "audio"]].iloc[placed[held]].rename(columns={"audio": "sound"})
-            uses.append(own.assign(number=held, corpus=corpus.name))
-            spoken = np.isin(np.arange(len(corpus.segments)), placed[held])
-            silent += int((known & ~touched & ~spoken).sum())
+            placed = self._place(corpus)
+            held = np.flatnonzero(placed.segment >= 0)
+            uses.append(uses_of(corpus, placed.segment[held], held))
+            spoken = np.isin(np.arange(len(corpus.segments)), placed.segment)
+            silent += int((placed.known & ~placed.touched & ~spoken).sum())
         used = pd.concat(uses) if uses else None
-        extra = len(texts) - (used["number"].nunique() if used is not None else 0)
-        if extra == len(texts) and any(len(corpus.segments) for corpus in corpora):
-            here, there = most_alike(texts.recordings[0], corpora)
+        recordings = texts.items["recording"].tolist()
+        extra = len(recordings) - (used["number"].nunique() if used is not None else 0)
+        if extra == len(recordings) and any(len(corpus.segments) for corpus in corpora):
+            here, there = most_alike(recordings[0], corpora)
+            first = texts.items.iloc[0]
             what = (
                 f"no {texts.noun} belongs to a segment: the recording here is {here}, "
-                f"from {texts.start[0]:g} to {texts.end[0]:g} s, a file of the corpus {there}"
+                f"from {first['start']:g} to {first['end']:g} s, a file of the corpus {there}"
             )
             remedy = "Call recordings like the files of the corpus; times are seconds"
             raise input_error(texts.where(0), what, remedy)
-        told = list(texts.remarks)
+        said = list(texts.remarks)
         if used is not None:
-            told += compared(used, texts.recordings, texts.where, texts.shown, True)
+            said += compared(used, recordings, texts.where, texts.shown, True)
         if extra and corpora:
             plural = "entries" if texts.noun == "entry" else f"{texts.noun}s"
             verb = f"{texts.noun} belongs" if extra == 1 else f"{plural} belong"
-            told.append(f"{extra} {verb} to no segment of the corpora")
+            said.append(f"{extra} {verb} to no segment of the corpora")
         if silent:
             what = "segment has" if silent == 1 else "segments have"
-            told.append(f"{silent} {what} no words in {texts.shown}: nothing was recognised there")
+            said.append(f"{silent} {what} no words in {texts.shown}: nothing was recognised there")
         if texts.ignored:
             what = "line of {} says that it is" if texts.ignored == 1 else "lines of {} say that they are"
-            told.append(f"{texts.ignored} {what.format(texts.shown)} not to be scored")
-        return told
+            said.append(f"{texts.ignored} {what.format(texts.shown)} not to be scored")
+        return said
 
-    def _gathered(self, segment: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """Gather the items of each segment in the order of time: its number and theirs."""
-        items = np.flatnonzero(segment >= 0)
-        order = items[np.lexsort((items, self._texts.start[items], segment[items]))]
-        firsts = np.flatnonzero(np.diff(segment[order], prepend=NONE))
-        return [(int(segment[own[0]]), own) for own in np.split(order, firsts[1:]) if len(own)]
-
-    def _place(self, corpus: Corpus) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _place(self, corpus: Corpus) -> Placed:
         """Find where the items belong.
 
-        Returns
-        -------
-        segment
-            Number of the segment of each item, int64 ``(items,)``; -1 = none.
-        known
-            Whether the file has the recording of each segment, bool ``(segments,)``.
-        touched
-            Whether an item that belongs to no segment reaches into it, bool ``(segments,)``.
-
-        Raises
-        ------
-        InputError
-            If a recording could be several files, words belong to several segments that overlap, or the words
-            of several channels to one segment.
+        Raises InputError if a recording could be several files, words belong to several segments that
+        overlap, or the words of several channels to one segment.
         """
-        texts, problems = self._texts, Problems()
-        table = corpus.segments
+        items, table, problems = self._texts.items, corpus.segments, Problems()
         of_item, of_segment = self._files(table, problems)
         problems.raise_if_any()
         start = np.nan_to_num(table["start"].to_numpy(dtype=np.float64))
         end = table["end"].to_numpy(dtype=np.float64)
         end = np.where(np.isnan(end), start + numbers_of(table, "duration"), end)
-        end = np.where(np.isnan(end), np.inf, end)
-        group, of_segment_group = self._speakers(table, of_item, of_segment)
-        segment = np.full(len(texts), NONE, dtype=np.int64)
-        touched = np.zeros(len(table), dtype=bool)
-        for items, groups in ((group < 0, (of_item, of_segment)), (group >= 0, (group, of_segment_group))):
-            items = np.flatnonzero(items & (of_item >= 0))
+        voice, voice_of_segment = self._speakers(table, of_item, of_segment)
+        segment, touched = np.full(len(items), NONE, dtype=np.int64), np.zeros(len(table), dtype=bool)
+        words = self._texts.form == CTM
+        for chosen, groups in ((voice < 0, (of_item, of_segment)), (voice >= 0, (voice, voice_of_segment))):
+            own = np.flatnonzero(chosen & (of_item >= 0))
             spans = Spans(groups[1], start, end)
-            found = spans.holders(groups[0][items], texts.start[items], texts.end[items], texts.form == CTM)
-            self._note_several(items[found == SEVERAL], table, problems)
-            segment[items] = np.maximum(found, NONE)
-            if texts.form != CTM:
-                lost = items[found == NONE]
-                touched |= spans.touched(groups[0][lost], texts.start[lost], texts.end[lost])
-        if texts.form == CTM:
+            times = (groups[0][own], *(items[name].to_numpy()[own] for name in ("start", "end")))
+            found = spans.holders(*times, words)
+            self._note_several(own[found == SEVERAL], problems)
+            segment[own] = np.maximum(found, NONE)
+            if not words:
+                touched |= spans.touched(*(one[found == NONE] for one in times))
+        if words:
             self._note_channels(segment, table, problems)
         problems.raise_if_any()
-        return segment, np.isin(of_segment, of_item[of_item >= 0]), touched
+        return Placed(segment, np.isin(of_segment, of_item[of_item >= 0]), touched)
 
     def _files(self, table: pd.DataFrame, problems: Problems) -> tuple[np.ndarray, np.ndarray]:
         """Give the number of each item's file, -1 = none, and of each segment's."""
         import pandas as pd  # late: whoever reads a suite imports this module
 
-        texts = self._texts
+        items = self._texts.items
         of_segment, names = pd.factorize(table["file"])
         known = UtteranceNames(table.drop_duplicates("file").drop(columns="item", errors="ignore"))
-        called, recordings = pd.factorize(np.array([*texts.recordings, ""], dtype=object)[:-1])
-        first = np.unique(called, return_index=True)[1]
+        recordings = items["recording"].drop_duplicates()
 
         def where(*numbers: int) -> str:
-            return " and ".join(texts.where(int(first[number])) for number in numbers)
+            return " and ".join(self._texts.where(recordings.index[number]) for number in numbers)
 
         recording_of = known.assign(recordings.tolist(), "recording", where, problems)
-        of_recording = np.full(len(recordings), NONE, dtype=np.int64)
-        of_recording[recording_of[recording_of >= 0]] = np.flatnonzero(recording_of >= 0)
-        found = of_recording[called]
-        both = [
-            (f"{texts.recordings[item]}{joint}{texts.channels[item]}", item)
-            for item in np.flatnonzero(found == NONE).tolist()
-            for joint in "_-"
-            if texts.channels[item]
-        ]
-        files = known.find(list(dict.fromkeys(name for name, _ in both))) if both else []
-        meant = dict(zip(dict.fromkeys(name for name, _ in both), files, strict=True))
-        for name, item in both:
-            found[item] = meant[name][0] if len(meant[name]) == 1 else found[item]
+        file_of = {recordings.iloc[one]: file for file, one in enumerate(recording_of) if one >= 0}
+        found = items["recording"].map(file_of).fillna(NONE).to_numpy(dtype=np.int64, copy=True)
+        for joint in "-_":
+            left = items[(found == NONE) & (items["channel"] != "")]
+            called = left["recording"] + joint + left["channel"]
+            unique = called.unique().tolist()
+            meant = {
+                name: rows[0] for name, rows in zip(unique, known.find(unique), strict=True) if len(rows) == 1
+            }
+            found[left.index] = called.map(meant).fillna(NONE).to_numpy(dtype=np.int64)
         return found, of_segment
 
     def _speakers(
@@ -248,34 +203,95 @@ class TimedTranscripts(LookUpModel):
         if "speaker" not in table.columns:
             return np.full(len(of_item), NONE), np.zeros(len(of_segment), dtype=np.int64)
         speakers = table["speaker"].astype(object).where(table["speaker"].notna(), None)
-        own = pd.MultiIndex.from_arrays([of_segment, speakers])
-        codes, pairs = pd.factorize(own)
-        theirs = pd.MultiIndex.from_arrays(
-            [of_item, np.array([*self._texts.speakers, ""], dtype=object)[:-1]]
-        )
+        codes, pairs = pd.factorize(pd.MultiIndex.from_arrays([of_segment, speakers]))
+        theirs = pd.MultiIndex.from_arrays([of_item, self._texts.items["speaker"]])
         return np.where(of_item >= 0, pairs.get_indexer(theirs), NONE), codes
 
-    def _note_several(self, items: np.ndarray, table: pd.DataFrame, problems: Problems) -> None:
-        for item in items.tolist():
-            texts = self._texts
+    def _note_several(self, numbers: np.ndarray, problems: Problems) -> None:
+        for number, item in zip(numbers, self._texts.items.iloc[numbers].itertuples(), strict=True):
             what = (
-                f"{quoted(texts.texts[item], 40)} from {texts.start[item]:g} to {texts.end[item]:g} s of "
-                f"{quoted(texts.recordings[item])} belongs to several segments that overlap"
+                f"{quoted(item.text, 40)} from {item.start:g} to {item.end:g} s of "
+                f"{quoted(item.recording)} belongs to several segments that overlap"
             )
             remedy = "Give STM or SegLST with the times or the speakers of the corpus, or a table"
-            problems.add(texts.where(item), what, remedy)
+            problems.add(self._texts.where(number), what, remedy)
 
     def _note_channels(self, segment: np.ndarray, table: pd.DataFrame, problems: Problems) -> None:
         """Refuse words of several channels in one segment: they were said at the same time."""
-        import pandas as pd  # late: whoever reads a suite imports this module
+        channels = self._texts.items[["channel"]].assign(segment=segment)[segment >= 0]
+        channels = channels.drop_duplicates()
+        for place, own in channels[channels["segment"].duplicated(keep=False)].groupby("segment"):
+            for first, second in zip(own.index, own.index[1:], strict=False):
+                both = f"{quoted(own['channel'][first])} and {quoted(own['channel'][second])}"
+                what = f"words of the channels {both} belong to one segment of "
+                what += quoted(table["file"].iat[place])
+                remedy = "Give one channel, or a corpus with a file a channel"
+                problems.add(self._texts.where(second), what, remedy)
 
-        items = np.flatnonzero(segment >= 0)
-        channels, names = pd.factorize(np.array([*self._texts.channels, ""], dtype=object)[items])
-        order = np.lexsort((channels, segment[items]))
-        of, channel = segment[items][order], channels[order]
-        for place in np.flatnonzero((np.diff(of) == 0) & (np.diff(channel) != 0)).tolist():
-            item = items[order[place + 1]]
-            both = f"{quoted(names[channel[place]])} and {quoted(names[channel[place + 1]])}"
-            file = quoted(table["file"].iat[of[place]])
-            what = f"words of the channels {both} belong to one segment of {file}"
-            problems.add(self._texts.where(item), what, "Give one channel, or a corpus with a file a channel")
+
+class Spans:
+    """Segments as spans of time: which one holds a word, and which ones a line reaches into.
+
+    ``group`` is the number of the file of each segment, or of file and speaker; times are seconds, an end may
+    be NaN: unknown. All items are looked up at once, by sorting; only those in several segments that overlap
+    are looked at one by one.
+    """
+
+    def __init__(self, group: np.ndarray, start: np.ndarray, end: np.ndarray) -> None:
+        self.group, self.start, self.end = group, start, np.where(np.isnan(end), _LONGEST, end)
+        starts, ends = _ticks(group, self.start), _ticks(group, self.end)
+        self._by_start, by_end = np.lexsort((ends, starts)), np.argsort(ends, kind="stable")
+        self._starts, self._ends = starts[self._by_start], ends[by_end]
+        # The segment that ends last among those of its group that begin before a time, or with it.
+        rank = np.argsort(by_end)
+        self._last = by_end[np.maximum.accumulate(rank[self._by_start])] if len(group) else rank
+
+    def holders(self, group: np.ndarray, start: np.ndarray, end: np.ndarray, words: bool) -> np.ndarray:
+        """Find the segment that holds each item, int64 ``(items,)``; -1 = none, -2 = several.
+
+        ``words``: an item is one word, which may reach beyond its segment.
+        """
+        middle = _ticks(group, (start + end) / 2)
+        begun = np.searchsorted(self._starts, middle, "right")
+        count = begun - np.searchsorted(self._ends, middle, "right")
+        found = np.full(len(group), NONE, dtype=np.int64)
+        one = count == 1
+        found[one] = self._last[begun[one] - 1]
+        fits = (self.start[found] <= start + TOLERANCE) & (self.end[found] >= end - TOLERANCE)
+        if not words and len(self.group):
+            found[~fits] = NONE
+        for item in np.flatnonzero(count > 1):
+            first = np.searchsorted(self._starts, group[item] * _GROUP)
+            among = self._by_start[first : begun[item]]
+            among = among[_ticks(self.group[among], self.end[among]) > middle[item]]
+            found[item] = self._among(among, start[item], end[item], words)
+        return found
+
+    def touched(self, group: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Say which segments some items reach into by more than the tolerance, bool ``(segments,)``."""
+        starts, ends = np.sort(_ticks(group, start)), np.sort(_ticks(group, end))
+        begun = np.searchsorted(starts, _ticks(self.group, self.end - TOLERANCE), "left")
+        return begun > np.searchsorted(ends, _ticks(self.group, self.start + TOLERANCE), "right")
+
+    def _among(self, segments: np.ndarray, start: float, end: float, words: bool) -> int:
+        """Choose between segments that overlap."""
+        if words:  # segments may overlap by what is rounded
+            middle = (start + end) / 2
+            long = segments[self.end[segments] > middle + TOLERANCE]
+            return int(long[0]) if len(long) == 1 else SEVERAL
+        starts, ends = np.abs(self.start[segments] - start), np.abs(self.end[segments] - end)
+        same = segments[(starts <= TOLERANCE) & (ends <= TOLERANCE)]
+        if len(same) == 1:
+            return int(same[0])
+        fits = (self.start[segments] <= start + TOLERANCE) & (self.end[segments] >= end - TOLERANCE)
+        if fits.sum() == 1:
+            return int(segments[fits][0])
+        return SEVERAL if fits.any() else NONE
+
+
+_GROUP = (_LONGEST + 1) * 10**6  # microseconds by which the times of groups are apart
+
+
+def _ticks(group: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Place times of all groups one behind the other, in microseconds."""
+    return group * _GROUP + np.round(np.minimum(seconds, _LONGEST) * 1e6).astype(np.int64)

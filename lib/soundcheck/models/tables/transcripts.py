@@ -1,9 +1,6 @@
-"""Transcripts as recognisers write them: ``.trn`` of NIST's SCTK, and ``text`` of Kaldi.
+"""Transcripts as recognisers write them: ``.trn`` of NIST's SCTK, ``text`` of Kaldi, JSON Lines of NeMo.
 
-Both give one utterance a line, under an id instead of a file. Which segment an id means is found here.
-Formats that name files are in :mod:`soundcheck.models.tables.result_lines`, those with times of their own in
-:mod:`soundcheck.models.tables.timed_texts`; which format a file has is told in
-:mod:`soundcheck.models.tables.transcript_formats`.
+Formats with times of their own for each word or line are in :mod:`soundcheck.models.tables.timed_texts`.
 
 Conventions
 -----------
@@ -12,93 +9,84 @@ Conventions
 - trn: ``words ... (id)``; lines that begin with ``;;`` are comments. Of alternatives ``{ a / b / @ }`` the
   first counts, ``@`` is nothing. A hesitation ``(%HESITATION)`` is the word ``%HESITATION``.
 - Kaldi: ``id words ...``, in any order of lines.
-- An id alone is an empty transcript, and that is an answer: nothing was recognised.
-- Which segment an id means says :mod:`soundcheck.corpora.utterances`. If it fits several, the id is refused.
+- An id alone is an empty transcript, and that is an answer: nothing was recognised. Which segment an id means
+  says :mod:`soundcheck.corpora.utterances`. If it fits several, the id is refused.
+- JSON Lines are those of NeMo, and of the Open ASR Leaderboard: ``audio_filepath``, a path of the machine
+  that recognised, ``pred_text`` (``null`` is a missing answer), perhaps ``offset`` (or ``start``),
+  ``duration`` (or ``end``) and ``time``, all in seconds. A line without offset begins with its file. The only
+  line of a file that has one segment fits it if it begins with the file, whatever its duration. ``time`` is
+  what the recogniser says that it took; it is reported, not judged. ``text`` is not looked at: references are
+  those of the corpus.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from soundcheck.common.errors import InputError, Problems, input_error
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.text_table import decode_text
-from soundcheck.corpora.utterances import UtteranceNames
+from soundcheck.common.json_lines import NUMBER, TEXT, JsonLines, json_object, read_json_lines
+from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.models.base import TEXT_LIMIT
-from soundcheck.models.tables.index import TWICE, Index, found_once, misfit_of_names
-from soundcheck.models.tables.transcript_formats import KALDI, TRN
+from soundcheck.models.tables.rows import TWICE, FileAnswers, Rows, sort_rows
 
-if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
+TRN, KALDI, STM, CTM, SEGLST, JSONL = "trn", "kaldi", "stm", "ctm", "seglst", "jsonl"
+BY_NAME = {".trn": TRN, ".stm": STM, ".ctm": CTM}
+JSON_NAMES = (".json", ".jsonl", ".ndjson")
+TABLES = (".csv", ".parquet", ".pq", ".tsv")  # names that promise a table
 
+_FIRST_LINE = re.compile(rb"[\r\n]*([^\r\n]*)")
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*[\"}]|\[\s*[{\]])")  # begins an object, or a list of them
+_LIST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")
+_SEPARATORS = re.compile("[,;|]")  # of cells; a table with bars is refused when it is read
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANKS = re.compile(r"[ \t]+")
 _HESITATION = re.compile(r"\((%[^()]+)\)")
+_EXAMPLES = {TRN: "turn left (s01-a)", KALDI: "s01-a turn left"}
+_IDS = (
+    "Write the file without extension as id. Only a file whose name ends in .trn has ids at the end; "
+    "STM and CTM need .stm and .ctm"
+)
+_NUMBERED = re.compile(r"sample_\d+")  # what the leaderboard writes if it knows no file
+_TIMES = ("offset", "start", "end", "duration", "time")
+_FIELDS = {"audio_filepath": TEXT, "pred_text": TEXT} | dict.fromkeys(_TIMES, NUMBER)
 
 
-@dataclasses.dataclass(frozen=True)
-class Utterances(Index):
-    """The transcripts of a file, and the segments that they belong to.
+def transcript_format(name: str, content: bytes, column: str = "file") -> str:
+    """Tell in which format a file holds transcripts; empty for what a table's reader is to read or refuse.
 
-    Parameters
-    ----------
-    shown
-        How messages call the file.
-    names
-        Id of each utterance, all different.
-    texts
-        What was recognised; empty = nothing.
-    lines
-        Line of each utterance.
+    The names ``.trn``, ``.stm`` and ``.ctm`` decide, and names of tables unless the file holds JSON; else its
+    bytes do. ``column`` is what a table would call the column of files.
+
+    Examples
+    --------
+    >>> transcript_format("text", b"s01-a turn left")
+    'kaldi'
+    >>> transcript_format("answers", b"file,transcript")
+    ''
+    >>> transcript_format("answers.json", b'[{"session_id": "s01"}]')
+    'seglst'
     """
-
-    shown: str
-    names: Sequence[str]
-    texts: Sequence[str]
-    lines: Sequence[int]
-
-    noun = "utterance"
-    are_ids = True
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def where(self, *numbers: int) -> str:
-        """Say where utterances stand."""
-        lines = " and ".join(str(self.lines[number]) for number in sorted(numbers))
-        return f"{self.shown} line{'s' * (len(numbers) > 1)} {lines}"
-
-    @found_once
-    def find(self, corpus: Corpus) -> np.ndarray:
-        """Find the utterance of each segment.
-
-        Returns
-        -------
-        numpy.ndarray
-            Numbers of utterances, int64 ``(segments,)``; -1 = none.
-
-        Raises
-        ------
-        InputError
-            If an id could mean several segments, or several ids mean the same.
-        """
-        problems = Problems()
-        found = UtteranceNames(corpus.segments).assign(self.names, "id", self.where, problems)
-        problems.raise_if_any()
-        return found
-
-    def misfit(self, corpora: Sequence[Corpus]) -> InputError:
-        """Make the error if nothing fits the corpora."""
-        remedy = (
-            "Write the file without extension as id. Only a file whose name ends in .trn has ids at the end; "
-            "STM and CTM need .stm and .ctm"
-        )
-        return misfit_of_names(self, corpora, remedy)
+    extension = os.path.splitext(name)[1].lower()
+    if extension in BY_NAME:
+        return BY_NAME[extension]
+    if extension in JSON_NAMES or _JSON.match(content):
+        return SEGLST if _LIST.match(content) else JSONL
+    if extension in TABLES or content.startswith(b"PAR1"):
+        return ""
+    first = _FIRST_LINE.match(content.removeprefix(b"\xef\xbb\xbf"))[1]
+    try:
+        line = first.decode()
+    except UnicodeDecodeError:  # the reader of tables knows pickles, archives and the like by name
+        return ""
+    cells = [*_SEPARATORS.split(line), line.partition("\t")[0]]
+    header = any(cell.strip(' "') == column for cell in cells)
+    return "" if header or "\0" in line else KALDI
 
 
 def long_text(text: str | None, shown: str, task: str) -> str:
@@ -108,30 +96,21 @@ def long_text(text: str | None, shown: str, task: str) -> str:
     return what if length > TEXT_LIMIT else ""
 
 
-# Reading ----------------------------------------------------------------------------------------------------
+def text_lines(content: bytes, shown: str) -> Iterator[tuple[int, str]]:
+    """Part a text into lines that are not blank, each with its number."""
+    for number, line in enumerate(_LINE_END.split(decode_text(content, shown)), start=1):
+        if line.strip():
+            yield number, line
 
 
-def read_transcripts(content: bytes, shown: str, form: str) -> Utterances:
-    """Read the bytes of a file with transcripts.
+# Lines with ids ---------------------------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    content
-        All bytes of the file.
-    shown
-        How messages call it.
-    form
-        ``"trn"`` or ``"kaldi"``.
 
-    Raises
-    ------
-    InputError
-        If it is no UTF-8 text or has no utterance; if a line has no id or alternatives that do not end; if an
-        id is a duplicate. All problems of the lines at once.
-    """
+def read_transcripts(content: bytes, shown: str, form: str, tasks: Sequence[Task]) -> FileAnswers:
+    """Read the bytes of a ``"trn"`` or ``"kaldi"`` file; raises all problems of its lines at once."""
     problems = Problems()
-    read = _READERS[form]
-    ids: dict[str, int] = {}
+    read = _trn if form == TRN else _kaldi
+    lines: dict[str, int] = {}  # id -> its line
     texts = []
     for line, text in text_lines(content, shown):
         try:
@@ -142,39 +121,26 @@ def read_transcripts(content: bytes, shown: str, form: str) -> Utterances:
         if utterance is None:
             continue
         name, transcript = utterance
-        if name in ids:
+        if name in lines:
             what = f"duplicate id {quoted(name)}"
-            problems.add(f"{shown} lines {ids[name]} and {line}", what, TWICE)
+            problems.add(f"{shown} lines {lines[name]} and {line}", what, TWICE)
             continue
-        ids[name] = line
+        lines[name] = line
         texts.append(transcript)
     problems.raise_if_any()
-    if not ids:
+    if not lines:
         raise input_error(shown, "the file has no utterance", f"Give lines such as `{_EXAMPLES[form]}`")
-    return Utterances(shown, list(ids), texts, list(ids.values()))
+    cells = TextTable({}, [*lines.values()], "line", shown)
 
+    def where(*numbers: int) -> str:
+        return cells.where_all(numbers)
 
-def text_lines(content: bytes, shown: str) -> Iterator[tuple[int, str]]:
-    """Part a text into lines that are not blank, each with its number.
-
-    Raises
-    ------
-    InputError
-        If it is no UTF-8 text; names the line.
-    """
-    for number, line in enumerate(_LINE_END.split(decode_text(content, shown)), start=1):
-        if line.strip():
-            yield number, line
+    rows = Rows([*lines], where, noun="utterance", name_noun="id", misfit_remedy=_IDS)
+    return FileAnswers({"": rows}, {task.name: np.array(texts, dtype=object) for task in tasks})
 
 
 def _trn(line: str, where: str) -> tuple[str, str] | None:
-    """Read a line of a trn; a comment is ``None``.
-
-    Raises
-    ------
-    InputError
-        If there is no id, or braces do not match.
-    """
+    """Read a line of a trn, id and words; a comment is ``None``."""
     if line.startswith(";;"):
         return None
     line = line.strip()
@@ -197,12 +163,7 @@ def _last_bracket(line: str) -> int:
 
 
 def chosen_words(text: str, where: str) -> str:
-    """Take the first of all alternatives.
-
-    Raises
-    ------
-    InputError
-        If braces do not match.
+    """Take the first of all alternatives; raises InputError if braces do not match.
 
     Examples
     --------
@@ -212,18 +173,16 @@ def chosen_words(text: str, where: str) -> str:
     remedy = "Write alternatives as `{ a / b / @ }`, with blanks around the signs"
     words = []
     first: list[bool] = []  # of each open brace: whether its first alternative is being read
-    others = 0  # open braces of which it is another one
     for word in _BLANKS.split(text.strip()):
         if word == "{":
             first.append(True)
         elif word == "/" and first:
-            others += first[-1]
             first[-1] = False
         elif word == "}":
             if not first:
                 raise input_error(where, "a brace closes that was not opened", remedy)
-            others -= not first.pop()
-        elif not others and word not in ("", "@"):
+            first.pop()
+        elif all(first) and word not in ("", "@"):
             hesitation = _HESITATION.fullmatch(word)
             words.append(hesitation[1] if hesitation else word)
     if first:
@@ -237,5 +196,72 @@ def _kaldi(line: str, where: str) -> tuple[str, str]:
     return name, words[0].strip() if words else ""
 
 
-_READERS = {TRN: _trn, KALDI: _kaldi}
-_EXAMPLES = {TRN: "turn left (s01-a)", KALDI: "s01-a turn left"}
+# Lines of JSON ----------------------------------------------------------------------------------------------
+
+
+def read_results(content: bytes, shown: str, tasks: Sequence[Task]) -> FileAnswers:
+    """Read the bytes of a file of results; raises all problems of its lines at once."""
+    cells = read_json_lines(content, shown, _FIELDS)
+    columns, problems = cells.columns, Problems()
+    for name in ("audio_filepath", "pred_text"):
+        if all(value is None for value in columns[name]):
+            raise _missing(name, content, cells)
+    paths = columns["audio_filepath"]
+    for row in np.flatnonzero([not path for path in paths]):
+        problems.add(cells.where(row, "audio_filepath"), "the field is missing or empty", "Name the file")
+    for name in _TIMES:
+        for row in np.flatnonzero(columns[name] < 0):
+            what = f"{columns[name][row]:g} s is negative"
+            problems.add(cells.where(row, name), what, "Give seconds from 0 on")
+    offset, end, duration = (columns[name] for name in ("offset", "end", "duration"))
+    start = np.where(np.isnan(offset), columns["start"], offset)
+    for row in np.flatnonzero(np.abs(offset - columns["start"]) > 0):
+        problems.add(cells.where(row), "offset and start differ", "Keep one of them")
+    end = np.where(np.isnan(end) & ~np.isnan(start), start + duration, end)
+    begin = np.nan_to_num(start)
+    for row in np.flatnonzero(begin >= end):
+        what = f"the end, {end[row]:g} s, is not after the start, {begin[row]:g} s"
+        problems.add(cells.where(row), what, "Give a duration above 0")
+    problems.raise_if_any()
+    texts = np.array([None if text is None else text.strip() for text in columns["pred_text"]], dtype=object)
+    table = TextTable({"file": paths, "transcript": texts}, cells.lines, "line", shown)
+    frame = sort_rows(table, np.arange(len(paths)), start, end, problems, ("transcript",))
+    problems.raise_if_any()
+    frame["whole"] = ~frame["group"].duplicated(keep=False) & (frame["start"] == 0)
+    remedy = Rows.misfit_remedy
+    if _NUMBERED.fullmatch(paths[0]):
+        remedy = "It only numbers the utterances. Let audio_filepath be the files, in the order of the lines"
+
+    def where(*numbers: int) -> str:
+        return cells.where_all(numbers, "audio_filepath")
+
+    timing = ("the line has no times", "Give offset and duration in seconds")
+    rows = Rows(paths, where, frame, "line", "path", timing, remedy)
+    seconds = np.where(np.isnan(duration), end - begin, duration)
+    times = np.stack([columns["time"], seconds])
+    times = times[:, ~np.isnan(times).any(axis=0)]
+    remarks = _speed(times, len(paths), shown)
+    answers = {task.name: texts for task in tasks}
+    return FileAnswers({"": rows}, answers, remarks=remarks, computing_times=times)
+
+
+def _speed(times: np.ndarray, lines: int, shown: str) -> list[str]:
+    """Say how quick the recogniser says it was."""
+    taken, seconds = map(float, times.sum(axis=1))
+    if not taken or not seconds:
+        return []
+    some = "" if times.shape[1] == lines else f" ({times.shape[1]} of {lines} lines)"
+    what = f"{taken:.4g} s for {seconds:.4g} s of sound{some}: {seconds / taken:.3g} times real time"
+    return [f"{shown} tells of computing times, {what}, as given"]
+
+
+def _missing(name: str, content: bytes, cells: JsonLines) -> InputError:
+    """Say that no line has a field, and what the first one has."""
+    text = decode_text(content, cells.shown)
+    keys = list(json_object(text.lstrip().split("\n", 1)[0], cells.where(0)))
+    remedy = did_you_mean(name, keys).replace("Allowed: ", "There are: ")
+    if name == "pred_text" and "text" in keys and "audio_filepath" in keys:
+        remedy = "text is the reference of a manifest; pred_text is what was recognised. Give the results"
+    elif {"session_id", "words"} <= {*keys}:
+        remedy = "This looks like SegLST: give one JSON list of all objects"
+    return input_error(cells.where(0, name), "no line has the field", remedy)

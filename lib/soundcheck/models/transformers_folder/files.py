@@ -24,11 +24,11 @@ from soundcheck.models.model_folder import links_outside, read_configuration
 CONFIG = "config.json"
 GENERATION = "generation_config.json"
 PREPROCESSORS = ("preprocessor_config.json", "processor_config.json")  # the latter since version 5
-TOKENIZER = "tokenizer_config.json"
 VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model")
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 ADAPTER = "adapter_config.json"
+CONFIGURATIONS = (CONFIG, GENERATION, *PREPROCESSORS, "tokenizer_config.json", INDEX, ADAPTER)
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 OTHERS = (
     *PICKLED,
@@ -42,37 +42,25 @@ OTHERS = (
     ".flac",
     ".png",
 )  # not opened
+_AGAIN = "Download or save the model again"
 
 
 @dataclasses.dataclass(frozen=True)
 class Folder:
-    """What a folder says about its model.
+    """What a folder says about its model."""
 
-    Parameters
-    ----------
-    path
-        Where it is, absolute.
-    config
-        Content of ``config.json``.
-    generation
-        Content of ``generation_config.json``; empty if there is none.
-    weights
-        Names of its files of weights.
-    has_preprocessor, has_vocabulary
-        Whether there is what turns signals into inputs, and tokens into text.
-    """
-
-    path: Path
-    config: dict[str, Any]
-    generation: dict[str, Any]
-    weights: tuple[str, ...]
-    has_preprocessor: bool
-    has_vocabulary: bool
+    path: Path  # absolute
+    config: dict[str, Any]  # content of config.json
+    generation: dict[str, Any]  # content of generation_config.json; empty if there is none
+    weights: tuple[str, ...]  # names of its files of weights
+    has_preprocessor: bool  # what turns signals into inputs
+    has_vocabulary: bool  # what turns tokens into text
 
     @property
     def architecture(self) -> str:
         """Name of the class that the weights were saved from; empty if the folder does not say."""
-        return _architecture(self.config)
+        names = self.config.get("architectures")
+        return names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
 
     @property
     def labels(self) -> list[str]:
@@ -81,11 +69,6 @@ class Folder:
         if not isinstance(named, dict) or set(named) != {str(number) for number in range(len(named))}:
             return []
         return [str(named[str(number)]) for number in range(len(named))]
-
-
-def _architecture(config: dict[str, Any]) -> str:
-    names = config.get("architectures")
-    return names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
 
 
 def relevant_files(path: Path) -> list[Path]:
@@ -99,62 +82,55 @@ def relevant_files(path: Path) -> list[Path]:
 
 
 def read_folder(path: Path, where: str, *, code: bool) -> Folder:
-    """Read and check all that can be known without a library.
+    """Read and check all that can be known without a library, all problems at once.
 
-    Parameters
-    ----------
-    path
-        The folder.
-    where
-        How messages call it.
-    code
-        Whether Python files of the folder may be run.
-
-    Raises
-    ------
-    InputError
-        All problems at once.
+    ``code`` says whether Python files of the folder may be run.
     """
     problems = Problems()
     for file in links_outside(path, relevant_files(path)):
         problems.add(f"{where}, {file.name}", "this link leads out of the folder", "Copy the file there")
     problems.raise_if_any()  # before anything is opened
-    found = {file.name: _read_json(file, f"{where}, {file.name}", problems) for file in _configurations(path)}
+    found: dict[str, dict[str, Any]] = {}
+    for name in CONFIGURATIONS:
+        if os.path.lexists(path / name):
+            found[name], why = read_configuration(path / name)
+            if why:
+                problems.add(f"{where}, {name}", why, _AGAIN)
+            for key, value in [] if code else _items(found[name]):
+                if key == "auto_map":
+                    remedy = "If you trust the Python files of the folder, add trust_remote_code: true"
+                    what = "the model needs code of its own (auto_map)"
+                    problems.add(f"{where}, {name}", what, remedy)
+                elif key.endswith("attn_implementation") and "/" in str(value):
+                    what = f"{key} names code of a hub: {quoted(value)}"
+                    problems.add(f"{where}, {name}", what, "Remove the key")
     if CONFIG not in found:
         remedy = "Name the folder that save_pretrained() wrote, or that was downloaded whole"
         problems.add(where, f"it has no {CONFIG}", remedy)
-    if not code:
-        for name, content in found.items():
-            _check_code(content, f"{where}, {name}", problems)
     if ADAPTER in found:
         remedy = "Merge it: model.merge_and_unload().save_pretrained(...) of the package peft"
         problems.add(f"{where}, {ADAPTER}", "these are changes to another model, which is elsewhere", remedy)
-    config = found.get(CONFIG) or {}
-    weights = _weights(path, config, found.get(INDEX), where, problems)
-    problems.raise_if_any()
-    return Folder(
+    folder = Folder(
         path=path,
-        config=config,
-        generation=found.get(GENERATION) or {},
-        weights=weights,
+        config=found.get(CONFIG, {}),
+        generation=found.get(GENERATION, {}),
+        weights=tuple(_weights(path, found)),
         has_preprocessor=any(name in found for name in PREPROCESSORS),
         has_vocabulary=any(next(path.glob(pattern), None) for pattern in VOCABULARIES),
     )
+    for name in folder.weights:
+        why = "the name leads out of the folder" if name != os.path.basename(name) else ""
+        if not why and not name.endswith(".safetensors"):
+            why = "these weights are no safetensors"
+        if why := why or irregularity(path / name):
+            problems.add(f"{where}, {quoted(name)}", why, _AGAIN)
+    if not folder.weights:
+        problems.add(where, *_no_weights(folder))
+    problems.raise_if_any()
+    return folder
 
 
-def _configurations(path: Path) -> list[Path]:
-    names = (CONFIG, GENERATION, *PREPROCESSORS, TOKENIZER, INDEX, ADAPTER)
-    return [path / name for name in names if os.path.lexists(path / name)]
-
-
-def _read_json(file: Path, where: str, problems: Problems) -> dict[str, Any]:
-    content, reason = read_configuration(file)
-    if reason:
-        problems.add(where, reason, "Download or save the model again")
-    return content
-
-
-def _walk(content: Any) -> Iterator[tuple[str, Any]]:
+def _items(content: Any) -> Iterator[tuple[str, Any]]:
     """Give all keys of nested mappings with their values."""
     waiting = [content]
     while waiting:
@@ -166,46 +142,22 @@ def _walk(content: Any) -> Iterator[tuple[str, Any]]:
             waiting += item
 
 
-def _check_code(content: dict[str, Any], where: str, problems: Problems) -> None:
-    """Refuse what names classes of its own, or code that a hub would bring."""
-    for key, value in _walk(content):
-        if key == "auto_map":
-            remedy = "If you trust the Python files of the folder, add trust_remote_code: true"
-            problems.add(where, "the model needs code of its own (auto_map)", remedy)
-        elif key.endswith("attn_implementation") and "/" in str(value):
-            problems.add(where, f"{key} names code of a hub: {quoted(value)}", "Remove the key")
-
-
-def _weights(
-    path: Path, config: dict[str, Any], index: dict[str, Any] | None, where: str, problems: Problems
-) -> tuple[str, ...]:
-    """List the files of weights; notes what is wrong with them."""
+def _weights(path: Path, found: dict[str, dict[str, Any]]) -> list[str]:
+    """List the files of weights."""
     if os.path.lexists(path / WEIGHTS):
-        names = [WEIGHTS]
-    elif index is not None:
-        places = index.get("weight_map")
-        names = sorted({str(name) for name in places.values()}) if isinstance(places, dict) else []
-        if not names:
-            problems.add(f"{where}, {INDEX}", "it names no weights", "Download or save the model again")
-    else:
-        pickled = [file.name for file in sorted(path.iterdir()) if file.suffix.lower() in PICKLED]
-        what = "it has no weights"
-        remedy = f"Name a folder with {WEIGHTS}"
-        if pickled:
-            architecture = _architecture(config)
-            architecture = architecture if architecture.isidentifier() else "AutoModel"
-            what = f"its weights are pickled ({quoted(pickled[0])}), and reading them would run code"
-            remedy = (
-                "If you trust them, write them again as safetensors, in Python: from transformers import "
-                f"{architecture} as M; M.from_pretrained(folder).save_pretrained(folder)"
-            )
-        problems.add(where, what, remedy)
-        return ()
-    for name in names:
-        reason = "the name leads out of the folder" if name != os.path.basename(name) else ""
-        if not reason and not name.endswith(".safetensors"):
-            reason = "these weights are no safetensors"
-        reason = reason or irregularity(path / name)
-        if reason:
-            problems.add(f"{where}, {quoted(name)}", reason, "Download or save the model again")
-    return tuple(names)
+        return [WEIGHTS]
+    places = found.get(INDEX, {}).get("weight_map")
+    return sorted({str(name) for name in places.values()}) if isinstance(places, dict) else []
+
+
+def _no_weights(folder: Folder) -> tuple[str, str]:
+    """Say that there are none that can be used, and how pickled ones are written again."""
+    pickled = [file.name for file in sorted(folder.path.iterdir()) if file.suffix.lower() in PICKLED]
+    if not pickled:
+        return "it has no weights", f"Name a folder with {WEIGHTS}"
+    name = folder.architecture if folder.architecture.isidentifier() else "AutoModel"
+    remedy = (
+        "If you trust them, write them again as safetensors, in Python: from transformers import "
+        f"{name} as M; M.from_pretrained(folder).save_pretrained(folder)"
+    )
+    return f"its weights are pickled ({quoted(pickled[0])}), and reading them would run code", remedy

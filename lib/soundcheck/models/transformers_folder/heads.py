@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from soundcheck.common.errors import InputError, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
-from soundcheck.common.tasks import Task
-from soundcheck.models.class_labels import best_classes, class_probabilities, classes_of, meant
+from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, TRANSCRIPTION, Task
+from soundcheck.models.class_labels import class_answers, classes_of, meant
 from soundcheck.models.stated import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -30,33 +30,14 @@ OWN_CODE = "Write a Python model around it: page Models, section Other framework
 
 
 class Head(abc.ABC):
-    """What stands at the end of a network.
+    """What stands at the end of a network; what is wrong with its folder or options is noted."""
 
-    Parameters
-    ----------
-    folder
-        What the folder says.
-    tasks
-        What is to be answered, all of kinds that :meth:`fits` takes.
-    options
-        Of the entry: ``labels``, ``outputs``, ``language``, ``probabilities``, ``confidence``.
-    where, problems
-        How messages call the model, and where what is wrong is noted.
-
-    Attributes
-    ----------
-    auto, table
-        Class of the library that loads the network, and the library's table of classes with such a head.
-    options
-        Keys of the entry that mean something for it.
-    needs_tokens
-        Whether a tokenizer has to be in the folder.
-    """
-
-    auto: ClassVar[str]
-    table: ClassVar[str]
-    options: ClassVar[tuple[str, ...]] = ()
-    needs_tokens: ClassVar[bool] = False
+    auto: ClassVar[str]  # class of the library that loads the network
+    table: ClassVar[str]  # the library's table of classes with such a head
+    options: ClassVar[tuple[str, ...]] = ()  # keys of the entry that mean something for it
+    needs_tokens: ClassVar[bool] = False  # whether a tokenizer has to be in the folder
+    kind: ClassVar[str] = TRANSCRIPTION  # of its task
+    wanted: ClassVar[str] = "transcript"  # what to write under ``tasks:``
 
     def __init__(
         self,
@@ -69,9 +50,9 @@ class Head(abc.ABC):
         self._names, self._options = [task.name for task in tasks], options
 
     @classmethod
-    @abc.abstractmethod
-    def fits(cls, tasks: Sequence[Task]) -> str:
-        """Say what to write under ``tasks:`` if these cannot be answered; empty if they can."""
+    def fits(cls, tasks: Sequence[Task]) -> bool:
+        """Say whether these tasks can be answered."""
+        return [task.kind for task in tasks] == [cls.kind]
 
     def check(self, tokenizer: Any, where: str, problems: Problems) -> None:
         """Look at the tokenizer, once it is loaded."""
@@ -79,21 +60,10 @@ class Head(abc.ABC):
 
     @abc.abstractmethod
     def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
-        """Ask the network.
+        """Ask the network; one unchecked answer a signal, NaN where it has computed none.
 
-        Parameters
-        ----------
-        model, tokenizer
-            As loaded.
-        inputs
-            Name -> tensor, first axis: signals.
-        frames
-            Frames of each signal that are no padding; ``None`` = all.
-
-        Returns
-        -------
-        list
-            One unchecked answer a signal; NaN where the network has computed none.
+        ``inputs``: name -> tensor, first axis: signals. ``frames`` of each signal that are no padding;
+        ``None`` = all.
         """
 
 
@@ -103,6 +73,8 @@ class Logits(Head):
     auto = "AutoModelForAudioClassification"
     table = "MODEL_FOR_AUDIO_CLASSIFICATION_MAPPING_NAMES"
     options = ("labels", "outputs", "probabilities")
+    kind = CLASSIFICATION
+    wanted = "one classification task, or regression tasks"
 
     def __init__(
         self,
@@ -116,28 +88,26 @@ class Logits(Head):
         named, outputs, said = folder.labels, options.get("outputs"), options.get("labels") or {}
         self._columns: list[int] = []
         self._classes: list[str] = []
+        labels = outputs or named
+        self._size = len(labels)
         if outputs is not None and named and len(outputs) != len(named):
             what = f"outputs: {len(outputs)} names for {len(named)} outputs"
             problems.add(where, what, f"Name all in their order; the folder calls them {', '.join(named)}")
             return
-        labels = outputs or named
-        self._size = len(labels)
-        for label in said:
-            if label not in labels:
-                problems.add(where, f"labels: the model has no {quoted(label)}", did_you_mean(label, labels))
+        for label in [label for label in said if label not in labels]:
+            problems.add(where, f"labels: the model has no {quoted(label)}", did_you_mean(label, labels))
         if len(problems):
             return
-        kind = folder.config.get("problem_type")
-        if options.get("probabilities") and (tasks[0].is_regression or kind == "multi_label_classification"):
-            what = "it has no classes" if tasks[0].is_regression else "several classes may be true at a time"
+        kind, numbers = folder.config.get("problem_type"), tasks[0].is_regression
+        if options.get("probabilities") and (numbers or kind == "multi_label_classification"):
+            what = "it has no classes" if numbers else "several classes may be true at a time"
             problems.add(where, f"probabilities: {what}", "Remove the key")
-        if tasks[0].is_regression:
+        if numbers:
             alone = outputs is None and len(named) == len(tasks) == 1  # nothing can be mistaken
             self._columns = [0] if alone else _columns(labels, self._names, said, where, problems)
         elif outputs is None and kind == "regression":
-            problems.add(
-                where, f"the model answers numbers, not a class of {self._names[0]}", "Correct tasks:"
-            )
+            what = f"the model answers numbers, not a class of {self._names[0]}"
+            problems.add(where, what, "Correct tasks:")
         else:
             try:
                 self._classes = classes_of(labels, tasks[0], said, where)
@@ -145,10 +115,8 @@ class Logits(Head):
                 problems.extend(error)
 
     @classmethod
-    def fits(cls, tasks: Sequence[Task]) -> str:
-        if all(task.is_regression for task in tasks) or [task.kind for task in tasks] == ["classification"]:
-            return ""
-        return "one classification task, or regression tasks"
+    def fits(cls, tasks: Sequence[Task]) -> bool:
+        return all(task.is_regression for task in tasks) or super().fits(tasks)
 
     def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
         logits = model(**inputs).logits.float().cpu().numpy()
@@ -157,10 +125,7 @@ class Logits(Head):
         if self._columns:
             rows = logits[:, self._columns].tolist()
             return [dict(zip(self._names, row, strict=True)) for row in rows]
-        if kind := self._options.get("probabilities"):
-            found = class_probabilities(logits, self._classes, kind)
-        else:
-            found = best_classes(logits, self._classes)
+        found = class_answers(logits, self._classes, self._options.get("probabilities"))
         return [{self._names[0]: answer} for answer in found]
 
 
@@ -185,14 +150,6 @@ class Transcripts(Head):
     needs_tokens = True
     options = ("confidence",)
 
-    @property
-    def _stating(self) -> bool:
-        return bool(self._options.get("confidence"))
-
-    @classmethod
-    def fits(cls, tasks: Sequence[Task]) -> str:
-        return "" if [task.kind for task in tasks] == ["transcription"] else "transcript"
-
 
 class Alignments(Transcripts):
     """Connectionist temporal classification: the best token of each frame, repetitions and blanks removed."""
@@ -215,7 +172,7 @@ class Alignments(Transcripts):
         rows = [row if frames is None else row[: frames[number]] for number, row in enumerate(tokens)]
         texts = [float("nan") if bad[number] else tokenizer.decode(row) for number, row in enumerate(rows)]
         answers: list[dict[str, Any]] = [{self._names[0]: text} for text in texts]
-        if self._stating:
+        if self._options.get("confidence"):
             likely = logits.float().log_softmax(-1).amax(-1)
             for answer, row, own in zip(answers, rows, likely, strict=True):
                 spoken = [place for place, token in enumerate(row) if token != tokenizer.pad_token_id]
@@ -242,23 +199,23 @@ class Sentences(Transcripts):
         self._settings: dict[str, Any] = {"do_sample": False}
         kind = folder.config.get("model_type")
         if kind not in RECOGNISERS and "auto_map" not in folder.config:
-            problems.add(
-                where, f"models of the type {quoted(kind)} cannot be asked without a prompt", OWN_CODE
-            )
+            what = f"models of the type {quoted(kind)} cannot be asked without a prompt"
+            problems.add(where, what, OWN_CODE)
         language = options.get("language")
         if language is not None:
             known = [token.strip("<|>") for token in folder.generation.get("lang_to_id") or ()]
             if not known:
                 problems.add(where, "language: the model knows no languages to choose from", "Remove the key")
             elif language not in known:
-                problems.add(
-                    where, f"language: {quoted(language)} is none of its codes", did_you_mean(language, known)
-                )
+                what = f"language: {quoted(language)} is none of its codes"
+                problems.add(where, what, did_you_mean(language, known))
             self._settings |= {"language": language, "task": "transcribe"}
 
     def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
         long = {"return_timestamps": True} if inputs.pop("long", False) else {}
-        stating = self._stating and not long  # windows of long signals are generated several times
+        stating = (
+            bool(self._options.get("confidence")) and not long
+        )  # windows of long signals are generated several times
         scores = {"return_dict_in_generate": True, "output_scores": True} if stating else {}
         made = model.generate(**inputs, **self._settings, **long, **scores)
         texts = tokenizer.batch_decode(made.sequences if stating else made, skip_special_tokens=True)
@@ -282,10 +239,7 @@ class Vectors(Head):
 
     auto = "AutoModelForAudioXVector"
     table = "MODEL_FOR_AUDIO_XVECTOR_MAPPING_NAMES"
-
-    @classmethod
-    def fits(cls, tasks: Sequence[Task]) -> str:
-        return "" if [task.kind for task in tasks] == ["embedding"] else "embedding"
+    kind = wanted = EMBEDDING
 
     def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
         return [{self._names[0]: vector.float().cpu().numpy()} for vector in model(**inputs).embeddings]
@@ -312,14 +266,7 @@ def find_head(
 ) -> type[Head] | None:
     """Find the head of a folder's model; notes what is wrong if there is none.
 
-    Parameters
-    ----------
-    folder, options
-        What the folder and the entry say.
-    library
-        The module ``transformers``.
-    where, problems
-        How messages call the model, and where what is wrong is noted.
+    ``library`` is the module ``transformers``.
     """
     if options.get("pooling"):
         return Pooled

@@ -96,13 +96,7 @@ class TransformersModel(LibraryModel):
         return [*dict.fromkeys([*relevant_files(entry.path), *super().named_files(entry, suite)])]
 
     def open(self, tasks: Sequence[Task]) -> None:
-        """Load network, preprocessor and tokenizer.
-
-        Raises
-        ------
-        InputError
-            If the folder cannot be used or does not fit the tasks.
-        """
+        """Load network, preprocessor and tokenizer."""
         options = self.entry.options
         folder = read_folder(self.entry.path, self.where, code=options["trust_remote_code"])
         os.environ["HF_HUB_OFFLINE"] = "1"
@@ -163,11 +157,10 @@ class TransformersModel(LibraryModel):
         library = self.library("transformers")
         kind = find_head(folder, options, library, self.where, problems)
         problems.raise_if_any()
-        wanted = kind.fits(tasks)
-        if wanted:
+        if not kind.fits(tasks):
             name = folder.architecture or "the model"
             what = f"{name} does not answer {', '.join(task.name for task in tasks)}"
-            problems.add(self.where, what, f"Under tasks: belongs {wanted}")
+            problems.add(self.where, what, f"Under tasks: belongs {kind.wanted}")
         for key in ("labels", "outputs", "language", "pooling", "probabilities", "confidence"):
             if options.get(key) and key not in kind.options:
                 what = f"{key}: means nothing for {folder.architecture or 'this model'}"
@@ -185,13 +178,7 @@ class TransformersModel(LibraryModel):
         return head
 
     def _load_network(self, auto: Any, folder: Folder) -> Any:
-        """Load the weights, all of them.
-
-        Raises
-        ------
-        InputError
-            If files are damaged, or weights are missing, of another shape or not finite.
-        """
+        """Load the weights; refuses some that are missing, of another shape or not finite."""
         safetensors = self.library("safetensors")
         for name in folder.weights:
             try:
@@ -233,13 +220,7 @@ class TransformersModel(LibraryModel):
     # Asking ---------------------------------------------------------------------------------------------
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
-        """Ask the network, in groups whose answers do not depend on each other.
-
-        Raises
-        ------
-        MemoryError
-            If there is not enough memory for a group.
-        """
+        """Ask the network, in groups whose answers do not depend on each other."""
         inputs = [self._inputs(resampled(signal, sampling_rate, self._rate)) for signal in signals]
         answers: list[Any] = [None] * len(signals)
         for group in self._groups(inputs):

@@ -35,27 +35,11 @@ _FAILURES = (YAMLError, KeyError, ValueError, RecursionError)
 def updated(
     text: str, shown: str, own: Mapping[str, Any], model: str, results: list[dict], block: str
 ) -> str:
-    """Put what is ours into a README, which may be empty.
+    """Put what is ours into a README, which may be empty and is called ``shown`` in messages.
 
-    Parameters
-    ----------
-    text
-        The README, line ends as they are.
-    shown
-        How messages call it.
-    own
-        Keys of the metadata and their values, texts or lists of texts.
-    model
-        Name of the model. Results go to its entry of ``model-index``, else to the only one, else a new one.
-    results
-        From :func:`soundcheck.publish.cards.hub.results_of`; ours that are there are taken out.
-    block
-        Markdown between the markers.
-
-    Raises
-    ------
-    InputError
-        If the metadata cannot be read or changed, or the markers are no pair.
+    ``own`` are keys of the metadata, ``block`` is Markdown between the markers. ``results`` replace ours in
+    the entry of the model in ``model-index``, else in the only one, else in a new one. Raises an
+    ``InputError`` if the metadata cannot be read or changed, or the markers are no pair.
     """
     found, opened = _METADATA.match(text), _OPENED.match(text)
     if opened and not found:

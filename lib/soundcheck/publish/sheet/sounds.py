@@ -6,6 +6,7 @@ its outputs are read, and a sound is played only if its content is what its name
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import io
 import json
@@ -21,7 +22,6 @@ from soundcheck.common import files
 from soundcheck.common.media import EXAMPLES, NONE
 from soundcheck.corpora.audio import encode_flac
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.publish.sheet.figures import carried
 from soundcheck.results.facts import by_excess
 from soundcheck.results.record import ComparisonRecord
 from soundcheck.results.states import FAIL
@@ -58,25 +58,32 @@ class Scene:
     words: tuple[tuple[str, str], ...]
 
 
-class _Player(TypedDict):
-    """What can be heard: names of media, empty if there are none."""
+_MEDIUM = Annotated[str, Field(pattern=r"^([0-9a-f]{20}\.(flac|png))?$")]  # its name; empty if there is none
 
+
+class _Player(TypedDict):
     label: str
     caption: str
-    sound: Annotated[str, Field(pattern=r"^([0-9a-f]{20}\.flac)?$")]
-    picture: Annotated[str, Field(pattern=r"^([0-9a-f]{20}\.png)?$")]
+    sound: _MEDIUM
+    picture: _MEDIUM
+
+
+_WORDS = list[tuple[str, str | None]]
 
 
 class _Example(TypedDict):
-    """Players that belong together, and who said or wrote which words."""
-
     title: str
     group: str
     sounds: list[_Player]
-    words: list[tuple[str, str | None]]
+    words: _WORDS
 
 
 _OUTPUT = TypeAdapter(list[_Example])
+
+
+def carried(kind: str, data: bytes) -> str:
+    """Make an address that holds what it leads to."""
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
 def model_scenes(facts: ModelFacts) -> list[Scene]:
@@ -121,11 +128,9 @@ def _scene(folder: Path, family: str, finding: str, example: _Example) -> Scene:
     """Load the sounds of an example: of several the first and the last, which is that of a change."""
     players = example["sounds"]
     shown = players if len(players) <= MOST_SOUNDS else [players[0], players[-1]]
-    sounds = [_sound(folder, one) for one in shown]
+    sounds = tuple(filter(None, (_sound(folder, one) for one in shown)))
     words = tuple((who, text or "(nothing)") for who, text in example["words"])
-    return Scene(
-        ": ".join(filter(None, (family, example["title"]))), finding, tuple(filter(None, sounds)), words
-    )
+    return Scene(": ".join(filter(None, (family, example["title"]))), finding, sounds, words)
 
 
 def _sound(folder: Path, player: _Player) -> Sound | None:

@@ -155,9 +155,7 @@ def since(facts: ModelFacts, baseline: FinishedRun | None = None) -> list[Table]
     if len(entries) > MOST_COMPARISONS:
         notes.append(f"{len(entries) - MOST_COMPARISONS} more comparisons are in comparisons.csv.")
     differing = [frame for frame in frames if frame["outcome"].isin((WORSE, BETTER)).any()]
-    if differing:
-        return [changed(SINCE, differing[0], notes)]
-    return [Table(SINCE, notes=notes)] if notes else []
+    return [changed(SINCE, [*differing, *frames][0], notes)] if frames else []
 
 
 def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> Table:

@@ -42,30 +42,11 @@ def write(
     pdf: bool = False,
     text: Path | None = None,
 ) -> str:
-    """Write the page of a model or of a comparison; returns its lines, and what was written.
+    """Write the page of a model or of a comparison of a run; returns its lines, and what was written.
 
-    Parameters
-    ----------
-    results
-        Output folder of a run, or ``results.csv`` in it.
-    out
-        HTML file; default: ``sheets/NAME.html`` beside the results.
-    model
-        Its name; ``None`` if there is only one beside the random references.
-    comparison
-        Name of a comparison of the run, instead of a model.
-    baseline
-        The run of the last release, to compare the model with.
-    pdf
-        Whether to write a PDF beside the page.
-    text
-        Markdown file for the lines; default none.
-
-    Raises
-    ------
-    InputError
-        If the results or the earlier run cannot be used, if there is no such model or comparison, if a file
-        cannot be what it is called, or if Typst is not installed. Nothing is written then.
+    The page is ``out``, by default ``sheets/NAME.html`` beside the results, the PDF is put beside it, and
+    ``text`` is a Markdown file for the lines; ``baseline`` is the run of the last release. Raises an
+    ``InputError`` if anything cannot be used or written, or Typst is not installed; nothing is written then.
     """
     _check(out, text)
     if pdf:

@@ -1,0 +1,69 @@
+"""The command that scores two tables without a suite."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from soundcheck.common.escaping import terminal
+
+FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("references", type=FILE)
+@click.argument("predictions", type=FILE)
+@click.option("--truth", metavar="COLUMN", default="", help="Column of REFERENCES with what is true.")
+@click.option(
+    "--prediction", metavar="COLUMN", default="", help="Column of PREDICTIONS with what is predicted."
+)
+@click.option("--speaker", metavar="COLUMN", default="", help="Column of REFERENCES with the speakers.")
+@click.option(
+    "--group",
+    "groups",
+    metavar="COLUMN",
+    multiple=True,
+    help="Column whose groups are compared; may be repeated.",
+)
+@click.option(
+    "--against", metavar="GROUP", default="", help="Group that others are compared with; default: all others."
+)
+@click.option(
+    "--kind",
+    type=click.Choice(["words", "values", "classes", "trials"]),
+    help="What is predicted; default: what it looks like.",
+)
+@click.option("--out", type=FILE, metavar="FILE.html", help="Write one self-contained page.")
+@click.option("--check", is_flag=True, help="Exit with 1 if a group is worse by more than the margin.")
+def score(
+    references: Path,
+    predictions: Path,
+    truth: str,
+    prediction: str,
+    speaker: str,
+    groups: tuple[str, ...],
+    against: str,
+    kind: str | None,
+    out: Path | None,
+    check: bool,
+) -> NoReturn:
+    """Score PREDICTIONS against REFERENCES, two tables, without a suite.
+
+    Prints the headline measure with its interval, the value of each group, and differences between groups
+    with their state. Columns are recognised by their names, as `soundcheck init` does.
+    """
+    from soundcheck.score import pages, tables
+    from soundcheck.score.scores import score_tables, score_trials
+
+    if kind == "trials" or (kind is None and tables.is_trial_list(references)):
+        found = score_trials(references, predictions)
+    else:
+        wanted = tables.Columns(truth, prediction, speaker, groups)
+        found = score_tables(references, predictions, wanted, against=against, kind=kind)
+    click.echo(terminal(found))
+    if out is not None:
+        click.echo(terminal(f"Page: {pages.write_page(found, out)}"))
+    sys.exit(found.exit_code if check else 0)

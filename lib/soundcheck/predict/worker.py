@@ -1,0 +1,231 @@
+"""What runs in the process of a model: loads it, then reads and changes signals and calls it.
+
+Before each step the process notes what it is about to do, so that its parent knows what was lost if it hangs
+or dies; each answer says which files the model has opened before it. The first answer is sent at once,
+further ones after :data:`SEND_SECONDS`, together. What was not sent when a process died is predicted again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import multiprocessing.forkserver
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator, MutableSequence, Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from soundcheck.common.errors import InputError
+from soundcheck.corpora import audio
+from soundcheck.models.base import NOT_ASKED, Model, NoAnswer, check_output, reason
+from soundcheck.predict import protocol
+from soundcheck.predict.opened_files import Watch
+from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
+
+SAME = 1e-6  # of its peak by which a signal may differ that a change has left as it was: rounding
+SEND_SECONDS = 0.02  # between two times that answers are sent: what may be lost of a process that dies
+_PR_SET_PDEATHSIG = 1
+
+
+class _Pending(NamedTuple):
+    """A signal that waits for its batch to be full."""
+
+    number: int  # in the unit
+    call: Call
+    signal: np.ndarray
+    drawn: dict[str, Any]
+    seconds: float  # that it took to make
+
+
+class Worker:
+    """One model, ready to be called; ``place`` gets since when, first and last call, and step."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        setup: Setup,
+        model: Model,
+        watch: Watch,
+        place: MutableSequence[float],
+    ) -> None:
+        self._connection, self._place = connection, place
+        self._setup, self._model, self._watch = setup, model, watch
+        self._tasks = [setup.suite.tasks[name] for name in setup.entry.tasks]
+        self._results: list[Result] = []  # that are not sent yet
+        self._due = 0.0  # when to send them
+        self._took = 0.0  # seconds of the last call
+
+    def work(self, unit: Unit) -> None:
+        """Answer all calls of a unit.
+
+        Batches are cut where they would be if all signals were usable: which signals the model gets together
+        does not depend on where units begin and end.
+        """
+        size = 1 if unit.alone else self._setup.entry.batch or 1
+        pending: list[_Pending] = []
+        for number, prepared in enumerate(self._prepare(unit), 1):
+            if prepared is not None:
+                pending.append(prepared)
+            if pending and number % size == 0:
+                self._call(pending)
+                pending = []
+        if pending:
+            self._call(pending)
+        self._enter(protocol.IDLE, 0, 0)
+        self._send(protocol.DONE)
+
+    def _prepare(self, unit: Unit) -> Iterator[_Pending | None]:
+        """Give the signal of each call; ``None`` if there is none."""
+        number = 0
+        for item in unit.items:
+            self._enter(protocol.READING, number, number + len(item.calls))
+            begin = time.monotonic()
+            try:
+                with self._watch.aside():
+                    signal = audio.read(item.path, item.start, item.end)
+            except Exception as error:
+                self._unusable(item, item.calls, "the audio cannot be read", error)
+                yield from [None] * len(item.calls)
+                number += len(item.calls)
+                continue
+            reading = time.monotonic() - begin
+            for call in item.calls:
+                with self._watch.aside():
+                    prepared = self._change(item, number, call, signal, reading)
+                yield prepared
+                number += 1
+
+    def _change(
+        self, item: Item, number: int, call: Call, signal: np.ndarray, reading: float
+    ) -> _Pending | None:
+        if call.change is None:
+            return _Pending(number, call, signal, {}, reading)
+        from soundcheck.augment import registry  # late: loading all transforms takes half a second
+
+        self._enter(protocol.CHANGING, number, number + 1)
+        change = self._setup.changes[call.change]
+        try:
+            for _ in range(2 if self._setup.rehearsed else 1):
+                begin = time.monotonic()
+                changed, drawn = registry.apply(
+                    change,
+                    signal,
+                    audio.SAMPLING_RATE,
+                    seed=self._setup.suite.seed,
+                    content=item.content,
+                    sounds=self._setup.sounds,
+                )
+        except Exception as error:
+            self._unusable(item, [call], f"the change {change.name} cannot be applied", error)
+            return None
+        drawn = {name: _plain(value) for name, value in drawn.items()}
+        if len(changed) == len(signal) and not (np.abs(changed - signal) > SAME * np.abs(signal).max()).any():
+            drawn["unchanged"] = True
+        return _Pending(number, call, changed, drawn, time.monotonic() - begin)
+
+    def _call(self, pending: list[_Pending]) -> None:
+        """Call the model once with all pending signals; if that fails, with each alone."""
+        self._enter(protocol.CALLING, pending[0].number, pending[-1].number + 1)
+        begin = time.monotonic()
+        try:
+            outputs = self._model.predict([one.signal for one in pending], audio.SAMPLING_RATE)
+            if len(outputs) != len(pending):
+                raise ValueError(f"the model returned {len(outputs)} answers for {len(pending)} signals")
+            checked = [(*check_output(output, self._tasks), _rest(output)) for output in outputs]
+        except BaseException as error:  # SystemExit and KeyboardInterrupt of a model end nothing but its call
+            traceback.print_exc()
+            if len(pending) > 1:
+                for one in pending:
+                    self._call([one])
+                return
+            checked = [({}, reason(error, self._setup.suite.root), "")]
+        self._took = time.monotonic() - begin
+        for one, (answer, problem, rest) in zip(pending, checked, strict=True):
+            opened = () if problem else self._watch.news()  # what fails is not recorded
+            more = {"opened": opened, "rest": rest, "seconds": self._took, "before": one.seconds}
+            self._results.append(Result(one.call.key, answer, one.drawn, problem, **more))
+
+    def _unusable(self, item: Item, calls: Sequence[Call], what: str, error: Exception) -> None:
+        traceback.print_exc()
+        text = reason(error, self._setup.suite.root, os.path.dirname(item.path))
+        if isinstance(error, ValueError | InputError):  # our own words
+            text = text.removeprefix(f"{type(error).__name__}: ")
+        problem = f"{NOT_ASKED}: {what}: {text}"
+        self._results += [Result(call.key, problem=problem, fault=protocol.BY_SIGNAL) for call in calls]
+
+    def _enter(self, step: int, first: int, end: int) -> None:
+        if step != protocol.IDLE and self._results and time.monotonic() >= self._due:
+            self._send(protocol.RESULTS)
+        self._place[0] = time.monotonic()  # first, so that nobody takes an old time for that of a new step
+        self._place[1:4] = [first, end, step]
+
+    def _send(self, word: str) -> None:
+        self._connection.send((word, self._results, self._took))
+        if self._took:
+            self._due = time.monotonic() + SEND_SECONDS
+        self._results, self._took = [], 0.0
+
+
+def _rest(output: object) -> str:
+    return output.rest if isinstance(output, NoAnswer) else ""
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def serve(
+    connection: Connection,
+    output: Connection,
+    place: MutableSequence[float],
+    environment: dict[str, str],
+    idle: float | None,
+) -> None:
+    """Load the model and work, until the run hangs up or nothing comes for ``idle`` seconds."""
+    _detach(output, environment)
+    setup: Setup = pickle.loads(connection.recv_bytes())
+    try:
+        watch = Watch(setup.suite.root, setup.ignored)  # listens to what is opened from now on
+        watch.add(setup.kind.named_files(setup.entry, setup.suite))
+        watch.start()
+        begin = time.monotonic()
+        model = setup.kind.load(setup.entry, setup.suite)
+    except BaseException as error:  # an adapter's own failure must not look like a dead process
+        traceback.print_exc()
+        known = isinstance(error, InputError)
+        why = error.problems[0].what if known else reason(error, setup.suite.root)
+        connection.send((protocol.REFUSED, why))
+        return
+    worker = Worker(connection, setup, model, watch, place)
+    connection.send((protocol.READY, time.monotonic() - begin))
+    with contextlib.suppress(EOFError):
+        while connection.poll(idle):
+            worker.work(connection.recv())
+
+
+def _detach(output: Connection, environment: dict[str, str]) -> None:
+    """Give this process its own group, environment and output, and tie its life to that of the run."""
+    os.setsid()  # so that whatever the model starts is killed with it
+    os.environ.clear()
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for stream in (1, 2):
+        os.dup2(output.fileno(), stream)
+    if sys.platform == "linux":  # at once, even while code holds the interpreter
+        # The server that this process was forked from ends with the run, if none of its forks prevents it.
+        os.close(multiprocessing.forkserver._forkserver._forkserver_alive_fd)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    threading.Thread(target=_follow_run, daemon=True).start()
+
+
+def _follow_run() -> None:
+    wait([multiprocessing.parent_process().sentinel])
+    os.killpg(0, signal.SIGKILL)
