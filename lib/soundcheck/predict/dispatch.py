@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING
 
-from soundcheck.models.base import NOT_ASKED
+from soundcheck.models.answers import NOT_ASKED
 from soundcheck.predict import protocol
 from soundcheck.predict.protocol import Item, Outcome, Result, Unit, take
 

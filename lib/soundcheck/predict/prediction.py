@@ -18,8 +18,7 @@ from soundcheck.common.escaping import terminal
 from soundcheck.common.file_contents import Contents
 from soundcheck.common.progress import Progress
 from soundcheck.models.answer_scale import check_scale
-from soundcheck.models.base import NOT_ASKED
-from soundcheck.models.packing import unpack
+from soundcheck.models.answers import NOT_ASKED, unpack
 from soundcheck.predict import canaries, protocol
 from soundcheck.predict.canaries import Comparison, Confirmation
 from soundcheck.predict.cluster import Cluster, ClusterExecutor

@@ -24,7 +24,8 @@ import numpy as np
 
 from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio
-from soundcheck.models.base import NOT_ASKED, Model, NoAnswer, check_output, reason
+from soundcheck.models.answers import NOT_ASKED, NoAnswer, check_output
+from soundcheck.models.base import Model, reason
 from soundcheck.predict import protocol
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
