@@ -170,10 +170,9 @@ class Database:
         if new:
             marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
             connection.executescript(f"BEGIN; {SCHEMA} {marks} COMMIT")
-        if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-            raise sqlite3.DatabaseError("the file does not hold answers")
-        if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-            raise sqlite3.DatabaseError("the file was written by another version of Soundcheck")
+        for name, known in (("application_id", APPLICATION), ("user_version", VERSION)):
+            if connection.execute(f"PRAGMA {name}").fetchone()[0] != known:
+                raise sqlite3.DatabaseError("the file does not hold answers of this version of Soundcheck")
 
 
 class Store:
