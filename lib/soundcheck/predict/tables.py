@@ -65,17 +65,14 @@ class Columns:
     @classmethod
     def of_rows(cls, rows: Sequence[Row], tasks: Sequence[Task], said: Sequence[str] = ()) -> Columns:
         """Turn rows into columns; ``said`` names what the model says of its answers."""
-        answers = {}
-        for task in tasks:
-            values = np.full(len(rows), np.nan if task.is_regression else None, dtype=_dtype(task))
-            for position, row in enumerate(rows):
-                if task.name in row.answer:
-                    values[position] = row.answer[task.name]
-            answers[task.name] = values
         texts = word_names(tasks)
-        for name in said:
-            empty, kind = (None, object) if name in texts else (np.nan, np.float64)
-            answers[name] = np.array([row.answer.get(name, empty) for row in rows], dtype=kind)
+        numeric = {task.name: task.is_regression for task in tasks} | {
+            name: name not in texts for name in said
+        }
+        answers = {
+            name: np.array([row.answer.get(name) for row in rows], dtype=np.float64 if number else object)
+            for name, number in numeric.items()
+        }
         return cls(
             [row.key for row in rows],
             [row.change for row in rows],
@@ -157,10 +154,6 @@ def _vectors(column: pa.ListArray) -> np.ndarray:
     for row in np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False)):
         found[row] = numbers[offsets[row] : offsets[row + 1]]
     return found
-
-
-def _dtype(task: Task) -> type:
-    return np.float64 if task.is_regression else object
 
 
 def _text(text: str) -> str:
