@@ -7,8 +7,6 @@ the difference goes with* it. If the interval of the adjusted difference contain
 one, nothing of this is known.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from soundcheck.corpora.measures import MEASURES

@@ -1,7 +1,5 @@
 """What pages about confidence show: reliability, risk against coverage, measures, most confident errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What classes are taken for, as a table whose cells are coloured by share and lead to their segments."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

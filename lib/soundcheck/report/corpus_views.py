@@ -5,8 +5,6 @@
 - Of more than a page can show, the most frequent comes first and the rest is counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

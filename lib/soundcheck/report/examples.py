@@ -1,11 +1,5 @@
 """Segments to listen to: chosen by a score, with labels, predictions, and words where there are any.
 
-A notebook gives what its numbers are about, and shows all at once::
-
-    examples.show(evaluation, [examples.of_errors(subset) for subset in subsets])
-    examples.show(evaluation, [examples.of_groups(s, "sex", groups) for s, groups in compared])
-    examples.show(evaluation, [Scene(title, subset, choose(scores, subset.segments, worst=4))], every=True)
-
 - Scores are float64 ``(segments,)``, NaN where nothing is known; the larger, the worse. *Typical* are the
   segments whose score is closest to the median of those that are chosen from.
 - Of equal scores the smallest key comes first. A speaker is heard a second time when the others among the
@@ -13,8 +7,6 @@ A notebook gives what its numbers are about, and shows all at once::
 - Of all numbers of a page only the segments of the largest are played, of groups those of each column, unless
   ``every`` one is; the others are listed. Of a model that guesses none is played.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence

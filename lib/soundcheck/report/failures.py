@@ -1,11 +1,10 @@
 """Rows of the results in words, the same in terminal, book, cards and sheets."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pandas as pd
 
+from soundcheck.common.wording import counted
 from soundcheck.report.adjusted_gaps import in_short
 from soundcheck.report.formats import significant
 from soundcheck.report.key_figures import PER_CENT, RATES, written
@@ -14,7 +13,7 @@ from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
 from soundcheck.results.verdict import OTHERS
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
-from soundcheck.suite.measures import LOWER, measure_of
+from soundcheck.suite.measures import measure_of
 
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
 SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task
@@ -62,7 +61,7 @@ def finding(row: object, blocks: str = "speaker") -> Finding:
         found = "1 group is" if row.value == 1 else f"{row.value:g} groups are"
         task = "" if row.task in SINGLE else f" in {row.task}"
         return Finding("", "", f"{found} worse off than the others{task}: {row.skipped}", "")
-    count = f"{row.blocks} {blocks}" if row.blocks == 1 else f"{row.blocks} {blocks}s"
+    count = counted(row.blocks, blocks)
     who, named = people(row.group), measured(row)
     if row.group and not pd.isna(row.gap):
         bounds = (row.gap_low_sample, row.gap_high_sample) if few(row) else (row.gap_low, row.gap_high)
@@ -114,8 +113,7 @@ def points(row: object, number: float) -> str:
 
 def is_rate(row: object) -> bool:
     """Say whether the values of a row are rates of errors, which are written in per cent."""
-    info = measure_of(row.test, row.family)
-    return (info.error and info.better == LOWER) or row.test.endswith("Error Rate Change")
+    return measure_of(row.test, row.family).rate or row.test.endswith("Error Rate Change")
 
 
 def limit(row: object) -> str:

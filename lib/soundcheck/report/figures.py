@@ -4,8 +4,6 @@ Values are drawn on 0..1, those outside at the edge; missing values are left out
 are empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

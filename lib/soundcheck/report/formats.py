@@ -4,8 +4,6 @@ Numbers have two or three significant digits, and more where these would make th
 beside them. States come from the results table and are never made from what is shown.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

@@ -5,8 +5,6 @@ corrected for the number of tests, are known only when all families are together
 the group's own value. Sentences are made from rows of the results and of the estimates; none infers anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@
 - Attributes run no code: those of events (``onclick``) are refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

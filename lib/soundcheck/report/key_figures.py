@@ -1,7 +1,5 @@
 """Key figures in words: how good models are, with intervals and what chance scores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from soundcheck.common.caveats import Caveat

@@ -3,31 +3,18 @@
 The names in the results table are a contract and stay; pages write them as people do.
 """
 
-from __future__ import annotations
-
+import csv
 import re
+from pathlib import Path
 
 from soundcheck.report.html import Html, element
 
-LONG = {  # abbreviations of the field
-    "CCC": "concordance correlation coefficient",
-    "CER": "character error rate",
-    "EER": "equal error rate",
-    "MAE": "mean absolute error",
-    "PCC": "Pearson correlation coefficient",
-    "UAP": "unweighted average precision",
-    "UAR": "unweighted average recall",
-    "WER": "word error rate",
-}
-_NAMES = {
-    **{name.capitalize(): name for name in (*LONG, "FAR", "FRR", "DCF", "NIST")},
-    "Coeff": "Coefficient",
-    "Groups Served Worse": "Groups Performing Worse",
-    "Spearmans": "Spearman's",
-    "Jensen Shannon": "Jensen-Shannon",
-}
+with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+    _ROWS = list(csv.DictReader(file))
+LONG = {row["written"]: row["long"] for row in _ROWS if row["long"]}  # abbreviations of the field
+_NAMES = {row["word"]: row["written"] for row in _ROWS}
 _NAME = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b(?! Field\b)")  # from afar
-_KEPT = {*LONG, "FAR", "FRR", "DCF", "NIST", "Spearman's", "Jensen-Shannon", "Pearson", "Opus", "MP3", "AMR"}
+_KEPT = {*_NAMES.values(), "Pearson", "Opus", "MP3", "AMR"} - {"Coefficient"}
 _RANGE = r"[(\[](-?[0-9.]+|-inf), (-?[0-9.]+|inf)([)\]])"
 _BIN = re.compile(rf"(?:^|(?<=: )){_RANGE}$")
 _NAMED_BIN = re.compile(rf"(?<=\bbin ){_RANGE}")

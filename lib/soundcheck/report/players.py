@@ -4,8 +4,6 @@ A page without its script shows as many players as there are sounds, side by sid
 those that belong together: a key leads from one sound to another at the same position (``players.js``).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path

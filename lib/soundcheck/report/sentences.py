@@ -4,8 +4,6 @@ A value is named with its interval. What is significant among all tests is not k
 so nothing here claims it, but for :func:`both_rules`. Sentences have no full stop: they are headings.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from soundcheck.evaluation.subset import Subset

@@ -3,8 +3,6 @@
 A *rate* is named by the page: the word error rate, the equal error rate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np

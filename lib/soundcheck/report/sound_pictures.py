@@ -8,8 +8,6 @@ r"""Pictures of sounds: a waveform over a spectrogram, in one small PNG.
   of 25 ms. Frames that share a column are averaged, so that nothing of a long sound is passed over.
 """
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of the noises and impulse responses that a family works with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

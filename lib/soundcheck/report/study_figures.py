@@ -4,8 +4,6 @@ The studies are benchmarks; their tables travel with the book, and a comment at 
 was made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

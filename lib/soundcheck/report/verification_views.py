@@ -4,8 +4,6 @@ Rates are shares from 0 to 1; FAR is the false acceptance rate, FRR the false re
 and rates are left out.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -28,7 +26,7 @@ from soundcheck.report.estimate_tables import estimate_table
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
-from soundcheck.report.style import DASHES, GREY, PALETTE, audplot, label, look
+from soundcheck.report.style import DASHES, GREY, PALETTE, audplot, legend_name, look
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.suite.measures import info_of
 
@@ -61,7 +59,7 @@ def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
         pyplot.close(figure)
         for n, (line, (name, entry)) in enumerate(zip(list(axes.lines), shown.items(), strict=True)):
             style = {"color": PALETTE[n], "linestyle": DASHES[n], "linewidth": 1.6}
-            line.set(label=f"{label(name)}, EER {100 * entry['equal']:.3g} %", **style)
+            line.set(label=f"{legend_name(name)}, EER {100 * entry['equal']:.3g} %", **style)
             if "rates" in entry:
                 ends = [ndtri(_inside(entry[end])) for end in ("rates", "low", "high")]
                 axes.fill_between(*ends, color=PALETTE[n], alpha=0.18, lw=0, label="95 % interval")

@@ -3,8 +3,6 @@
 Rows come from the tables of results, estimates and comparisons; nothing is computed here.
 """
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace

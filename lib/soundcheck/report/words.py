@@ -4,8 +4,6 @@ Rates are shares of the words of the references, shown in per cent; they may exc
 by a sign and a word, never by colour alone. A group is a column of the segment table and one of its values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
