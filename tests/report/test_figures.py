@@ -154,12 +154,6 @@ def test_groups_weigh_the_same_in_the_average():
     expected = [[50, 50, 100, 0], [50, 50, 0, 100], [50, 50, 100, 0]]
     np.testing.assert_allclose(heights, expected, atol=1e-9)
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["x (300)", "y (30)", "z (9), not judged"]
-    figure = figures.contexts_against_all(
-        values, groups, ["x", "y"], "y", np.tile(["u", "v", "w"], 113), ["u", "w"], ["a", "b"]
-    )
-    heights = [[bar.get_height() for bar in axes.patches] for axes in figure.axes]
-    np.testing.assert_allclose(heights, [[50, 50, 0, 100]] * 2, atol=1e-9)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["u (10)", "w (10)"]
 
 
 def test_a_density_follows_the_weights():

@@ -50,11 +50,10 @@ def all_figures():
     yield det_figure({name: entry(n, 300) for n, name in enumerate(HOSTILE)})
     yield det_figure({"perfect": entry(0, apart=20.0), "reversed": entry(1, apart=-20.0)})
     yield det_figure({})
-    yield score_histograms(scores, target, {"equal error rate": 0.1, "lowest cost": 2.4, "in use": 0.2}, "x")
-    yield score_histograms(scores, target, dict(zip(HOSTILE, np.linspace(-2, 2, 7), strict=True)), HOSTILE[0])
+    yield score_histograms(scores, target, {"equal error rate": 0.1, "lowest cost": 2.4, "in use": 0.2})
+    yield score_histograms(scores, target, dict(zip(HOSTILE, np.linspace(-2, 2, 7), strict=True)))
     yield score_histograms(nothing, target[:3], {"in use": np.nan})
     yield score_histograms([0.5] * 4, target[:4], {"in use": 0.5})
-    yield score_histograms([], [], {}, "nothing")
 
 
 def test_same_data_same_bytes(tmp_path):
@@ -155,7 +154,7 @@ def test_densities_have_area_one_and_counts_are_said():
         assert (heights * np.diff(edges)).sum() == pytest.approx(1)
         assert edges[-1] < 1e6  # few extreme scores do not hide the others
     names = {text.get_text() for text in figure.legends[0].get_texts()}
-    assert names == {"non-target (4,000 trials)", "target (990 trials)", "threshold, in use: 0.25"}
+    assert names == {"non-target trials (4,000)", "target trials (990)", "threshold, in use: 0.25"}
     assert axes.lines[0].get_xdata() == [0.25, 0.25]
 
 

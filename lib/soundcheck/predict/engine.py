@@ -21,8 +21,8 @@ from soundcheck.common.class_words import meanings
 from soundcheck.common.scales import FAR, outside
 from soundcheck.common.tasks import Task
 from soundcheck.models.answer_scale import nominal
+from soundcheck.models.answers import BOUNDS, CONFIDENCE, stated_names
 from soundcheck.models.load import check_model
-from soundcheck.models.stated import BOUNDS, CONFIDENCE, stated_names
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.look_up import look_up
 from soundcheck.predict.prediction import Prediction

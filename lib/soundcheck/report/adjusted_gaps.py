@@ -7,8 +7,6 @@ the difference goes with* it. If the interval of the adjusted difference contain
 one, nothing of this is known.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from soundcheck.corpora.measures import MEASURES
@@ -33,8 +31,6 @@ def has_adjusted(frame: pd.DataFrame) -> bool:
 def adjusted_columns(text: str) -> str:
     """Name what a row is adjusted by in words; ``""`` if it is not adjusted.
 
-    Examples
-    --------
     >>> adjusted_columns("signal_to_noise, device"), adjusted_columns("none: device decides the group")
     ('signal-to-noise ratio and device', '')
     """

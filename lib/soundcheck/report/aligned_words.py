@@ -7,8 +7,6 @@
   reference with several wordings one is shown, the one by which all of them are compared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 A difference is the group minus the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import pandas as pd

@@ -1,13 +1,10 @@
 """What pages about confidence show: reliability, risk against coverage, measures, most confident errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from IPython.display import display
-from matplotlib.axes import Axes
 
 from soundcheck.evaluation import certainty
 from soundcheck.evaluation.certainty import has_probabilities, judged_by, probabilities_of
@@ -16,11 +13,11 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics import brier, prediction_intervals
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.word_confidence import normalised_cross_entropy
-from soundcheck.report import examples, page, severity_views
+from soundcheck.report import examples, page, severity_views, views
 from soundcheck.report.estimate_tables import estimate_table, measured
 from soundcheck.report.formats import estimate, number
 from soundcheck.report.html import Html, element
-from soundcheck.report.style import BLUE, GREY, RED, label, look, new
+from soundcheck.report.style import GREY, RED
 from soundcheck.results.estimates import ALL, CHANCE
 from soundcheck.statistics.evidence import Scale
 from soundcheck.suite.families import PerturbationSeries
@@ -43,11 +40,23 @@ def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segm
     if reason := metrics.overconfidence(confidence, correct).point().reasons[0]:
         display(element("p", f"{place}: {reason}, so there is no diagram."))
         return
-    with look():
-        figure, (left, right) = new(9, 4.2, 1, 2)
-        _draw_reliability(left, evaluation, subset)
-        _draw_risk(right, confidence, correct)
-        left.set_title(label(place, 40), loc="left")
+    coverage, risk = risk_at_coverage(confidence, correct)
+    panels = {
+        "reliability": _reliability(evaluation, subset),
+        "risk": pd.DataFrame({"x": coverage, "value": risk}),
+    }
+    drawn = pd.concat(own.assign(panel=f"{place}: {name}") for name, own in panels.items())
+    figure = views.lines(drawn, "x", panels="panel")
+    left, right = figure.axes
+    left.axline((0, 0), slope=1, linestyle="--", color=GREY, linewidth=1)
+    left.text(0.03, 0.95, "underconfident", color=GREY, va="top", fontsize=9)
+    left.text(0.97, 0.05, "overconfident", color=GREY, ha="right", fontsize=9)
+    left.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="share of right predictions")
+    right.axhline(risk[-1], color=RED, linestyle=":", linewidth=1.2)
+    right.text(0.02, risk[-1] + 0.015, "a confidence that says nothing", color=RED, fontsize=9)
+    highest = 1.25 * risk[coverage >= min(STEADY, coverage[-1])].max()
+    right.set(xlim=(0, 1), ylim=(0, min(1.0, max(0.1, highest))))
+    right.set(xlabel="share kept, the most confident first", ylabel="share of errors among them")
     rows = evaluation.frame()
     test = "Transcript Overconfidence" if noun == "transcripts" else "Overconfidence"
     rows = rows[rows["test"].eq(test) & rows["corpus"].eq(subset.corpus) & rows["task"].eq(subset.task.name)]
@@ -62,29 +71,15 @@ def finding(row: object, noun: str) -> str:
     return text + direction
 
 
-def _draw_reliability(axes: Axes, evaluation: Evaluation, subset: Subset) -> None:
+def _reliability(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:
+    """Give the mean confidence of each bin, and how often its predictions are right, with intervals."""
     bins = evaluation.family.options["bins"]
     confidence, correct = judged_by(subset.predictions.clean)
     found = evaluation.resample(metrics.reliability(confidence, correct, bins), subset.blocks)
     low, high = found.interval(evaluation.interval, scale=_SHARE)
-    known = ~np.isnan(confidence + correct)
-    place = metrics.equal_mass_bins(np.where(known, confidence, np.nan), bins)
-    means = np.array([confidence[place == number].mean() for number in range(len(found.labels))])
-    axes.plot([0, 1], [0, 1], "--", color=GREY, linewidth=1)
-    axes.vlines(means, low, high, color=BLUE, linewidth=1.5, alpha=0.6)
-    axes.plot(means, found.value, "o-", color=BLUE, linewidth=1, markersize=5)
-    axes.text(0.03, 0.95, "underconfident", color=GREY, va="top", fontsize=9)
-    axes.text(0.97, 0.05, "overconfident", color=GREY, ha="right", fontsize=9)
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="share of right predictions")
-
-
-def _draw_risk(axes: Axes, confidence: np.ndarray, correct: np.ndarray) -> None:
-    coverage, risk = risk_at_coverage(confidence, correct)
-    axes.plot(coverage, risk, color=BLUE, linewidth=1.6)
-    axes.axhline(risk[-1], color=RED, linestyle=":", linewidth=1.2)
-    axes.text(0.02, risk[-1] + 0.015, "a confidence that says nothing", color=RED, fontsize=9)
-    axes.set_ylim(0, min(1.0, max(0.1, 1.25 * risk[coverage >= min(STEADY, coverage[-1])].max())))
-    axes.set(xlim=(0, 1), xlabel="share kept, the most confident first", ylabel="share of errors among them")
+    place = metrics.equal_mass_bins(np.where(np.isnan(correct), np.nan, confidence), bins)
+    means = [confidence[place == number].mean() for number in range(len(found.labels))]
+    return pd.DataFrame({"x": means, "value": found.value, "low": low, "high": high})
 
 
 def risk_at_coverage(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,7 +96,13 @@ def measures_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
     """Show what verdicts are made of, for the model and a reference that ignores the sound."""
     if not subsets:
         return element("p", "The model gives no confidences and no intervals.")
-    frames = [_both(evaluation, one, _measures(evaluation, one)) for one in subsets]
+    frames = []
+    for subset in subsets:
+        measures = _measures(evaluation, subset)
+        own = {name: lambda s, p, one=one: one(p.clean) for name, one in measures.items()}
+        usual = {name: lambda s, p, one=one: one(s.reference.clean) for name, one in measures.items()}
+        frames.append(evaluation.estimates(subset, own, biased=BIASED))
+        frames.append(evaluation.estimates(subset, usual, condition=CHANCE, biased=BIASED))
     judged = evaluation.estimated()
     own = judged["measure"].eq("expected_calibration_error") & judged["part"].eq(ALL)
     frame = pd.concat([*frames, judged[own & judged["condition"].isin(WHOSE)]])
@@ -109,14 +110,6 @@ def measures_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
     frame["whose"] = frame["condition"].map(WHOSE)
     names = {"corpus": "corpus", "task": "task", "what": "measure"}
     return estimate_table(frame, names, "whose", counts=False, caption="Measures with 95 % intervals")
-
-
-def _both(evaluation: Evaluation, subset: Subset, measures: Mapping[str, Callable]) -> pd.DataFrame:
-    """Estimate measures of a table for the model, and for the reference."""
-    own = {name: lambda s, p, one=one: one(p.clean) for name, one in measures.items()}
-    usual = {name: lambda s, p, one=one: one(s.reference.clean) for name, one in measures.items()}
-    model = evaluation.estimates(subset, own, biased=BIASED)
-    return pd.concat([model, evaluation.estimates(subset, usual, condition=CHANCE, biased=BIASED)])
 
 
 def _measures(evaluation: Evaluation, subset: Subset) -> dict[str, Callable]:
@@ -167,7 +160,9 @@ def surest_errors(evaluation: Evaluation, subset: Subset) -> Html:
     view = evaluation.view(subset)
     predicted = dict(zip(view.segments["key"], view.predicted(subset.task), strict=True))
     keys = subset.segments["key"]
-    return _surest(evaluation, subset, lambda n: f"{predicted[keys.iloc[n]]}; it is {subset.truth[n]}")
+    return _most_confident(
+        evaluation, subset, lambda n: f"{predicted[keys.iloc[n]]}; it is {subset.truth[n]}"
+    )
 
 
 def surest_wrong_words(evaluation: Evaluation, subset: Subset) -> Html:
@@ -178,16 +173,17 @@ def surest_wrong_words(evaluation: Evaluation, subset: Subset) -> Html:
         right = f"said was “{word.reference}”" if word.reference else "no word was said there"
         return f"“{word.hypothesis}”; {right}"
 
-    return _surest(evaluation, subset, said)
+    return _most_confident(evaluation, subset, said)
 
 
-def _surest(evaluation: Evaluation, subset: Subset, said: Callable[[int], str]) -> Html:
+def _most_confident(evaluation: Evaluation, subset: Subset, said: Callable[[int], str]) -> Html:
     confidence, correct = judged_by(subset.predictions.clean)
     wrong = np.where(correct == 0, confidence, np.nan)
     chosen = examples.choose(wrong, subset.segments, worst=MOST_PLAYED, played=MOST_PLAYED)
-    title = f"{subset.corpus}, {subset.task.name}: most confident errors"
-
-    def text(n: int) -> str:
-        return f"{number(100 * confidence[n], 1)} % confident of {said(n)}"
-
-    return examples.show(evaluation, [examples.Scene(title, subset, chosen, said=text)], every=True)
+    scene = examples.Scene(
+        f"{subset.corpus}, {subset.task.name}: most confident errors",
+        subset,
+        chosen,
+        said=lambda n: f"{number(100 * confidence[n], 1)} % confident of {said(n)}",
+    )
+    return examples.show(evaluation, [scene], every=True)

@@ -1,15 +1,11 @@
 """What classes are taken for, as a table whose cells are coloured by share and lead to their segments."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy as np
+import pandas as pd
 
 from soundcheck.common import files, templates
 from soundcheck.common.wording import counted
 from soundcheck.evaluation.subset import Subset
-from soundcheck.metrics.classification import class_numbers
 from soundcheck.report.examples import Example, Scene, choose
 from soundcheck.report.html import Html
 from soundcheck.report.players import segment_name
@@ -20,23 +16,15 @@ READ = 4  # segments of a cell
 PLAYED = 2  # most frequent confusions, of each a segment
 
 
-def confusion_counts(
-    truth: Sequence[str | None], prediction: Sequence[str | None], classes: Sequence[str]
-) -> np.ndarray:
-    """Count the segments of each class (row) that were taken for each class (column), int64 ``(K, K)``.
+def confusion_counts(subset: Subset) -> np.ndarray:
+    """Count the segments of each class (row) that were taken for each class (column), int ``(K, K)``.
 
     Segments without label or prediction, or of no such class, are left out.
-
-    Examples
-    --------
-    >>> confusion_counts(["a", "a", "b", "b"], ["a", "b", "b", None], ["a", "b"]).tolist()
-    [[1, 1], [0, 1]]
     """
-    rows, columns = (class_numbers(names, classes) for names in (truth, prediction))
-    size = len(classes)
-    known = (rows >= 0) & (rows < size) & (columns >= 0) & (columns < size)
-    cells = rows[known].astype(np.int64) * size + columns[known]
-    return np.bincount(cells, minlength=size * size).reshape(size, size)
+    classes = list(subset.task.classes)
+    sides = pd.DataFrame({"truth": subset.truth, "prediction": subset.predictions.clean}, dtype=object)
+    counts = sides.value_counts().unstack(fill_value=0)
+    return counts.reindex(index=classes, columns=classes, fill_value=0).to_numpy(dtype=int)
 
 
 def class_confusions(subset: Subset, finding: str = "") -> Html:
@@ -45,7 +33,7 @@ def class_confusions(subset: Subset, finding: str = "") -> Html:
     ``finding`` says what is seen; it is the heading of the table.
     """
     classes, place = subset.task.classes, f"{subset.corpus}, {subset.task.name}"
-    counts = confusion_counts(subset.truth, subset.predictions.clean, classes)
+    counts = confusion_counts(subset)
     used = counts.sum(axis=0) + counts.sum(axis=1)
     shown = np.sort(np.argsort(-used, kind="stable")[:MOST_CLASSES])
     anchor = f"confusion-{files.slug(subset.corpus)}-{files.slug(subset.task.name)}"
@@ -62,30 +50,39 @@ def class_confusions(subset: Subset, finding: str = "") -> Html:
         for c in shown
     }
     ranked = sorted((cell for cell in cells if counts[cell]), key=lambda cell: (-counts[cell], cell))
-    for r, c in ranked[:MOST_CELLS]:
+    listed = sorted(ranked[:MOST_CELLS])
+    for r, c in listed:
         chosen = [subset.segments.iloc[one.row] for one in _chosen(subset, classes[r], classes[c], READ)]
-        speakers = [f" ({one['speaker']})" if one.get("speaker") else "" for one in chosen]
-        names = [segment_name(one) + who for one, who in zip(chosen, speakers, strict=True)]
+        names = [segment_name(one) + (f" ({one['speaker']})" if one.get("speaker") else "") for one in chosen]
         cells[r, c] |= {"segments": names, "more": int(counts[r, c]) - len(names)}
-    notes = []
-    if len(shown) < len(classes):
-        notes.append(f"The {len(shown)} of {len(classes)} classes with the most segments are shown.")
-    if len(ranked) > MOST_CELLS:
-        notes.append(f"Segments are listed for the {MOST_CELLS} of {len(ranked)} cells that have the most.")
-    if missing := len(subset) - int(counts.sum()):
-        segments = counted(missing, "segment")
-        notes.append(f"{segments} without a prediction or with another label: not counted.")
-    rows = [{"name": classes[r], "cells": [cells[r, c] for c in shown]} for r in shown]
-    title = f"{place}: where the segments of each class (row) went, and how many"
-    about = {"finding": finding, "title": title, "place": place, "notes": notes}
-    listed = [cells[cell] for cell in sorted(ranked[:MOST_CELLS])]
-    return templates.html("confusions", names=[classes[c] for c in shown], rows=rows, listed=listed, **about)
+    missing = counted(len(subset) - int(counts.sum()), "segment")
+    most = f"The {len(shown)} of {len(classes)} classes with the most segments are shown."
+    fewer = f"Segments are listed for the {MOST_CELLS} of {len(ranked)} cells that have the most."
+    notes = [
+        *([most] if len(shown) < len(classes) else []),
+        *([fewer] if len(ranked) > MOST_CELLS else []),
+        *(
+            [f"{missing} without a prediction or with another label: not counted."]
+            if counts.sum() < len(subset)
+            else []
+        ),
+    ]
+    return templates.html(
+        "confusions",
+        names=[classes[c] for c in shown],
+        rows=[{"name": classes[r], "cells": [cells[r, c] for c in shown]} for r in shown],
+        listed=[cells[cell] for cell in listed],
+        finding=finding,
+        title=f"{place}: where the segments of each class (row) went, and how many",
+        place=place,
+        notes=notes,
+    )
 
 
 def most_confused(subset: Subset) -> Scene:
     """Choose a segment of each of the most frequent confusions."""
     classes = subset.task.classes
-    counts = confusion_counts(subset.truth, subset.predictions.clean, classes)
+    counts = confusion_counts(subset)
     np.fill_diagonal(counts, 0)
     cells = [divmod(int(n), len(classes)) for n in np.argsort(-counts, axis=None, kind="stable")[:PLAYED]]
     chosen = [_chosen(subset, classes[r], classes[c], 1) for r, c in cells if counts[r, c]]

@@ -3,8 +3,6 @@
 Each function gives scenes for :func:`soundcheck.report.examples.show`, which are all played.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 

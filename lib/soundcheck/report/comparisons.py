@@ -1,7 +1,5 @@
 """What the page of a comparison shows: before and after, better or worse, corrected and broken."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

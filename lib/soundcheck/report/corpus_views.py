@@ -5,8 +5,6 @@
 - Of more than a page can show, the most frequent comes first and the rest is counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -79,8 +77,6 @@ def _known(segments: pd.DataFrame, column: str) -> bool:
 def hours(seconds: float) -> str:
     """Write a length, in the unit that people use for so much speech.
 
-    Examples
-    --------
     >>> hours(42.0), hours(600), hours(360_000)
     ('42.0 seconds', '10.0 minutes', '100.0 hours')
     """
@@ -93,8 +89,6 @@ def hours(seconds: float) -> str:
 def kilohertz(rate: float) -> str:
     """Write a frequency.
 
-    Examples
-    --------
     >>> kilohertz(44100), kilohertz(8000)
     ('44.1 kHz', '8 kHz')
     """

@@ -1,7 +1,5 @@
 """Values of the table of estimates as cells, in tables and in sentences; rates of errors in per cent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd
@@ -10,12 +8,7 @@ from soundcheck.report import views
 from soundcheck.report.formats import Cell, estimate, value_cell
 from soundcheck.report.html import Html, element
 from soundcheck.report.names import label
-from soundcheck.suite.measures import LOWER, MeasureInfo, info_of
-
-
-def is_rate(info: MeasureInfo) -> bool:
-    """Say whether values of a measure are rates of errors."""
-    return info.error and info.better == LOWER
+from soundcheck.suite.measures import info_of
 
 
 def measured(row: object) -> str:
@@ -25,14 +18,14 @@ def measured(row: object) -> str:
 
 def written(row: object) -> str:
     """Write a value with its interval for a sentence."""
-    return estimate(row.value, row.low, row.high, percent=is_rate(info_of(row.measure)))
+    return estimate(row.value, row.low, row.high, percent=info_of(row.measure).rate)
 
 
 def estimate_cell(row: object) -> Cell:
     """Show a value with its interval, or why there is none."""
     if pd.isna(row.value):
         return Cell(element("small", row.excluded, class_="sc-line"))
-    unit, ends, below = "%" if is_rate(info_of(row.measure)) else "", (row.low, row.high), ""
+    unit, ends, below = "%" if info_of(row.measure).rate else "", (row.low, row.high), ""
     if pd.isna(row.low):
         ends = row.low_sample, row.high_sample
         below = "; ".join(filter(None, ("" if pd.isna(ends[0]) else "for these speakers", row.excluded)))

@@ -1,11 +1,5 @@
 """Segments to listen to: chosen by a score, with labels, predictions, and words where there are any.
 
-A notebook gives what its numbers are about, and shows all at once::
-
-    examples.show(evaluation, [examples.of_errors(subset) for subset in subsets])
-    examples.show(evaluation, [examples.of_groups(s, "sex", groups) for s, groups in compared])
-    examples.show(evaluation, [Scene(title, subset, choose(scores, subset.segments, worst=4))], every=True)
-
 - Scores are float64 ``(segments,)``, NaN where nothing is known; the larger, the worse. *Typical* are the
   segments whose score is closest to the median of those that are chosen from.
 - Of equal scores the smallest key comes first. A speaker is heard a second time when the others among the
@@ -14,10 +8,7 @@ A notebook gives what its numbers are about, and shows all at once::
   ``every`` one is; the others are listed. Of a model that guesses none is played.
 """
 
-from __future__ import annotations
-
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -208,17 +199,19 @@ def choose(
     ``most`` are ``worst, typical, best``: how many of each, and ``played``: how many of each are heard,
     by default 1.
     """
-    played = most.pop("played", 1)
-    rows = np.flatnonzero(np.isfinite(scores) & mask)
+    played, rows = most.pop("played", 1), np.flatnonzero(np.isfinite(scores) & mask)
     if not len(rows):
         return []
-    worse = rows[scores[rows] > 0] if scores[rows].min() == 0 else rows  # what has no error is not worst
+    own = segments.iloc[rows].reindex(columns=["key", "speaker"]).assign(row=rows, score=scores[rows])
+    own = own.reset_index(drop=True)
+    own["speaker"] = own["speaker"].where(own["speaker"].notna(), own["key"])
+    worse = own[own["score"] > 0] if own["score"].min() == 0 else own  # what has no error is not worst
     orders = {
-        WORST: (-scores, worse if len(worse) else rows),
-        TYPICAL: (np.abs(scores - np.median(scores[rows])), rows),
-        BEST: (scores, rows),
+        WORST: -(worse if len(worse) else own)["score"],
+        TYPICAL: (own["score"] - own["score"].median()).abs(),
+        BEST: own["score"],
     }
-    queues = {why: iter(_smallest(*orders[why], segments, sum(most.values()))) for why in most}
+    queues = {why: iter(_first(own, orders[why], sum(most.values()))) for why in most}
     taken: dict[str, list[int]] = {why: [] for why in most}
     for turn in range(max(most.values())):  # in turn, so that a few segments are not all of one kind
         for why, queue in queues.items():
@@ -229,19 +222,12 @@ def choose(
     ]
 
 
-def _smallest(scores: np.ndarray, rows: np.ndarray, segments: pd.DataFrame, count: int) -> list[int]:
-    """Give the rows with the smallest scores, speakers in turn among the next ones."""
-    keys, most = segments["key"].to_numpy(dtype=object), AHEAD * count
-    if len(rows) > most:  # only those that may be among them are compared one by one
-        rows = rows[scores[rows] <= np.partition(scores[rows], most - 1)[most - 1]]
-    order = sorted(rows.tolist(), key=lambda n: (scores[n], keys[n]))[:most]
-    speakers = segments["speaker" if "speaker" in segments else "key"].fillna(segments["key"]).to_numpy()
-    before: Counter[object] = Counter()
-    turns = {}
-    for n in order:
-        turns[n] = before[speakers[n]]
-        before[speakers[n]] += 1
-    return sorted(order, key=turns.__getitem__)[:count]
+def _first(segments: pd.DataFrame, order: pd.Series, count: int) -> list[int]:
+    """Give the rows that come first in an order, speakers in turn among the next ones."""
+    near = order.nsmallest(AHEAD * count, keep="all")
+    near = segments.loc[near.index].assign(order=near).sort_values(["order", "key"]).head(AHEAD * count)
+    turns = near.groupby("speaker").cumcount()
+    return near.loc[turns.sort_values(kind="stable").index, "row"].head(count).tolist()
 
 
 def segment_errors(subset: Subset) -> np.ndarray:

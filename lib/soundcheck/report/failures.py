@@ -1,11 +1,10 @@
 """Rows of the results in words, the same in terminal, book, cards and sheets."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pandas as pd
 
+from soundcheck.common.wording import counted
 from soundcheck.report.adjusted_gaps import in_short
 from soundcheck.report.formats import significant
 from soundcheck.report.key_figures import PER_CENT, RATES, written
@@ -14,7 +13,7 @@ from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
 from soundcheck.results.verdict import OTHERS
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
-from soundcheck.suite.measures import LOWER, measure_of
+from soundcheck.suite.measures import measure_of
 
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
 SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task
@@ -50,8 +49,6 @@ class Finding(NamedTuple):
 def sentence(row: object, blocks: str = "speaker") -> str:
     """Write what a row of the results says; ``blocks`` is what was resampled, in the singular.
 
-    Examples
-    --------
     ``word error rate of german speakers is 23 % against 4.0 % of the others (difference 19 %, 95 % 13 to
     25 %, surely beyond the margin of 5.0 %, 12 speakers)``
     """
@@ -64,7 +61,7 @@ def finding(row: object, blocks: str = "speaker") -> Finding:
         found = "1 group is" if row.value == 1 else f"{row.value:g} groups are"
         task = "" if row.task in SINGLE else f" in {row.task}"
         return Finding("", "", f"{found} worse off than the others{task}: {row.skipped}", "")
-    count = f"{row.blocks} {blocks}" if row.blocks == 1 else f"{row.blocks} {blocks}s"
+    count = counted(row.blocks, blocks)
     who, named = people(row.group), measured(row)
     if row.group and not pd.isna(row.gap):
         bounds = (row.gap_low_sample, row.gap_high_sample) if few(row) else (row.gap_low, row.gap_high)
@@ -102,8 +99,6 @@ def change_of_quality(row: object) -> bool:
 def amount(row: object, number: float) -> str:
     """Write a value of what a row measures; rates of errors in per cent.
 
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> amount(SimpleNamespace(test="Word Error Rate", family=""), 0.2345).split()
     ['23', '%']
@@ -118,8 +113,7 @@ def points(row: object, number: float) -> str:
 
 def is_rate(row: object) -> bool:
     """Say whether the values of a row are rates of errors, which are written in per cent."""
-    info = measure_of(row.test, row.family)
-    return (info.error and info.better == LOWER) or row.test.endswith("Error Rate Change")
+    return measure_of(row.test, row.family).rate or row.test.endswith("Error Rate Change")
 
 
 def limit(row: object) -> str:
@@ -208,8 +202,6 @@ def people(group: str) -> str:
 def planned(needed: float, now: float) -> str:
     """Write a planning figure.
 
-    Examples
-    --------
     >>> planned(40, 12), planned(7851, 15), planned(float("nan"), float("nan"))
     ('about 40 in place of 12', 'more than 10 times as many', 'without interval')
     """

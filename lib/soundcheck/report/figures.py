@@ -4,8 +4,6 @@ Values are drawn on 0..1, those outside at the edge; missing values are left out
 are empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -211,65 +209,27 @@ def groups_against_all(
     with the same weight (default: all that are shown). Of more than 40 groups the first ones are shown.
     """
     values, groups = np.asarray(values), np.asarray(groups, dtype=object)
-    compared = list(order if compared is None else compared)
-    average = _average(values, groups, compared)
-    panels = [
-        (name, values[groups == name], "" if name in compared else ", not judged", average)
-        for name in list(order)[:MOST_GROUPS]
-    ]
-    note = f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else ""
-    return _over_average(panels, classes, label(title, 60) + note, "this group")
-
-
-def contexts_against_all(
-    values: Sequence[float] | Sequence[str],
-    groups: Sequence[str],
-    order: Sequence[str],
-    tested: str,
-    contexts: Sequence[str],
-    shown: Sequence[str],
-    classes: Sequence[str] = (),
-    title: str = "",
-) -> Figure:
-    """Draw what is predicted for one group in each context over the average of all groups, a panel each."""
-    values = np.asarray(values)
-    groups, contexts = (np.asarray(names, dtype=object) for names in (groups, contexts))
-    inside = {context: contexts == context for context in shown}
-    panels = [
-        (context, values[own & (groups == tested)], "", _average(values[own], groups[own], order))
-        for context, own in inside.items()
-    ]
-    return _over_average(panels, classes, label(title, 60), label(tested, 18))
-
-
-def _average(values: np.ndarray, groups: np.ndarray, order: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Give the predictions of some groups with weights that let each group weigh the same."""
-    own = [values[(groups == name) & pd.notna(values)] for name in order]
-    weights = [np.full(len(each), 1 / max(1, len(each))) for each in own]
-    return np.concatenate([values[:0], *own]), np.concatenate([np.empty(0), *weights])
-
-
-def _over_average(
-    panels: Sequence[tuple[str, np.ndarray, str, tuple[np.ndarray, np.ndarray]]],
-    classes: Sequence[str],
-    title: str,
-    name_of_own: str,
-) -> Figure:
-    """Draw panels of a name, values, a remark, and the average that they are laid over."""
+    compared, shown = list(order if compared is None else compared), list(order)[:MOST_GROUPS]
+    own = [values[(groups == name) & pd.notna(values)] for name in compared]
+    weights = np.concatenate([np.empty(0), *(np.full(len(each), 1 / max(1, len(each))) for each in own)])
+    average = np.concatenate([values[:0], *own])
     with look():
-        figure, places = grid(len(panels), ABREAST, 2.5, 1.9, (0, 0.8), sharex=True, sharey=True)
-        for n, (axes, (name, own, remark, average)) in enumerate(zip(places, panels, strict=False)):
+        figure, places = grid(len(shown), ABREAST, 2.5, 1.9, (0, 0.8), sharex=True, sharey=True)
+        for n, (axes, name) in enumerate(zip(places, shown, strict=False)):
+            own = values[groups == name]
             if len(classes):
-                both = {"average": _shares(average[0], classes, average[1]), "own": _shares(own, classes)}
+                both = {"average": _shares(average, classes, weights), "own": _shares(own, classes)}
                 _bars(axes, both, (GREY, BLUE))
             else:
-                _density(axes, *average, color=GREY, fill=True)
+                _density(axes, average, weights, color=GREY, fill=True)
                 _density(axes, own, color=BLUE, linewidth=2)
                 axes.set(xlim=(0, 1), xticks=(0, 0.5, 1))
+            remark = "" if name in compared else ", not judged"
             axes.set_title(f"{label(name, 18)} ({pd.notna(own).sum():,}){remark}", loc="left", fontsize=9)
             axes.set_ylabel(("%" if len(classes) else "density") if n % ABREAST == 0 else "")
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10)
-        handles = [Patch(color=GREY, alpha=0.6, label="average"), Patch(color=BLUE, label=name_of_own)]
+        note = f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else ""
+        figure.suptitle(label(title, 60) + note, x=0.01, ha="left", fontsize=10)
+        handles = [Patch(color=GREY, alpha=0.6, label="average"), Patch(color=BLUE, label="this group")]
         figure.legend(handles=handles, loc="outside upper right", ncols=2, fontsize=9)
     return figure
 

@@ -4,8 +4,6 @@ Numbers have two or three significant digits, and more where these would make th
 beside them. States come from the results table and are never made from what is shown.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple
@@ -41,8 +39,6 @@ class Cell(NamedTuple):
 def number(value: float | None, digits: int | None = None, threshold: float | None = None) -> str:
     """Write a number, empty for a missing one; a value that would look like the threshold gets more digits.
 
-    Examples
-    --------
     >>> number(-0.1), number(0.94996, threshold=0.95), number(0.0004), number(5.0361)
     ('−0.100', '0.94996', '0.00040', '5.04')
     """
@@ -60,8 +56,6 @@ def number(value: float | None, digits: int | None = None, threshold: float | No
 def digits_for(*values: float | None) -> int:
     """Give the digits behind the point with which numbers that belong together keep two or three that count.
 
-    Examples
-    --------
     >>> [digits_for(number) for number in (0.612, -0.0123, 0.0012, 12.3, None)], digits_for(0.012, 0.6)
     ([3, 3, 4, 1, 3], 3)
     """
@@ -75,8 +69,6 @@ def digits_for(*values: float | None) -> int:
 def significant(number: float | None, digits: int = 2) -> str:
     """Write a number with so many significant digits; numbers above 1 keep all before the point.
 
-    Examples
-    --------
     >>> significant(0.61842), significant(-0.00317), significant(12.345), significant(0.998), significant(0.0)
     ('0.62', '−0.0032', '12', '1.0', '0')
     """
@@ -90,8 +82,6 @@ def significant(number: float | None, digits: int = 2) -> str:
 def span(low: float, high: float, digits: int | None = None) -> str:
     """Write the ends of an interval; empty for a missing one.
 
-    Examples
-    --------
     >>> span(0.1, 0.25), span(MISSING, MISSING)
     ('0.100 to 0.250', '')
     """
@@ -110,8 +100,6 @@ def interval(row: object, digits: int | None = None) -> str:
 def estimate(value: float, low: float, high: float, *, percent: bool = False) -> str:
     """Write a value of a sentence with its interval.
 
-    Examples
-    --------
     >>> estimate(0.3, 0.25, 0.351), estimate(0.3, 0.25, 0.351, percent=True)
     ('0.30 (95 % 0.25 to 0.35)', '30 % (95 % 25 to 35)')
     >>> estimate(0.3, MISSING, MISSING)
@@ -127,8 +115,6 @@ def estimate(value: float, low: float, high: float, *, percent: bool = False) ->
 def p_value(p: float) -> str:
     """Write a p-value; empty for a missing one.
 
-    Examples
-    --------
     >>> p_value(0.0312), p_value(0.00004)
     ('p = 0.031', 'p < 0.001')
     """
@@ -151,8 +137,6 @@ def two_lines(first: Html | str, second: Html | str) -> Html:
 def percent(value: float, digits: int = 1, unit: str = "%") -> str:
     r"""Write a share in per cent, a difference of shares in ``points``; empty for a missing one.
 
-    Examples
-    --------
     >>> percent(0.1234), percent(-0.05)
     ('12.3\xa0%', '−5.0\xa0%')
     """

@@ -1,7 +1,5 @@
 """What the page about formatted transcripts shows: errors by mark and by class of entity."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ corrected for the number of tests, are known only when all families are together
 the group's own value. Sentences are made from rows of the results and of the estimates; none infers anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -260,15 +258,17 @@ def predictions(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
 
 
 def contexts(evaluation: Evaluation, found: Iterable[Groups], context: str, values: Sequence[str]) -> Html:
-    """Draw what is predicted for each group in each context over the average of all groups."""
+    """Draw what is predicted for each group in a context over the average of all groups in it."""
     drawn = []
     for one in found:
-        segments, classes = one.subset.segments, one.subset.task.classes
-        own = one.subset.predictions.clean, segments[one.column], one.names
-        for group in one.names:
-            title, inside = f"{_place(one)}: {group}", segments[context]
-            figure = figures.contexts_against_all(*own, group, inside, values, classes, title)
-            drawn.append((f"Predictions for each {context} in one {one.column} and in all: {title}", figure))
+        for value in values if one.names else ():
+            own, title = (
+                one.subset.take(np.flatnonzero(one.subset.mask(context, value))),
+                f"{context} {value}",
+            )
+            given = own.predictions.clean, own.segments[one.column], one.names, own.task.classes
+            figure = figures.groups_against_all(*given, f"{_place(one)}: {title}")
+            drawn.append((f"Predictions for each {one.column} in {title}: {_place(one)}", figure))
     return _all(evaluation, drawn)
 
 

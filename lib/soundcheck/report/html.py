@@ -6,8 +6,6 @@
 - Attributes run no code: those of events (``onclick``) are refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 
@@ -30,8 +28,6 @@ _CARRIED = {  # what such an element shows or plays and nothing else: scripts in
 def element(tag: str, *children: Html | str, limit: int | None = 200, **named: object) -> Html:
     """Make an element; texts and values of attributes are escaped, texts cut after ``limit`` characters.
 
-    Examples
-    --------
     >>> str(element("b", "<x>", title='"'))
     '<b title="&quot;">&lt;x&gt;</b>'
     """
@@ -45,8 +41,6 @@ def element(tag: str, *children: Html | str, limit: int | None = 200, **named: o
 def attributes(named: Mapping[str, object], tag: str = "") -> Html:
     """Write attributes with a blank before each; raises ValueError if one could run code or leads outside.
 
-    Examples
-    --------
     >>> str(attributes({"class_": "x", "data_run": 1, "hidden": True, "title": None}))
     ' class="x" data-run="1" hidden'
     """

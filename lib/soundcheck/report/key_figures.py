@@ -1,7 +1,5 @@
 """Key figures in words: how good models are, with intervals and what chance scores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from soundcheck.common.caveats import Caveat
@@ -36,8 +34,6 @@ EXPLAINED = {
 def written(measure: str, number: float | None) -> str:
     """Write a value of a measure, rates in per cent.
 
-    Examples
-    --------
     >>> written("equal error rate", 0.2345).split(), written("concordance", 0.2345)
     (['23.4', '%'], '0.23')
     """

@@ -1,7 +1,5 @@
 """Style and behaviour of pages: the sheets and scripts beside the written pages, put together."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from soundcheck.common import resources

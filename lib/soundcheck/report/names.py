@@ -3,31 +3,18 @@
 The names in the results table are a contract and stay; pages write them as people do.
 """
 
-from __future__ import annotations
-
+import csv
 import re
+from pathlib import Path
 
 from soundcheck.report.html import Html, element
 
-LONG = {  # abbreviations of the field
-    "CCC": "concordance correlation coefficient",
-    "CER": "character error rate",
-    "EER": "equal error rate",
-    "MAE": "mean absolute error",
-    "PCC": "Pearson correlation coefficient",
-    "UAP": "unweighted average precision",
-    "UAR": "unweighted average recall",
-    "WER": "word error rate",
-}
-_NAMES = {
-    **{name.capitalize(): name for name in (*LONG, "FAR", "FRR", "DCF", "NIST")},
-    "Coeff": "Coefficient",
-    "Groups Served Worse": "Groups Performing Worse",
-    "Spearmans": "Spearman's",
-    "Jensen Shannon": "Jensen-Shannon",
-}
+with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+    _ROWS = list(csv.DictReader(file))
+LONG = {row["written"]: row["long"] for row in _ROWS if row["long"]}  # abbreviations of the field
+_NAMES = {row["word"]: row["written"] for row in _ROWS}
 _NAME = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b(?! Field\b)")  # from afar
-_KEPT = {*LONG, "FAR", "FRR", "DCF", "NIST", "Spearman's", "Jensen-Shannon", "Pearson", "Opus", "MP3", "AMR"}
+_KEPT = {*_NAMES.values(), "Pearson", "Opus", "MP3", "AMR"} - {"Coefficient"}
 _RANGE = r"[(\[](-?[0-9.]+|-inf), (-?[0-9.]+|inf)([)\]])"
 _BIN = re.compile(rf"(?:^|(?<=: )){_RANGE}$")
 _NAMED_BIN = re.compile(rf"(?<=\bbin ){_RANGE}")
@@ -38,8 +25,6 @@ _PLAN = re.compile(r"^nist (?=\d)")
 def label(text: str) -> str:
     """Write a label or a group; a range of numbers in words, whichever end belongs to it.
 
-    Examples
-    --------
     >>> [label(text) for text in ("(-inf, 0.25]", "(0.25, 0.5]", "(0.75, inf]", "nist 2016", "information")]
     ['up to 0.25', '0.25 to 0.5', 'above 0.75', 'NIST 2016', 'information']
     """
@@ -49,8 +34,6 @@ def label(text: str) -> str:
 def remark(text: str) -> str:
     """Write a remark of a measure, such as why it is skipped, with ranges and names as pages write them.
 
-    Examples
-    --------
     >>> remark("bin (0.25, 0.5] does not occur in the truth"), remark("demo, Spearmans Rho: undefined")
     ('bin 0.25 to 0.5 does not occur in the truth', "demo, Spearman's Rho: undefined")
     >>> remark("left out: Far Field")
@@ -72,8 +55,6 @@ def _range(found: re.Match) -> str:
 def measure(test: str) -> str:
     """Write the name of a test with the abbreviations and names of the field.
 
-    Examples
-    --------
     >>> measure("Change Ccc Babble Noise"), measure("Spearmans Rho"), measure("Concordance Correlation Coeff")
     ('Change CCC Babble Noise', "Spearman's Rho", 'Concordance Correlation Coefficient')
     """
@@ -90,8 +71,6 @@ def hinted(test: str) -> Html:
 def in_words(test: str) -> str:
     """Write the name of a test as it stands within a sentence.
 
-    Examples
-    --------
     >>> in_words("Change Uar Opus 16"), in_words("Spearmans Rho"), in_words("Pearson Correlation Coeff")
     ('change of UAR under Opus 16', "Spearman's rho", 'Pearson correlation coefficient')
     """

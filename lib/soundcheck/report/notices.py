@@ -1,7 +1,5 @@
 """What a reader has to know before the numbers of a page: notes, caveats, synthetic speech."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from soundcheck.common.caveats import Caveat

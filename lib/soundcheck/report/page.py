@@ -3,8 +3,6 @@
 Every function displays at once what it makes, so that a notebook needs one line for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from IPython.display import display

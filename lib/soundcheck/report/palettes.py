@@ -5,8 +5,6 @@ Content Accessibility Guidelines 2.1, from 1 to 21: at least 4.5 for words, 3 fo
 are too pale on white for words; :func:`for_words` gives darker ones.
 """
 
-from __future__ import annotations
-
 BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#767676"
 PINK, SKY, BLACK, WHITE = "#cc79a7", "#56b4e9", "#000000", "#ffffff"
 _WORDS = {ORANGE: "#8a5f00", GREEN: "#00795a", RED: "#b85000", PINK: "#a34a7d", SKY: "#1b74a8"}
@@ -15,8 +13,6 @@ _WORDS = {ORANGE: "#8a5f00", GREEN: "#00795a", RED: "#b85000", PINK: "#a34a7d", 
 def contrast(one: str, other: str) -> float:
     """Give the contrast of two colours.
 
-    Examples
-    --------
     >>> contrast("#ffffff", "#000000"), round(contrast("#767676", "#ffffff"), 2)
     (21.0, 4.54)
     """

@@ -4,8 +4,6 @@ A page without its script shows as many players as there are sounds, side by sid
 those that belong together: a key leads from one sound to another at the same position (``players.js``).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -104,8 +102,8 @@ def players_of(media: MediaStore, sides: Sequence[Side]) -> list[Player]:
         if side.signal is None:
             players.append(silent(side.name, side.caption))
         else:
-            words = {"caption": side.caption, "color": "changed" if players else "original"}
-            players.append(player(media, side.signal, SAMPLING_RATE, side.name, **words))
+            about = {"caption": side.caption, "color": "changed" if players else "original"}
+            players.append(player(media, side.signal, SAMPLING_RATE, side.name, **about))
     return players
 
 
@@ -148,8 +146,6 @@ def segment_player(
 def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) -> str:
     """Write the options that a change drew, with their units.
 
-    Examples
-    --------
     >>> settings({"frequency": 6539, "snr_db": 40})
     'frequency 6539 Hz, SNR 40 dB'
     >>> settings({"samples": 1000})
@@ -157,15 +153,14 @@ def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) ->
     """
     parts = []
     for name, value in drawn.items():
-        words = name.replace("_", " ")
-        if not isinstance(value, int | float):
-            parts.append(f"{words} {value}")
-        elif name == "samples":
+        words, unit = name.replace("_", " "), _UNITS.get(name, "")
+        if name == "samples":
             parts.append(f"{value} samples ({1000 * value / sampling_rate:g} ms)")
-        elif name.endswith("_db"):
-            what = words.removesuffix(" db")
-            sign = "+" if what == "gain" and value > 0 else ""
-            parts.append(f"{what.upper() if what == 'snr' else what} {sign}{value:g} dB".replace("-", "−"))
+        elif isinstance(value, int | float):
+            if name.endswith("_db"):
+                words, unit = words.removesuffix(" db").replace("snr", "SNR"), "dB"
+            sign = "+" if name == "gain_db" and value > 0 else ""
+            parts.append(f"{words} {sign}{value:g} {unit}".rstrip().replace("-", "−"))
         else:
-            parts.append(f"{words} {value:g} {_UNITS.get(name, '')}".rstrip())
+            parts.append(f"{words} {value}")
     return ", ".join(parts)

@@ -1,7 +1,5 @@
 """What a run says of a model in words: how good it is, for whom worse, what breaks it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

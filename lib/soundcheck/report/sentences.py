@@ -4,8 +4,6 @@ A value is named with its interval. What is significant among all tests is not k
 so nothing here claims it, but for :func:`both_rules`. Sentences have no full stop: they are headings.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from soundcheck.evaluation.subset import Subset
@@ -22,8 +20,6 @@ _ENDS = ["value", "low", "high"]
 def both_rules(row: object) -> str:
     """Say how the rule of the threshold and the state of a row go together, where they differ; else ``""``.
 
-    Examples
-    --------
     ``passes the published rule (|value| < 0.075); recall of female speakers differs from that of the others
     by 0.32, more than the margin of 0.175``
     """

@@ -3,8 +3,6 @@
 A *rate* is named by the page: the word error rate, the equal error rate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -268,8 +266,6 @@ def _reached(crossing: Crossing, levels: Sequence[str], remark: str = "") -> Cel
 def level_name(place: float, levels: Sequence[str]) -> str:
     """Name a place between levels: interpolated between numbers, else the level by which it is reached.
 
-    Examples
-    --------
     >>> [level_name(place, ["10", "5", "0"]) for place in (1.5, -np.inf, np.inf)]
     ['2.5', 'milder than 10', 'not reached up to 0']
     >>> level_name(0.3, ["fine", "poor"])

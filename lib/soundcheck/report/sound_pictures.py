@@ -1,7 +1,5 @@
 r"""Pictures of sounds: a waveform over a spectrogram, in one small PNG.
 
-Conventions
------------
 - Nothing is normalised: level is tested, so two pictures may be compared. A colour stands for the same level
   everywhere, from :data:`LOWEST_DB` to :data:`HIGHEST_DB` relative to full scale, where a sine of full scale
   is 0 dB. What is beyond has the colour of the end. Waveforms share one scale down to half of full scale.
@@ -9,8 +7,6 @@ Conventions
 - The level of a band is that of the power in its lines of a short-time Fourier transform, with a Hann window
   of 25 ms. Frames that share a column are averaged, so that nothing of a long sound is passed over.
 """
-
-from __future__ import annotations
 
 import io
 
@@ -33,21 +29,10 @@ _FLOOR = 1e-15  # power that is not told from silence
 
 
 def picture(signal: np.ndarray, sampling_rate: int, color: str = "original") -> bytes:
-    """Draw a waveform over a spectrogram.
+    """Draw a waveform over a spectrogram: PNG of :data:`WIDTH` by :data:`HEIGHT` pixels.
 
-    Parameters
-    ----------
-    signal
-        float ``(samples,)``, at least one, full scale being ±1.
-    sampling_rate
-        In Hz.
-    color
-        Of the waveform: ``"original"`` or ``"changed"``.
-
-    Returns
-    -------
-    bytes
-        PNG of :data:`WIDTH` by :data:`HEIGHT` pixels.
+    ``signal`` is float ``(samples,)``, at least one, full scale being ±1; ``color`` is that of the waveform,
+    ``"original"`` or ``"changed"``.
     """
     levels = band_levels(signal, sampling_rate)
     share = (levels - LOWEST_DB) / (HIGHEST_DB - LOWEST_DB)
@@ -65,17 +50,7 @@ def picture(signal: np.ndarray, sampling_rate: int, color: str = "original") -> 
 def band_levels(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
     """Measure the level of each band over time, in dB relative to a sine of full scale.
 
-    Parameters
-    ----------
-    signal
-        float ``(samples,)``, at least one.
-    sampling_rate
-        In Hz; bands above half of it hold nothing.
-
-    Returns
-    -------
-    numpy.ndarray
-        float ``(BANDS, COLUMNS)``, the highest band first; -150 dB at least.
+    Gives float ``(BANDS, COLUMNS)``, the highest band first; -150 dB at least, also above half of the rate.
     """
     length = round(_WINDOW * sampling_rate)
     taps = np.hanning(length + 2)[1:-1].astype(np.float32)

@@ -1,12 +1,11 @@
 """Tables of the noises and impulse responses that a family works with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd
 
 from soundcheck.augment.registry import drawable, kind_of_sounds, missing
+from soundcheck.common.wording import some
 from soundcheck.report import views
 from soundcheck.report.html import Html, element, join
 from soundcheck.sounds.sound import BASE, Sounds, SoundSet
@@ -33,21 +32,17 @@ def material(family: Family, sounds: Sounds) -> Html:
     groups = [sounds.sets[kind] for kind in sorted(used) if kind in sounds]
     if not groups:
         return element("p", "No sound material is needed: everything that is added is computed.")
-    columns = {
-        "Kind": lambda row: row.group.kind,
-        "Used for": lambda row: ", ".join(used[row.group.kind]),
-        "Sounds": lambda row: len(row.group.sounds),
-        "Seconds in all": lambda row: round(row.group.duration, 1),
-        "Where they come from": lambda row: row.group.source,
-    }
-    shown = [views.table(pd.DataFrame({"group": groups}), columns, caption="Sound material")]
+    rows = [
+        (one.kind, ", ".join(used[one.kind]), len(one.sounds), round(one.duration, 1), one.source)
+        for one in groups
+    ]
+    heads = ["Kind", "Used for", "Sounds", "Seconds in all", "Where they come from"]
+    shown = [views.listed(rows, heads, caption="Sound material")]
     for group in groups:
-        if group.kind in RESPONSE_KINDS:
-            shown += _measured(family, sounds, group)
+        shown += _measured(family, sounds, group) if group.kind in RESPONSE_KINDS else []
         if group.left_out:
-            named = "; ".join(f"{name}: {reason}" for name, reason in group.left_out[:MOST])
-            more = f"; and {len(group.left_out) - MOST} more" if len(group.left_out) > MOST else ""
-            text = f"{len(group.left_out)} files of {group.kind} cannot be used: {named}{more}"
+            named = some([f"{name}: {reason}" for name, reason in group.left_out], MOST)
+            text = f"{len(group.left_out)} files of {group.kind} cannot be used: {named}"
             shown.append(element("p", text, limit=None))
     if any(group.synthetic for group in groups):
         shown.append(element("p", SYNTHETIC, class_="sc-note", limit=None))

@@ -3,8 +3,6 @@
 Speakers are numbered, not named: what is shown is how far a model can be trusted with any of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

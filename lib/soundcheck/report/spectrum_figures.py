@@ -1,7 +1,5 @@
 """Figures of spectra: what changes of a signal do to its frequencies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

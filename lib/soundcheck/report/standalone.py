@@ -1,7 +1,5 @@
 """A page that is one file: style and pictures inside, nothing from outside, no script."""
 
-from __future__ import annotations
-
 import re
 
 from soundcheck.report import look_of_pages

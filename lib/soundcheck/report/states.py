@@ -4,8 +4,6 @@ Signs and words carry the meaning, colours only support it; they are of the pale
 colour-blind readers can distinguish.
 """
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 from collections.abc import Iterator, Mapping

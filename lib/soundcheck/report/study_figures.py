@@ -4,8 +4,6 @@ The studies are benchmarks; their tables travel with the book, and a comment at 
 was made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogLocator
 
 from soundcheck.common import resources
-from soundcheck.report import views
-from soundcheck.report.formats import Cell, number
+from soundcheck.report import formats, views
+from soundcheck.report.formats import Cell
 from soundcheck.report.style import BLUE, RED, look, new
 from soundcheck.statistics.intervals import LEVEL
 
@@ -42,7 +40,7 @@ def percent(column: str, digits: int = 1) -> views.Column:
 
     def cell(row: object) -> Cell:
         share = getattr(row, column)
-        return Cell("" if pd.isna(share) else f"{number(100 * share, digits)} %", share, "sc-number")
+        return Cell(formats.percent(share, digits), share, "sc-number")
 
     return cell
 
@@ -72,12 +70,11 @@ def interval_bars(frame: pd.DataFrame, unit: str) -> Figure:
 
 def coverage_by_correlation(frame: pd.DataFrame) -> Figure:
     """Draw how often ordinary and blockwise intervals contain the truth, beside what is published."""
-    ways = {
-        f"{way}{more}": f"{before}{way}_coverage"
+    rows = [
+        frame.assign(way=f"{way}{more}", coverage=frame[f"{before}{way}_coverage"])
         for way in ("blockwise", "ordinary")
         for before, more in (("", ""), ("published_", ", published"))
-    }
-    rows = [frame.assign(way=way, coverage=frame[column]) for way, column in ways.items()]
+    ]
     drawn = pd.concat(rows).sort_values("correlation", kind="stable")
     drawn["panel"] = "blocks of " + drawn["block_size"].astype(str) + " utterances"
     about = {"xlabel": "correlation within a block", "ylabel": COVERED, "threshold": LEVEL}
@@ -112,14 +109,9 @@ def simulated_maxima(
 ) -> Figure:
     """Draw the largest simulated difference against the size of the groups, one line a number of groups.
 
-    Parameters
-    ----------
-    panels
-        Title -> rows of :func:`soundcheck.statistics.simulated_thresholds.recorded`.
-    marked
-        Title -> published thresholds: segments a group, threshold, number of groups.
-    emphasised
-        Number of groups whose line stands out; thresholds are then lines, too.
+    ``panels`` are titles -> rows of :func:`soundcheck.statistics.simulated_thresholds.recorded`; ``marked``
+    titles -> published thresholds: segments a group, threshold, number of groups. The line of an
+    ``emphasised`` number of groups stands out, and thresholds are then lines, too.
     """
     frame = pd.concat([rows.assign(panel=title) for title, rows in panels.items()])
     frame = frame.sort_values(["groups", "samples"], kind="stable")

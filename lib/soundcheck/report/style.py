@@ -1,14 +1,10 @@
 """The look of all figures, and how they get onto a page.
 
-Conventions
------------
 - Colours are told apart by colour-blind readers (Okabe and Ito), and never carry a meaning alone: shapes and
   words say the same.
 - Text from data is shown as it is, on one line, cut at 30 characters; it is never taken as a formula.
 - The same data give the same bytes: fixed salt, no dates.
 """
-
-from __future__ import annotations
 
 import importlib.util
 import io
@@ -17,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 
 import matplotlib
@@ -56,27 +53,15 @@ MOST_MARKS = 1500  # ... and, without trying, of more marks
 MOST_TOLD = 400  # letters of a finding
 SCREEN = 96  # pixels an inch; sharp screens have twice as many
 
-_SETTINGS = {
-    "axes.grid": True,
-    "axes.prop_cycle": matplotlib.cycler(color=PALETTE),
-    "axes.axisbelow": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.dpi": 100,
-    "font.family": ["DejaVu Sans"],
-    "font.size": 10,
-    "grid.alpha": 0.25,
-    "legend.frameon": False,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "soundcheck",
-    "text.parse_math": False,
-}
+_LOOK = matplotlib.rc_params_from_file(
+    Path(__file__).with_name("figures.mplstyle"), use_default_template=False
+)
 
 
 @contextmanager
 def look() -> Iterator[None]:
     """Use the look of the book; a character without a glyph is a box, not an alarm."""
-    with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
+    with matplotlib.rc_context(_LOOK), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
         warnings.filterwarnings("ignore", message="vert: bool was deprecated")  # seaborn's, not ours

@@ -1,7 +1,5 @@
 """What happens from segment to segment of a file: tables, figures, neighbours that are furthest off."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

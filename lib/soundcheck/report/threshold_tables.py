@@ -1,7 +1,5 @@
 """Tables of thresholds: of the tests of a family, and for groups of the sizes that were tested."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What pages show of words where nobody speaks: counts by kind, the words, and sounds with what came out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ States are corrected for the tests of all families. A notebook, which runs befor
 its own intervals say, in an element of class :data:`VERDICTS`; the book puts the final table there.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -4,8 +4,6 @@ Rates are shares from 0 to 1; FAR is the false acceptance rate, FRR the false re
 and rates are left out.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -28,13 +26,12 @@ from soundcheck.report.estimate_tables import estimate_table
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
-from soundcheck.report.style import BLUE, DASHES, GREY, PALETTE, RED, audplot, label, look, new, seaborn
+from soundcheck.report.style import DASHES, GREY, PALETTE, audplot, legend_name, look
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.suite.measures import info_of
 
 MOST_CURVES = 8  # of a figure; beyond, the first ones
 MOST_LINKED = 100_000  # trials whose scores a book takes along
-BINS = 60
 POINTS = 400  # of a curve
 LEAST = 1e-6  # rates that are smaller lie beyond any axis
 
@@ -62,7 +59,7 @@ def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
         pyplot.close(figure)
         for n, (line, (name, entry)) in enumerate(zip(list(axes.lines), shown.items(), strict=True)):
             style = {"color": PALETTE[n], "linestyle": DASHES[n], "linewidth": 1.6}
-            line.set(label=f"{label(name)}, EER {100 * entry['equal']:.3g} %", **style)
+            line.set(label=f"{legend_name(name)}, EER {100 * entry['equal']:.3g} %", **style)
             if "rates" in entry:
                 ends = [ndtri(_inside(entry[end])) for end in ("rates", "low", "high")]
                 axes.fill_between(*ends, color=PALETTE[n], alpha=0.18, lw=0, label="95 % interval")
@@ -115,36 +112,12 @@ def show_curves(evaluation: Evaluation, curves: Mapping[str, Mapping[str, object
         page.show(evaluation, det_figure(curves), alt, f"Equal error rate: {rates}")
 
 
-def score_histograms(
-    scores: Sequence[float], target: Sequence[bool], marks: Mapping[str, float], title: str = ""
-) -> Figure:
-    """Draw the densities of the scores of targets and of non-targets, with thresholds as lines.
-
-    The lowest and highest thousandth are drawn at the edge, so that few scores do not hide the others.
-    """
+def score_histograms(scores: Sequence[float], target: Sequence[bool], marks: Mapping[str, float]) -> Figure:
+    """Draw the densities of the scores of targets and of non-targets, with thresholds as lines."""
     scores, target = np.asarray(scores, dtype=np.float64), np.asarray(target, dtype=bool)
-    there = np.isfinite(scores)
-    scores, target = scores[there], target[there]
-    marked = {name: value for name, value in marks.items() if np.isfinite(value)}
-    with look():
-        figure, (axes,) = new(7.5, 3.9)
-        outer = np.quantile(scores, [0.001, 0.999]) if len(scores) else [0.0, 1.0]
-        ends = min([*outer, *marked.values()]), max([*outer, *marked.values()])
-        reach = 0.02 * (ends[1] - ends[0]) or 0.5
-        edges = np.linspace(ends[0] - reach, ends[1] + reach, BINS + 1)
-        bars = {"bins": list(edges), "stat": "density", "element": "step", "alpha": 0.25, "linewidth": 1.5}
-        for own, color, line, name in ((~target, RED, "--", "non-target"), (target, BLUE, "-", "target")):
-            drawn = np.clip(scores[own], edges[0], edges[-1])
-            text = f"{name} ({len(drawn):,} trials)"
-            seaborn.histplot(x=drawn, color=color, linestyle=line, label=text, ax=axes, **bars)
-        for n, (name, value) in enumerate(marked.items()):
-            text = f"threshold, {label(name)}: {value:.4g}"
-            axes.axvline(value, color="black", linewidth=1, linestyle=DASHES[n % len(DASHES)], label=text)
-        axes.set(xlim=(edges[0], edges[-1]), xlabel="score", ylabel="density")
-        axes.set_title(label(title, 70), loc="left", fontsize=11)
-        if len(scores):
-            figure.legend(loc="outside lower center", ncols=2, fontsize=9)
-    return figure
+    sides = {"target trials": scores[target], "non-target trials": scores[~target]}
+    marks = {f"threshold, {name}": value for name, value in marks.items()}
+    return views.histogram(sides, marks, xlabel="score", stat="density")
 
 
 def conditions(

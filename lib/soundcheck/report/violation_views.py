@@ -4,8 +4,6 @@ Pairs are those of :meth:`soundcheck.evaluation.evaluation.Evaluation.recogniser
 one call are compared on the same groups of the same corpus.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

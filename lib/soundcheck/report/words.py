@@ -4,8 +4,6 @@ Rates are shares of the words of the references, shown in per cent; they may exc
 by a sign and a word, never by colour alone. A group is a column of the segment table and one of its values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -25,7 +23,7 @@ from soundcheck.report.aligned_words import MARKS
 from soundcheck.report.formats import POINTS, Cell, number, percent, value_cell, values
 from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
-from soundcheck.report.style import GREY, PALETTE, look, new, seaborn, show
+from soundcheck.report.style import show
 from soundcheck.suite.measures import info_of
 
 MOST_NAMED = 20  # words of a list
@@ -127,19 +125,11 @@ def comparison_table(
 def replicates_of_difference(compared: Compared) -> Figure:
     """Draw the replicates of a difference, one way of resampling over the other; NaN is left out."""
     ways = {"blockwise": compared.blockwise, "ordinary": compared.ordinary}
-    known = {way: own.replicates[:, 0] for way, own in ways.items() if len(own.replicates)}
-    known = {way: own[np.isfinite(own)] for way, own in known.items()}
-    with look():
-        figure, (axes,) = new(7.5, 3.0)
-        edges = list(np.histogram_bin_edges(np.concatenate([*known.values(), np.empty(0)]), 40))
-        for n, (name, drawn) in enumerate(known.items()):
-            look_of_bars = {"color": PALETTE[n], "alpha": 0.3, "label": name}
-            seaborn.histplot(x=drawn, bins=edges, element="step", ax=axes, **look_of_bars)
-        axes.axvline(0, color=GREY, linewidth=1)
-        axes.axvline(compared.blockwise.value[0], color="black", linewidth=1.5, label="measured")
-        axes.xaxis.set_major_formatter(PercentFormatter(1.0))
-        axes.set(xlabel="difference (below 0: this recogniser makes fewer errors)", ylabel="replicates")
-        axes.legend(fontsize=9)
+    drawn = {way: own.replicates[:, 0] for way, own in ways.items() if len(own.replicates)}
+    marks = {"no difference": 0.0, "measured": compared.blockwise.value[0]}
+    about = {"xlabel": "difference (below 0: this recogniser makes fewer errors)", "ylabel": "replicates"}
+    figure = views.histogram(drawn, marks, bins=40, **about)
+    figure.axes[0].xaxis.set_major_formatter(PercentFormatter(1.0))
     return figure
 
 

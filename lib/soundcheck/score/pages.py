@@ -12,7 +12,7 @@ from soundcheck.common import files, templates
 from soundcheck.common.templates import Html
 from soundcheck.common.wording import counted
 from soundcheck.report import failures, group_views, style, views
-from soundcheck.report.estimate_tables import estimate_cell, is_rate, measured
+from soundcheck.report.estimate_tables import estimate_cell, measured
 from soundcheck.report.formats import Cell, digits_for, number, significant
 from soundcheck.report.standalone import standalone
 from soundcheck.results.estimates import ALL
@@ -30,14 +30,14 @@ def own_values(scores: Scores) -> pd.DataFrame:
 
 def _number(row: object, value: float) -> str:
     """Write a value of what a row measures, or nothing; rates in per cent."""
-    if is_rate(info_of(row.measure)):
+    if info_of(row.measure).rate:
         return "" if pd.isna(value) else f"{number(100 * value, 1)} %"
     return number(value, digits_for(row.value))
 
 
 def written(row: object, *, interval: bool = True) -> str:
     """Write a value with its interval, that for these speakers where there is no other; rates in per cent."""
-    rate = is_rate(info_of(row.measure))
+    rate = info_of(row.measure).rate
     factor, unit = (100, " %") if rate else (1, "")
     digits = 1 if rate else digits_for(row.value, row.low, row.high)
     value = f"{number(factor * row.value, digits)}{unit}"
@@ -128,7 +128,7 @@ def _compared(row: object) -> str:
         return "the reference"
     if pd.isna(row.gap):
         return f"not compared: {row.excluded}"
-    factor, unit = (100, " points") if is_rate(info_of(row.measure)) else (1, "")
+    factor, unit = (100, " points") if info_of(row.measure).rate else (1, "")
     ends = [significant(factor * end) for end in (row.gap_low, row.gap_high) if not pd.isna(end)]
     parts = [
         f"difference {significant(factor * row.gap)}{unit}" + (f" ({' to '.join(ends)})" if ends else "")

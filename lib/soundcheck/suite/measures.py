@@ -38,6 +38,11 @@ class MeasureInfo:
         """Whether values are shares of recordings, each of which counts or does not."""
         return self.name.partition(" (")[0] in _SHARES
 
+    @property
+    def rate(self) -> bool:
+        """Whether it is a rate of errors, whose values are written in per cent."""
+        return self.error and self.better == LOWER
+
     def within(self, value: float, low: float, high: float) -> tuple[float, float]:
         """Keep an interval where values may lie; that of a value beyond it stays as it is."""
         if not self.low <= value <= self.high:
