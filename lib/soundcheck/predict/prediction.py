@@ -95,7 +95,8 @@ class Prediction:
     @property
     def failures(self) -> list[Result]:
         """Inputs without an answer, before :meth:`refuse_odd_lengths`."""
-        return list(self._failures.values())
+        own = self.keys
+        return [result for key, result in self._failures.items() if key in own]
 
     def run(self, *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True) -> None:
         """Take answers from the cache, after a few were predicted again, and predict what is not in it."""
@@ -181,7 +182,7 @@ class Prediction:
         with (
             LocalExecutor(setup, 1 if about.asked_here else jobs, cache, functools.partial(_log, path))
             if cluster is None
-            else ClusterExecutor(cluster, setup, fingerprint, cache, Log.file(path))
+            else ClusterExecutor(cluster, setup, fingerprint, cache, Log(path))
         ) as executor:
             dispatcher = Dispatcher(executor, self._entry.batch or 1, finished)
             for items in rounds:
@@ -276,14 +277,9 @@ class Prediction:
             (k for k, again in self._repeats.items() if again not in self._entries), repeated_key
         )
 
-        def finished(result: Result) -> None:
-            if not result.problem:
-                self._store.keep(result)
-                self._entries[result.key] = Entry(result.answer, result.drawn)
-
         if items:
             with self._store:
-                self._dispatch([items[::-1]], ".repeated", 1, finished)
+                self._dispatch([items[::-1]], ".repeated", 1, self._take)
 
     def _confirm(self, jobs: int, progress: bool) -> dict[str, Entry]:
         """Predict some inputs again and forget all answers if one is another now; gives the new answers."""
@@ -409,5 +405,5 @@ def _item(segment: Segment, calls: Iterable[Call]) -> Item:
     return Item(segment.path, segment.start, segment.end, segment.content, tuple(calls))
 
 
-def _log(path: Path, number: int) -> Log:
-    return Log.file(path.with_suffix(f".{number}{path.suffix}"))
+def _log(path: Path, number: int) -> Callable[[bytes], None]:
+    return Log(path.with_suffix(f".{number}{path.suffix}")).write

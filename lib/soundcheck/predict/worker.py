@@ -11,7 +11,6 @@ import contextlib
 import ctypes
 import multiprocessing.forkserver
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -127,7 +126,7 @@ class Worker:
         except Exception as error:
             self._unusable(item, [call], f"the change {change.name} cannot be applied", error)
             return None
-        drawn = {name: _plain(value) for name, value in drawn.items()}
+        drawn = {n: value.item() if isinstance(value, np.generic) else value for n, value in drawn.items()}
         if len(changed) == len(signal) and not (np.abs(changed - signal) > SAME * np.abs(signal).max()).any():
             drawn["unchanged"] = True
         return _Pending(number, call, changed, drawn, time.monotonic() - begin)
@@ -140,7 +139,11 @@ class Worker:
             outputs = self._model.predict([one.signal for one in pending], audio.SAMPLING_RATE)
             if len(outputs) != len(pending):
                 raise ValueError(f"the model returned {len(outputs)} answers for {len(pending)} signals")
-            checked = [(*check_output(output, self._tasks), _rest(output)) for output in outputs]
+            rests = [output.rest if isinstance(output, NoAnswer) else "" for output in outputs]
+            checked = [
+                (*check_output(output, self._tasks), rest)
+                for output, rest in zip(outputs, rests, strict=True)
+            ]
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a model end nothing but its call
             traceback.print_exc()
             if len(pending) > 1:
@@ -175,14 +178,6 @@ class Worker:
         self._results, self._took = [], 0.0
 
 
-def _rest(output: object) -> str:
-    return output.rest if isinstance(output, NoAnswer) else ""
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def serve(
     connection: Connection,
     output: Connection,
@@ -192,7 +187,7 @@ def serve(
 ) -> None:
     """Load the model and work, until the run hangs up or nothing comes for ``idle`` seconds."""
     _detach(output, environment)
-    setup: Setup = pickle.loads(connection.recv_bytes())
+    setup: Setup = connection.recv()
     try:
         watch = Watch(setup.suite.root, setup.ignored)  # listens to what is opened from now on
         watch.add(setup.kind.named_files(setup.entry, setup.suite))
@@ -203,10 +198,10 @@ def serve(
         traceback.print_exc()
         known = isinstance(error, InputError)
         why = error.problems[0].what if known else reason(error, setup.suite.root)
-        connection.send((protocol.REFUSED, why))
+        connection.send((protocol.REFUSED, why, 0.0))
         return
     worker = Worker(connection, setup, model, watch, place)
-    connection.send((protocol.READY, time.monotonic() - begin))
+    connection.send((protocol.READY, [], time.monotonic() - begin))
     with contextlib.suppress(EOFError):
         while connection.poll(idle):
             worker.work(connection.recv())

@@ -196,11 +196,10 @@ class KeyFigure:
     high_sample: float | None = None
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class Executed:
-    """How a notebook ended."""
+    """What all executed notebooks have: ``status`` is ``ok``, ``failed`` or ``timeout``."""
 
-    status: str  # "ok", "failed" or "timeout"
+    status: str
     error: str
 
     @property
@@ -211,10 +210,12 @@ class Executed:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NotebookRecord(Executed):
-    """The notebook of a model and family."""
+    """How the notebook of a model and family ended."""
 
     model: str
     family: str
+    status: str
+    error: str
 
     @property
     def display_name(self) -> str:
@@ -224,12 +225,14 @@ class NotebookRecord(Executed):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ComparisonRecord(Executed):
-    """The notebook of a comparison, and what it found."""
+    """How the notebook of a comparison ended."""
 
     name: str
     slug: str
     baseline: str
     candidate: str
+    status: str
+    error: str
     outcomes: dict[str, int]  # tests by what came of them for new speakers
     outcomes_sample: dict[str, int] = dataclasses.field(default_factory=dict)  # for these
     headlines: tuple[str, ...] = ()  # sentences
@@ -242,9 +245,11 @@ class ComparisonRecord(Executed):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StudyRecord(Executed):
-    """A notebook that depends on no model and no corpus."""
+    """How a notebook ended that depends on no model and no corpus."""
 
     name: str
+    status: str
+    error: str
 
     @property
     def display_name(self) -> str:
