@@ -36,7 +36,7 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.conclusions import GroupGap, Settings, TrialGap, concluded_group, gaps_of
+from soundcheck.evaluation.conclusions import GroupGap, Settings, concluded_group, gaps_of
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.combinators import against_average
 from soundcheck.metrics.distribution import bin_proportions, class_proportions
@@ -185,11 +185,10 @@ def differences(
     """Judge each group against the others, or against a named one, as evaluations do."""
     definition, everybody = family.tests[test], np.logical_or.reduce(list(groups.values()))
     settings = Settings("t", seed, False, True, Margin(), measure_of(test, family.name))
-    kind = TrialGap if subset.task.is_embedding else GroupGap
     for name, mask in groups.items():
         if name == against:
             continue
-        gap = kind(base, mask, groups.get(against, everybody & ~mask), against)
+        gap = GroupGap(base, mask, groups.get(against, everybody & ~mask), against)
         gaps = gaps_of(gap, subset, definition, lambda s, b: resample(s, b, replicates, seed), settings)
         found, published = gaps.resampled, definition.threshold_for(subset.task)
         for m, label in enumerate(gap.sides(subset, subset.predictions)[0].labels):

@@ -36,7 +36,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.onnx import session as onnx_session
 from soundcheck.models.onnx.model import OnnxKeys
 from soundcheck.predict.dispatch import Dispatcher
-from soundcheck.predict.local import LocalWorkers
+from soundcheck.predict.executor import LocalExecutor, Log
 from soundcheck.predict.protocol import Call, Item, Result, Setup
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
@@ -89,7 +89,8 @@ def engine(path: Path, files: list[Path], batch: int, jobs: int) -> Iterator[Ask
     entry = ModelEntry("network", "onnx", path.name, tasks, path=path, batch=batch, options=options)
     suite = Suite(models={"network": entry}, tasks=BUILTIN, root=path.parent, file=path.parent / "suite.yml")
     setup = Setup(entry, suite, entry.about, (), Sounds())
-    with LocalWorkers(setup, jobs, path.parent, path.parent / "model.log") as workers:
+    log = path.parent / "model.log"
+    with LocalExecutor(setup, jobs, path.parent, lambda _: Log(log).write) as workers:
         results: list[Result] = []
         dispatcher = Dispatcher(workers, jobs, results.append)
 

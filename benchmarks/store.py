@@ -22,8 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from soundcheck.common.files import digest
-from soundcheck.predict.entries import Entry
-from soundcheck.predict.store import Store
+from soundcheck.predict.store import Entry, Store
 
 ANSWERS, TOGETHER = 200_000, 200
 GOAL_WRITING, GOAL_READING = 4.0, 2.0  # seconds of processor time for 200,000 answers
@@ -50,18 +49,16 @@ def blocks(entries: dict[str, Entry]) -> Iterator[dict[str, Entry]]:
 
 def write_store(folder: Path, entries: dict[str, Entry]) -> None:
     """Write as a run does that nothing interrupts."""
-    store = Store(folder, FINGERPRINT)
-    session = store.session()
+    store = Store(folder, FINGERPRINT, folder)
     for block in blocks(entries):
-        session.add(block)
-    session.close()
+        store.add(block)
     store.settle()
     store.close()
 
 
 def read_store(folder: Path) -> dict[str, Entry]:
     """Read as the next run does."""
-    return Store(folder, FINGERPRINT).load()
+    return Store(folder, FINGERPRINT, folder).load()
 
 
 def write_files(folder: Path, entries: dict[str, Entry]) -> None:

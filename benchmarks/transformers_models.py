@@ -25,8 +25,8 @@ import soundfile
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.load import load_model
 from soundcheck.predict.opened_files import Watch
-from soundcheck.predict.protocol import Call, Item, Place, Result, Setup, Unit
-from soundcheck.predict.workers import Worker
+from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
+from soundcheck.predict.worker import Worker
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 
@@ -104,7 +104,7 @@ def engine(network: Path, files: list[Path], size: int) -> tuple[np.ndarray, flo
 
     def ask() -> np.ndarray:
         parent = _Parent()
-        Worker(parent, setup, model, Watch(root), Place([0.0] * 4)).work(Unit(items))
+        Worker(parent, setup, model, Watch(root), [0.0] * 4).work(Unit(items))
         return np.array([[result.answer[task] for task in TASKS] for result in parent.results])
 
     return timed(ask)

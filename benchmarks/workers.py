@@ -22,9 +22,9 @@ import soundfile
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.load import check_model
-from soundcheck.predict.cluster import ClusterWorkers, connect
-from soundcheck.predict.dispatch import Dispatcher, Workers
-from soundcheck.predict.local import LocalWorkers
+from soundcheck.predict.cluster import ClusterExecutor, connect
+from soundcheck.predict.dispatch import Dispatcher
+from soundcheck.predict.executor import LocalExecutor, Log
 from soundcheck.predict.protocol import Call, Item, Setup
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
@@ -53,10 +53,11 @@ def items(folder: Path, name: str, count: int) -> list[Item]:
 
 
 @contextlib.contextmanager
-def workers(kind: str, setup: Setup, count: int, folder: Path) -> Iterator[Workers]:
+def workers(kind: str, setup: Setup, count: int, folder: Path) -> Iterator[LocalExecutor | ClusterExecutor]:
     """Give some workers of a kind."""
+    log = Log(folder / "model.log")
     if kind == "local":
-        with LocalWorkers(setup, count, folder, folder / "model.log") as local:
+        with LocalExecutor(setup, count, folder, lambda _: log.write) as local:
             yield local
         return
     from distributed import LocalCluster
@@ -64,7 +65,7 @@ def workers(kind: str, setup: Setup, count: int, folder: Path) -> Iterator[Worke
     options = {"n_workers": count, "threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(**options) as scheduler, connect(scheduler.scheduler_address) as cluster:
         fingerprint = check_model(setup.entry, setup.suite)
-        with ClusterWorkers(cluster, setup, fingerprint, folder, folder / "model.log") as remote:
+        with ClusterExecutor(cluster, setup, fingerprint, folder, log) as remote:
             yield remote
 
 

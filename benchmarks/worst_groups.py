@@ -100,7 +100,7 @@ def is_found(found: Search, planted: np.ndarray) -> bool:
     """Say whether a named group is the planted one, or nearly."""
     for leader in found.named:
         for one in (leader, *leader.folded):
-            inside = planted[one.candidate.segments]
+            inside = planted[one.segments]
             if inside.mean() > 0.5 and inside.sum() > 0.5 * planted.sum():
                 return True
     return False

@@ -168,7 +168,7 @@ def test_empty_answers_leave_room_for_speakers_who_get_words(results, run, shown
     assert row["state"] == "inconclusive" and 1 - share < row["threshold"]
     estimates = read_estimates(run / "out").query("model == 'silent' and condition == 'Silence'")
     estimates = estimates.set_index("measure")
-    low = 1 / (1 + stats.t.ppf(0.975, 11) ** 2 / 12)  # Wilson: 12 of 12 recordings
+    low = 1 / (1 + stats.norm.ppf(0.975) ** 2 / 12)  # Wilson: 12 of 12 recordings
     shares = estimates.loc[["share_of_empty_answers", "repeated_words"], ["low_sample", "high_sample"]]
     assert shares.to_numpy() == pytest.approx(np.array([[low, 1], [0, 1 - low]]))
     assert estimates.loc["words_per_minute", ["low", "high", "low_sample", "high_sample"]].isna().all()

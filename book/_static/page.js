@@ -39,10 +39,12 @@ window.soundcheck = {
   document.addEventListener("DOMContentLoaded", () => {
     open();
     const every = (where, use) => document.querySelectorAll(where).forEach(use);
-    every("nav summary", (one) =>
-      one.setAttribute("aria-label", `Pages below ${one.parentElement.previousElementSibling?.textContent.trim()}`));
-    every("#pst-primary-sidebar", (one) => Object.assign(one, { ariaLabel: "Book", role: "complementary" }));
-    every("[role=doc-biblioentry]", (one) => one.setAttribute("role", "listitem"));
+    const name = (where, text) => every(where, (one) => one.setAttribute("aria-label", text(one)));
+    const role = (where, text) => every(where, (one) => one.setAttribute("role", text));
+    name("nav summary", (one) => `Pages below ${one.parentElement.previousElementSibling?.textContent.trim()}`);
+    name("#pst-primary-sidebar", () => "Book");
+    role("#pst-primary-sidebar", "complementary");
+    role("[role=doc-biblioentry]", "listitem");
     every("div.math", (one) => { one.tabIndex = 0; }); // moved by keys where it is wide
     // Wide tables: the column that stays gets a shadow when the others have moved below it.
     every(".sc-scroll", (one) => one.addEventListener("scroll", () =>

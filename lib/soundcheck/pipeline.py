@@ -24,7 +24,6 @@ from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED,
 from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.shares import Share
@@ -41,7 +40,6 @@ from soundcheck.run.common_jobs import common_estimates, common_jobs
 from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
 from soundcheck.run.forecast import forecast
 from soundcheck.run.material import Material, load
-from soundcheck.run.merging import Shards, read_shards
 from soundcheck.run.notebooks import Job, Notebooks, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
 from soundcheck.run.opening import Opened, opened
@@ -52,7 +50,7 @@ from soundcheck.run.predictions import predict_all
 from soundcheck.run.record import compose
 from soundcheck.run.sealing import seal
 from soundcheck.run.selection import comparing, corpus_folders, select
-from soundcheck.run.shards import ask_shard
+from soundcheck.run.shards import Shards, ask_shard, read_shards
 from soundcheck.run.stages import Stages
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
@@ -61,8 +59,8 @@ from soundcheck.suite.suite_file import read_suite
 WORD_ERRORS = "asr_word_errors"  # the family whose groups are told apart in a table file
 
 
-def run(options: RunOptions, ahead: Ahead | None = None) -> Outcome:
-    """Run a suite and build its book; ``ahead`` is what has begun with the same options.
+def run(options: RunOptions) -> Outcome:
+    """Run a suite and build its book.
 
     Raises
     ------
@@ -73,7 +71,7 @@ def run(options: RunOptions, ahead: Ahead | None = None) -> Outcome:
     suite = suite if options.keep else dataclasses.replace(suite, history=None)
     _check_before(suite, options)
     with _connected(options.cluster) as cluster, opened(suite, options) as folder:
-        return _run(folder, options, cluster=cluster, ahead=ahead, history=suite.history)
+        return _run(folder, options, cluster=cluster, history=suite.history)
 
 
 def plan_run(options: RunOptions, share: Share | None = None) -> Outcome:
@@ -107,7 +105,7 @@ def merge(options: RunOptions, shards: Sequence[Path]) -> Outcome:
     """Take the answers of all shards over from their output folders, and go on as :func:`run`."""
     suite = _suite(options)
     _check_before(suite, options)
-    found = read_shards(shards, suite)
+    found = read_shards(shards)
     with opened(suite, options) as folder:
         return _run(folder, options, shards=found, history=suite.history)
 
@@ -167,7 +165,6 @@ def _run(
     *,
     cluster: Cluster | None = None,
     shards: Shards | None = None,
-    ahead: Ahead | None = None,
     history: Path | None = None,
 ) -> Outcome:
     """Run a suite, or a part of it; what shards have answered is not asked."""
@@ -175,7 +172,7 @@ def _run(
     with Notebooks(output.cache, output.log, options.jobs) as notebooks:
         if folder.has_run and folder.anew and not options.fresh:  # notebooks come soon: answers are kept
             notebooks.start()
-        found = _predict(folder, options, stages, derived, cluster, shards, ahead)
+        found = _predict(folder, options, stages, derived, cluster, shards)
         stages.begin("notebooks")
         executed = _execute_all(found.material, output, notebooks, derived, book=options.book)
     stages.begin("results")
@@ -231,34 +228,18 @@ def _predict(
     derived: Derived,
     cluster: Cluster | None,
     shards: Shards | None,
-    ahead: Ahead | None,
 ) -> _Predicted:
     """Load what is tested, and ask the models."""
     output, jobs = folder.output, options.jobs
     stages.begin("corpora")
-    confirming = jobs > 1 and not options.fresh and shards is None
-    with ahead or Ahead(jobs) as ahead:
-        material = load(
-            folder.plan,
-            folder.families,
-            output,
-            jobs,
-            answered=shards.fingerprints if shards else None,
-            ahead=ahead if confirming else None,
-        )
-        failed = shards.take_over(material, output) if shards else None
-        tables.write_segments(material.corpora, material.lists, output)
-        stages.begin("predictions")
-        material, reports = predict_all(
-            material,
-            output,
-            jobs=jobs,
-            fresh=options.fresh,
-            failed=failed,
-            cluster=cluster,
-            ahead=ahead,
-            derived=derived,
-        )
+    answered = shards.fingerprints if shards else None
+    material = load(folder.plan, folder.families, output, jobs, answered)
+    failed = shards.take_over(material, output) if shards else None
+    tables.write_segments(material.corpora, material.lists, output)
+    stages.begin("predictions")
+    material, reports = predict_all(
+        material, output, jobs=jobs, fresh=options.fresh, failed=failed, cluster=cluster, derived=derived
+    )
     about = (material.suite, material.families, material.corpora, material.lists, reports)
     depends = derived.tables(*about)
     figures = derived.find("key figures", depends, lambda: [*map(vars, key_figures.key_figures(*about))])

@@ -3,7 +3,7 @@
 import datetime
 from types import SimpleNamespace
 
-from soundcheck.book.run_style import run_style
+from soundcheck.book.site import run_style
 
 DAY = datetime.date(2026, 2, 3)
 

@@ -11,11 +11,9 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.adjusted import adjusting_columns
-from soundcheck.evaluation.conclusions import TrialGap
 from soundcheck.evaluation.groups import judge_groups
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.results.states import decide
 from soundcheck.suite.groups import number_of
@@ -155,7 +153,7 @@ def test_no_interval_if_nothing_varies():
     assert frame["adjusted"].eq(0).all() and frame[["adjusted_low", "adjusted_high"]].isna().all(axis=None)
 
 
-def test_rows_without_gap_and_gaps_of_trials_are_not_adjusted():
+def test_rows_without_gap_are_not_adjusted():
     subset = voices()
     tests = {"Concordance Correlation Coeff": lambda s, p: concordance_cc(s.truth, p.clean)}
     subset = dataclasses.replace(
@@ -166,12 +164,6 @@ def test_rows_without_gap_and_gaps_of_trials_are_not_adjusted():
     judge_groups(own, subset, "accent", ["irish", "welsh"], tests)
     frame = own.frame().query("group != '' and test in @tests")
     assert frame["gap"].isna().all() and frame["adjusted_by"].eq("").all() and len(frame) == 2
-    own = judging()
-    by_measure, irish = MEAN["Mean Value"], subset.mask("accent", "irish")
-    gap = TrialGap(lambda s, p, rows: restrict(by_measure(s, p), rows), irish, ~irish)
-    own.judge(subset, "Mean Value", by_measure, "accent: irish", gap=gap)
-    frame = own.frame().query("group != ''")
-    assert frame["gap"].notna().all() and frame["adjusted_by"].eq("").all()
 
 
 def test_columns_are_numbers_or_words_under_their_own_names():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.models.base import TEXT_LIMIT, VECTOR_LIMIT, check_output, expected, reason
-from soundcheck.models.packing import unpack
+from soundcheck.models.answers import TEXT_LIMIT, VECTOR_LIMIT, check_output, example, unpack
+from soundcheck.models.base import reason
 
 AROUSAL = [BUILTIN["arousal"]]
 EMOTION = [BUILTIN["emotion"]]
@@ -105,7 +105,7 @@ def test_one_problem_spoils_the_whole_answer_and_all_are_told():
 
 
 def test_expected_lies_in_the_range():
-    assert expected([Task("age", "regression", (), 0, 100)]) == "{'age': 50.0}"
+    assert example([Task("age", "regression", (), 0, 100)]) == {"age": 50.0}
 
 
 def test_reason_has_no_folders_and_one_line(tmp_path):
@@ -132,7 +132,7 @@ def test_transcripts_are_kept_as_they_are():
         assert check_output({"transcript": text}, TRANSCRIPT) == ({"transcript": str(text)}, "")
     answer, problem = check_output({"transcript": "\ud800"}, TRANSCRIPT)
     assert not problem and answer["transcript"].encode()  # can be written to a file
-    assert expected(TRANSCRIPT) == "{'transcript': 'turn left'}"
+    assert repr(example(TRANSCRIPT)) == "{'transcript': 'turn left'}"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_embeddings_are_kept_as_single_precision(vector):
 
 
 def test_an_example_of_an_embedding_is_one():
-    assert check_output(ast.literal_eval(expected(EMBEDDING)), EMBEDDING)[1] == ""
+    assert check_output(ast.literal_eval(repr(example(EMBEDDING))), EMBEDDING)[1] == ""
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+import ctypes
 import os
 import signal
 import subprocess
@@ -40,50 +41,39 @@ def test_environment_has_one_thread_and_the_cache():
     assert environment["PATH"] == os.environ["PATH"]
 
 
-def test_kill_takes_what_the_child_started(tmp_path):
-    (tmp_path / "starter.py").write_text(
-        "import subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(100)'])\n"
-        "print(child.pid, flush=True)\n"
-        "time.sleep(100)\n"
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(tmp_path))
-        child = processes.Child("starter", output=processes.CAPTURED)
-    text = b""
-    end = time.monotonic() + 10
-    while not text and time.monotonic() < end:
-        try:
-            text = os.read(child.output, 100)
-        except BlockingIOError:
-            time.sleep(0.02)
-    assert not child.gone()
-    assert child.kill() == "signal 9, SIGKILL"
-    assert gone(int(text))
+def start_and_hang(file: str, hold: bool) -> None:
+    """Start a process, write its number and ours, and hang, perhaps with the interpreter held."""
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
+    with open(f"{file}.part", "w") as place:
+        place.write(f"{child.pid} {os.getpid()}")
+    os.rename(f"{file}.part", file)
+    ctypes.PyDLL(None).pause() if hold else time.sleep(100)
+
+
+def test_kill_takes_what_the_child_started(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    with pytest.raises(InputError, match="did not end within 4 s"):
+        processes.in_child(TASK._replace(seconds=4.0), start_and_hang, str(tmp_path / "pids"), False)
+    assert all(gone(int(pid)) for pid in (tmp_path / "pids").read_text().split())
 
 
 def test_child_ends_with_its_parent_even_if_that_is_killed(tmp_path):
-    (tmp_path / "hanger.py").write_text(
-        "import ctypes, os\n"
-        "from soundcheck.models import processes\n"
-        "connection = processes.connect()\n"
-        "connection.send(os.getpid())\n"
-        "ctypes.PyDLL(None).pause()\n"  # holds the interpreter: no thread of Python can run
-    )
     code = (
-        "import time; from soundcheck.models import processes\n"
-        "child = processes.Child('hanger')\n"
-        "print(child.connection.recv(), flush=True)\n"
-        "time.sleep(100)\n"
+        "import sys; from soundcheck.models import processes; import test_processes\n"
+        "processes.in_child(test_processes.TASK._replace(seconds=100), test_processes.start_and_hang,"
+        " sys.argv[1], True)\n"
     )
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
-    }
-    with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE) as parent:
-        pid = int(parent.stdout.readline())
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, os.path.dirname(__file__)])}
+    file = tmp_path / "pids"
+    with subprocess.Popen([sys.executable, "-c", code, str(file)], env=environment) as parent:
+        end = time.monotonic() + 30
+        while not file.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        started, pid = map(int, file.read_text().split())
         assert not gone(pid, wait=0.0)
         parent.send_signal(signal.SIGKILL)
     assert gone(pid)
+    os.kill(started, signal.SIGKILL)
 
 
 def gone(pid: int, wait: float = 5.0) -> bool:

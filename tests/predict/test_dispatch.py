@@ -9,7 +9,7 @@ import pytest
 
 from soundcheck.predict import dispatch, protocol
 from soundcheck.predict.dispatch import Dispatcher
-from soundcheck.predict.protocol import Answered, Call, Item, Loss, Result, Unit
+from soundcheck.predict.protocol import Call, Item, Outcome, Result, Unit
 
 
 class Workers:
@@ -32,6 +32,9 @@ class Workers:
     def stop(self):
         self.stopped = True
 
+    def check(self):
+        pass
+
     def _answer(self, unit, tell):
         with self._lock:
             self.at_once += 1
@@ -53,14 +56,13 @@ class Workers:
             if step:
                 late = step == "late"
                 step = protocol.CALLING if late else step
-                lost = unit.only(() if step == protocol.STARTING else keys)
-                rest = unit.only(left) if step == protocol.STARTING else unit.only(left[size:])
-                return Answered(Loss(step, "it died", late, lost, rest), 1.0)
+                lost = () if step == protocol.STARTING else tuple(keys)
+                return Outcome(1.0, "it died", step, late, lost)
             tell([Result(key, {"x": 1.0}, rest=self.rest if key == self.last else "") for key in keys])
             left = left[size:]
         if left:
-            return Answered(Loss(protocol.CALLING, "", True, unit.only(()), unit.only(left)))
-        return Answered(None, time.monotonic() - begin)
+            return Outcome(problem="stopped")
+        return Outcome(time.monotonic() - begin)
 
 
 def items(count: int, each: int = 1) -> list[Item]:
@@ -186,7 +188,7 @@ def test_room_for_one_process_only():
     class Small(Workers):
         def _go(self, unit, tell):
             if not busy.acquire(blocking=False):
-                return Answered(Loss(protocol.STARTING, "no room", False, unit.only(()), unit))
+                return Outcome(problem="no room", step=protocol.STARTING)
             try:
                 tell([])
                 time.sleep(0.01)

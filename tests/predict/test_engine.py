@@ -13,6 +13,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from multiprocessing import forkserver
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -20,17 +21,19 @@ from unittest import mock
 import audiofile
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 from soundcheck.common.errors import InputError
+from soundcheck.common.file_contents import Contents
 from soundcheck.common.files import OutputError, digest
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.reference import reference_predictions
-from soundcheck.predict import dispatch, prediction, recorder, supervised
+from soundcheck.predict import dispatch, executor, prediction, store
 from soundcheck.predict.engine import predict_model
+from soundcheck.predict.opened_files import changed_files
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.sources import SourceCheck
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run import notebook_server
 from soundcheck.suite.entries import ModelEntry, Suite
@@ -82,6 +85,13 @@ class World:
     def source(self, text: str) -> None:
         (self.root / "model.py").write_text(textwrap.dedent(text))
 
+    def entry(self, known=None, suite_corpora=None, **entry) -> tuple[ModelEntry, Suite]:
+        given = {"kind": "python", "target": "model:predict", "tasks": self.tasks, "time_limit": 20.0} | entry
+        model = ModelEntry(name="mine", **given)
+        named = ("t", 0, 100, "percentile", (), suite_corpora or {})
+        tasks = BUILTIN | (known or {})
+        return model, Suite(*named, {"mine": model}, tasks, self.root, self.root / "suite.yml")
+
     def run(
         self,
         changes=None,
@@ -95,12 +105,7 @@ class World:
         confirm=True,
         **entry,
     ) -> PredictionReport:
-        given = {"kind": "python", "target": "model:predict", "tasks": self.tasks, "time_limit": 20.0} | entry
-        model = ModelEntry(name="mine", **given)
-        file = self.root / "suite.yml"
-        tasks = BUILTIN | (known or {})
-        named = ("t", 0, 100, "percentile", (), suite_corpora or {})
-        suite = Suite(*named, {"mine": model}, tasks, self.root, file)
+        model, suite = self.entry(known, suite_corpora, **entry)
         corpora = corpora or [self.corpus()]
         out = out or self.out
         options = {"jobs": jobs, "log": log, "fresh": fresh, "confirm": confirm}
@@ -340,7 +345,7 @@ def test_a_model_that_chatters(world, capfd):
     assert capfd.readouterr() == ("", "")
     logs = list((world.out / "logs").glob("mine.*"))
     assert logs
-    assert all(path.stat().st_size < supervised.LOG_BYTES + 100 for path in logs)
+    assert all(path.stat().st_size < executor.LOG_BYTES + 100 for path in logs)
     assert "left out" in world.log()
 
 
@@ -416,7 +421,8 @@ def test_a_worker_that_is_killed_from_outside_once(world):
 
 @pytest.mark.usefixtures("started_models")
 def test_a_model_that_cannot_be_loaded_by_workers(world):
-    world.model("", before="import sys\nif 'soundcheck.predict.workers' in sys.orig_argv: 1 / 0")
+    mark = f"pathlib.Path({str(world.root / 'checked')!r})"  # what the check of the model leaves
+    world.model("", before=f"import pathlib\nif {mark}.exists(): 1 / 0\n{mark}.touch()")
     report = world.run()
     assert report.failed == 6
     assert "ZeroDivisionError" in report.failures[0][3]
@@ -612,7 +618,9 @@ def start(preloaded):
         code = SCRIPT.format(here=str(world.root), file=__file__, root=str(world.root))
         popen = preloaded().modules()[0].Popen if notebook_server.FORKS else subprocess.Popen
         nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-        process = popen([sys.executable, "-c", code], **nothing, env=os.environ)
+        process = popen(
+            [sys.executable, "-c", code], **nothing, env=os.environ | {"SOUNDCHECK_TEST": str(world.root)}
+        )
         try:
             yield process
         finally:
@@ -623,16 +631,18 @@ def start(preloaded):
 
 
 @pytest.fixture
-def left_behind(preloaded):
-    """List forks of this test, and other processes that still know its cache, in their environment."""
-    running = preloaded().running if notebook_server.FORKS else list
-    earlier = running()
+def left_behind():
+    """List processes of models, and what they have started: their environment knows the cache of the test."""
 
     def found(world: World) -> list[int]:
-        known = [pid for pid in running() if pid not in earlier]
+        known = []
+        for process in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                if process.parent().pid == server() or str(world.root) in " ".join(process.cmdline()):
+                    known.append(process.pid)
         for place in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                if f"SOUNDCHECK_CACHE={world.cache}".encode() in (place / "environ").read_bytes():
+                if str(world.root).encode() in (place / "environ").read_bytes():
                     known.append(int(place.name))
         return known
 
@@ -643,6 +653,11 @@ def left_behind(preloaded):
         return known
 
     return left
+
+
+def server() -> int | None:
+    """Give the number of the process that those of models are forked from."""
+    return forkserver._forkserver._forkserver_pid
 
 
 HALF = 12  # answers after which a model stands still that is held
@@ -672,7 +687,7 @@ def wait_for(path: Path, asked: int) -> None:
 def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path, start, left_behind):
     world = World(tmp_path, segments=SEGMENTS)
     calls = slow(world, held=True)
-    late = recorder.SECONDS + 0.7  # half a second may be lost, and this machine may be busy
+    late = store.WRITE_SECONDS + 0.7  # half a second may be lost, and this machine may be busy
     with start(world) as process:
         wait_for(calls, HALF)
         time.sleep(late + 0.1)  # times are rounded
@@ -734,7 +749,7 @@ def test_a_damaged_store_is_computed_again_and_told(world, caplog):
     first = table(world.run(TONE))
     path = world.cache / "predictions.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as store, store:
-        store.execute("UPDATE answers SET content = replace(content, '0.1', '0.7')")
+        store.execute("UPDATE answers SET answer = replace(answer, '0.1', '0.7')")
     report = world.run(TONE)
     assert (report.damaged, report.reused, report.computed) == (3, 10, 2)  # 0.1: clean, repeated, changed
     assert "3 kept answers were damaged and are asked anew" in report.notes()
@@ -776,7 +791,7 @@ def write_weights(world: World, text: str, name: str = "weights.txt") -> Path:
 
 
 @pytest.mark.usefixtures("asked_twice")
-def test_answers_of_other_weights_are_not_used_but_stay(world, caplog):
+def test_answers_of_other_weights_are_not_used(world, caplog):
     write_weights(world, "1")
     world.model(WEIGHT, before=HERE)
     first = world.run(TONE)
@@ -786,11 +801,9 @@ def test_answers_of_other_weights_are_not_used_but_stay(world, caplog):
     assert (second.computed, second.reused, second.outdated) == (12, 0, 12)
     assert set(table(second)["arousal"]) == {0.2}
     assert "mine: 12 inputs were asked anew" in caplog.text and "weights.txt" in caplog.text
-    write_weights(world, "1")  # the old weights again: their answers are still there
     third = world.run(TONE)
-    assert (third.computed, third.reused, third.outdated) == (0, 12, 0)
-    assert set(table(third)["arousal"]) == {0.1}
-    assert third.notes() == []
+    assert (third.computed, third.reused, third.outdated, third.notes()) == (0, 12, 0, [])
+    assert set(table(third)["arousal"]) == {0.2}
 
 
 @pytest.mark.usefixtures("asked_twice")
@@ -876,18 +889,18 @@ def test_ten_thousand_files(world):
     report = world.run()
     assert len(report.sources.files) == 10_001 and report.notes() == []
     start = time.monotonic()
-    check = SourceCheck(world.root)
-    assert check.changed(report.sources) == []
-    assert check.changed(report.sources) == []
+    contents = Contents()
+    assert changed_files(report.sources, world.root, contents) == []
+    assert changed_files(report.sources, world.root, contents) == []
     assert time.monotonic() - start < 10
     assert (world.cache / "predictions.sqlite").stat().st_size < 2_000_000
 
 
 def test_a_module_that_is_imported_late_counts(world):
-    write_weights(world, "value = 1", "late.py")
-    world.model("import late\nnumber = late.value", before="import sys")
+    write_weights(world, "value = 1", "tardy.py")
+    world.model("import tardy\nnumber = tardy.value", before="import sys")
     world.run()
-    write_weights(world, "value = 2", "late.py")
+    write_weights(world, "value = 2", "tardy.py")
     assert set(table(world.run())["arousal"]) == {0.2}
 
 
@@ -897,16 +910,14 @@ def test_weights_change_after_a_run_was_killed(tmp_path, start):
     calls = slow(world, WEIGHT, HERE, held=True)
     with start(world) as process:
         wait_for(calls, HALF)
-        time.sleep(recorder.SECONDS + 0.7)
+        time.sleep(store.WRITE_SECONDS + 0.7)
         process.kill()
     (world.root / "hold").unlink()
     write_weights(world, "2")
     report = world.run(jobs=2)
     assert report.reused == 0 and report.outdated > 0
     assert set(table(report)["arousal"]) == {0.2}
-    with contextlib.closing(sqlite3.connect(world.cache / "predictions.sqlite")) as database:
-        states = database.execute("SELECT content FROM sessions").fetchall()
-    assert states and all("basis" in state for (state,) in states)
+    assert world.run().reused == SEGMENTS
 
 
 # Kept answers that are asked again --------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from soundcheck.predict.canaries import Confirmation
+from soundcheck.predict.opened_files import Sources
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.sources import Sources
 
 
 def test_rounds_are_joined():
@@ -61,13 +61,6 @@ def test_rounds_are_joined_with_where_their_answers_come_from():
     ):
         assert words in notes
     assert "secret" not in notes
-
-
-def test_what_answers_rest_on_is_read_as_it_was_written():
-    sources = Sources({"\udcff": "1"}, ("a",), {"b": "2", "c": ""})
-    assert Sources.decode(sources.encode()) == sources
-    older = '{"files": {"a": "1"}, "special": [], "gone": ["b"], "beyond": 0}'
-    assert Sources.decode(older) == Sources({"a": "1"}, (), {"b": ""})
 
 
 FILES = {"w.json": "1", "/home/me/v.json": "2"}

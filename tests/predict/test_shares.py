@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.common import files
-from soundcheck.predict.inputs import Segment
-from soundcheck.predict.shares import Share, of_share
+from soundcheck.predict.shares import Share
 
 KEYS = [files.digest(str(number)) for number in range(3000)]
 
@@ -50,15 +49,3 @@ def test_shares_are_read_as_they_are_written(text):
 def test_anything_else_is_refused_with_the_reason(text, reason):
     with pytest.raises(ValueError, match=reason):
         Share.parse(text)
-
-
-def test_segments_keep_their_changes_of_the_share():
-    def key(segment: Segment, change: str) -> str:
-        return files.digest(f"{segment.key} {change}")
-
-    segments = [Segment(str(n), str(n), "", None, None, "", ("", "a", "b")) for n in range(50)]
-    assert list(of_share(segments, key, None)) == segments
-    found = [list(of_share(segments, key, Share(number, 4))) for number in range(1, 5)]
-    pairs = [(one.key, change) for share in found for one in share for change in one.changes]
-    assert sorted(pairs) == sorted((one.key, change) for one in segments for change in one.changes)
-    assert all(one.changes for share in found for one in share)

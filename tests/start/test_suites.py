@@ -19,7 +19,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.yaml_text import flow
 from soundcheck.corpora.load import load_corpus
 from soundcheck.start import listing, sample, suites
-from soundcheck.start.models import KINDS
+from soundcheck.start.suites import KINDS
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
 from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.model_kind import MODEL_KINDS

@@ -88,16 +88,14 @@ def test_a_planted_group_is_named_first_with_its_interval(rng):
     found = search(columns, mean_value(wrong), blocks, MATTERS, REPLICATES)
     first = found.named[0]
     assert first.name == "sex: 0 × channel: 1"
-    assert (first.candidate.segments == np.flatnonzero(planted)).all()
+    assert (first.segments == np.flatnonzero(planted)).all()
     assert first.value == pytest.approx(wrong[planted].mean(), abs=1e-11)
     assert first.others == pytest.approx(wrong[~planted].mean(), abs=1e-11)
     count = sum(1 + len(one.folded) for one in found.named)
     assert count == (found.adjusted <= 0.05).sum()
     assert found.level == pytest.approx(1 - 0.05 * count / len(found.candidates))
-    reach = stats.t.ppf((1 + found.level) / 2, first.candidate.smaller - 1) * first.candidate.error
-    assert (first.low, first.high) == pytest.approx(
-        (first.candidate.gap - reach, first.candidate.gap + reach)
-    )
+    reach = stats.t.ppf((1 + found.level) / 2, first.smaller - 1) * first.error
+    assert (first.low, first.high) == pytest.approx((first.gap - reach, first.gap + reach))
 
 
 def test_groups_that_repeat_a_worse_one_are_folded_below_it(rng):
@@ -116,8 +114,8 @@ def test_a_part_of_a_group_does_not_stand_above_it():
         columns["both"] = words("both", np.where(planted, 1, 0))  # as if a suite named the product
         found = search(columns, mean_value(wrong), blocks, MATTERS, REPLICATES)
         first.append(found.named[0].name)
-        gap = found.named[0].candidate.gap
-        larger += any(one.candidate.gap > gap for one in found.named[0].folded)
+        gap = found.named[0].gap
+        larger += any(one.gap > gap for one in found.named[0].folded)
     assert first.count("both: 1") >= 7  # one in ten finds a room that is worse by chance
     assert larger  # it would have stood above
 
@@ -175,7 +173,7 @@ def test_without_any_spread_the_sign_test_decides():
     worse = np.tile([1, 0], 60)
     found = search({"x": words("x", worse)}, mean_value(0.5 * worse), blocks, MATTERS, REPLICATES)
     (one,) = found.named
-    assert one.candidate.p_value == 0.5**12 and (one.low, one.high) == (0.5, 0.5)
+    assert one.p_value == 0.5**12 and (one.low, one.high) == (0.5, 0.5)
 
 
 def test_segments_without_prediction_are_left_out(rng):

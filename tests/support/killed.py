@@ -15,25 +15,26 @@ from pathlib import Path
 
 STANDING = "stands still"
 CODE = f"""
-import itertools, sys, threading, time
+import sys, threading, time
 from soundcheck import cli
-from soundcheck.predict.sessions import Session
+from soundcheck.predict.store import Store
 
-left, keep, alone = int(sys.argv.pop(1)), Session.add, threading.Lock()
+left, keep, alone = int(sys.argv.pop(1)), Store._write, threading.Lock()
 
-def add(session, entries, *more):
+def write(store):
     global left
     with alone:
         if left:
-            first = dict(itertools.islice(entries.items(), left))
-            keep(session, first, *more)
-            left -= len(first)
+            store._pending = store._pending[:left]
+            left -= len(store._pending)
+            keep(store)
         if not left:
             print({STANDING!r}, flush=True)
             time.sleep(10_000)
 
-Session.add = add
-cli.main()
+if __name__ == "__main__":
+    Store._write = write
+    cli.main()
 """
 
 

@@ -30,6 +30,7 @@ import threading
 import time
 import traceback
 import types
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -38,7 +39,7 @@ MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not
 UNDRAWN = "SOUNDCHECK_TESTS_UNDRAWN"  # a variable: whether figures, which are made as ever, come out blank
 SHARED = "SOUNDCHECK_TESTS_SHARED"  # a variable: folder of the demo's sounds and of simulated thresholds
 TEMPLATES = "SOUNDCHECK_TESTS_TEMPLATES"  # a variable: folder of compiled templates of pages
-MODELS = ("soundcheck.models.processes", "soundcheck.predict.workers")
+MODELS = ("soundcheck.models.processes",)
 NOTEBOOKS = "soundcheck.run.notebook_server"
 BOOKS = "soundcheck.book.sphinx_run"
 EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_external_toc", "sphinx_multitoc_numbering")
@@ -214,6 +215,7 @@ class _Forked:
 
 def _preload() -> None:
     from soundcheck import cli, pipeline  # noqa: F401
+    from soundcheck.predict import executor
     from soundcheck.run import notebook_server
     from soundcheck.suite import corpus_format, model_kind
 
@@ -227,6 +229,8 @@ def _preload() -> None:
     for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
         len(words)  # looks through all that is installed
     _keep_apart()
+    executor.CONTEXT.set_forkserver_preload(executor.PRELOADED)
+    forkserver.ensure_running()  # the commands have it in common
 
 
 @functools.cache
@@ -367,12 +371,12 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         sys.exit(_build_book(Path(source), Path(work), int(jobs)))
     if request["kind"] == SCRIPT:
         connection.close()  # what it starts is started
+        forkserver._forkserver.__init__()  # also what models are forked from
         exec(*request["arguments"], {})
         return
     from soundcheck import cli
     from soundcheck.book import sphinx_run
     from soundcheck.models import importing, library_model, processes  # noqa: F401
-    from soundcheck.predict import workers
     from soundcheck.run import notebook_server, notebooks
 
     if request["kind"] != COMMAND:
@@ -380,9 +384,10 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         os.setsid()
         sys.stdout.reconfigure(write_through=True)
         sys.argv = [request["kind"], *map(str, request["descriptors"]), str(os.getppid())]
-        mains = (processes._serve, workers.main, notebook_server.main)
+        mains = (processes._serve, notebook_server.main)
         dict(zip((*MODELS, NOTEBOOKS), mains, strict=True))[request["kind"]]()
         return
+    forkserver._forkserver.ensure_running = lambda: None
     replaced = Preloaded(connection).modules()
     processes.subprocess, processes.os = replaced
     notebooks.subprocess = sphinx_run.subprocess = replaced[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.facts import ModelFacts, read_facts
 from soundcheck.results.verdict import Verdict
 

@@ -17,8 +17,7 @@ import pandas as pd
 from soundcheck.book import executed, history_page, written
 from soundcheck.book.check_site import inspect
 from soundcheck.book.pages import Sources, digest, media_in
-from soundcheck.book.run_style import run_style
-from soundcheck.book.site import into_place, lay_out, signature
+from soundcheck.book.site import into_place, lay_out, run_style, signature
 from soundcheck.book.sphinx_run import build as run_sphinx
 from soundcheck.common import files, manifest, resources, store
 from soundcheck.common.day import given_day, today

@@ -100,14 +100,13 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
         parts += [element("h2", title), content] if title else [content]
     files.write_all({beside: frame_csv(frame, TYPES), page: standalone("History", join(parts))})
     own = marked(frame)
-    told = [
+    lines = [
         f"{row.mark} in run {row.position}: {row.model} / {row.corpus} / {row.family}: "
-        f"{names.row_name(row, row.task)}: by {abs(row.difference):.3g} ({row.pairing}; "
-        f"new: {row.changed or 'nothing that is recorded'})"
+        f"{names.row_name(row, row.task)}: by {abs(row.difference):.3g} ({row.pairing}; {_new(row)})"
         for row in own.head(MOST_NAMED).itertuples()
     ]
-    told += [f"... and {len(own) - MOST_NAMED} more."] if len(own) > MOST_NAMED else []
-    return "\n".join([_conclusion(frame), *told, *_doubled(history), f"Page: {page}", f"Table: {beside}"])
+    lines += [f"... and {len(own) - MOST_NAMED} more."] if len(own) > MOST_NAMED else []
+    return "\n".join([_conclusion(frame), *lines, *_doubled(history), f"Page: {page}", f"Table: {beside}"])
 
 
 def _sections(history: History, media: MediaStore | EmbeddedMedia) -> list[tuple[str, Html]]:
@@ -140,33 +139,28 @@ def _doubled(history: History) -> list[str]:
     return [f"{name} has the same results as {first} and counts once." for name, first in pairs]
 
 
+def _new(row: SimpleNamespace) -> str:
+    return f"new: {row.changed or 'nothing that is recorded'}"
+
+
 def _conclusion(frame: pd.DataFrame) -> str:
     """Say in a sentence or two what changed; names come from data and are not escaped."""
+    tests = len(frame[_TEST].drop_duplicates())
+    about = f"{counted(frame['position'].nunique(), 'run')}, {counted(tests, 'test')}"
     compared = frame[frame["p_value"].notna()]
-    about = f"{counted(frame['position'].nunique(), 'run')}, "
-    about += counted(len(frame[_TEST].drop_duplicates()), "test")
     if compared.empty:
         return f"{about}: no two values could be compared."
-    marks = {name: int(compared["mark"].eq(name).sum()) for name in (WORSE, BETTER)}
-    paired, unpaired = (int(compared["pairing"].eq(name).sum()) for name in (PAIRED, UNPAIRED))
-    how = f"{counted(len(compared), 'comparison')} with the run before ({paired} paired, {unpaired} unpaired)"
-    told = ", ".join(f"{counted(count, 'value')} became {name}" for name, count in marks.items() if count)
-    return f"{about}: {told or 'nothing became significantly better or worse'}, among {how}."
+    marks, pairing = (compared[name].value_counts() for name in ("mark", "pairing"))
+    changed = [f"{counted(marks[name], 'value')} became {name}" for name in _MARKS if name in marks]
+    return (
+        f"{about}: {', '.join(changed) or 'nothing became significantly better or worse'}, among "
+        f"{counted(len(compared), 'comparison')} with the run before ({pairing.get(PAIRED, 0)} paired, "
+        f"{pairing.get(UNPAIRED, 0)} unpaired)."
+    )
 
 
 def _changed(frame: pd.DataFrame) -> Html:
-    own = marked(frame)
-    if own.empty:
-        return Html()
-    before = frame.set_index([*_TEST, "position"])["value"]
-    places = own[[*_TEST, "against"]].itertuples(index=False, name=None)
-    own = own.assign(before=[before[place] for place in places])
-
-    def compared(row: SimpleNamespace) -> Html:
-        new = f"new: {row.changed or 'nothing that is recorded'}"
-        how = f"{row.pairing}, {p_value(row.adjusted_p_value)}"
-        return two_lines(how, f"{new}; {row.reason}" if row.reason else new)
-
+    before = frame[[*_TEST, "position", "value"]].rename(columns={"position": "against", "value": "before"})
     columns = {
         "": lambda row: badge(row.mark),
         "runs": lambda row: Cell(f"{row.against}\u00a0→\u00a0{row.position}", row.position),
@@ -178,30 +172,34 @@ def _changed(frame: pd.DataFrame) -> Html:
             estimate(row.difference, row.difference_low, row.difference_high).replace("95 % ", ""),
             row.difference,
         ),
-        "comparison": compared,
+        "comparison": lambda row: two_lines(
+            f"{row.pairing}, {p_value(row.adjusted_p_value)}",
+            "; ".join(filter(None, (_new(row), row.reason))),
+        ),
     }
-    return table(own, columns, first=FIRST)
+    own = marked(frame).merge(before, "left")
+    return table(own, columns, first=FIRST) if len(own) else Html()
 
 
 def _runs(history: History) -> Html:
-    frame, rows = history.points, []
-    models = frame["model"].unique().tolist()
+    """List the runs, with the versions of all that they tested."""
+    rows = []
     for position, run in enumerate(history.past.runs, start=1):
-        own = frame[frame["position"].eq(position)]
-        versions = own.drop_duplicates("model").set_index("model")["model_version"]
-        with_value = own[own["value"].notna()]
-        told = [f"{own['mark'].eq(name).sum()} {name}" for name in _MARKS if own["mark"].eq(name).any()]
-        told += [f"nothing of {name}" for name in models if not with_value["model"].eq(name).any()]
+        own = history.points[history.points["position"].eq(position)]
+        values = own[own["value"].notna()]
+        versions = own.drop_duplicates("model").set_index("model")["model_version"].replace("", "unknown")
+        changes = [f"{own['mark'].eq(name).sum()} {name}" for name in _MARKS if own["mark"].eq(name).any()]
+        lost = sorted(set(history.points["model"]) - set(values["model"]))
         rows.append(
             {
                 "run": position,
                 "kept (UTC)": run.date or f"unknown, {run.name}",
                 "results": run.digest,
-                "models": ", ".join(f"{name} {version or 'unknown'}" for name, version in versions.items()),
-                "data": run.data_version(sorted(own["corpus"].unique())) or "unknown",
+                "models": ", ".join(f"{name} {version}" for name, version in versions.items()),
+                "data": run.data_version(own["corpus"].unique()) or "unknown",
                 "Soundcheck": run.soundcheck or "unknown",
-                "values": len(with_value),
-                "against the run before": "; ".join(told),
+                "values": len(values),
+                "against the run before": "; ".join([*changes, *(f"nothing of {name}" for name in lost)]),
             }
         )
     return table(pd.DataFrame(rows), {name: name for name in rows[0]}, sortable=False)
@@ -210,8 +208,6 @@ def _runs(history: History) -> Html:
 def _breaks(frame: pd.DataFrame) -> Html:
     """Count the points before which the line breaks, by runs, family and reason without its numbers."""
     own = frame[frame["reason"].ne("") & frame["value"].notna()]
-    if own.empty:
-        return Html()
     short = own["reason"].str.replace(r" \([^()]*\)", "", regex=True)
     own = own.assign(short=short, compared=own["p_value"].notna())
     counts = own.groupby(["position", "model", "family", "short"]).agg(
@@ -219,31 +215,35 @@ def _breaks(frame: pd.DataFrame) -> Html:
     )
     columns = {"up to run": "position", "model": "model", "family": "family", "tests": "tests"}
     columns |= {"compared all the same": "compared", "why, of the first of them": "reason"}
-    return table(counts.reset_index(), columns, first=FIRST)
+    return table(counts.reset_index(), columns, first=FIRST) if len(own) else Html()
 
 
 def _figures(history: History, media: MediaStore | EmbeddedMedia) -> Html:
     """Draw the values of each model and family, a panel a test, those with marks first."""
     frame, shown = history.points, []
-    families = [item for run in history.past.runs for item in run.finished.part("families").items()]
-    titles = {name: str(about.get("title", name)) for name, about in families}
-    several = [name for name in ("corpus", "task") if frame[name].nunique() > 1]
-    parts = [*several, "group", "label"]
+    titles = {
+        name: str(about.get("title", name))
+        for run in history.past.runs
+        for name, about in run.finished.part("families").items()
+    }
+    parts = [*(name for name in ("corpus", "task") if frame[name].nunique() > 1), "group", "label"]
     drawn = frame[frame["value"].notna()].assign(
         name=frame["test"].map(measure).str.cat([frame[name].map(label) for name in parts], " "),
         line=frame["joined"].eq("").groupby([frame[name] for name in _TEST]).cumsum(),
+        quiet=~frame["mark"].isin(_MARKS),
     )
     for (model, family), own in drawn.groupby(["model", "family"], sort=False):
-        quiet = ~own["mark"].isin(_MARKS)
-        order = quiet.groupby(own["name"], sort=False).min().sort_values(kind="stable").index
-        chosen = order[:MOST_PANELS]
+        order = own.groupby("name", sort=False)["quiet"].min().sort_values(kind="stable").index
+        chosen = own[own["name"].isin(order[:MOST_PANELS])]
+        rows = chosen.sort_values("name", key=lambda column: column.map(order.get_loc), kind="stable")
+        marks = [
+            f"{row.name} became {row.mark} in run {row.position}"
+            for row in marked(rows).head(MOST_PANELS).itertuples(index=False)
+        ]
+        changes = "; ".join(marks) or "nothing became better or worse"
         fewer = f", {MOST_PANELS} of {len(order)} tests" if len(order) > MOST_PANELS else ""
-        rows = pd.concat([own[own["name"].eq(name)] for name in chosen])
-        found = marked(rows).head(MOST_PANELS).itertuples(index=False)
-        marks = [f"{row.name} became {row.mark} in run {row.position}" for row in found]
-        told = "; ".join(marks) or "nothing became better or worse"
-        alt = f"{family} of {model}: {counted(len(order), 'test')}: {told}"
         title = f"{titles.get(family, family)}: {model}{fewer}"
+        alt = f"{family} of {model}: {counted(len(order), 'test')}: {changes}"
         shown.append(show(media, _figure(rows), alt, finding=title))
     return join(shown)
 

@@ -68,9 +68,11 @@ def families_table(facts: ModelFacts) -> Html:
         bar = states.bar(counts(rows[rows["standing"].ne(HOLLOW)] if left else rows))
         words = f"{left} not counted: {key_figures.EXPLAINED[HOLLOW]}"
         bar += element("small", words, class_="sc-line") if left else Html()
-        lines.append((element("a", family.title, href=page), mark(facts.state_of(family)[0]), bar))
-    heads = ("family", "headline test", "all tests")
-    return views.listed(lines, heads, sortable=False) if lines else Html()
+        state = mark(facts.state_of(family)[0])
+        lines.append(
+            {"family": element("a", family.title, href=page), "headline test": state, "all tests": bar}
+        )
+    return views.table(lines, sortable=False, none="")
 
 
 def figures_table(facts: ModelFacts) -> Html:
@@ -91,8 +93,7 @@ def figures_table(facts: ModelFacts) -> Html:
         }
         for figure in facts.figures
     ]
-    options = {"sortable": False, "stacked": True}
-    return views.listed(map(dict.values, rows), [*rows[0]], **options) if rows else Html()
+    return views.table(rows, sortable=False, stacked=True, none="")
 
 
 def parts_table(facts: ModelFacts) -> Html:
@@ -107,8 +108,7 @@ def parts_table(facts: ModelFacts) -> Html:
         "segments": "segments",
         "speakers": "speakers",
     }
-    filters = {"measure": "measure"}
-    return views.table(frame, columns, first=20, filters=filters) if len(frame) else Html()
+    return views.table(frame, columns, first=20, filters={"measure": "measure"}, none="")
 
 
 def failures_table(entries: Sequence[FailedInput]) -> Html:
@@ -150,11 +150,7 @@ def provenance_cells(record: RunRecord) -> list[dict]:
     }
     words = "# Provenance\n\nWith what this book was made. The same suite and data give the same results."
     top = templates.html("provenance", record=record, manifest=MANIFEST, provenance=PROVENANCE)
-    shown = {
-        title: views.table(frame, {name: name for name in frame}, sortable=False)
-        for title, frame in sections.items()
-        if len(frame)
-    }
+    shown = {title: views.table(frame, sortable=False, none="") for title, frame in sections.items()}
     return [pages.markdown(words), pages.output(top), *pages.sections(shown)]
 
 

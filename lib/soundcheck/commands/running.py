@@ -55,17 +55,11 @@ def run(options: RunOptions, shard: str | None, plan: bool) -> NoReturn:
         raise click.UsageError(f"{what}leave out --model, --family, --fresh and --cluster.")
     if options.efficiency is not None and (plan or share is not None):
         raise click.UsageError("--efficiency measures after a run: leave out --plan and --shard.")
+    from soundcheck import pipeline
+
     if plan or share is not None:
-        from soundcheck import pipeline
-
         _end(pipeline.plan_run(options, share) if plan else pipeline.run_shard(options, share))
-    from soundcheck.run.early import begun
-
-    with begun(options) as ahead:
-        from soundcheck import pipeline  # takes a second, while models are checked
-
-        outcome = pipeline.run(options, ahead)
-    _end(outcome)
+    _end(pipeline.run(options))
 
 
 @click.command()

@@ -15,15 +15,15 @@ import contextlib
 import dataclasses
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
 
 from soundcheck.common.json_file import JsonFile
+from soundcheck.predict.executor import ModelProcess
 from soundcheck.predict.opened_files import READ
 from soundcheck.predict.protocol import Item, Result, Setup, Unit
-from soundcheck.predict.supervised import Supervised
 
 RECORDED, JOINED = "recorded", "joined"  # a segment as it is; segments behind each other, for a duration
 TURNS = 40  # of a model, at most
@@ -91,11 +91,10 @@ def measure(
     """Measure models, all of which are in memory at a time."""
     models = [_Asked(setup, own, seconds, cache, log) for setup, own in zip(setups, inputs, strict=True)]
     try:
-        with _one_core():
-            for turn in range(TURNS):
-                for model in models if turn % 2 == 0 else models[::-1]:
-                    model.take_turn(turn)
-                    told(sum(one.done(seconds) for one in models) / len(models))
+        for turn in range(TURNS):
+            for model in models if turn % 2 == 0 else models[::-1]:
+                model.take_turn(turn)
+                told(sum(one.done(seconds) for one in models) / len(models))
     finally:
         for model in models:
             model.end()
@@ -110,7 +109,7 @@ class _Asked:
     ) -> None:
         self.found = Measured(setup.entry.name)
         self._inputs, self._left = inputs, seconds
-        self._process = Supervised(setup, cache, log)
+        self._process = ModelProcess(setup, cache, log)
         self._warm, self._lost, self._turns = False, 0, 0
 
     def done(self, seconds: float) -> float:
@@ -146,7 +145,7 @@ class _Asked:
 
     def end(self) -> None:
         """End the process."""
-        self._process.dismiss(wait=True)
+        self._process.end(politely=True)
 
     def _warm_up(self) -> None:
         result, _, _ = self._call(self._inputs[0].item)
@@ -167,34 +166,31 @@ class _Asked:
     def _call(self, item: Item) -> tuple[Result, bool, float]:
         """Ask once; gives the answer, whether it took too long, and the seconds with reading the sound."""
         came: list[Result] = []
+
+        def emit(results: list[Result]) -> None:
+            if not results:  # the model is loaded, and has had no call
+                _use_one_core(self._process.process_id)
+            came.extend(results)
+
         begin = time.monotonic()
-        answered = self._process.answer(Unit((item,)), came.extend)
+        outcome = self._process.answer(Unit((item,)), emit)
         for result in came:
             for kind, name, *signature in result.opened:
                 if kind == READ:
                     self.found.files[name] = int(signature[0])
-        loss = answered.loss
-        self._warm = loss is None
-        if loss is None:
-            return came[0], False, answered.seconds
+        self._warm = not outcome.problem
+        if self._warm:
+            return came[0], False, outcome.seconds
         self._lost += 1
         if self._lost == MOST_LOST:
-            self.found.stopped = f"its process was lost {MOST_LOST} times, the last time: {loss.problem}"
-        return Result("", problem=loss.problem), loss.late, time.monotonic() - begin
+            self.found.stopped = f"its process was lost {MOST_LOST} times, the last time: {outcome.problem}"
+        return Result("", problem=outcome.problem), outcome.late, time.monotonic() - begin
 
 
-@contextlib.contextmanager
-def _one_core() -> Iterator[None]:
-    """Let this thread, and what it starts, use one core, where the system can do that."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(before)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
+def _use_one_core(process: int) -> None:
+    """Let a process, and what it starts, use one core, where the system can do that."""
+    with contextlib.suppress(AttributeError, OSError):
+        os.sched_setaffinity(process, {max(os.sched_getaffinity(0))})
 
 
 def _free() -> tuple[int, int]:

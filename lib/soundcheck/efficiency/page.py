@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from soundcheck.common import templates
 from soundcheck.common.media import EmbeddedMedia
 from soundcheck.common.wording import counted
 from soundcheck.efficiency.costs import GIVEN, QUANTILES
-from soundcheck.report import formats, notices, views
-from soundcheck.report.html import Html, element, join
+from soundcheck.report import notices, views
+from soundcheck.report.formats import Cell, number, two_lines
+from soundcheck.report.html import Html
 from soundcheck.report.standalone import standalone
 from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
 from soundcheck.results.record import KeyFigure
 
+Costs = Mapping[str, tuple]  # measure -> its row, of one model
+
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
-_HOW = (
-    "Each model ran in a process of its own, all of them on one core, and was asked one recording at a time; "
-    "the models took turns in both directions, so that a machine that gets slower does so for all. The first "
-    "call is apart, and so is loading, which leaves out the start of Python. Intervals are of 95 % and "
-    "about repeating this on this machine; on another one all times are others. Latencies leave out the time "
-    "to read the sound, and calls without an answer."
-)
-_MEMORY = (
-    "Peak memory is that of the model's process, Python and libraries included; programs that end with their "
-    "call are not seen. Size on disk is that of files that the model was seen to read, or that the suite "
-    "names: installed packages are not in it, nor what extension modules open by themselves."
-)
+_LOST = {"failures": "failed", "time-outs": "timed out", "first calls without answer": "first calls"}
+_HIGHER = ("concordance", "unweighted average recall")
 
 
 def page(
@@ -43,131 +38,138 @@ def page(
     synthetic: bool,
     table: str,
 ) -> str:
-    """Make the page."""
-    found = _Found(frame)
-    parts = [
-        element("h1", "What answers cost"),
-        element("p", element("strong", found.conclusion(), limit=None)),
-        notices.synthetic_notice(synthetic),
-        element("p", _HOW, limit=None),
-        found.summary(),
-        element("p", _MEMORY, limit=None),
-        notices.notes(notes) if notes else Html(),
-        element("p", "All numbers: ", element("a", table, href=table)),
+    """Make the page of a table of costs, whose address is ``table``; figures say how good the models are."""
+    whole = frame[frame["sound_seconds"].isna()]
+    costs = {
+        name: {row.measure: row for row in own.itertuples()}
+        for name, own in whole.groupby("model", sort=False)
+    }
+    media = EmbeddedMedia()
+    drawn = [
+        show(media, _against(*one), _described(*one))
+        for panel in _panels(figures, costs)
+        for one in [(panel, [(about, costs[about.model]["speed"]) for about in panel])]
     ]
-    if durations := found.durations():
-        parts += [element("h2", "By duration"), element("p", _BY_DURATION, limit=None), durations]
-    panels = [panel for panel in _panels(figures) if len(found.quick(panel)) > 1]
-    if panels:
-        parts.append(element("h2", "Correctness against speed"))
-        media = EmbeddedMedia()
-        drawn = [(panel, found.quick(panel)) for panel in panels]
-        parts.append(element("div", *(show(media, _against(*one), _told(*one)) for one in drawn)))
     about = [f"{name}: {value}" for name, value in {**machine, "measured on": day}.items()]
-    parts += [element("h2", "Machine"), notices.notes(about)]
-    return standalone("What answers cost", join(parts))
+    body = templates.html(
+        "efficiency",
+        conclusion=_conclusion(costs),
+        synthetic=notices.synthetic_notice(synthetic),
+        summary=_summary(costs),
+        notes=notices.notes(notes) if notes else Html(),
+        table=table,
+        durations=_durations(frame[frame["sound_seconds"].notna()]),
+        figures=drawn,
+        machine=notices.notes(about),
+    )
+    return standalone("Speed, memory and size", body)
 
 
-_BY_DURATION = (
-    "Median latency in ms with its interval, of recordings behind each other and cut to length. A model "
-    "whose latency grows faster than the duration takes longer for a second of a long recording than of a "
-    "short one."
-)
+def _value(costs: Costs, measure: str) -> float | None:
+    row = costs.get(measure)
+    return None if row is None or pd.isna(row.value) else float(row.value)
 
 
-class _Found:
-    """The table of costs, by model and measure."""
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self.models = list(dict.fromkeys(frame["model"]))
-        whole = frame[frame["sound_seconds"].isna()]
-        self.rows = {(row.model, row.measure): row for row in whole.itertuples()}
-        self.by_duration = frame[frame["sound_seconds"].notna()]
-
-    def value(self, model: str, measure: str) -> float | None:
-        row = self.rows.get((model, measure))
-        return None if row is None or pd.isna(row.value) else float(row.value)
-
-    def conclusion(self) -> str:
-        """Say which model is quickest and which slowest; names come from data and are not escaped."""
-        speeds = {name: value for name in self.models if (value := self.value(name, "speed")) is not None}
-        if not speeds:
-            return "No model gave an answer whose time is known."
-        told = [f"{name} takes a second for {_plain(speeds[name])} s of sound" for name in self._ends(speeds)]
-        lost = [name for name in self.models if any(self.value(name, what) for what in _LOST)]
-        calls = f"; {', '.join(lost)} did not answer every call" if lost else ""
-        count = f"{len(speeds)} of " if len(speeds) < len(self.models) else ""
-        return f"{count}{counted(len(self.models), 'model')}: {', '.join(told)}{calls}."
-
-    def _ends(self, speeds: Mapping[str, float]) -> Iterable[str]:
-        order = sorted(speeds, key=speeds.__getitem__)
-        return dict.fromkeys((order[-1], order[0]))
-
-    def summary(self) -> Html:
-        columns = ["model", "sound a second", *(f"latency {share:.0%}, ms" for share in QUANTILES)]
-        columns += ["load, s", "first call, ms", "peak memory", "on disk", "parameters", "calls", "no answer"]
-        caption = "What answers cost: seconds of sound a second, and latencies of recordings, with intervals"
-        return views.listed([self._row(name) for name in self.models], columns, caption=caption)
-
-    def _row(self, model: str) -> list:
-        speed = self.rows.get((model, "speed"))
-        given = speed is not None and speed.origin == GIVEN
-        row = [formats.two_lines(model, "times as its file gives them") if given else model]
-        row.append(_cell(speed))
-        row += [_cell(self.rows.get((model, f"latency {share:.0%}")), 1000) for share in QUANTILES]
-        load, first = self.value(model, "load"), self.value(model, "first call")
-        row += [formats.Cell(_plain(load), load, "sc-number"), _number(first, 1000)]
-        peak, more = self.value(model, "peak memory"), self.value(model, "growth of memory")
-        early = self.value(model, "memory after the first call")
-        told = ""
-        if more is not None and more > 1e6:  # less is what garbage collectors do
-            told = f"grows by {_bytes(more)} a call"
-        elif more is None and early is not None and peak > 2 * early:  # too few turns to know
-            told = f"{_bytes(early)} after the first call"
-        row.append(
-            formats.Cell(formats.two_lines(_bytes(peak), told) if told else _bytes(peak), peak, "sc-number")
-        )
-        disk, numbers = self.value(model, "size on disk"), self.value(model, "parameters")
-        row.append(formats.Cell(_bytes(disk) or "unknown" * (not given), disk, "sc-number"))
-        row.append(
-            formats.Cell(f"{numbers:,.0f}" if numbers else "unknown" * (not given), numbers, "sc-number")
-        )
-        calls = self.value(model, "calls") if not given else speed.calls
-        row.append(formats.Cell(f"{calls:,.0f}", calls, "sc-number"))
-        lost = {what: int(self.value(model, what) or 0) for what in _LOST}
-        told = ", ".join(f"{count} {_LOST[what]}" for what, count in lost.items() if count)
-        row.append(formats.Cell(told or "unknown" * given or "0", sum(lost.values()), "sc-number"))
-        return row
-
-    def durations(self) -> Html:
-        lengths = sorted(set(self.by_duration["sound_seconds"]))
-        if not lengths:
-            return Html()
-        known = {(row.model, row.sound_seconds): row for row in self.by_duration.itertuples()}
-        names = [name for name in self.models if any((name, length) in known for length in lengths)]
-        rows = [[name, *(_cell(known.get((name, length)), 1000) for length in lengths)] for name in names]
-        caption = "Median latency in ms, by duration of the sound"
-        return views.listed(rows, ["model", *(f"{length:g} s" for length in lengths)], caption=caption)
-
-    def quick(self, panel: Sequence[KeyFigure]) -> list[tuple[KeyFigure, tuple]]:
-        """Give the figures of models whose speed is known, with the row of it."""
-        return [(one, self.rows[one.model, "speed"]) for one in panel if self.value(one.model, "speed")]
+def _is_given(costs: Costs) -> bool:
+    return "speed" in costs and costs["speed"].origin == GIVEN
 
 
-_LOST = {
-    "failures": "failed",
-    "time-outs": "timed out",
-    "first calls without answer": "first calls",
-}
+def _conclusion(costs: Mapping[str, Costs]) -> str:
+    """Say which model is quickest and which slowest."""
+    speeds = {name: value for name, own in costs.items() if (value := _value(own, "speed")) is not None}
+    if not speeds:
+        return "The time of no model is known."
+    order = sorted(speeds, key=speeds.__getitem__)
+    ends = dict.fromkeys((order[-1], order[0]))
+    parts = ", ".join(f"{name} takes a second for {_plain(speeds[name])} s of sound" for name in ends)
+    lost = [name for name, own in costs.items() if any(_value(own, what) for what in _LOST)]
+    calls = f"; calls of {', '.join(lost)} failed" if lost else ""
+    count = f"{len(speeds)} of " if len(speeds) < len(costs) else ""
+    return f"{count}{counted(len(costs), 'model')}: {parts}{calls}."
 
 
-def _panels(figures: Sequence[KeyFigure]) -> list[list[KeyFigure]]:
-    """Group the main measures by corpus, task and measure."""
+def _summary(costs: Mapping[str, Costs]) -> Html:
+    latencies = {f"latency {share:.0%}, ms": _number(f"latency {share:.0%}", 1000) for share in QUANTILES}
+    columns = {
+        "model": lambda row: (
+            two_lines(row.model, "times as its file gives them") if _is_given(row.costs) else row.model
+        ),
+        "sound a second": _number("speed"),
+        **latencies,
+        "load, s": _number("load", unknown=""),
+        "first call, ms": _number("first call", 1000, unknown=""),
+        "peak memory": lambda row: _memory(row.costs),
+        "on disk": lambda row: _size(row.costs, "size on disk", _bytes),
+        "parameters": lambda row: _size(row.costs, "parameters", "{:,.0f}".format),
+        "calls": lambda row: _calls(row.costs),
+        "no answer": lambda row: _lost(row.costs),
+    }
+    caption = "Seconds of sound a second, latencies of recordings with intervals, memory and size"
+    return views.table(
+        [{"model": name, "costs": own} for name, own in costs.items()], columns, caption=caption
+    )
+
+
+def _number(measure: str, factor: float = 1.0, unknown: str = "unknown") -> Callable[[SimpleNamespace], Cell]:
+    return lambda row: _cell(row.costs.get(measure), factor, unknown)
+
+
+def _cell(row: tuple | None, factor: float = 1.0, unknown: str = "unknown") -> Cell:
+    """Show a number above its interval."""
+    if row is None or pd.isna(row.value):
+        return Cell(unknown, None, "sc-number")
+    value, low, high = (_plain(factor * bound) for bound in (row.value, row.low, row.high))
+    bounds = f"{low} or more" if high == "∞" else f"{low} to {high}"
+    return Cell(two_lines(value, bounds) if low and high else value, row.value, "sc-number")
+
+
+def _memory(costs: Costs) -> Cell:
+    peak, more = _value(costs, "peak memory"), _value(costs, "growth of memory")
+    early, remark = _value(costs, "memory after the first call"), ""
+    if more is not None and more > 1e6:  # less is what garbage collectors do
+        remark = f"grows by {_bytes(more)} a call"
+    elif more is None and early is not None and peak > 2 * early:  # too few turns to know
+        remark = f"{_bytes(early)} after the first call"
+    shown = "" if peak is None else _bytes(peak)
+    return Cell(two_lines(shown, remark) if remark else shown, peak, "sc-number")
+
+
+def _size(costs: Costs, measure: str, written: Callable[[float], str]) -> Cell:
+    value = _value(costs, measure)
+    unknown = "" if _is_given(costs) else "unknown"
+    return Cell(written(value) if value else unknown, value, "sc-number")
+
+
+def _calls(costs: Costs) -> Cell:
+    calls = costs["speed"].calls if _is_given(costs) else _value(costs, "calls")
+    return Cell(f"{calls:,.0f}", calls, "sc-number")
+
+
+def _lost(costs: Costs) -> Cell:
+    lost = {what: int(_value(costs, what) or 0) for what in _LOST}
+    text = ", ".join(f"{count} {_LOST[what]}" for what, count in lost.items() if count)
+    return Cell(text or ("unknown" if _is_given(costs) else "0"), sum(lost.values()), "sc-number")
+
+
+def _durations(frame: pd.DataFrame) -> Html:
+    if frame.empty:
+        return Html()
+    rows = [
+        {"model": name, **{f"{row.sound_seconds:g} s": _cell(row, 1000) for row in own.itertuples()}}
+        for name, own in frame.groupby("model", sort=False)
+    ]
+    lengths = [f"{length:g} s" for length in sorted(frame["sound_seconds"].unique())]
+    rows = [{"model": row["model"]} | {one: row.get(one, _cell(None)) for one in lengths} for row in rows]
+    return views.table(rows, caption="Median latency in ms, by duration of the sound")
+
+
+def _panels(figures: Sequence[KeyFigure], costs: Mapping[str, Costs]) -> list[list[KeyFigure]]:
+    """Group the main measures by corpus, task and measure, of models whose speed is known."""
     panels: dict[tuple, list[KeyFigure]] = {}
     for one in figures:
-        if one.standing and one.value is not None:
+        if one.standing and one.value is not None and _value(costs.get(one.model, {}), "speed"):
             panels.setdefault((one.corpus, one.task, one.measure), []).append(one)
-    return list(panels.values())
+    return [panel for panel in panels.values() if len(panel) > 1]
 
 
 def _against(panel: Sequence[KeyFigure], shown: Sequence[tuple[KeyFigure, tuple]]) -> Figure:
@@ -200,32 +202,15 @@ def _against(panel: Sequence[KeyFigure], shown: Sequence[tuple[KeyFigure, tuple]
     return figure
 
 
-_HIGHER = ("concordance", "unweighted average recall")
-
-
 def _bars(value: float, low: float | None, high: float | None) -> list[list[float]]:
     """Give the lengths of both arms of an interval; none where there is none."""
     ends = [value if end is None or not np.isfinite(end) else end for end in (low, high)]
     return [[max(0.0, value - ends[0])], [max(0.0, ends[1] - value)]]
 
 
-def _told(panel: Sequence[KeyFigure], shown: Sequence[tuple[KeyFigure, tuple]]) -> str:
-    values = [f"{a.model} {formats.number(a.value)} at {_plain(speed.value)}" for a, speed in shown]
+def _described(panel: Sequence[KeyFigure], shown: Sequence[tuple[KeyFigure, tuple]]) -> str:
+    values = [f"{a.model} {number(a.value)} at {_plain(speed.value)}" for a, speed in shown]
     return f"{panel[0].measure} of {panel[0].task} against seconds of sound a second: {', '.join(values)}"
-
-
-def _cell(row: tuple | None, factor: float = 1.0) -> formats.Cell:
-    """Show a number above its interval."""
-    if row is None or pd.isna(row.value):
-        return formats.Cell("unknown", None, "sc-number")
-    value, low, high = (_plain(factor * bound) for bound in (row.value, row.low, row.high))
-    bounds = f"{low} or more" if high == "∞" else f"{low} to {high}"
-    shown = formats.two_lines(value, bounds) if low and high else value
-    return formats.Cell(shown, row.value, "sc-number")
-
-
-def _number(value: float | None, factor: float) -> formats.Cell:
-    return formats.Cell("" if value is None else _plain(factor * value), value, "sc-number")
 
 
 def _plain(value: float | None) -> str:
@@ -238,8 +223,6 @@ def _plain(value: float | None) -> str:
     return f"{round(value, digits):,.{max(0, min(3, digits))}f}"
 
 
-def _bytes(count: float | None) -> str:
-    if count is None:
-        return ""
+def _bytes(count: float) -> str:
     size, unit = next((pair for pair in _UNITS if count >= pair[0]), (1, "bytes"))
     return f"{_plain(count / size)} {unit}"

@@ -31,8 +31,8 @@ from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, measur
 from soundcheck.efficiency.page import page
 from soundcheck.efficiency.sizes import named_bytes, parameters
 from soundcheck.models.base import LookUpModel
+from soundcheck.predict.executor import Log
 from soundcheck.predict.protocol import Setup
-from soundcheck.predict.supervised import Log
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
@@ -123,7 +123,7 @@ def _measured(
             continue
         ignored = (str(output.folder), str(cache))
         setups.append(Setup(entry, suite, entry.about, (), material.sounds, ignored))
-    log = Log.file(output.logs / f"{NAME}.log")
+    log = Log(output.logs / f"{NAME}.log")
     with Progress("efficiency", "percent", 100) as progress:
         asked = [inputs[setup.entry.name] for setup in setups]
         shown = 0
@@ -143,7 +143,6 @@ def _measured(
             one.parameters = parameters(map(Path, own))
             one.files = {_name(name, suite.root): size for name, size in sorted(own.items())}
             found[one.model] = one
-    log.close()
     return [found[entry.name] for entry in material.suite.models.values() if entry.name in found], unmeasured
 
 

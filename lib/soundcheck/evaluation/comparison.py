@@ -49,6 +49,14 @@ class Pair:
     root: Path  # folder of the corpus, for listening; never shown
     audio: bool = True  # whether there is anything to hear
 
+    @classmethod
+    def of(
+        cls, view: corpus_view.CorpusView, task: Task, truth: np.ndarray, *predictions: np.ndarray
+    ) -> Pair:
+        """Put what two models predict beside the labels of a corpus."""
+        about = view.block_codes(), view.root, view.audio
+        return cls(view.name, task, view.segments, truth, *predictions, *about)
+
     @property
     def labelled(self) -> bool:
         """Whether any segment has a label."""
@@ -132,7 +140,7 @@ class Comparison:
                 if not task.is_regression:
                     known = np.isin(truth.astype(str), task.classes)
                     truth = np.where(known, truth, None)
-                yield _pair(first, task, truth, first.predicted(task), second.predicted(task))
+                yield Pair.of(first, task, truth, first.predicted(task), second.predicted(task))
 
     def transcripts(self) -> Iterator[Pair]:
         """Give what was said and what both recognisers heard, for each corpus with transcripts."""
@@ -141,11 +149,11 @@ class Comparison:
                 if task.is_transcription and not first.probes_of:
                     mixed = self._texts.mixed(first, task)
                     said = self._texts.read(first.labels(task), SAID, first.segments, mixed)
-                    heard = (
+                    heard = [
                         self._texts.read(view.predicted(task), HEARD, view.segments, mixed)
                         for view in (first, second)
-                    )
-                    pair = _pair(first, task, said, *heard)
+                    ]
+                    pair = Pair.of(first, task, said, *heard)
                     if pair.labelled:
                         yield pair
 
@@ -160,19 +168,3 @@ class Comparison:
     def save(self) -> None:
         """Write the contrasts for the run that collects them; the last thing that the notebook does."""
         save_contrasts(self.contrasts, self._rows_file)
-
-
-def _pair(
-    view: corpus_view.CorpusView, task: Task, truth: np.ndarray, baseline: np.ndarray, candidate: np.ndarray
-) -> Pair:
-    return Pair(
-        corpus=view.name,
-        task=task,
-        segments=view.segments,
-        truth=truth,
-        baseline=baseline,
-        candidate=candidate,
-        blocks=view.block_codes(),
-        root=view.root,
-        audio=view.audio,
-    )

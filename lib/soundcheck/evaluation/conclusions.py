@@ -27,7 +27,7 @@ from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import additive
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import ONE_CLASS
-from soundcheck.metrics.combinators import restrict, sides
+from soundcheck.metrics.combinators import sides
 from soundcheck.metrics.weighted import Weighted, weighted_sides
 from soundcheck.results.states import NO_REFERENCE, NO_SPEAKERS, REFERENCE
 from soundcheck.results.verdict import OTHERS, SHOWN, Verdict, no_threshold
@@ -53,29 +53,14 @@ Resample = Callable[[Statistic | Weighted, np.ndarray], Resampled]
 class GroupGap:
     """A group and those that it is compared with: rows, bool ``(segments,)`` each."""
 
-    base: Measure  # of any segments
+    base: Measure  # of any segments; of trials it takes the rows, too
     group: np.ndarray
     others: np.ndarray
     against: str = OTHERS
 
-    def sides(self, subset: Subset, predictions: Predictions) -> tuple[Statistic, Statistic]:
+    def sides(self, subset: Subset, predictions: Predictions) -> list[Statistic] | list[Weighted]:
         """Give the measure of the group and of those it is compared with."""
-        base = self.base(subset, predictions)
-        return restrict(base, self.group), restrict(base, self.others)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class TrialGap:
-    """The same of trials, whose measures take the trials that count."""
-
-    base: Callable[[Subset, Predictions, np.ndarray], Weighted]
-    group: np.ndarray
-    others: np.ndarray
-    against: str = OTHERS
-
-    def sides(self, subset: Subset, predictions: Predictions) -> tuple[Weighted, Weighted]:
-        """Give the measure of the group and of those it is compared with."""
-        return self.base(subset, predictions, self.group), self.base(subset, predictions, self.others)
+        return [subset.measured(self.base, predictions, rows) for rows in (self.group, self.others)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,16 +79,16 @@ class Settings:
 class Gaps:
     """Differences of a group to those it is compared with, one a label, ``m`` in all."""
 
-    against: str
-    compared: bool  # whether there is anybody to compare with
     resampled: Resampled  # of 3 m values: the group, the others, their differences
     blocks: np.ndarray  # of the smaller side
     low: np.ndarray
     high: np.ndarray
     p_values: np.ndarray
     least_p: float | None  # the smallest that so many speakers can give; None without such a limit
-    reference: np.ndarray  # differences of the random reference
     fixed: FixedSpeakers
+    against: str = OTHERS
+    compared: bool = True  # whether there is anybody to compare with
+    reference: np.ndarray = dataclasses.field(default_factory=lambda: np.empty(0))  # of the random reference
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -123,14 +108,11 @@ def scale_of(definition: TestDefinition, found: Resampled) -> Scale:
         scale = Scale(low=0.0, all_wrong=definition.all_wrong)  # an error without upper end
     else:
         return FREE
-    known = np.append(found.replicates.ravel(), found.value)
-    known = known[np.isfinite(known)]
-    inside = bool(((known >= scale.low) & (known <= scale.high)).all())
-    return scale if inside else FREE
+    return scale if found.lies_within(scale) else FREE
 
 
 def gaps_of(
-    gap: GroupGap | TrialGap,
+    gap: GroupGap,
     subset: Subset,
     definition: TestDefinition,
     resample: Resample,
@@ -176,13 +158,9 @@ def compared_sides(
             drawn = found.replicates[:, 2 * m :]
             spread = [evidence.corrected_sd(drawn[:, n], int(k)) for n, k in enumerate(blocks)]
             members = there[0][compared]
+            everybody = (sums[0] + sums[1])[compared]
             permuted = permutation.permuted_p_values(
-                one,
-                (sums[0] + sums[1])[compared],
-                members,
-                np.array(spread),
-                seed=seed,
-                rule=definition.rule,
+                one, everybody, members, np.array(spread), seed=seed, rule=definition.rule
             )
             least_p = permutation.least_p_value(len(members), int(members.sum()))
     low, high, p_values = np.full((3, m), np.nan)
@@ -199,18 +177,9 @@ def compared_sides(
         if np.isnan(p_values[n]):
             side = "greater" if one_sided(definition.rule) else "two-sided"
             p_values[n] = paired_p_value(replicates, value, own, side)
-    return Gaps(
-        OTHERS,
-        True,
-        found,
-        np.asarray(blocks),
-        round_significant(low),
-        round_significant(high),
-        p_values,
-        least_p,
-        np.full(m, np.nan),
-        fixed_speakers(statistic, blocks_of),
-    )
+    low, high = round_significant(low), round_significant(high)
+    fixed = fixed_speakers(statistic, blocks_of)
+    return Gaps(found, np.asarray(blocks), low, high, p_values, least_p, fixed)
 
 
 def _of_constants(
@@ -251,8 +220,8 @@ def concluded_group(
         return verdict
     if obstacle := _no_reference(verdict, gaps):
         why = "; ".join(filter(None, (verdict.skipped, obstacle)))
-        value = _some(found.value[n])
-        return dataclasses.replace(verdict, group_value=value, against=gaps.against, skipped=why)
+        added = _cells(group_value=found.value[n])
+        return dataclasses.replace(verdict, **added, against=gaps.against, skipped=why)
     if found.reasons[place]:
         return verdict
     group, others, gap = (float(found.value[k]) for k in (n, len(gaps) + n, place))
@@ -270,29 +239,20 @@ def concluded_group(
     known = difference_for_these(found, gaps.fixed, n, settings.measure)
     here = np.clip(known.interval(), -width, width)
     p_here = known.p_value(0.0, "greater" if one_sided(rule) else "two-sided")
-    added = {
-        "group_value": group,
-        "others_value": others,
-        "against": gaps.against,
-        "gap": gap,
-        "gap_low": _some(low),
-        "gap_high": _some(high),
-        "p_value": None if shown else _some(gaps.p_values[n]),
-        "matters": None if shown else margin,
-        "least_p": None if shown else gaps.least_p,
-        "evidence": SHOWN if shown else evidence.NO_INTERVAL,
-        "gap_low_sample": _some(round_significant(here[0])),
-        "gap_high_sample": _some(round_significant(here[1])),
-        "p_sample": None if shown else _some(round_significant(p_here)),
-    }
+    added = {"against": gaps.against, "evidence": SHOWN if shown else evidence.NO_INTERVAL}
+    added |= {"group_value": group, "others_value": others, "gap": gap}
+    added |= _cells(gap_low=low, gap_high=high, gap_low_sample=here[0], gap_high_sample=here[1])
+    if not shown:
+        added |= {"matters": margin, "least_p": gaps.least_p, "p_value": _some(gaps.p_values[n])}
+        added |= _cells(p_sample=p_here)
     added |= _ratio(gaps, n, settings)
     if margin is not None and not shown:
         added["evidence"] = evidence.evidence(rule, low, high, margin)
         relative = settings.margin.relative
         in_force = settings.measure.error and relative and settings.margin.floor < margin < absolute
-        if in_force and (added["ratio_high"] or 0.0) >= 1 + relative:
+        if in_force and (added.get("ratio_high") or 0.0) >= 1 + relative:
             added["evidence"] = added["evidence"].replace(evidence.CLEAR_PASS, evidence.OPEN)
-    added["bound"] = _some(evidence.bound(rule, low, high))
+    added |= _cells(bound=evidence.bound(rule, low, high))
     remarks = [verdict.skipped]
     if np.isnan(low) and verdict.low is not None:
         few = counted(int(gaps.blocks[n]), settings.block)
@@ -330,23 +290,21 @@ def _no_reference(verdict: Verdict, gaps: Gaps) -> str:
 
 def _ratio(gaps: Gaps, n: int, settings: Settings) -> dict[str, float | None]:
     """Divide the error rates of both sides, with the interval on a logarithmic scale."""
-    none = dict.fromkeys(("ratio", "ratio_low", "ratio_high"))
     if not settings.measure.error:
-        return none
+        return {}
     found, places = gaps.resampled, (n, len(gaps) + n)
     rates = [found.value[list(places)], found.replicates[:, list(places)]]
     if settings.measure.better == HIGHER:
         rates = [1 - own for own in rates]
     if (rates[0] * found.segments[list(places)] < LEAST_ERRORS).any():
-        return none
+        return {}
     with np.errstate(divide="ignore", invalid="ignore"):
         value, replicates = (np.log(own[..., 0]) - np.log(own[..., 1]) for own in rates)
     replicates = np.where(np.isfinite(replicates), replicates, np.nan)
     low = high = np.nan
     if gaps.blocks[n] >= LEAST_BLOCKS and not found.withheld[gaps.difference(n)]:
         low, high = evidence.t_interval(float(value), replicates, int(gaps.blocks[n]))
-    ratio = {"ratio": np.exp(value), "ratio_low": np.exp(low), "ratio_high": np.exp(high)}
-    return {name: _some(round_significant(number)) for name, number in ratio.items()}
+    return _cells(ratio=np.exp(value), ratio_low=np.exp(low), ratio_high=np.exp(high))
 
 
 def believable(verdict: Verdict, scale: Scale) -> Verdict:
@@ -372,7 +330,7 @@ def concluded_value(
     if value is None or threshold is None:
         return verdict
     nearest = -threshold if rule == WITHIN and value < 0 else threshold
-    added = {"gap": value - nearest, "evidence": evidence.NO_INTERVAL}
+    added = _cells(gap=value - nearest) | {"evidence": evidence.NO_INTERVAL}
     if verdict.low is not None and verdict.high is not None:
         replicates, blocks = found.replicates[:, n], int(found.blocks[n])
         p_value = evidence.p_value(
@@ -380,27 +338,19 @@ def concluded_value(
         )
         if found.by_chance is not None and not passes(rule, value, threshold):
             p_value = max(p_value, float(found.by_chance[n]))  # as the interval, which reaches down to 0 then
+        ends = verdict.low, verdict.high
         added |= {
-            "gap_low": verdict.low - nearest,
-            "gap_high": verdict.high - nearest,
-            "evidence": evidence.evidence(rule, verdict.low, verdict.high, threshold),
-            "bound": evidence.bound(rule, verdict.low, verdict.high),
+            **_cells(gap_low=ends[0] - nearest, gap_high=ends[1] - nearest),
+            "evidence": evidence.evidence(rule, *ends, threshold),
+            "bound": evidence.bound(rule, *ends),
             "p_value": _some(p_value),
         }
     known = for_these(found, fixed, n, scale, info)
-    here = info.within(value, *known.interval())
-    if not np.isnan(here[0]):
-        p_here = known.p_value(
-            nearest, "less" if rule == ABOVE or (rule == WITHIN and value < 0) else "greater"
-        )
-        added |= {
-            "gap_low_sample": here[0] - nearest,
-            "gap_high_sample": here[1] - nearest,
-            "p_sample": float(round_significant(p_here)),
-        }
-    for name in ("gap", "gap_low", "gap_high", "gap_low_sample", "gap_high_sample"):
-        if name in added:
-            added[name] = float(round_significant(added[name]))
+    low, high = info.within(value, *known.interval())
+    if not np.isnan(low):
+        side = "less" if rule == ABOVE or (rule == WITHIN and value < 0) else "greater"
+        p_here = known.p_value(nearest, side)
+        added |= _cells(gap_low_sample=low - nearest, gap_high_sample=high - nearest, p_sample=p_here)
     return dataclasses.replace(verdict, **added)
 
 
@@ -427,17 +377,17 @@ def above_chance(
         rule=ABOVE,
         passed=passed,
         certainty=None if np.isnan(low) else certainty(replicates, ABOVE, 0.0, passed),
-        gap=gap,
-        gap_low=_some(low),
-        gap_high=_some(high),
         evidence=evidence.evidence(ABOVE, low, high, 0.0),
-        bound=_some(low),
-        p_value=_some(p_value),
-        gap_low_sample=_some(here[0]),
-        gap_high_sample=_some(here[1]),
-        p_sample=_some(round_significant(p_here)),
         skipped=why,
+        p_value=_some(p_value),
+        **_cells(gap=gap, gap_low=low, gap_high=high, bound=low),
+        **_cells(gap_low_sample=here[0], gap_high_sample=here[1], p_sample=p_here),
     )
+
+
+def _cells(**numbers: float) -> dict[str, float | None]:
+    """Make numbers cells of a row: 12 digits, ``None`` for NaN."""
+    return {name: None if np.isnan(n) else float(round_significant(n)) for name, n in numbers.items()}
 
 
 def _some(number: float) -> float | None:

@@ -27,10 +27,8 @@ def scale_within(info: MeasureInfo, found: Resampled) -> Scale:
     """Give the scale of a measure; values that lie beyond it, of a measure of somebody else, lie anywhere."""
     if not np.isfinite(info.low):
         return FREE
-    known = np.append(found.replicates.ravel(), found.value)
-    known = known[np.isfinite(known)]
-    inside = bool(((known >= info.low) & (known <= info.high)).all())
-    return Scale(info.low, info.high) if inside else FREE
+    scale = Scale(info.low, info.high)
+    return scale if found.lies_within(scale) else FREE
 
 
 def for_these(found: Resampled, fixed: FixedSpeakers, n: int, scale: Scale, info: MeasureInfo) -> ForThese:

@@ -50,9 +50,6 @@ from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.verification import TrialTasks
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.models.reference import reference_predictions
-from soundcheck.results.estimates import Estimate
-from soundcheck.results.judged import Judged
-from soundcheck.results.verdict import Verdict
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
@@ -69,6 +66,7 @@ class Evaluation(TextTasks, TrialTasks):
     """One model and one family, with everything that the notebook needs."""
 
     def __init__(self, description: EvaluationDescription) -> None:
+        super().__init__()
         self.model = description.model
         known = read_family(description.family, description.suite_root)
         family = known.limited(
@@ -98,18 +96,9 @@ class Evaluation(TextTasks, TrialTasks):
         self.family: Family = with_own_tests(family, description.tests)
         self.corpora = [corpus for corpus in found if not corpus.probes_of]
         self.probes = {corpus.probes_of: corpus for corpus in found if corpus.probes_of}
-        self._simulated: dict[tuple, dict] = {}
-        self._judged: list[Judged] = []
-        self._estimates: list[Estimate] = []
-        self._group_values: list[Judged] = []
-        self._drawn: dict[tuple[str, str, str], list[str]] = {}
-        self.notes: list[str] = []
         wanted = description.transformations.get(known.name, known.series)
         if left_out := [name for name in known.series if name not in wanted]:
             self.note(f"changes that the suite leaves out: {', '.join(left_out)}")
-        self._reasons: dict[tuple[str, str, str], str] = {}
-        self._columns: dict[tuple[str, str, str], dict[str, str]] = {}
-        self._one_row: set[tuple[str, str]] = set()
         self._rows_file = description.rows
         self._start_reading(description, found)
 
@@ -127,10 +116,6 @@ class Evaluation(TextTasks, TrialTasks):
     def block_names(self) -> dict[str, str]:
         """What is resampled of each corpus, in the singular: ``speaker``, ``file`` or ``block``."""
         return {corpus.name: corpus.block_name for corpus in self.corpora}
-
-    def view(self, subset: Subset) -> corpus_view.CorpusView:
-        """Give the corpus that a subset is from."""
-        return next(corpus for corpus in self.corpora if corpus.name == subset.corpus)
 
     @property
     def scales(self) -> list[str]:
@@ -273,25 +258,6 @@ class Evaluation(TextTasks, TrialTasks):
         """List the groups of a column that are large enough; empty if there are not two of them."""
         found = [name for name, lack in lacks(self, subset, column).items() if not lack]
         return found if len(found) > 1 else []
-
-    def not_applicable(self, subset: Subset, reason: str) -> None:
-        """Say why nothing can be judged for a corpus and task: one skipped row instead of one a test."""
-        self.skip(subset, reason)
-        self._one_row.add((subset.corpus, subset.task.name))
-
-    def amend(self, verdict: Verdict) -> None:
-        """Put another verdict in the place of the last one."""
-        self._judged[-1] = dataclasses.replace(self._judged[-1], verdict=verdict)
-
-    def _rows(self) -> list[Judged]:
-        rows, seen = [], set()
-        for row in super()._rows():
-            place = row.verdict.corpus, row.verdict.task
-            if place not in seen:
-                rows.append(row)
-            if place in self._one_row:
-                seen.add(place)
-        return rows
 
     def transformed(self) -> Iterator[Subset]:
         """Give for each corpus the segments, or trials, under all settings of the family's transformations.

@@ -33,7 +33,7 @@ import pandas as pd
 from soundcheck.common import seeds
 from soundcheck.corpora.group_columns import VOICES
 from soundcheck.corpora.languages import among
-from soundcheck.evaluation.conclusions import GroupGap, TrialGap
+from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.eligibility import eligible, skip_small_groups, trials_needed
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.measure_sets import MeasureSet, of_suite_groups
@@ -170,7 +170,7 @@ def judge_groups(
             sized = subset.sized(len(groups), group_sizes.equal_size(sizes, place))
         reference = evaluation.reference(subset, column, masks, group)
         for test, measure in called.items():
-            gap = (TrialGap if of_trials else GroupGap)(bases[test], masks[group], *reference)
+            gap = GroupGap(bases[test], masks[group], *reference)
             against_others = functools.partial(difference, measure, place)
             evaluation.judge(sized, test, against_others, names[group], gap=gap)
 

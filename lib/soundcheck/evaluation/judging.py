@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.tasks import Task
 from soundcheck.evaluation import conclusions, plain_measures
 from soundcheck.evaluation.adjusted import with_adjusted
-from soundcheck.evaluation.conclusions import GroupGap, TrialGap
+from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.estimates import estimate_rows, scale_within, without_interval
 from soundcheck.evaluation.plain_measures import (
@@ -32,7 +31,7 @@ from soundcheck.evaluation.plain_measures import (
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.evaluation.threshold_source import not_simulated, remarked
 from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.combinators import restrict, sides
+from soundcheck.metrics.combinators import sides
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.results import judged as judged_rows
 from soundcheck.results import verdict as verdicts
@@ -46,36 +45,25 @@ from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, fixed_speakers
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
-from soundcheck.suite.families import Family, TestDefinition
-from soundcheck.suite.margins import Margin
+from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.measures import UNCHANGED, info_of, measure_of
 
 
 class Judging:
     """The half of an evaluation that judges; see :class:`soundcheck.evaluation.evaluation.Evaluation`."""
 
-    model: str
-    family: Family
-    tasks: list[Task]
-    corpora: list[CorpusView]
-    seed: int
-    replicates: int
-    interval: str
-    thresholds: str
-    margin: Margin
-    notes: list[str]
-    _seconds_left: float
-    _simulated: dict[tuple, dict]
-    _judged: list[Judged]
-    _reasons: dict[tuple[str, str, str], str]
-    _columns: dict[tuple[str, str, str], dict[str, str]]
-    _rows_file: Path
-    _estimates: list[Estimate]
-    _group_values: list[Judged]
-    _drawn: dict[tuple[str, str, str], list[str]]
-    block_names: dict[str, str]
-    _population_of: pd.DataFrame | None = None
-    _digest_of: Callable[[str], str]
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self._judged: list[Judged] = []
+        self._estimates: list[Estimate] = []
+        self._group_values: list[Judged] = []
+        self._drawn: dict[tuple[str, str, str], list[str]] = {}
+        self._simulated: dict[tuple, dict] = {}
+        self._reasons: dict[tuple[str, str, str], str] = {}  # by corpus, task and test
+        self._columns: dict[tuple[str, str, str], dict[str, str]] = {}
+        self._one_row: set[tuple[str, str]] = set()
+        self._population_of: pd.DataFrame | None = None
+        self._digest_of: Callable[[str], str] = str
 
     def curve(
         self,
@@ -93,23 +81,21 @@ class Judging:
                 statistic, found, reference = self._computed(subset, measure)
             except PlainMeasureError as fault:
                 self.note(f"{subset.corpus}, {subset.task.name}, {step}: {fault}")
-                numbers = dict.fromkeys(("value", "low", "high"), np.nan)
-                rows.append(row | numbers | {"segments": len(subset), "blocks": 0, "reference": np.nan})
+                nothing = dict.fromkeys(("value", "low", "high", "reference"), np.nan)
+                rows.append(row | nothing | {"segments": len(subset), "blocks": 0})
                 continue
             scale = scale_within(info_of(name), found) if name else scale
-            low, high = found.interval(self.interval, scale=scale)
+            low, high = (ends[0] for ends in found.interval(self.interval, scale=scale))
             if name:
                 about = self._about(subset, name, ALL, f"{series} {step}")
                 fixed = fixed_speakers(statistic, subset.blocks)
-                speakers = self._block_of(subset) != "file"
-                kept = estimate_rows(about, found, fixed, (low, high), scale, speakers=speakers)
+                kept = self._rows_of(subset, about, found, fixed, ([low], [high]), scale)
                 if name == UNCHANGED and not rows:  # the first step is compared with itself
                     kept = [without_interval(one, "nothing can vary") for one in kept]
                 self._estimates += kept
-                low, high = ([np.nan if end is None else end] for end in (kept[0].low, kept[0].high))
-            numbers = {"value": found.value[0], "low": low[0], "high": high[0]}
-            counts = {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
-            rows.append(row | numbers | counts | {"reference": reference[0]})
+                low, high = (np.nan if end is None else end for end in (kept[0].low, kept[0].high))
+            row |= {"value": found.value[0], "low": low, "high": high, "reference": reference[0]}
+            rows.append(row | {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])})
         return pd.DataFrame(rows)
 
     def skip(self, subset: Subset, reason: str, test: str = "", column: str = "") -> None:
@@ -123,6 +109,15 @@ class Judging:
             self._columns.setdefault(place, {})[column] = reason
         else:
             self._reasons[place] = reason
+
+    def not_applicable(self, subset: Subset, reason: str) -> None:
+        """Say why nothing can be judged for a corpus and task: one skipped row instead of one a test."""
+        self.skip(subset, reason)
+        self._one_row.add((subset.corpus, subset.task.name))
+
+    def amend(self, verdict: Verdict) -> None:
+        """Put another verdict in the place of the last one."""
+        self._judged[-1] = dataclasses.replace(self._judged[-1], verdict=verdict)
 
     def resample(
         self, statistic: Statistic | Weighted, blocks: np.ndarray, noun: str = "speaker"
@@ -148,7 +143,7 @@ class Judging:
         rows: list[Estimate] = []
         for name, measure in measures.items():
             for part, mask in parts.items():
-                statistic = self._of_part(subset, measure, mask)
+                statistic = subset.measured(measure, subset.predictions, mask)
                 why = excluded.get(part, "")
                 rows += self.estimate(subset, name, statistic, part, condition, biased, why)
         return estimate_frame(rows)
@@ -170,16 +165,12 @@ class Judging:
         bounds = found.interval(self.interval, scale=scale)
         compared = part != ALL and info.name in HEADLINES and not about["condition"]
         fixed = fixed_speakers(statistic, subset.blocks, spread=compared)
-        speakers = self._block_of(subset) != "file"
-        rows = estimate_rows(about, found, fixed, bounds, scale, speakers=speakers)
-        rows = [
-            without_interval(row, "chance adds to it, so there is no interval")
-            if {row.measure, row.label}.intersection(biased)
-            else row
-            for row in rows
-        ]
-        if excluded:
-            rows = [dataclasses.replace(row, low=None, high=None, excluded=excluded) for row in rows]
+        rows = self._rows_of(subset, about, found, fixed, bounds, scale)
+        for n, row in enumerate(rows):
+            if {row.measure, row.label}.intersection(biased):
+                rows[n] = without_interval(row, "chance adds to it, so there is no interval")
+            if excluded:
+                rows[n] = dataclasses.replace(rows[n], low=None, high=None, excluded=excluded)
         if compared:
             shown = shown_values(rows, self.family.category)
             self._group_values += self._with_replicates(subset, shown, statistic, found, found.blocks, fixed)
@@ -223,19 +214,15 @@ class Judging:
 
         Nobody, without rows, if the group is the reference itself or the reference is not among the groups.
         """
-        references = next(corpus.against for corpus in self.corpora if corpus.name == subset.corpus)
-        named = references.get(column, OTHERS)
+        named = self.view(subset).against.get(column, OTHERS)
         if named == OTHERS:
             everybody = np.logical_or.reduce(list(masks.values()))
             return everybody & ~masks[group], OTHERS
         nobody = np.zeros(len(subset), dtype=bool)
         return (nobody if group == named else masks.get(named, nobody)), named
 
-    def _of_part(self, subset: Subset, measure: Measure, mask: np.ndarray | None) -> Statistic | Weighted:
-        if mask is not None and subset.task.is_embedding:
-            return measure(subset, subset.predictions, mask)
-        statistic = measure(subset, subset.predictions)
-        return statistic if mask is None else restrict(statistic, mask)
+    def _rows_of(self, subset: Subset, *of: object) -> list[Estimate]:
+        return estimate_rows(*of, speakers=self._block_of(subset) != "file")
 
     def _about(self, subset: Subset, measure: str, part: str, condition: str | None) -> dict[str, str]:
         return {
@@ -246,6 +233,18 @@ class Judging:
             "measure": measure,
             "part": part,
             "condition": subset.change if condition is None else condition,
+        }
+
+    def _of_test(self, subset: Subset, definition: TestDefinition, group: str) -> dict[str, str]:
+        return {
+            "model": self.model,
+            "corpus": subset.corpus,
+            "family": self.family.name,
+            "category": self.family.category,
+            "task": subset.task.name,
+            "test": definition.name,
+            "rule": definition.rule,
+            "group": group,
         }
 
     def _block_of(self, subset: Subset) -> str:
@@ -260,7 +259,7 @@ class Judging:
         group: str = "",
         *,
         column: str = "",
-        gap: GroupGap | TrialGap | None = None,
+        gap: GroupGap | None = None,
         chance: Measure | None = None,
     ) -> list[Verdict]:
         """Compute a measure with its interval, compare it with its threshold and the random reference."""
@@ -281,17 +280,10 @@ class Judging:
         scale = conclusions.FREE if gap else conclusions.scale_of(definition, found)
         judged = verdicts.judge(
             found,
-            model=self.model,
-            corpus=subset.corpus,
-            family=self.family.name,
-            category=self.family.category,
-            task=subset.task.name,
-            test=test,
-            rule=definition.rule,
+            **self._of_test(subset, definition, group),
             threshold=threshold,
             reference=reference,
             kind=self.interval,
-            group=group,
             scale=scale,
             untestable=untestable,
         )
@@ -351,19 +343,15 @@ class Judging:
         if not info.name or column:
             return
         about = self._about(subset, info.name, ALL, None)
-        bounds = tuple(
-            np.array([np.nan if end is None else end for end in ends])
-            for ends in ([row.low for row in judged], [row.high for row in judged])
-        )
-        speakers = self._block_of(subset) != "file"
-        self._estimates += estimate_rows(about, found, fixed, bounds, scale, speakers=speakers)
+        bounds = np.array([(row.low, row.high) for row in judged], dtype=np.float64).reshape(-1, 2).T
+        self._estimates += self._rows_of(subset, about, found, fixed, bounds, scale)
 
     def _concluded_groups(
         self,
         subset: Subset,
         definition: TestDefinition,
         judged: list[Verdict],
-        gap: GroupGap | TrialGap,
+        gap: GroupGap,
     ) -> tuple[list[Verdict], np.ndarray]:
         """Add what may be concluded from the difference of a group; also gives the smaller side's size."""
         margin = definition.margin or self.margin
@@ -381,8 +369,8 @@ class Judging:
         gaps = conclusions.gaps_of(gap, subset, definition, resample, settings)
         published = definition.threshold_for(subset.task)
         found = [conclusions.concluded_group(v, n, gaps, published, settings) for n, v in enumerate(judged)]
-        names = next((corpus.adjust for corpus in self.corpora if corpus.name == subset.corpus), ())
-        if names and isinstance(gap, GroupGap):
+        names = self.view(subset).adjust
+        if names and not subset.task.is_embedding:
             found = with_adjusted(found, gap, subset, names, self.resample, self.interval)
         return found, gaps.blocks
 
@@ -407,18 +395,8 @@ class Judging:
 
     def _skipped_row(self, subset: Subset, definition: TestDefinition, reason: str, group: str) -> Verdict:
         """Keep a skipped row, unless the same test has one."""
-        row = verdicts.skip(
-            reason,
-            model=self.model,
-            corpus=subset.corpus,
-            family=self.family.name,
-            category=self.family.category,
-            task=subset.task.name,
-            test=definition.name,
-            rule=definition.rule,
-            threshold=definition.threshold_for(subset.task),
-            group=group,
-        )
+        threshold = definition.threshold_for(subset.task)
+        row = verdicts.skip(reason, **self._of_test(subset, definition, group), threshold=threshold)
         key = [getattr(row, name) for name in KEY]
         if all([getattr(entry.verdict, name) for name in KEY] != key for entry in self._judged):
             self._judged.append(Judged(row, np.empty(0)))
@@ -468,6 +446,10 @@ class Judging:
         """Give thresholds for groups of the sizes that were tested, and what they rest on."""
         return pd.DataFrame(list(self._simulated.values()))
 
+    def view(self, subset: Subset) -> CorpusView:
+        """Give the corpus that a subset is from."""
+        return next(corpus for corpus in self.corpora if corpus.name == subset.corpus)
+
     def _population(
         self, subset: Subset, statistic: Statistic | Weighted, found: bootstrap.Resampled
     ) -> tuple[str, str]:
@@ -493,25 +475,26 @@ class Judging:
     def _rows(self) -> list[Judged]:
         judged = {(row.verdict.corpus, row.verdict.task, row.verdict.test) for row in self._judged}
         rows = list(self._judged)
-        for corpus in self.corpora:
-            for task in self.tasks:
-                reason = self._reasons.get((corpus.name, task.name, ""), "not computed by the notebook")
-                for row in skipped_rows(self.model, corpus.name, self.family, task, reason):
-                    place = (row.corpus, row.task, row.test)
-                    found = dict(self._columns.get(place, {}))
-                    if place not in judged and (place in self._reasons or not found):
-                        found[""] = self._reasons.get(place, reason)
-                    for column, why in found.items():
-                        skipped = dataclasses.replace(row, skipped=why, group=column)
-                        rows.append(Judged(skipped, np.empty(0)))
+        for corpus, task in itertools.product(self.corpora, self.tasks):
+            place = corpus.name, task.name
+            reason = self._reasons.get((*place, ""), "not computed by the notebook")
+            skipped = []
+            for row in skipped_rows(self.model, corpus.name, self.family, task, reason):
+                test = (*place, row.test)
+                reasons = dict(self._columns.get(test, {}))
+                if test not in judged and (test in self._reasons or not reasons):
+                    reasons[""] = self._reasons.get(test, reason)
+                skipped += [
+                    Judged(dataclasses.replace(row, skipped=why, group=column), np.empty(0))
+                    for column, why in reasons.items()
+                ]
+            rows += skipped[:1] if place in self._one_row else skipped
         return rows
 
     def note(self, note: str) -> None:
         """Tell the reader something, once."""
         if note not in self.notes:
             self.notes.append(note)
-
-    _note = note
 
     def save(self) -> None:
         """Write the rows for the results table; the last thing that a notebook does."""

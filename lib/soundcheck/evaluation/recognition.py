@@ -213,19 +213,14 @@ class TextTasks(Judging):
         if rows.sum() < len(rows):
             self.note(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
         subset = self._subset(corpus, task, rows=rows)
-        return dataclasses.replace(
-            subset,
-            predictions=self.under_settings(self.series(subset), subset.predictions),
-            reference=self.under_settings(self.random_series(subset), subset.reference),
-        )
+        own = self.under_settings(self.series(subset))
+        random = self.under_settings(self.random_series(subset), random=True)
+        return dataclasses.replace(subset, predictions=own, reference=random)
 
-    def under_settings(
-        self, series: Sequence[np.ndarray], predictions: Predictions | None = None
-    ) -> TransformedPredictions:
+    def under_settings(self, series: Sequence[np.ndarray], *, random: bool = False) -> TransformedPredictions:
         """Put transcripts under all settings together."""
         found = dict(zip(self.settings, series, strict=True))
-        known = vars(predictions) if predictions else {}
-        return TransformedPredictions(**(known | {"clean": found[CLEAN], "settings": found}))
+        return TransformedPredictions(found[CLEAN], random=random, settings=found)
 
     def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:
         """Give the transcripts of a subset under all settings, in their order."""
@@ -237,10 +232,8 @@ class TextTasks(Judging):
         """Give what the random reference writes under all settings; ``None`` without transcripts to draw."""
         keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
         texts = [] if subset.truth is None else list(subset.truth)
-        return [
-            reference_predictions(subset.task, self.seed, keys, change.identity if change else "", texts)
-            for change in self.settings.values()
-        ]
+        names = [change.identity if change else "" for change in self.settings.values()]
+        return [reference_predictions(subset.task, self.seed, keys, name, texts) for name in names]
 
     def opponents(self, subset: Subset, *, changed: bool = True) -> list[str]:
         """List the other recognisers that were asked about a subset's corpus."""

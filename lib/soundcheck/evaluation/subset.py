@@ -13,6 +13,7 @@ import pandas as pd
 
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.suite.groups import numbers_of
@@ -121,6 +122,15 @@ class Subset:
             blocks=blocks,
             partner=None if self.partner is None else self.partner.iloc[rows].reset_index(drop=True),
         )
+
+    def measured(
+        self, measure: Measure, predictions: Predictions, rows: np.ndarray | None = None
+    ) -> Statistic | Weighted:
+        """Compute a measure, on some rows, bool ``(segments,)``; of trials the measure takes these itself."""
+        if rows is not None and self.task.is_embedding:
+            return measure(self, predictions, rows)
+        statistic = measure(self, predictions)
+        return statistic if rows is None else restrict(statistic, rows)
 
     def mask(self, column: str, value: object) -> np.ndarray:
         """Say which rows have a value in a column of the segment table, bool ``(segments,)``."""

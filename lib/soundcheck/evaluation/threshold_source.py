@@ -32,10 +32,8 @@ def remarked(verdict: Verdict, subset: Subset, definition: TestDefinition, thres
     remark = ""
     if verdict.evidence == SHOWN:
         remark = definition.unsuited(subset.task)
-    elif verdict.threshold is None:
-        return verdict
-    elif not (remark := definition.change_for(subset.task)):
-        remark = _as_published(verdict, subset, definition, thresholds)
+    elif verdict.threshold is not None:
+        remark = definition.change_for(subset.task) or _as_published(verdict, subset, definition, thresholds)
     return dataclasses.replace(verdict, skipped="; ".join(filter(None, (verdict.skipped, remark))))
 
 

@@ -55,8 +55,7 @@ class Found:
         """The groups in a line, for the results table."""
         named, looked = self.search.named, counted(len(self.search.candidates), "group")
         told = [
-            f"{one.name} ({one.candidate.gap:.2g} worse, "
-            + f"{one.low:.2g} to {one.high:.2g})".replace("-", "−")
+            f"{one.name} ({one.gap:.2g} worse, " + f"{one.low:.2g} to {one.high:.2g})".replace("-", "−")
             for one in named[:_TOLD]
         ]
         if len(named) > _TOLD:

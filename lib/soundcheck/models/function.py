@@ -45,7 +45,6 @@ class FunctionModel(Model):
     """A Python function as a model."""
 
     keyword = "python"
-    checked_by = "soundcheck.models.importing"
 
     def __init__(self, entry: ModelEntry, imported: importing.Imported) -> None:
         self.name = entry.name

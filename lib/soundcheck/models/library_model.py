@@ -32,7 +32,6 @@ class LibraryModel(Model):
     """A model that a library runs from files; ``where`` is what messages about it begin with."""
 
     runs_code = False
-    checked_by = "soundcheck.models.library_model"
     extra: ClassVar[str] = ""  # the extra of this package that brings the library
     distributions: ClassVar[tuple[str, ...]] = ()  # those whose versions the answers depend on
     _latest: ClassVar[tuple[object, Model] | None] = None  # what this process has loaded last

@@ -23,9 +23,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from soundcheck.common.tasks import Task
-from soundcheck.models import stated
-from soundcheck.models.packing import unpack
-from soundcheck.predict.entries import Entry
+from soundcheck.models import answers
+from soundcheck.models.answers import unpack
+from soundcheck.predict.store import Entry
 from soundcheck.suite.model_kind import ModelKind
 
 CANARIES = 5  # kept answers that are asked again
@@ -134,7 +134,7 @@ class Comparison:
         return said or any(_difference(task, one, other) > self._allowed[task.name] for task in self._tasks)
 
     def _apart(self, one: Entry, other: Entry) -> float:
-        return stated.distance(one.answer, other.answer, self._tasks)
+        return answers.distance(one.answer, other.answer, self._tasks)
 
     def different(self, kept: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
         """List the keys whose new answer is another one."""

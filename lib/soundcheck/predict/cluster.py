@@ -2,43 +2,45 @@
 
 Conventions
 -----------
-- A unit goes to any worker that is fit for the run: :mod:`soundcheck.predict.on_worker` compares. Those that
-  are not are left out by name; one that joins later is compared when it gets its first unit.
+- A worker answers a unit in processes of its own machine, as a run without cluster does
+  (:mod:`soundcheck.predict.executor`), and reads recordings from the path that the run reads them from.
+- Before a worker answers its first unit of a run it compares itself: versions, and the model's fingerprint.
+  One that differs is left out by name, also if it joins later.
 - A worker that is lost costs the unit that it had: Dask gives it to another one.
 - What each worker needs once, the setup, is held by the cluster and not sent with every unit.
-- Only this process writes anything.
+- Only the process of the run writes anything.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
+import functools
+import importlib.metadata
 import logging
+import multiprocessing
 import os
-import queue
+import pickle
+import platform
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import CancelledError, Executor, Future, wait
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from soundcheck.common import files
-from soundcheck.common.errors import SoundcheckError, input_error
+import soundcheck
+from soundcheck.common.errors import InputError, SoundcheckError, input_error
 from soundcheck.common.escaping import quoted, terminal
-from soundcheck.models.base import NOT_ASKED
-from soundcheck.predict import on_worker, protocol
-from soundcheck.predict.protocol import Answered, Loss, Result, Setup, Unit
-from soundcheck.predict.supervised import Log
+from soundcheck.models.load import check_model
+from soundcheck.predict.executor import LOG_BYTES, STOPPED, Emit, LocalExecutor, Log
+from soundcheck.predict.protocol import Outcome, Result, Setup, Unit
 
 if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 10.0
-MEET_SECONDS = 180.0  # for workers to load the model and compare it
-POLL_SECONDS = 1.0  # how often to look which workers there are
 EMPTY_SECONDS = 60.0  # without any worker after which nothing more is expected
-SENT_BYTES = 1_000_000  # of a recording that is sent where it is not seen
+IDLE_SECONDS = 20.0  # without a unit after which the process of a model ends
+LIBRARIES = ("numpy", "scipy", "soundfile", "audresample", "av")  # that read and change signals
 WHERE = "--cluster"
 
 logger = logging.getLogger(__name__)
@@ -49,12 +51,7 @@ class ClusterError(SoundcheckError):
 
 
 def connect(address: str) -> Cluster:
-    """Connect to a scheduler.
-
-    Parameters
-    ----------
-    address
-        Such as ``tcp://scheduler:8786``, or a scheduler file.
+    """Connect to a scheduler, such as ``tcp://scheduler:8786``, or that of a scheduler file.
 
     Raises
     ------
@@ -80,30 +77,21 @@ def connect(address: str) -> Cluster:
 
 
 class Cluster:
-    """A connection to a scheduler.
-
-    Parameters
-    ----------
-    client
-        Of Dask.
-
-    Attributes
-    ----------
-    refused
-        Address of a worker -> why it is left out, for the present model.
-    """
+    """A connection to a scheduler."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.refused: dict[str, str] = {}
-        self._told: set[tuple[str, str]] = set()
+        self.refused: dict[str, str] = {}  # address of a worker -> why it is left out, for the present model
+        self._said: set[tuple[str, str]] = set()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(Exception):  # there is nothing left to lose
+        try:
             self.client.close(timeout=5)
+        except Exception:
+            logger.debug("the connection was lost before it was closed")
 
     def threads(self) -> dict[str, int]:
         """Give how many units each worker answers at a time that is not left out."""
@@ -114,8 +102,8 @@ class Cluster:
     def refuse(self, address: str, why: str) -> None:
         """Leave a worker out, and say so once."""
         self.refused[address] = why
-        if (address, why) not in self._told:
-            self._told.add((address, why))
+        if (address, why) not in self._said:
+            self._said.add((address, why))
             known = self.client.scheduler_info(n_workers=-1)["workers"]
             name = str(known.get(address, {}).get("name", address))
             label = name if name == address else f"{name} ({address})"
@@ -130,253 +118,167 @@ class Cluster:
         ]
 
 
-@dataclasses.dataclass(eq=False)
-class _Sent:
-    """A unit on its way."""
+@dataclasses.dataclass(frozen=True)
+class _Shared:
+    """What a worker needs once for a model, and is compared with."""
 
-    unit: Unit
-    outer: Future[Answered]
-    contents: dict[str, bytes] = dataclasses.field(default_factory=dict)
-    failed: list[Result] = dataclasses.field(default_factory=list)
+    content: bytes  # setup and cache, pickled
+    versions: tuple[tuple[str, str], ...]
+    fingerprint: str
 
 
-class ClusterWorkers:
-    """Answers the units of one model on a cluster.
+@dataclasses.dataclass(frozen=True)
+class _Reply:
+    """What a worker answers to a unit."""
 
-    Parameters
-    ----------
-    cluster
-        The connection.
-    setup
-        For the processes of the model.
-    fingerprint
-        Of the model, as it is on this machine.
-    cache
-        Folder where models may keep things.
-    log
-        File for what the model prints.
+    outcome: Outcome = dataclasses.field(default_factory=Outcome)
+    refused: str = ""  # why this worker must not answer for this run
+    log: bytes = b""  # what the model has printed
+    worker: str = ""  # address
 
-    Raises
-    ------
-    InputError
-        On entry, if no worker is fit.
-    """
 
-    def __init__(self, cluster: Cluster, setup: Setup, fingerprint: str, cache: Path, log: Path) -> None:
-        self._cluster, self._client = cluster, cluster.client
-        self._packed = on_worker.setup_content(setup, cache)
-        self._digest = files.digest(self._packed)
-        self._expected = on_worker.Expected.here(fingerprint)
-        self._log = Log.file(log)
-        self._events: queue.SimpleQueue[_Sent | Future | None] = queue.SimpleQueue()
-        self._waiting: list[_Sent] = []
-        self._flying: dict[Future, _Sent] = {}
-        self._fit: dict[str, int] = {}
-        self._executor: Executor | None = None
-        self._sending = False  # whether workers do not see what this machine sees
-        self._stopped = False
-        self._seen = self._looked = 0.0  # when there was a worker, when workers were looked for
-        self._thread = threading.Thread(target=self._manage, daemon=True)
+class ClusterExecutor:
+    """Answers the units of one model on a cluster."""
+
+    def __init__(self, cluster: Cluster, setup: Setup, fingerprint: str, cache: Path, log: Log) -> None:
+        self._cluster, self._client, self._log = cluster, cluster.client, log
+        cluster.refused.clear()
+        shared = _Shared(pickle.dumps((setup, str(cache))), versions(), fingerprint)
+        # What the cluster holds is made again if the worker that holds it is lost.
+        self._shared = self._client.submit(_same, shared, pure=False)
+        self._flying: set = set()
+        self._stopped = self._answered = False
+        self._seen = time.monotonic()  # when there was a worker
 
     def __enter__(self) -> Self:
-        self._meet()
-        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        self._thread.join()
-        with contextlib.suppress(Exception):  # they end by themselves after a while
-            self._client.run(on_worker.forget, self._digest, workers=list(self._fit), on_error="ignore")
-        self._log.close()
 
     @property
     def count(self) -> int:
         """Units that are answered at a time."""
-        return max(1, sum(self._fit.values()))
+        return max(1, sum(self._cluster.threads().values()))
 
-    def submit(self, unit: Unit, tell: Callable[[list[Result]], None]) -> Future[Answered]:
-        """Answer a unit; results stand in what is returned."""
-        sent = _Sent(unit, Future())
-        self._events.put(sent)
-        return sent.outer
+    def submit(self, unit: Unit, emit: Emit) -> Future[Outcome]:
+        """Answer a unit; results stand in the outcome."""
+        outer: Future[Outcome] = Future()
+        self._send(unit, outer)
+        return outer
 
     def stop(self) -> None:
         """Answer nothing more."""
         self._stopped = True
-        self._events.put(None)
+        self._client.cancel(list(self._flying), force=True)
 
-    def _meet(self) -> None:
-        """Compare all workers with this machine."""
-        self._cluster.refused.clear()
-        there = self._client.run(on_worker.versions, on_error="return")
-        for address, versions in there.items():
-            if isinstance(versions, BaseException):
-                self._cluster.refuse(address, f"it cannot import Soundcheck ({versions})")
-            elif why := self._expected.difference(versions):
-                self._cluster.refuse(address, why)
-        fit = self._cluster.threads()
-        if fit:
-            common = {"pure": False, "allow_other_workers": True}
-            self._content = self._client.submit(on_worker.itself, self._packed, workers=list(fit), **common)
-            asked = {
-                self._client.get_executor(workers=[address], pure=False).submit(
-                    on_worker.meet, self._digest, self._content, self._expected
-                ): address
-                for address in fit
-            }
-            for future in wait(
-                asked, timeout=MEET_SECONDS
-            ).done:  # a busy one is compared with its first unit
-                why = f"it failed: {future.exception()}" if future.exception() else future.result()
-                if why:
-                    self._cluster.refuse(asked[future], why)
-        self._fit = self._cluster.threads()
-        self._seen = time.monotonic()
-        if not self._fit:
-            reasons = "; ".join(sorted({*self._cluster.refused.values()})) or "it has none"
-            remedy = "Workers need the same versions as this machine, and the same files under the same paths"
-            raise input_error(WHERE, f"no worker of the cluster can be used: {reasons}", remedy)
-
-    # in a thread of its own
-
-    def _manage(self) -> None:
-        try:
-            while not (self._stopped and not self._flying):
-                event = None
-                with contextlib.suppress(queue.Empty):
-                    event = self._events.get(timeout=POLL_SECONDS)
-                if isinstance(event, _Sent):
-                    self._waiting.append(event)
-                elif event is not None:
-                    self._collect(event, self._flying[event])
-                    del self._flying[event]
-                if self._stopped:
-                    self._cancel()
-                else:
-                    self._place()
-        except Exception as error:  # told by the thread that asks
-            self._stopped = True
-            if not isinstance(error, SoundcheckError):
-                error = ClusterError(f"The cluster is gone ({error}). Run again to go on.")
-            for sent in [*self._waiting, *self._flying.values()]:
-                sent.outer.set_exception(error)
-        self._cancel()
-        with contextlib.suppress(queue.Empty):
-            while True:  # what came while it stopped
-                event = self._events.get_nowait()
-                if isinstance(event, _Sent):
-                    event.outer.cancel()
-
-    def _cancel(self) -> None:
-        for sent in self._waiting:
-            sent.outer.cancel()
-        self._waiting.clear()
-        for future in list(self._flying):
-            future.cancel()
-
-    def _place(self) -> None:
-        """Give units that wait to workers."""
-        now = time.monotonic()
-        if now > self._looked + POLL_SECONDS:
-            self._looked = now
-            fit = self._cluster.threads()
-            if fit != self._fit or self._executor is None:
-                self._fit = fit
-                # Only if all of these are gone others get a unit, which compare themselves then.
-                self._executor = self._client.get_executor(
-                    workers=list(fit), allow_other_workers=True, pure=False
-                )
-        if self._fit:
-            self._seen = now
-        elif now > self._seen + EMPTY_SECONDS:
+    def check(self) -> None:
+        """Raise if there has been no worker for long."""
+        if self._cluster.threads():
+            self._seen = time.monotonic()
+        elif time.monotonic() > self._seen + EMPTY_SECONDS:
             raise ClusterError(f"The cluster has no worker since {EMPTY_SECONDS:g} s. Run again to go on.")
-        while self._waiting and self._fit:
-            sent = self._waiting.pop(0)
-            sizes = {item.path: _size(item.path) for item in sent.unit.items}
-            sizes = {path: size for path, size in sizes.items() if size is not None}
-            if self._sending:
-                sent.contents |= _contents(
-                    {path: size for path, size in sizes.items() if path not in sent.contents}
-                )
-            future = self._executor.submit(
-                on_worker.answer,
-                self._digest,
-                self._content,
-                self._expected,
-                sent.unit,
-                sizes,
-                sent.contents,
-            )
-            self._flying[future] = sent
-            future.add_done_callback(self._events.put)
 
-    def _collect(self, future: Future, sent: _Sent) -> None:
-        """Pass on what came back, or try again elsewhere or with what was missing."""
+    def _send(self, unit: Unit, outer: Future[Outcome]) -> None:
+        # Only if all of these are gone others get the unit, which compare themselves then.
+        fit = list(self._cluster.threads())
+        where = {"workers": fit, "allow_other_workers": True} if fit else {}
+        inner = self._client.submit(_answer, self._shared, unit, pure=False, **where)
+        self._flying.add(inner)
+        inner.add_done_callback(lambda done: self._collect(done, unit, outer))
+
+    def _collect(self, inner: object, unit: Unit, outer: Future[Outcome]) -> None:
+        """Pass on what came back, or try elsewhere."""
         from distributed import KilledWorker
 
-        nothing = sent.unit.only(())
+        self._flying.discard(inner)
         try:
-            reply: on_worker.Reply = future.result()
-        except CancelledError:
-            if self._stopped:
-                sent.outer.cancel()
-            else:  # what the cluster held is lost
-                raise ClusterError("The cluster has dropped its work. Run again to go on.") from None
-            return
+            reply: _Reply = inner.result()
+            if reply.refused:
+                self._cluster.refuse(reply.worker, reply.refused)
+                if not (self._answered or self._cluster.threads()):
+                    raise self._unfit()
+                self._send(unit, outer)
+            else:
+                self._answered = True
+                self._log.write(reply.log)
+                outer.set_result(reply.outcome)
         except KilledWorker:
             problem = "the worker of the cluster was lost, more than once"
-            reply = on_worker.Reply(Answered(Loss(protocol.CALLING, problem, False, sent.unit, nothing)))
-        if reply.refused:
-            self._cluster.refuse(reply.worker, reply.refused)
-            self._looked, self._fit = 0.0, {}
-            self._waiting.append(sent)
-        elif reply.unseen:
-            self._send_along(sent, reply)
-        else:
-            self._log.write(reply.log)
-            results = (*sent.failed, *reply.answered.results)
-            sent.outer.set_result(dataclasses.replace(reply.answered, results=results))
+            outer.set_result(Outcome(problem=problem, lost=tuple(unit.keys)))
+        except (CancelledError, Exception) as error:
+            if self._stopped:
+                outer.set_result(Outcome(problem=STOPPED))
+            else:
+                what = "has dropped its work" if isinstance(error, CancelledError) else f"is gone ({error})"
+                gone = ClusterError(f"The cluster {what}. Run again to go on.")
+                outer.set_exception(error if isinstance(error, SoundcheckError) else gone)
 
-    def _send_along(self, sent: _Sent, reply: on_worker.Reply) -> None:
-        """Send recordings with a unit that its worker does not see; calls about large ones fail."""
-        if not self._sending:
-            self._sending = True
-            shown = files_shown(reply.unseen)
-            logger.warning("%s", terminal(f"{WHERE}: the worker {reply.worker} does not see {shown}"))
-        sent.contents |= _contents({path: _size(path) or 0 for path in reply.unseen})
-        lost = {path for path in reply.unseen if path not in sent.contents}
-        for item in sent.unit.items:
-            if item.path in lost:
-                problem = f"{NOT_ASKED}: a worker of the cluster does not see {os.path.basename(item.path)}"
-                sent.failed += [
-                    Result(call.key, problem=problem, fault=protocol.BY_SIGNAL) for call in item.calls
-                ]
-        items = tuple(item for item in sent.unit.items if item.path not in lost)
-        sent.unit = dataclasses.replace(sent.unit, items=items)
-        if items:
-            self._waiting.append(sent)
-        else:
-            sent.outer.set_result(Answered(results=tuple(sent.failed)))
+    def _unfit(self) -> InputError:
+        reasons = "; ".join(sorted({*self._cluster.refused.values()}))
+        remedy = "Workers need the same versions as this machine, and the same files under the same paths"
+        return input_error(WHERE, f"no worker of the cluster can be used: {reasons}", remedy)
 
 
-def files_shown(paths: tuple[str, ...]) -> str:
-    """Name a file, and count the others."""
-    return paths[0] + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
+# On a worker ------------------------------------------------------------------------------------------------
 
 
-def _size(path: str) -> int | None:
+class _Model:
+    """The processes of one model on this worker, which end by themselves when there is nothing to do."""
+
+    def __init__(self, shared: _Shared) -> None:
+        from distributed import get_worker
+
+        self.refused = _difference(shared)
+        self._printed: list[bytes] = []
+        setup, cache = pickle.loads(shared.content)
+        multiprocessing.current_process().daemon = False  # else it must not start any
+        count = get_worker().state.nthreads
+        log = self._printed.append
+        self._executor = LocalExecutor(setup, count, Path(cache), lambda _: log, IDLE_SECONDS)
+
+    def answer(self, unit: Unit) -> _Reply:
+        """Answer a unit."""
+        results: list[Result] = []
+        outcome = self._executor.submit(unit, results.extend).result()
+        printed = b"".join(self._printed)
+        self._printed.clear()
+        return _Reply(dataclasses.replace(outcome, results=tuple(results)), log=printed[:LOG_BYTES])
+
+
+_model = functools.lru_cache(1)(_Model)
+_one_at_a_time = threading.Lock()
+
+
+def _same(shared: _Shared) -> _Shared:
+    return shared
+
+
+def _answer(shared: _Shared, unit: Unit) -> _Reply:
+    from distributed import get_worker
+
+    with _one_at_a_time:
+        model = _model(shared)
+    address = get_worker().address
+    return _Reply(refused=model.refused, worker=address) if model.refused else model.answer(unit)
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """Give the names and versions that answers may depend on."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    libraries = ((name, importlib.metadata.version(name)) for name in LIBRARIES)
+    return (("Soundcheck", soundcheck.__version__), ("Python", python), *libraries)
+
+
+def _difference(shared: _Shared) -> str:
+    """Say why this worker must not answer for a run; empty if it may."""
+    for (name, own), (_, version) in zip(versions(), shared.versions, strict=True):
+        if own != version:
+            return f"it has {name} {own} instead of {version}"
+    setup, _ = pickle.loads(shared.content)
     try:
-        return os.path.getsize(path)
-    except OSError:
-        return None
-
-
-def _contents(sizes: dict[str, int]) -> dict[str, bytes]:
-    """Read files that are small enough to be sent."""
-    contents = {}
-    for path, size in sizes.items():
-        if size <= SENT_BYTES:
-            with contextlib.suppress(OSError):
-                contents[path] = Path(path).read_bytes()
-    return contents
+        fingerprint = check_model(setup.entry, setup.suite)
+    except InputError as error:
+        return f"it cannot load the model: {error.problems[0].what}"
+    same = fingerprint == shared.fingerprint
+    return "" if same else "it sees other files of the model than the machine of the run"

@@ -1,7 +1,7 @@
 """Predicts all segments of all corpora with one model, clean and changed.
 
-What was answered before is taken from the cache, after a few inputs were asked again; the rest is divided
-among worker processes. Every input ends in a row of the prediction table: with an answer, or with the reason
+What was predicted before is taken from the cache, after a few inputs were predicted again; the rest is
+divided among processes. Every input ends in a row of the prediction table: with an answer, or with the reason
 why there is none.
 """
 
@@ -11,8 +11,8 @@ import collections
 import dataclasses
 import itertools
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,66 +21,33 @@ from soundcheck.common.class_words import meanings
 from soundcheck.common.scales import FAR, outside
 from soundcheck.common.tasks import Task
 from soundcheck.models.answer_scale import nominal
+from soundcheck.models.answers import BOUNDS, CONFIDENCE, stated_names
 from soundcheck.models.load import check_model
-from soundcheck.models.stated import BOUNDS, CONFIDENCE, stated_names
-from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.look_up import look_up
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.shares import Share
 from soundcheck.predict.tables import Columns, said_in, write_predictions
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry
 
 
-def predict_model(questions: Questions, **options: Any) -> PredictionReport:
-    """Predict all segments with one model and write its prediction tables; see :func:`begin_model`."""
-    return begin_model(questions, **options)()
-
-
-def begin_model(
+def predict_model(
     questions: Questions,
     *,
     jobs: int = 1,
     progress: bool = False,
-    log: str = "",
-    fresh: bool = False,
-    confirm: bool = True,
-    failed: Iterable[Result] = (),
-    cluster: Cluster | None = None,
-    ahead: Ahead | None = None,
-) -> Callable[[], PredictionReport]:
-    """Find what one model has answered before, to predict all segments when it is its turn.
-
-    Parameters
-    ----------
-    questions
-        The model and what it is asked.
-    jobs
-        Worker processes.
-    progress
-        Whether to tell how far it is.
-    log
-        Part of the name of the log, for models that are asked in several rounds.
-    fresh
-        Whether to forget what the model answered before.
-    confirm
-        Whether to ask some inputs again before kept answers are believed.
-    failed
-        Inputs that are known to have no answer, and are not asked again.
-    cluster
-        Whose workers are asked instead of those of this machine; the few inputs that are asked twice are
-        asked here all the same.
-    ahead
-        Threads in which some inputs are asked again from now on.
-
-    Returns
-    -------
-    function
-        Predicts all segments and writes the prediction tables; says what became of the inputs.
+    log: str = "",  # part of the name of the log, for models that predict in several rounds
+    fresh: bool = False,  # whether to forget what the model answered before
+    confirm: bool = True,  # whether to predict some inputs again before kept answers are believed
+    failed: Iterable[Result] = (),  # inputs that are known to have no answer, and are not predicted again
+    cluster: Cluster | None = None,  # whose workers predict; the few inputs predicted twice are done here
+) -> PredictionReport:
+    """Predict all segments with one model and write its prediction tables.
 
     Raises
     ------
@@ -91,50 +58,59 @@ def begin_model(
         If there is no space; answers that were kept are found again in the next run.
     """
     start = time.monotonic()
-    prediction = None
     entry, suite = questions.entry, questions.suite
+    tasks = [suite.tasks[name] for name in entry.tasks]
     if entry.about.needs_audio:
-        checked = questions.fingerprint or check_model(entry, suite)
-        questions = dataclasses.replace(questions, fingerprint=checked)
-        prediction = Prediction(questions, log=questions.log(log), failed=failed, cluster=cluster)
-        prediction.begin(fresh=fresh, confirm=confirm, ahead=ahead)
-    seconds = time.monotonic() - start
-
-    def finish() -> PredictionReport:
-        start = time.monotonic() - seconds
-        kind, tasks = entry.about, [suite.tasks[name] for name in entry.tasks]
-        if prediction is not None:
-            prediction.run(kind, jobs=jobs, progress=progress)
-            prediction.check_scale()
-            prediction.refuse_odd_lengths()
-            report, rows = prediction.report(), prediction.rows()
-            said = said_in(itertools.chain(*rows.values()), tasks)
-            answered = {corpus: Columns.of_rows(own, tasks, said) for corpus, own in rows.items()}
-        else:
-            model = kind.load(entry, suite)
-            report, answered = look_up(model, questions.corpora, questions.changes, questions.wanted)
-            tasks = model.table_tasks(tasks)
-        far = _far_outside(answered.values(), tasks, entry)
-        answered = {corpus: _in_our_terms(table, tasks, entry) for corpus, table in answered.items()}
-        unknown = _unknown_classes(answered.values(), tasks)
-        folder = questions.out / "predictions" / files.slug(entry.name)
-        tables = {}
-        for corpus, table in answered.items():
-            tables[corpus] = folder / f"{files.slug(corpus)}.parquet"
-            write_predictions(tables[corpus], table, tasks)
-        return dataclasses.replace(
-            report,
-            model=entry.name,
-            tables=tables,
-            inputs=sum(map(len, answered.values())),
-            out_of_range=sum(_out_of_range(table, tasks) for table in answered.values()),
-            far_outside=far,
-            unknown_classes=unknown,
-            meant={task.name: words for task in tasks if (words := meanings(unknown, task.classes))},
-            seconds=round(time.monotonic() - start, 3),
+        questions = dataclasses.replace(
+            questions, fingerprint=questions.fingerprint or check_model(entry, suite)
         )
+        prediction = Prediction(questions, log=questions.log(log), failed=failed, cluster=cluster)
+        prediction.run(jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
+        prediction.check_scale()
+        prediction.refuse_odd_lengths()
+        report, rows = prediction.report(), prediction.rows()
+        said = said_in(itertools.chain(*rows.values()), tasks)
+        answered = {corpus: Columns.of_rows(own, tasks, said) for corpus, own in rows.items()}
+    else:
+        model = entry.about.load(entry, suite)
+        report, answered = look_up(model, questions.corpora, questions.changes, questions.wanted)
+        tasks = model.table_tasks(tasks)
+    far = _far_outside(answered.values(), tasks, entry)
+    answered = {corpus: _in_our_terms(table, tasks, entry) for corpus, table in answered.items()}
+    unknown = _unknown_classes(answered.values(), tasks)
+    folder = questions.out / "predictions" / files.slug(entry.name)
+    tables = {corpus: folder / f"{files.slug(corpus)}.parquet" for corpus in answered}
+    for corpus, table in answered.items():
+        write_predictions(tables[corpus], table, tasks)
+    return dataclasses.replace(
+        report,
+        model=entry.name,
+        tables=tables,
+        inputs=sum(map(len, answered.values())),
+        out_of_range=sum(_out_of_range(table, tasks) for table in answered.values()),
+        far_outside=far,
+        unknown_classes=unknown,
+        meant={task.name: words for task in tasks if (words := meanings(unknown, task.classes))},
+        seconds=round(time.monotonic() - start, 3),
+    )
 
-    return finish
+
+def predict_share(questions: Questions, share: Share, *, jobs: int) -> tuple[PredictionReport, list[Result]]:
+    """Predict a share of the inputs of a model that listens; only the cache keeps what it answers.
+
+    Also gives the inputs of the share that have no answer.
+    """
+    prediction = Prediction(questions, log=questions.log(), share=share)
+    prediction.run(jobs=jobs, progress=True)
+    report = prediction.report()
+    inputs = report.computed + report.reused + report.failed + report.unusable
+    failures = sorted(prediction.failures, key=lambda result: result.key)
+    return dataclasses.replace(report, inputs=inputs), failures
+
+
+def needed_keys(questions: Questions) -> set[str]:
+    """Give the keys of all inputs that a model is to predict."""
+    return Prediction(questions, log=questions.log()).keys
 
 
 def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:

@@ -1,78 +1,43 @@
-"""What a model that listens would be asked, and how long that takes: by asking it a few inputs.
+"""What a model that listens would predict, and how long that takes: by letting it predict a few inputs.
 
-The few are asked as in a run, in a supervised process, and their answers are kept for the run.
-
-Conventions
------------
-- The first use of a change loads what it needs, which takes longer than hundreds of further uses. So what is
-  timed is the second use, and the first one counts as starting.
-- Changes differ: a gain takes a thousandth of the time of a codec. So a model that turns out to be quick is
-  asked about more changed inputs, unless requests cost something.
+The few are predicted as in a run, and their answers are kept for the run. The first use of a change loads
+what it needs, which takes longer than hundreds of further uses: what is timed is the second use, and the
+first one counts as starting.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import heapq
-import itertools
-import json
+import statistics
 import time
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from soundcheck.common.errors import InputError
-from soundcheck.models.base import Model
-from soundcheck.predict.entries import Entry
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import Call, Item, Result
+from soundcheck.predict.protocol import Result
 from soundcheck.predict.questions import Questions
-from soundcheck.predict.recorder import Recorder
 from soundcheck.predict.shares import Share
 
-FEW = 4  # clean inputs that are timed, and as many changed ones
-MOST = 32  # of each, if a model takes batches
-MORE, SHARE = 60, 50  # changed inputs of a quick model beside these, and one of so many at most
-QUICK = 3.0  # seconds that they may take
+FEW = 4  # clean inputs that are timed
+MOST = 32  # of them, if a model takes batches
+CHANGED = 4  # times as many changed ones: a gain takes a thousandth of the time of a codec
 
 
 @dataclasses.dataclass(frozen=True)
 class ModelForecast:
-    """What a model would be asked.
+    """What a model would predict."""
 
-    Parameters
-    ----------
-    clean, changed
-        Inputs: segments, and segments times changes of the signal.
-    kept
-        How many of them all have an answer in the cache.
-    clean_calls, changed_calls
-        Different sounds among those without an answer, each of which is asked once.
-    timed
-        Inputs that were asked just now.
-    start
-        Seconds of theirs that went into starting, loading and preparing.
-    clean_seconds, changed_seconds
-        Seconds that an input takes; 0 if nobody knows.
-    answer_bytes
-        Mean size of an answer, as JSON.
-    problem
-        Why the model gave no answer; empty if it gave one.
-    alone
-        Whether one process asks it, whatever the jobs.
-    """
-
-    clean: int = 0
-    changed: int = 0
-    kept: int = 0
-    clean_calls: int = 0
+    clean: int = 0  # inputs: segments, and ...
+    changed: int = 0  # ... segments times changes of the signal
+    kept: int = 0  # how many of them all have an answer in the cache
+    clean_calls: int = 0  # different sounds among those without an answer, each of which is predicted once
     changed_calls: int = 0
-    timed: int = 0
-    start: float = 0.0
-    clean_seconds: float = 0.0
+    timed: int = 0  # inputs that were predicted just now
+    start: float = 0.0  # seconds of theirs that went into starting, loading and preparing
+    clean_seconds: float = 0.0  # that an input takes; 0 if nobody knows
     changed_seconds: float = 0.0
-    answer_bytes: float = 0.0
-    problem: str = ""
-    alone: bool = False
+    problem: str = ""  # why the model gave no answer
+    alone: bool = False  # whether one process predicts, whatever the jobs
 
     @property
     def inputs(self) -> int:
@@ -84,14 +49,6 @@ class ModelForecast:
         """Inputs without an answer."""
         return self.inputs - self.kept
 
-    def joined(self, later: ModelForecast) -> ModelForecast:
-        """Add what the same model would be asked later; the first timing counts, if there is one."""
-        counts = ("clean", "changed", "kept", "clean_calls", "changed_calls")
-        known = self if self.timed else later
-        return dataclasses.replace(
-            known, **{name: getattr(self, name) + getattr(later, name) for name in counts}
-        )
-
     def seconds(self, jobs: int) -> float:
         """Estimate how long all answers take with some processes."""
         work = self.clean_calls * self.clean_seconds + self.changed_calls * self.changed_seconds
@@ -99,91 +56,57 @@ class ModelForecast:
 
 
 def forecast_model(
-    questions: Questions,
-    *,
-    scratch: Path,
-    jobs: int,
-    fresh: bool = False,
-    share: Share | None = None,
+    questions: Questions, *, scratch: Path, jobs: int, fresh: bool = False, share: Share | None = None
 ) -> ModelForecast:
-    """Count what a model that listens would be asked, and time a few of its inputs if there is any.
+    """Count what a model that listens would predict, and time a few of its inputs if there is any.
 
-    Parameters
-    ----------
-    questions, jobs, fresh
-        See :func:`soundcheck.predict.engine.begin_model`.
-    scratch
-        Folder for what the model prints.
-    share
-        Part of the inputs; ``None`` = all.
+    What it prints goes to a folder ``scratch``.
     """
     log = dataclasses.replace(questions, out=scratch).log()
-    return _Forecast(questions, log=log, share=share).made(questions.entry.about, jobs=jobs, fresh=fresh)
+    return _Forecast(questions, log=log, share=share).made(jobs, fresh)
 
 
 class _Forecast(Prediction):
-    """A model whose answers are counted; only a few are asked for."""
+    """A model whose inputs are counted; only a few are predicted."""
 
-    def made(self, kind: type[Model], *, jobs: int, fresh: bool) -> ModelForecast:
+    def made(self, jobs: int, fresh: bool) -> ModelForecast:
         """Time a few inputs, then count what is left."""
         try:
-            return self._made(kind, jobs, fresh)
+            self._entries = {} if fresh else self._store.load()
+            timing = self._timed(self._sample(), jobs)
         finally:
             self._store.close()
-
-    def _made(self, kind: type[Model], jobs: int, fresh: bool) -> ModelForecast:
-        self._entries = self._store.load()
-        if fresh:
-            self._entries.clear()
-        first, more = self._sample()
-        timing = self._timed(kind, first, () if kind.asked_here else more, jobs) if first else {}
-        sizes = [len(json.dumps(self._entries[key].answer)) for key in heapq.nsmallest(100, self._entries)]
-        if fresh:
-            self._entries.clear()
-        rows = [
-            (change, self._keys.key(segment.content, self._numbers[change]))
-            for segments in self._segments.values()
-            for segment in segments
-            for change in segment.changes
-        ]
-        left = {key: change for change, key in rows if key not in self._entries}
-        clean = sum(not change for change, _ in rows)
-        kept = sum(key in self._entries for _, key in rows)
+        known = {} if fresh else self._entries
+        clean = sum(not one.change for one in self._inputs)
+        left = {one.key: one.change for one in self._inputs if one.key not in known}
         changed_calls = sum(map(bool, left.values()))
         return ModelForecast(
             clean=clean,
-            changed=len(rows) - clean,
-            kept=kept,
+            changed=len(self._inputs) - clean,
+            kept=sum(one.key not in left for one in self._inputs),
             clean_calls=len(left) - changed_calls,
             changed_calls=changed_calls,
-            answer_bytes=_mean(sizes),
-            alone=kind.asked_here,
+            alone=self._entry.about.asked_here,
             **timing,
         )
 
-    def _sample(self) -> tuple[list[Item], list[Item]]:
-        """Choose inputs to time, clean ones first, and further ones if the model is quick.
-
-        Keys are digests, so the smallest are a fair sample.
-        """
-        calls = {call.key: (item, call) for item in self._missing() for call in item.calls}
+    def _sample(self) -> list[str]:
+        """Choose inputs to time, clean ones first; keys are digests, so the smallest are a fair sample."""
+        left = {one.key: one.change for one in self._inputs if one.key not in self._entries}
         few = min(MOST, max(FEW, 2 * (self._entry.batch or 1)))
-        clean = heapq.nsmallest(few, (key for key, (_, call) in calls.items() if call.change is None))
-        keys = [key for key, (_, call) in calls.items() if call.change is not None]
-        changed = heapq.nsmallest(few + min(MORE, len(keys) // SHARE), keys)
-        items = [_single(*calls[key]) for key in (*clean, *changed)]
-        return items[: len(clean) + few], items[len(clean) + few :]
+        clean = heapq.nsmallest(few, (key for key, change in left.items() if not change))
+        many = few if self._entry.about.asked_here else CHANGED * few  # requests cost something
+        return clean + heapq.nsmallest(many, (key for key, change in left.items() if change))
 
-    def _timed(
-        self, kind: type[Model], first: Sequence[Item], more: Sequence[Item], jobs: int
-    ) -> dict[str, float | int | str]:
-        """Ask some inputs in one process; gives fields of :class:`ModelForecast`."""
-        changed = {
-            item.calls[0].key for item in itertools.chain(first, more) if item.calls[0].change is not None
-        }
-        batch = self._entry.batch or 1
+    def _timed(self, keys: list[str], jobs: int) -> dict[str, float | int | str]:
+        """Predict some inputs in one process; gives fields of :class:`ModelForecast`."""
+        if not keys:
+            return {}
+        if problem := self._prepare(jobs, True):
+            return {"problem": problem}
+        items, batch = self._single(keys), self._entry.batch or 1
+        changed = {item.calls[0].key for item in items if item.calls[0].change is not None}
         steps: dict[bool, list[float]] = {False: [], True: []}
-        problems: list[str] = []
         last = begin = time.monotonic()
 
         def finished(result: Result) -> None:
@@ -192,45 +115,19 @@ class _Forecast(Prediction):
             # A call that was lost has no time of its own.
             steps[result.key in changed].append(result.seconds / batch + result.before or now - last)
             last = now
-            if result.problem:
-                problems.append(result.problem)
-            else:
-                recorder.keep(result)
-                self._entries[result.key] = Entry(result.answer, result.drawn)
+            self._take(result)
 
-        def rounds() -> Iterator[Sequence[Item]]:
-            yield first
-            if len(more) * _usual(steps[True], batch) < QUICK and not problems:
-                yield more
-
-        try:
-            kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=True)
-        except InputError as error:
-            return {"problem": error.problems[0].what}
-        with Recorder(self._store) as recorder:
-            self._dispatch(rounds(), ".timed", 1, finished, rehearsed=True)
+        with self._store:
+            self._dispatch([items], ".timed", 1, finished, rehearsed=True)
         self._store.settle()
-        usual = {changes: _usual(took, batch) for changes, took in steps.items()}
-        timed = sum(map(len, steps.values()))
-        answering = sum(usual[changes] * len(took) for changes, took in steps.items())
+        # The first batch of a kind also loads what answers or changes it.
+        clean, other = (statistics.fmean(took[batch:] or took or [0.0]) for took in steps.values())
+        answering = clean * len(steps[False]) + other * len(steps[True])
+        problems = [failure.problem for failure in self.failures]
         return {
-            "timed": timed,
+            "timed": len(keys),
             "start": max(0.0, last - begin - answering),
-            "clean_seconds": usual[False] or usual[True],
-            "changed_seconds": usual[True] or usual[False],
-            "problem": problems[0] if problems and len(problems) == timed else "",
+            "clean_seconds": clean or other,
+            "changed_seconds": other or clean,
+            "problem": problems[0] if len(problems) == len(keys) else "",
         }
-
-
-def _single(item: Item, call: Call) -> Item:
-    return dataclasses.replace(item, calls=(call,))
-
-
-def _usual(steps: Sequence[float], batch: int) -> float:
-    """Mean the seconds of inputs; the first batch of a kind also loads what answers or changes it."""
-    return _mean(steps[batch:] or steps)
-
-
-def _mean(values: Iterable[float]) -> float:
-    values = list(values)
-    return sum(values) / len(values) if values else 0.0

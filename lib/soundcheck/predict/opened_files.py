@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import dataclasses
 import os
 import site
 import stat
@@ -25,13 +26,17 @@ import sys
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 from soundcheck.common import resources
-from soundcheck.common.file_contents import signature
+from soundcheck.common.file_contents import Contents, signature
+from soundcheck.common.files import digest as digest_of
+from soundcheck.suite.model_kind import public_path
 
 READ, WRITTEN, SPECIAL = "read", "written", "special"  # what is known of a name
+GONE = "gone "  # before the digest of a file that is not on this machine
 SYSTEM = ("/proc", "/sys", "/dev", "/run", "/etc")
 _EVENTS = {"open": 0, "os.rename": 1, "ctypes.dlopen": 0, "import": 1}  # and which argument is a path
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -121,6 +126,50 @@ class Watch:
 
     def _name(self, place: str) -> str:
         return place.removeprefix(self._root)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sources:
+    """Files that kept answers depend on, as far as a run could see."""
+
+    files: dict[str, str] = dataclasses.field(default_factory=dict)  # name -> digest of the content
+    special: tuple[str, ...] = ()  # names of what was read but is no file: pipes, sockets, devices
+    gone: dict[str, str] = dataclasses.field(default_factory=dict)  # no longer there when the run ended
+
+    @classmethod
+    def of(cls, digests: Mapping[str, str], root: Path) -> Self:
+        """Sort names by what is known of them; an empty digest = it could not be read."""
+        files, special, gone = {}, [], {}
+        for name, digest in sorted(digests.items()):
+            if digest.startswith(GONE) or not (digest or os.path.lexists(root / name)):
+                gone[name] = digest.removeprefix(GONE)
+            elif digest:
+                files[name] = digest
+            else:
+                special.append(name)
+        return cls(files, tuple(special), gone)
+
+    @property
+    def seen_files(self) -> dict[str, str]:
+        """Name of each file, of absolute ones the last name, -> digest of its content."""
+        found: dict[str, str] = {}
+        known = (self.gone | self.files).items()
+        for name, digest in sorted((public_path(name), digest) for name, digest in known if digest):
+            found[name] = digest_of(found[name] + digest) if name in found else digest
+        return found
+
+    def joined(self, other: Sources) -> Sources:
+        """Put what two sets of answers depend on together."""
+        return Sources(
+            dict(sorted((self.files | other.files).items())),
+            tuple(sorted({*self.special, *other.special})),
+            dict(sorted((self.gone | other.gone).items())),
+        )
+
+
+def changed_files(sources: Sources, root: Path, contents: Contents) -> list[str]:
+    """Give the names of the files that are not what they were, or cannot be read."""
+    return [name for name, digest in sources.files.items() if contents.digest(root / name) != digest]
 
 
 def _folders(folders: Iterable[str | os.PathLike]) -> tuple[str, ...]:

@@ -8,9 +8,9 @@ import functools
 import heapq
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
@@ -18,35 +18,38 @@ from soundcheck.common.escaping import terminal
 from soundcheck.common.file_contents import Contents
 from soundcheck.common.progress import Progress
 from soundcheck.models.answer_scale import check_scale
-from soundcheck.models.base import NOT_ASKED, Model
-from soundcheck.models.packing import unpack
-from soundcheck.models.processes import Child
+from soundcheck.models.answers import NOT_ASKED, unpack
 from soundcheck.predict import canaries, protocol
-from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.canaries import Comparison, Confirmation
-from soundcheck.predict.cluster import Cluster, ClusterWorkers
+from soundcheck.predict.cluster import Cluster, ClusterExecutor
 from soundcheck.predict.dispatch import Dispatcher
-from soundcheck.predict.entries import Entry
+from soundcheck.predict.executor import LocalExecutor, Log
 from soundcheck.predict.inputs import Segment, list_segments
 from soundcheck.predict.keys import Keys, repeated_key
-from soundcheck.predict.local import LocalWorkers
 from soundcheck.predict.protocol import Call, Item, Result, Setup
 from soundcheck.predict.questions import Questions
-from soundcheck.predict.recorder import Recorder
 from soundcheck.predict.report import PredictionReport, damaged_notes, dropped_notes, outdated_notes
-from soundcheck.predict.shares import Share, of_share
-from soundcheck.predict.sources import SourceCheck
-from soundcheck.predict.store import Store, writing
+from soundcheck.predict.shares import Share
+from soundcheck.predict.store import Entry, Store
 from soundcheck.predict.tables import Row
 
-REPEATED = 8  # clean inputs that are asked twice
-FIRST = 20  # clean inputs that are asked first: their numbers tell whether the scale is right
+REPEATED = 8  # clean inputs that are predicted twice
+FIRST = 20  # clean inputs that are predicted first: their numbers tell whether the scale is right
 
 logger = logging.getLogger(__name__)
 
 
+class Input(NamedTuple):
+    """A row of the prediction tables: a segment under a change, "" = clean; equal sounds have one key."""
+
+    corpus: str
+    segment: Segment
+    change: str
+    key: str
+
+
 class Prediction:
-    """One model that listens, on its way through all inputs."""
+    """One model that listens, on its way through all inputs, or those of a share."""
 
     def __init__(
         self,
@@ -54,104 +57,138 @@ class Prediction:
         *,
         log: Path,
         share: Share | None = None,
-        failed: Iterable[Result] = (),
-        cluster: Cluster | None = None,
+        failed: Iterable[Result] = (),  # inputs that are known to have no answer, and are not predicted again
+        cluster: Cluster | None = None,  # whose workers predict instead of this machine
     ) -> None:
         self._questions, self._entry, self._suite = questions, questions.entry, questions.suite
-        about = self._entry.about
-        self._cluster = None if about.asked_here else cluster
-        self._notices = about.caveats(self._entry)
-        self._cache, self._log = questions.cache, log
-        entry, suite, cache, fingerprint = self._entry, self._suite, self._cache, questions.fingerprint
-        digests = cache / "digests" / f"{files.slug(entry.name)}.opened.json"
-        self._store = Store(cache, fingerprint, SourceCheck(suite.root, Contents(digests)))
-        self._tasks = [suite.tasks[name] for name in entry.tasks]
+        self._cluster = None if self._entry.about.asked_here else cluster
+        self._notices = self._entry.about.caveats(self._entry)
+        self._log = log
+        suite, cache, fingerprint = self._suite, questions.cache, questions.fingerprint
+        digests = cache / "digests" / f"{files.slug(self._entry.name)}.opened.json"
+        self._store = Store(cache, fingerprint, suite.root, Contents(digests))
+        self._tasks = [suite.tasks[name] for name in self._entry.tasks]
         self._changes = questions.plain_changes()
         self._numbers = {"": None} | {name: number for number, name in enumerate(self._changes)}
-        self._keys = Keys(fingerprint, self._tasks, tuple(self._changes.values()), suite.seed)
-        self._segments = {
-            corpus.name: list(of_share(segments, self._key, share))
+        keys = Keys(fingerprint, self._tasks, tuple(self._changes.values()), suite.seed)
+        self._inputs = [
+            Input(corpus.name, segment, change, key)
             for corpus in questions.corpora
-            for segments in [list_segments(corpus, list(self._changes), questions.wanted)]
-        }
+            for segment in list_segments(corpus, list(self._changes), questions.wanted)
+            for change in segment.changes
+            for key in [keys.key(segment.content, self._numbers[change])]
+            if share is None or key in share
+        ]
         self._entries: dict[str, Entry] = {}
         self._new: set[str] = set()
-        self._failures = {result.key: result for result in failed}  # not asked again
+        self._failures = {result.key: result for result in failed}
         self._known_failures = frozenset(self._failures)
         self._repeats: dict[str, str] = {}
-        self._first: set[str] = set()
         self._confirmation = Confirmation()
-        self._to_confirm: dict[str, Item] | None = None  # not begun
-        self._confirming: Future[tuple[dict[str, Entry], dict[str, str]]] | None = None
-        self._ahead: Ahead | None = None
-        self._outdated: dict[str, list[str]] = {}
+        self._outdated: set[str] = set()
 
-    def _key(self, segment: Segment, change: str) -> str:
-        return self._keys.key(segment.content, self._numbers[change])
-
+    @property
     def keys(self) -> set[str]:
-        """Give the keys of all inputs."""
-        return {
-            self._keys.key(segment.content, self._numbers[change])
-            for segments in self._segments.values()
-            for segment in segments
-            for change in segment.changes
-        }
+        """The keys of all inputs."""
+        return {one.key for one in self._inputs}
 
     @property
     def failures(self) -> list[Result]:
         """Inputs without an answer, before :meth:`refuse_odd_lengths`."""
-        return list(self._failures.values())
+        own = self.keys
+        return [result for key, result in self._failures.items() if key in own]
 
-    def begin(self, *, fresh: bool = False, confirm: bool = True, ahead: Ahead | None = None) -> None:
-        """Find what is in the cache, and begin to ask for some of it again if there are threads."""
-        if fresh:
-            self._store.clear()
-        self._entries = self._store.load()
-        self._to_confirm = self._choose_kept() if confirm else {}
-        ready = ahead.take(self._entry.name) if ahead is not None else None
-        if self._to_confirm and ahead is not None:
-            self._ahead = ahead
-            ask = functools.partial(self._ask_again, [*self._to_confirm.values()], ready)
-            self._confirming = ahead.begin(ask)
-        elif ready is not None:
-            ready.kill()
-
-    def run(
-        self, kind: type[Model], *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True
-    ) -> None:
-        """Answer what is not in the cache; what was not begun begins now."""
+    def run(self, *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True) -> None:
+        """Take answers from the cache, after a few were predicted again, and predict what is not in it."""
         try:
-            if self._to_confirm is None:
-                self.begin(fresh=fresh, confirm=confirm)
-            self._answer(kind, jobs, progress)
+            if fresh:
+                self._store.clear()
+            self._entries = self._store.load()
+            self._predict(jobs, progress, confirm)
         finally:
             self._store.close()
 
-    def _answer(self, kind: type[Model], jobs: int, progress: bool) -> None:
+    def _predict(self, jobs: int, progress: bool, confirm: bool) -> None:
         self._warn(self._damaged_notes())
         known = self._store.damage[:]
-        again = self._confirm(kind, jobs, progress)  # which may empty the cache
-        rounds = [self._to_ask_first(), list(self._missing())]
-        missing = [item for items in rounds for item in items]
-        if self._first <= set(self._entries) | self._known_failures:
-            self._check_first()
-        asked = {call.key for item in missing for call in item.calls}
-        self._outdated = {key: names for key, names in self._store.outdated.items() if key in asked}
+        again = self._confirm(jobs, progress) if confirm else {}  # which may empty the cache
+        first = self._first()
+        known_keys = {*self._entries, *self._known_failures}
+        waiting = set(first) - known_keys
+        rounds = [
+            self._single(key for key in first if key in waiting),
+            self._grouped(lambda key: key not in known_keys and key not in waiting),
+        ]
+        if not waiting:
+            self._check_scale(sorted(first), "first ")
+        missing = {call.key for item in itertools.chain(*rounds) for call in item.calls}
+        self._outdated = self._store.outdated & missing
         self._warn(outdated_notes(len(self._outdated), self._outdated_by()))
+
+        def finished(result: Result) -> None:
+            shown.update()
+            self._take(result)
+            if result.key in waiting:
+                waiting.discard(result.key)
+                if not waiting:
+                    self._check_scale(sorted(first), "first ")
+
         if missing:
-            count = sum(len(item.calls) for item in missing)
-            self._wait_for_others()
-            with Progress("predictions", f"inputs of {self._entry.name}", count, shown=progress) as told:
-                self._ask(kind, rounds, told, jobs=jobs, progress=progress)
-        twice = self._to_repeat()
-        if twice:
-            self._wait_for_others()
-            self._repeat(twice)
+            name = f"inputs of {self._entry.name}"
+            with Progress("predictions", name, len(missing), shown=progress) as shown:
+                if problem := self._prepare(jobs, progress):
+                    for key in missing:
+                        finished(Result(key, problem=f"{NOT_ASKED}: {problem}"))
+                else:
+                    with self._store:
+                        self._dispatch(rounds, "", jobs, finished, self._cluster)
+        self._repeat()
         self._remember_unlike(again)
         self._store.settle()
         self._warn(note for note in self._damaged_notes() if known != self._store.damage)
-        self._warn(dropped_notes(self._store.dropped, sorted(self._store.changed)))
+        self._warn(dropped_notes(self._store.dropped, self._store.dropped_by))
+
+    def _take(self, result: Result) -> None:
+        if result.problem:
+            self._failures[result.key] = result
+        else:
+            self._store.keep(result)
+            self._entries[result.key] = Entry(result.answer, result.drawn)
+            self._new.add(result.key)
+
+    def _prepare(self, jobs: int, progress: bool) -> str:
+        """Let the model prepare itself; gives why it cannot."""
+        cache = self._questions.cache
+        try:
+            self._entry.about.prepare(self._entry, self._suite, cache=cache, jobs=jobs, progress=progress)
+        except InputError as error:
+            return error.problems[0].what
+        return ""
+
+    def _dispatch(
+        self,
+        rounds: Iterable[Sequence[Item]],  # what comes in another round waits for all before
+        log: str,
+        jobs: int,
+        finished: Callable[[Result], None],
+        cluster: Cluster | None = None,
+        rehearsed: bool = False,
+    ) -> None:
+        changes, about = tuple(self._changes.values()), self._entry.about
+        ignored = (str(self._questions.out), str(self._questions.cache))
+        setup = Setup(self._entry, self._suite, about, changes, self._questions.sounds, ignored, rehearsed)
+        path = self._log.with_suffix(f"{log}{self._log.suffix}")
+        cache, fingerprint = self._questions.cache, self._questions.fingerprint
+        with (
+            LocalExecutor(setup, 1 if about.asked_here else jobs, cache, functools.partial(_log, path))
+            if cluster is None
+            else ClusterExecutor(cluster, setup, fingerprint, cache, Log(path))
+        ) as executor:
+            dispatcher = Dispatcher(executor, self._entry.batch or 1, finished)
+            for items in rounds:
+                dispatcher.run(items)
+        if cluster is not None:
+            self._notices += cluster.notices()
 
     def _warn(self, notes: Iterable[str]) -> None:
         for note in notes:
@@ -161,107 +198,50 @@ class Prediction:
         return damaged_notes(self._store.damaged, self._store.damage)
 
     def _outdated_by(self) -> list[str]:
-        return sorted({name for names in self._outdated.values() for name in names})
+        return sorted(self._store.outdated_by) if self._outdated else []
 
-    def _ask(
-        self,
-        kind: type[Model],
-        rounds: Sequence[Sequence[Item]],
-        told: Progress,
-        *,
-        jobs: int,
-        progress: bool,
-    ) -> None:
-        def finished(result: Result) -> None:
-            told.update()
-            if result.problem:
-                self._failures[result.key] = result
-            else:
-                recorder.keep(result)
-                self._entries[result.key] = Entry(result.answer, result.drawn)
-                self._new.add(result.key)
-            if result.key in waiting:
-                waiting.discard(result.key)
-                if not waiting:
-                    self._check_first()
+    # choosing inputs
 
-        waiting = self._first - set(self._entries) - self._known_failures
-        try:
-            kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=progress)
-        except InputError as error:
-            for item in itertools.chain(*rounds):
-                for call in item.calls:
-                    finished(Result(call.key, problem=f"{NOT_ASKED}: {error.problems[0].what}"))
-            return
-        with Recorder(self._store) as recorder:
-            self._dispatch(rounds, "", jobs, finished, self._cluster)
+    def _grouped(self, wanted: Callable[[str], bool]) -> list[Item]:
+        """Make an item of each segment with the calls that are wanted; the same sound is predicted once."""
+        items, seen = [], set()
+        for segment, own in itertools.groupby(self._inputs, lambda one: one.segment):
+            calls = []
+            for one in own:
+                if one.key not in seen and wanted(one.key):
+                    seen.add(one.key)
+                    calls.append(Call(one.key, self._numbers[one.change]))
+            if calls:
+                items.append(_item(segment, calls))
+        return items
 
-    def _dispatch(
-        self,
-        rounds: Iterable[Sequence[Item]],
-        log: str,
-        jobs: int,
-        finished: Callable[[Result], None],
-        cluster: Cluster | None = None,
-        ready: Child | None = None,
-        rehearsed: bool = False,
-    ) -> None:
-        """Ask about some items; what comes in another round is asked when all before is answered."""
-        changes = tuple(self._changes.values())
-        ignored = (str(self._questions.out), str(self._cache))
-        about, sounds = self._entry.about, self._questions.sounds
-        setup = Setup(self._entry, self._suite, about, changes, sounds, ignored, rehearsed)
-        path = self._log.with_suffix(f"{log}{self._log.suffix}")
-        ended = self._ahead.stopped.is_set if self._ahead is not None else lambda: False
-        jobs = 1 if about.asked_here else jobs
-        with (
-            LocalWorkers(setup, jobs, self._cache, path, ended, ready)
-            if cluster is None
-            else ClusterWorkers(cluster, setup, self._questions.fingerprint, self._cache, path)
-        ) as workers:
-            dispatcher = Dispatcher(workers, self._entry.batch or 1, finished, ended)
-            for items in rounds:
-                dispatcher.run(items)
-        if cluster is not None:
-            self._notices += cluster.notices()
+    def _single(self, keys: Iterable[str], renamed: Callable[[str], str] = str) -> list[Item]:
+        """Make an item of each call, in the order of the keys."""
+        keys = list(keys)
+        places = self._places({*keys})
+        return [
+            _item(one.segment, [Call(renamed(key), self._numbers[one.change])])
+            for key, one in ((key, places[key]) for key in keys)
+        ]
 
-    def _missing(self) -> Iterator[Item]:
-        """List what is not answered yet; the same sound is asked about once."""
-        asked = set(self._entries) | self._first | self._known_failures
-        for segments in self._segments.values():
-            for segment in segments:
-                calls = []
-                for change in segment.changes:
-                    number = self._numbers[change]
-                    key = self._keys.key(segment.content, number)
-                    if key not in asked:
-                        asked.add(key)
-                        calls.append(Call(key, number))
-                if calls:
-                    yield Item(segment.path, segment.start, segment.end, segment.content, tuple(calls))
+    def _places(self, keys: Collection[str]) -> dict[str, Input]:
+        return {one.key: one for one in reversed(self._inputs) if one.key in keys}  # the first one of each
 
-    # the scale of the first answers
+    def _clean(self) -> list[str]:
+        """Give the keys of clean signals, each once."""
+        return list(dict.fromkeys(one.key for one in self._inputs if not one.change))
 
-    def _to_ask_first(self) -> list[Item]:
-        """Choose clean inputs whose numbers tell the scale; remembers all, lists those not answered yet."""
-        if any(task.is_regression for task in self._tasks):
-            clean = self._clean_segments()
-            chosen = sorted(clean)[:FIRST]  # keys are digests: the smallest are a fair sample
-            self._first = set(chosen)
-            return [
-                Item(segment.path, segment.start, segment.end, segment.content, (Call(key, None),))
-                for key, segment in ((key, clean[key]) for key in chosen)
-                if key not in self._entries and key not in self._known_failures
-            ]
-        return []
+    def _first(self) -> list[str]:
+        """Choose clean inputs whose numbers tell the scale: the smallest digests are a fair sample."""
+        return (
+            heapq.nsmallest(FIRST, self._clean()) if any(task.is_regression for task in self._tasks) else []
+        )
 
-    def _check_first(self) -> None:
-        """Stop if the first answers, as far as they are known, are on another scale."""
-        self._check_scale(sorted(self._first), "first ")
+    # checking answers
 
     def check_scale(self) -> None:
         """Stop if the answers to clean signals are on another scale."""
-        self._check_scale(self._clean_segments(), "")
+        self._check_scale(self._clean(), "")
 
     def _check_scale(self, keys: Iterable[str], which: str) -> None:
         answers = [self._entries[key].answer for key in keys if key in self._entries]
@@ -270,21 +250,13 @@ class Prediction:
                 numbers = [answer[task.name] for answer in answers]
                 check_scale(numbers, task, self._entry, self._suite, f"{which}{len(numbers)} answers")
 
-    def _clean_segments(self) -> dict[str, Segment]:
-        """Give one segment of each clean sound, by key."""
-        clean: dict[str, Segment] = {}
-        for segments in self._segments.values():
-            for segment in segments:
-                if "" in segment.changes:  # in a share there may be others
-                    clean.setdefault(self._keys.key(segment.content, None), segment)
-        return clean
-
     def refuse_odd_lengths(self) -> None:
         """Turn embeddings that are not as long as most into failures: they cannot be compared."""
         for task in self._tasks:
             if not task.is_embedding:
                 continue
-            lengths = {key: _length(entry.answer[task.name]) for key, entry in self._asked().items()}
+            own = [key for key in self._entries.keys() & self.keys]
+            lengths = {key: len(unpack(self._entries[key].answer[task.name])) for key in own}
             counts = collections.Counter(lengths.values())
             usual = max(counts, key=lambda length: (counts[length], length), default=0)
             for key, length in lengths.items():
@@ -294,99 +266,55 @@ class Prediction:
                     )
                     self._failures[key] = Result(key, drawn=self._entries.pop(key).drawn, problem=problem)
 
-    def _asked(self) -> dict[str, Entry]:
-        """Give the entries of the inputs of this run; the cache may know others."""
-        keys = self.keys()
-        return {key: entry for key, entry in self._entries.items() if key in keys}
+    # predicting twice
 
-    # asking twice
-
-    def _to_repeat(self) -> list[Item]:
-        """Choose clean inputs that are asked again; remembers all, lists those that have not been yet."""
-        clean = {key: one for key, one in self._clean_segments().items() if key in self._entries}
-        chosen = set(sorted(clean)[:REPEATED])  # keys are digests: the smallest are a fair sample
+    def _repeat(self) -> None:
+        """Predict some clean inputs again, in a fresh process and reversed order."""
+        clean = [key for key in self._clean() if key in self._entries]
+        chosen = {*heapq.nsmallest(REPEATED, clean)}
         self._repeats = {key: repeated_key(key) for key in clean if key in chosen}
-        return [
-            Item(segment.path, segment.start, segment.end, segment.content, (Call(self._repeats[key], None),))
-            for key, segment in clean.items()
-            if key in chosen and self._repeats[key] not in self._entries
-        ]
+        items = self._single(
+            (k for k, again in self._repeats.items() if again not in self._entries), repeated_key
+        )
 
-    def _repeat(self, items: list[Item]) -> None:
-        """Ask a fresh worker in reversed order."""
+        if items:
+            with self._store:
+                self._dispatch([items[::-1]], ".repeated", 1, self._take)
 
-        def finished(result: Result) -> None:
-            if not result.problem:
-                recorder.keep(result)
-                self._entries[result.key] = Entry(result.answer, result.drawn)
-
-        with Recorder(self._store) as recorder:
-            self._dispatch([items[::-1]], ".repeated", 1, finished)
-
-    # asking again
-
-    def _wait_for_others(self) -> None:
-        if self._ahead is not None:
-            self._ahead.wait()
-
-    def _choose_kept(self) -> dict[str, Item]:
-        """Choose kept answers that are asked for again."""
-        kept: dict[str, tuple[Segment, int | None]] = {}
-        for segments in self._segments.values():
-            for segment in segments:
-                for change in segment.changes:
-                    number = self._numbers[change]
-                    key = self._keys.key(segment.content, number)
-                    if key in self._entries:
-                        kept[key] = segment, number
-        clean = [key for key, (_, number) in kept.items() if number is None]
-        return {
-            key: Item(segment.path, segment.start, segment.end, segment.content, (Call(key, number),))
-            for key in canaries.choose(clean, kept.keys() - {*clean})
-            for segment, number in [kept[key]]
-        }
-
-    def _confirm(self, kind: type[Model], jobs: int, progress: bool) -> dict[str, Entry]:
-        """Ask some inputs again and forget all answers if one is another now; gives the new answers."""
-        chosen = self._to_confirm
+    def _confirm(self, jobs: int, progress: bool) -> dict[str, Entry]:
+        """Predict some inputs again and forget all answers if one is another now; gives the new answers."""
+        known = {one.key: one.change for one in self._inputs if one.key in self._entries}
+        clean = [key for key, change in known.items() if not change]
+        chosen = canaries.choose(clean, known.keys() - {*clean})
         if not chosen:
             return {}
-        items = list(chosen.values())
-        new, failed = self._confirming.result() if self._confirming else self._ask_again(items)
+        new, failed = self._predict_again(chosen)
         if failed and not new:  # perhaps it has to be prepared, which nobody did in this run
-            try:
-                kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=progress)
-                new, failed = self._ask_again(items)
-            except InputError as error:
-                failed = dict.fromkeys(failed, error.problems[0].what)
-        clean = [key for key in self._clean_segments() if key in self._entries]
+            if problem := self._prepare(jobs, progress):
+                failed = dict.fromkeys(failed, problem)
+            else:
+                new, failed = self._predict_again(chosen)
         likely = {key: repeated_key(key) for key in [*heapq.nsmallest(REPEATED, clean), *chosen]}
         pairs = [(self._entries[k], self._entries[r]) for k, r in likely.items() if r in self._entries]
         comparison = self._comparison(pairs)
         different = comparison.different(self._entries, new)
         if different:  # a model that does not answer alike twice need not be another one
-            second, _ = self._ask_again([chosen[key] for key in reversed(different)])
+            second, _ = self._predict_again(different[::-1])
             comparison = self._comparison([*pairs, *((new[key], entry) for key, entry in second.items())])
             different = comparison.different(self._entries, {key: new[key] for key in second})
             if not different:
                 self._keep_pairs(second)
-        problem = next(iter(failed.values()), "")
-        self._confirmation = Confirmation(
-            len(new), len(different), len(failed), problem, comparison.loose, kind.unseen
-        )
+        problem, unseen = next(iter(failed.values()), ""), self._entry.about.unseen
+        counts = len(new), len(different), len(failed)
+        self._confirmation = Confirmation(*counts, problem, comparison.loose, unseen)
         self._warn(self._confirmation.alarms())
         if different:
             self._store.clear()
             self._entries.clear()
         return new
 
-    def _ask_again(
-        self, items: list[Item], ready: Child | None = None
-    ) -> tuple[dict[str, Entry], dict[str, str]]:
-        """Ask without keeping anything; gives new answers and the problems of the model's own.
-
-        A process that has checked the model may be asked: what it had opened before does not matter here.
-        """
+    def _predict_again(self, keys: Sequence[str]) -> tuple[dict[str, Entry], dict[str, str]]:
+        """Predict without keeping anything; gives new answers and the problems of the model's own."""
         new: dict[str, Entry] = {}
         failed: dict[str, str] = {}
 
@@ -396,7 +324,7 @@ class Prediction:
             elif result.fault == protocol.BY_MODEL:
                 failed[result.key] = result.problem
 
-        self._dispatch([items], ".again", 1, finished, ready=ready)
+        self._dispatch([self._single(keys)], ".again", 1, finished)
         return new, failed
 
     def _remember_unlike(self, new: dict[str, Entry]) -> None:
@@ -409,8 +337,7 @@ class Prediction:
         pairs = {repeated_key(key): entry for key, entry in entries.items()}
         pairs = {key: entry for key, entry in pairs.items() if key not in self._entries}
         if pairs:
-            with writing():
-                self._store.add(pairs)
+            self._store.add(pairs)
             self._entries |= pairs
 
     def _comparison(self, pairs: Iterable[tuple[Entry, Entry]] = ()) -> Comparison:
@@ -425,67 +352,58 @@ class Prediction:
 
     def rows(self) -> dict[str, list[Row]]:
         """Make the prediction table of each corpus."""
-        tables = {}
-        for corpus, segments in self._segments.items():
-            tables[corpus] = [
-                self._row(segment, change) for segment in segments for change in segment.changes
-            ]
+        tables: dict[str, list[Row]] = {corpus.name: [] for corpus in self._questions.corpora}
+        for one in self._inputs:
+            entry, failure = self._entries.get(one.key), self._failures.get(one.key)
+            answer, drawn = (entry.answer, entry.drawn) if entry else ({}, failure.drawn)
+            problem = "" if entry else failure.problem
+            tables[one.corpus].append(Row(one.segment.key, one.change, answer, problem, drawn))
         return tables
-
-    def _row(self, segment: Segment, change: str) -> Row:
-        key = self._keys.key(segment.content, self._numbers[change])
-        if key in self._entries:
-            entry = self._entries[key]
-            return Row(segment.key, change, entry.answer, "", entry.drawn)
-        return Row(segment.key, change, {}, self._failures[key].problem, self._failures[key].drawn)
 
     def report(self) -> PredictionReport:
         """Count what became of all inputs."""
         counts: collections.Counter[str] = collections.Counter()
         days: collections.Counter[str] = collections.Counter()
         failures = []
-        for corpus, segments in self._segments.items():
-            for segment in segments:
-                for name in segment.changes:
-                    key = self._keys.key(segment.content, self._numbers[name])
-                    if key in self._entries:
-                        counts["computed" if key in self._new else "reused"] += 1
-                        if key not in self._new:
-                            days[self._entries[key].day] += 1
-                        continue
-                    failure = self._failures[key]
-                    kind = "failed" if failure.fault == protocol.BY_MODEL else "unusable"
-                    counts[kind] += 1
-                    counts["known"] += kind == "failed" and key in self._known_failures
-                    shown = self._changes[name].name if name else ""
-                    failures.append((corpus, segment.shown, shown, failure.problem))
-        pairs = [
-            (self._entries[key], self._entries[again])
-            for key, again in self._repeats.items()
-            if key in self._entries and again in self._entries
-        ]
-        exact = self._comparison()
-        asked = counts["computed"] + counts["failed"] - counts.pop("known", 0)
+        for one in self._inputs:
+            if one.key in self._entries:
+                counts["computed" if one.key in self._new else "reused"] += 1
+                if one.key not in self._new:
+                    days[self._entries[one.key].day] += 1
+                continue
+            failure = self._failures[one.key]
+            kind = "failed" if failure.fault == protocol.BY_MODEL else "unusable"
+            counts[kind] += 1
+            counts["known"] += kind == "failed" and one.key in self._known_failures
+            shown = self._changes[one.change].name if one.change else ""
+            failures.append((one.corpus, one.segment.shown, shown, failure.problem))
+        known = self._entries
+        pairs = [(known[k], known[r]) for k, r in self._repeats.items() if k in known and r in known]
+        exact, store = self._comparison(), self._store
         return PredictionReport(
             self._entry.name,
             self._questions.fingerprint,
             failures=failures,
             repeated=len(pairs),
             repeated_different=sum(exact.differ(*pair) for pair in pairs),
-            asked=asked,
+            asked=counts["computed"] + counts["failed"] - counts.pop("known", 0),
             days=dict(sorted(days.items())),
             confirmation=self._confirmation,
             outdated=len(self._outdated),
             outdated_by=tuple(self._outdated_by()),
-            dropped=self._store.dropped,
-            dropped_by=tuple(sorted(self._store.changed)),
-            damaged=self._store.damaged,
-            damage=tuple(self._store.damage),
-            sources=self._store.sources,
+            dropped=store.dropped,
+            dropped_by=tuple(store.dropped_by),
+            damaged=store.damaged,
+            damage=tuple(store.damage),
+            sources=store.sources,
             notices=tuple(self._notices),
             **counts,
         )
 
 
-def _length(packed: str) -> int:
-    return len(unpack(packed))
+def _item(segment: Segment, calls: Iterable[Call]) -> Item:
+    return Item(segment.path, segment.start, segment.end, segment.content, tuple(calls))
+
+
+def _log(path: Path, number: int) -> Callable[[bytes], None]:
+    return Log(path.with_suffix(f".{number}{path.suffix}")).write

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Iterator
 from typing import Self
-
-from soundcheck.predict.inputs import Segment
 
 _DIGITS = 15  # of a key, hexadecimal
 _TEXT = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
@@ -61,16 +58,3 @@ class Share:
     def __contains__(self, key: str) -> bool:
         """Say whether a question belongs to the share."""
         return int(key[:_DIGITS], 16) % self.of == self.number - 1
-
-
-def of_share(
-    segments: Iterable[Segment], key: Callable[[Segment, str], str], share: Share | None
-) -> Iterator[Segment]:
-    """Keep the segments, with the changes, about which a share asks; ``None`` = all."""
-    if share is None:
-        yield from segments
-        return
-    for segment in segments:
-        own = tuple(change for change in segment.changes if key(segment, change) in share)
-        if own:
-            yield dataclasses.replace(segment, changes=own)

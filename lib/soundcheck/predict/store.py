@@ -1,350 +1,433 @@
-"""Answers of models, kept between runs and found by the digest of everything they depend on.
+"""Answers of models, kept between runs in one SQLite file and found by the digest of all that they depend on.
 
 Conventions
 -----------
-- The answers of all models are in one file (:mod:`soundcheck.predict.database`), which several runs may write
-  at once. An answer that is not what was written is a miss.
-- What a process of a model answers is a *session* (:mod:`soundcheck.predict.sessions`). In the end it is
-  *settled*: if no file that the model had opened has changed meanwhile, these files are the *basis* of its
-  answers (:mod:`soundcheck.predict.sources`). If one of them is another one later, the answers are not
-  believed, but stay: the file may come back.
-- Failures are not kept. Answers of models that were not asked for :data:`UNUSED_DAYS` are removed.
+- Several runs may write the file at once. A run that is killed loses what it had not written yet, at most
+  half a second; a power failure may lose the last transactions.
+- The answers of a model depend on the files that it has opened, whose digests stand in its row. If one of
+  these is another file later, the answers are forgotten. If one changes while the model answers, the run's
+  own answers are.
+- A row carries a digest of its content: what is not what was written is forgotten, and predicted again.
+- What stands in the place of the file and is none of ours, or is damaged, is set aside under a new name.
+- Failures are not kept. Answers of models that were not used for :data:`UNUSED_DAYS` are removed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import datetime
+import hashlib
+import json
+import os
 import sqlite3
+import sys
+import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self, TypeVar
 
-from soundcheck.common.day import day_of
-from soundcheck.common.files import OutputError, digest
-from soundcheck.predict import sessions
-from soundcheck.predict.database import NAME, Database
-from soundcheck.predict.entries import Entry
-from soundcheck.predict.sessions import Session, SessionRow
-from soundcheck.predict.sources import SourceCheck, Sources, files_written
+from soundcheck.common import files, store
+from soundcheck.common.day import day_of, today
+from soundcheck.common.file_contents import Contents, Signature, signature
+from soundcheck.common.files import OutputError
+from soundcheck.predict.keys import VERSION
+from soundcheck.predict.opened_files import GONE, READ, WRITTEN, Sources, changed_files
+from soundcheck.predict.protocol import Result
 
+NAME = "predictions.sqlite"
+ASIDE = "predictions.damaged.sqlite"
+LOCKED_SECONDS = 60.0  # that others may keep the file locked
 UNUSED_DAYS = 90
-_REREAD = 3  # times that answers are read again because another run settled them meanwhile
+WRITE_SECONDS = 0.5  # between two times that answers are written
+WRITE_ANSWERS = 200  # that are written at once although it is not time yet
+APPLICATION = 0x536E6443  # tells our databases from others
+SCHEMA = """
+CREATE TABLE models (fingerprint TEXT PRIMARY KEY, used TEXT, files TEXT, digest BLOB);
+CREATE TABLE answers (fingerprint TEXT, key TEXT, answer TEXT, digest BLOB, PRIMARY KEY (fingerprint, key));
+"""
+_SIDES = ("", "-wal", "-shm", "-journal")  # of what SQLite may write
+_DAMAGED = ("CORRUPT", "NOTADB", "IOERR_READ", "IOERR_SHORT_READ", "IOERR_DATA")
+_encode = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
+_aside: dict[Path, tuple[str, set[str]]] = {}  # why a file was set aside in this process, and who knows it
+Found = TypeVar("Found")
 
 
-class _Verdict(NamedTuple):
-    """What the answers of a session rest on, and which of these files are not what they were."""
+class Entry(NamedTuple):
+    """A kept answer: task -> value, the options that were drawn for the change, and the day, as ISO 8601."""
 
-    sources: Sources = Sources()
-    changed: Sequence[str] = ()
-    damaged: bool = False
+    answer: dict[str, float | str]
+    drawn: dict[str, Any]
+    day: str = ""
 
 
-@dataclasses.dataclass
-class _Found:
-    """What was read: answers by whether they are believed, and what is to be removed."""
+class Database:
+    """The file, as one process sees it; threads may share it."""
 
-    entries: dict[str, Entry] = dataclasses.field(default_factory=dict)
-    outdated: dict[str, list[str]] = dataclasses.field(default_factory=dict)
-    believed: set[int] = dataclasses.field(default_factory=set)
-    damaged: int = 0
-    useless_sessions: list[int] = dataclasses.field(default_factory=list)
-    useless_answers: list[int] = dataclasses.field(default_factory=list)
-    complete: bool = True
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+        self._lock = threading.RLock()
+
+    def do(self, operation: Callable[[sqlite3.Connection], Found]) -> Found:
+        """Do something in a transaction; in a new file, if the old one turns out to be damaged.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be done: no space, no permission, locked for too long.
+        """
+        with self._lock:
+            for _ in range(3):
+                try:
+                    connection = self._open()
+                    connection.execute("BEGIN IMMEDIATE")
+                    found = operation(connection)
+                    connection.execute("COMMIT")
+                    return found
+                except (
+                    OSError,
+                    sqlite3.Error,
+                    UnicodeDecodeError,
+                ) as error:  # the last quotes a damaged file
+                    self.close()  # whatever state it is in, which ends the transaction
+                    name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
+                    if self._is_damaged(error, name):
+                        with store.lock(self.path):
+                            self.set_aside(str(error))
+                    elif name != "READONLY_DBMOVED":  # by another process that has set it aside
+                        if isinstance(error, sqlite3.ProgrammingError):
+                            raise
+                        problem = (
+                            f"Cannot write {NAME} in the cache: {getattr(error, 'strerror', None) or error}."
+                        )
+                        remedy = "Make space or choose another --out, then run again to go on."
+                        raise OutputError(f"{problem} {remedy}") from error
+            raise OutputError(f"{NAME} in the cache is damaged again and again")
+
+    def _is_damaged(self, error: Exception, name: str) -> bool:
+        if name == "READONLY":  # perhaps a damaged header says so
+            return all(os.access(place, os.W_OK) for place in (self.path, self.path.parent))
+        if name == "FULL":
+            with contextlib.closing(sqlite3.connect(self.path)) as connection:
+                return connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok"
+        ours = type(error) in (sqlite3.DatabaseError, UnicodeDecodeError) and not name
+        return ours or name.startswith(_DAMAGED) or (name == "ERROR" and str(error).startswith("no such"))
+
+    def close(self) -> None:
+        """Close the file until it is needed again."""
+        with self._lock:
+            if self._connection is not None:
+                with contextlib.suppress(sqlite3.Error):
+                    self._connection.close()
+                self._connection = None
+
+    def set_aside(self, reason: str) -> None:
+        """Make place for a new file, and remember why."""
+        number, aside = 1, self.path.with_name(ASIDE)
+        while any(os.path.lexists(f"{aside}{side}") for side in _SIDES):
+            number += 1
+            aside = self.path.with_name(f"{number}.{ASIDE}")
+        for side in reversed(_SIDES):  # the file last: if only a part is moved, it is found
+            if os.path.lexists(f"{self.path}{side}"):
+                os.replace(f"{self.path}{side}", f"{aside}{side}")
+        _aside[self.path] = (f"{reason}; it was set aside as {aside.name}", set())
+
+    def loss(self, fingerprint: str) -> str:
+        """Say why the file was set aside in this process; once a model, empty otherwise."""
+        reason, knowing = _aside.get(self.path, ("", set()))
+        if fingerprint in knowing:
+            return ""
+        knowing.add(fingerprint)
+        return reason
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with store.lock(self.path):
+                for side in _SIDES:
+                    place = Path(f"{self.path}{side}")
+                    reason = files.irregularity(place) if os.path.lexists(place) else ""
+                    if not side and not reason and place.is_file() and not place.stat().st_size:
+                        reason = "the file is empty"
+                    if reason and reason != "permission denied":
+                        self.set_aside(reason if not side else f"{place.name}: {reason}")
+                self._connection = sqlite3.connect(
+                    self.path, LOCKED_SECONDS, isolation_level=None, check_same_thread=False
+                )
+                self._prepare(self._connection)
+        return self._connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Make sure that the file is one of ours, or make it one if it is new."""
+        connection.text_factory = bytes  # what is damaged need not be a text
+        new = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        if new:
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except sqlite3.OperationalError as error:
+            if "BUSY" not in error.sqlite_errorname:  # else others are at work, and their way is ours
+                connection.execute("PRAGMA journal_mode = DELETE")  # processes share no memory here
+        if new:
+            marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+            connection.executescript(f"BEGIN; {SCHEMA} {marks} COMMIT")
+        if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+            raise sqlite3.DatabaseError("the file does not hold answers")
+        if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            raise sqlite3.DatabaseError("the file was written by another version of Soundcheck")
 
 
 class Store:
-    """The kept answers of one model.
+    """The kept answers of one model, as a context manager while the model answers."""
 
-    Parameters
-    ----------
-    root
-        Folder of the whole cache.
-    fingerprint
-        Of the model.
-    check
-        Looks at the files that answers rest on.
+    def __init__(self, folder: Path, fingerprint: str, root: Path, contents: Contents | None = None) -> None:
+        self.sources = Sources()  # what the kept answers depend on
+        self.outdated: set[str] = set()  # keys of answers that were forgotten when they were loaded, and ...
+        self.outdated_by: list[str] = []  # ... names of the files that had changed
+        self.dropped = 0  # answers of this run that are not kept, and ...
+        self.dropped_by: list[str] = []  # ... names of the files that changed while the model answered
+        self.damaged = 0  # answers that were not what was written
+        self.damage: list[str] = []  # why the file with all answers could not be read
+        self._fingerprint, self._root = fingerprint, Path(root)
+        self._contents = contents or Contents()
+        self._database = Database(Path(folder) / NAME)
+        self._signatures: dict[str, Signature] = {}  # of files that this run's model has opened, ...
+        self._digests: dict[str, str] = {}  # ... their digests
+        self._written: set[str] = set()  # names of files that the model writes itself: no sources
+        self._changed: set[str] = set()  # names of files that changed while the model answered
+        self._own: set[str] = set()  # keys of answers of this run that may have to be dropped
+        self._pending: list[tuple[Result, Entry]] = []
+        self._changing, self._due, self._ended = threading.Lock(), threading.Event(), False
+        self._error: Exception | None = None
 
-    Attributes
-    ----------
-    sources
-        What the answers rest on that are believed.
-    outdated
-        Key of an answer that is not believed -> names of the files that changed since.
-    dropped
-        Answers that were not kept because a file changed while the model answered.
-    changed
-        Names of these files.
-    damaged
-        Answers that were not what was written.
-    damage
-        Why the file with all answers could not be read.
-    """
-
-    def __init__(self, root: Path, fingerprint: str, check: SourceCheck | None = None) -> None:
-        self.sources = Sources()
-        self.outdated: dict[str, list[str]] = {}
-        self.dropped = self.damaged = 0
-        self.changed: set[str] = set()
-        self.damage: list[str] = []
-        self._fingerprint = fingerprint
-        self._database = Database(Path(root) / NAME)
-        self._check = check or SourceCheck(Path.cwd())
-        self._sessions: list[Session] = []
-        self._believed: set[int] = set()
+    # reading
 
     def load(self) -> dict[str, Entry]:
         """Read all answers, of finished runs and of those that were interrupted or still go on."""
-        self.sources, self.outdated = Sources(), {}
-        try:
-            with contextlib.suppress(OSError):  # a cache that cannot be written may still be read
-                self._use()
-            found = self._read()
-        except OSError as error:
-            self.damage.append(f"the file cannot be read: {error.strerror or error}")
-            found = _Found()
-        self.outdated, self._believed = found.outdated, found.believed
-        self.damaged += found.damaged
-        if found.useless_sessions or found.useless_answers:
-            with contextlib.suppress(OSError):
-                self._database.write(lambda connection: _remove(connection, found))
+        entries, digests = self._read()
+        self.sources = Sources.of(digests, self._root)
+        self.outdated_by = changed_files(self.sources, self._root, self._contents)
+        if self.outdated_by:
+            self.outdated, entries = set(entries), {}
+            self.clear()
         self._note_loss()
-        return found.entries
+        return entries
 
-    def session(self) -> Session:
-        """Begin to keep what one process of the model answers.
+    def elsewhere(self) -> tuple[dict[str, Entry], list[str]]:
+        """Read the answers of another run without touching them.
 
-        Raises
-        ------
-        OSError
-            If it cannot be written.
+        Also gives the names of the files that they depend on and that are others here; these may be missing.
         """
-        self._sessions.append(Session(self._database, self._fingerprint))
-        return self._sessions[-1]
+        entries, digests = self._read()
+        sources = Sources.of({name: one for name, one in digests.items() if self._is_here(name)}, self._root)
+        return entries, changed_files(sources, self._root, self._contents)
 
-    def add(self, entries: Mapping[str, Entry], sources: Sources | None = None) -> None:
-        """Keep answers that belong to no process of the model.
+    def _read(self) -> tuple[dict[str, Entry], dict[str, str]]:
+        """Read answers and files, and forget models that nobody has used for long."""
+        own = (self._fingerprint,)
 
-        Parameters
-        ----------
-        entries
-            Answers, by key.
-        sources
-            What they rest on, as another store of this model told it; default: what the other answers rest
-            on that are settled together with them.
+        def read(connection: sqlite3.Connection) -> tuple[list[tuple], dict[str, str]]:
+            digests = self._use(connection)
+            select = "SELECT rowid, key, answer, digest FROM answers WHERE fingerprint = ?"
+            rows = connection.execute(select, own).fetchall()
+            damaged = [row[:1] for row in rows if not _is_whole(self._fingerprint, *row[1:])]
+            connection.executemany("DELETE FROM answers WHERE rowid = ?", damaged)
+            self.damaged += len(damaged)
+            gone = {*damaged}
+            return [row for row in rows if row[:1] not in gone], digests
 
-        Raises
-        ------
-        OSError
-            If they cannot be written.
-        """
-        session = self.session()
-        try:
-            session.add(entries)
-        finally:
-            session.close()
-        if sources is not None and entries:
-            self._database.write(lambda connection: self._name_basis(connection, [session.number], sources))
+        rows, digests = self._database.do(read)
+        contents = json.loads(b"[%b]" % b",".join([answer for _, _, answer, _ in rows]))
+        entries = {
+            key.decode(): Entry(answer, drawn, sys.intern(day))
+            for (_, key, _, _), (answer, drawn, day) in zip(rows, contents, strict=True)
+        }
+        return entries, digests
 
-    def settle(self) -> None:
-        """Decide what the answers of this run, and of interrupted ones that were loaded, rest on.
+    def _use(self, connection: sqlite3.Connection) -> dict[str, str]:
+        """Give the digests of the model's files, note that it is in use, and forget those that are not."""
+        digests = self._files(connection)
+        self._write_files(connection, digests)
+        limit = (str(day_of(time.time()) - datetime.timedelta(UNUSED_DAYS)),)
+        if connection.execute("DELETE FROM models WHERE used < ?", limit).rowcount:
+            used = "(SELECT fingerprint FROM models)"
+            connection.execute(f"DELETE FROM answers WHERE fingerprint NOT IN {used}")
+            connection.executescript("PRAGMA incremental_vacuum; BEGIN IMMEDIATE")
+        return digests
 
-        Raises
-        ------
-        OutputError
-            If it cannot be written; the next run decides then.
-        """
-        own = {number for session in self._sessions for number in session.numbers}
-        with writing():
-            rows = self._database.read(lambda connection: self._rows(connection)[0])
-            rows = [
-                row
-                for row in rows
-                if row.number in own | self._believed and row.content and not row.basis and row.ended
-            ]
-            if rows:
-                self._settle(rows, self._judge(rows, {}, own))
-                self._database.give_back()
-        self._note_loss()
-        self._check.save()
+    def _files(self, connection: sqlite3.Connection) -> dict[str, str]:
+        """Read the files of the model; if nobody knows them any more, its answers are not believed."""
+        own = (self._fingerprint,)
+        row = connection.execute("SELECT files, digest FROM models WHERE fingerprint = ?", own).fetchone()
+        if row is not None and _is_whole(self._fingerprint, b"files", *row):
+            return json.loads(row[0])
+        self.damaged += connection.execute("DELETE FROM answers WHERE fingerprint = ?", own).rowcount
+        return {}
+
+    def _write_files(self, connection: sqlite3.Connection, digests: Mapping[str, str]) -> None:
+        """Name the files of the model, which is in use therefore."""
+        text = _encode(digests)
+        # Today, whatever SOURCE_DATE_EPOCH says: answers are not old because of it.
+        values = (self._fingerprint, str(day_of(time.time())), text)
+        digest = _digest(self._fingerprint, b"files", text.encode())
+        connection.execute("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?)", (*values, digest))
 
     def clear(self) -> None:
-        """Forget all answers, but for those that are being written.
-
-        Raises
-        ------
-        OutputError
-            If it cannot be written.
-        """
+        """Forget all answers."""
 
         def forget(connection: sqlite3.Connection) -> None:
-            rows = sessions.read_sessions(connection, self._fingerprint)
-            sessions.delete(connection, [row.number for row in rows if row.ended])
-            connection.execute("DELETE FROM bases WHERE fingerprint = ?", (self._fingerprint,))
+            connection.execute("DELETE FROM answers WHERE fingerprint = ?", (self._fingerprint,))
+            self._write_files(connection, {})
 
-        with writing():
-            self._database.write(forget)
+        self._database.do(forget)
+        self.sources = Sources()
+
+    def merge(self, other: Path) -> int:
+        """Take over the answers of this model from the file of another run; returns how many are new."""
+        entries, digests = Store(other.parent, self._fingerprint, self._root)._read()
+
+        def take(connection: sqlite3.Connection) -> int:
+            known = {
+                name: digest if self._is_here(name) or not digest else GONE + digest.removeprefix(GONE)
+                for name, digest in digests.items()
+            }
+            self._write_files(connection, known | self._files(connection))
+            return self._insert(connection, entries, "IGNORE")
+
+        return self._database.do(take)
+
+    def _is_here(self, name: str) -> bool:
+        return os.path.lexists(self._root / name)
+
+    # writing
+
+    def __enter__(self) -> Self:
+        self._write()
+        self._ended = False
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._ended = True
+        self._due.set()
+        self._thread.join()
+        if kind is None:
+            self._complain()
+
+    def keep(self, result: Result) -> None:
+        """Keep the answer of a result that has one, a little later and together with others."""
+        self._complain()
+        with self._changing:
+            self._pending.append((result, Entry(result.answer, result.drawn, today().isoformat())))
+            if len(self._pending) >= WRITE_ANSWERS:
+                self._due.set()
+
+    def add(self, entries: Mapping[str, Entry]) -> None:
+        """Keep answers that depend on what the others do."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            self._write_files(connection, self._files(connection))
+            self._insert(connection, entries)
+
+        self._database.do(write)
+
+    def settle(self) -> None:
+        """Forget what this run has written if a file has changed since the model opened it."""
+        now = {name: signature(self._root / name) for name in self._signatures}
+        gone = [name for name in now if not self._is_here(name)]
+        changed = {
+            name for name, found in now.items() if name not in gone and found != self._signatures[name]
+        }
+        changed = sorted(changed | self._changed)
+
+        def end(connection: sqlite3.Connection) -> dict[str, str]:
+            if changed:
+                values = [(self._fingerprint, key) for key in self._own]
+                connection.executemany("DELETE FROM answers WHERE fingerprint = ? AND key = ?", values)
+            digests = self._files(connection) | dict.fromkeys(gone, "")
+            self._write_files(connection, digests)
+            return digests
+
+        self.sources = Sources.of(self._database.do(end), self._root)
+        self._contents.save()
+        if changed:
+            self.dropped, self.dropped_by = self.dropped + len(self._own), changed
+        self._own, self._signatures, self._changed = set(), {}, set()
         self._note_loss()
-        self.sources, self.outdated, self._believed = Sources(), {}, set()
 
     def close(self) -> None:
         """Close the file; it is opened again when it is needed."""
         self._database.close()
 
-    # reading
+    def _work(self) -> None:
+        try:
+            while not self._ended:
+                self._due.wait(WRITE_SECONDS)
+                self._due.clear()
+                self._write()
+            self._write()
+        except Exception as error:  # raised in the thread that predicts
+            self._error = error
 
-    def _read(self) -> _Found:
-        for _ in range(_REREAD):
-            rows, bases = self._database.read(self._rows)
-            verdicts = self._judge(rows, bases)  # takes its time, so in no transaction
-            found = self._database.read(lambda connection: _answers(connection, rows, verdicts))  # noqa: B023
-            if found.complete:
-                break
-        for number in found.believed:
-            self.sources = self.sources.joined(verdicts[number].sources)
-        return found
+    def _complain(self) -> None:
+        if self._error is not None:
+            raise self._error
 
-    def _rows(self, connection: sqlite3.Connection) -> tuple[list[SessionRow], dict[str, Sources]]:
-        """Read sessions, and the bases of those that are settled."""
-        bases = {}
-        select = "SELECT name, content FROM bases WHERE fingerprint = ?"
-        for name, content in connection.execute(select, (self._fingerprint,)):
-            if isinstance(name, bytes) and isinstance(content, bytes) and digest(content).encode() == name:
-                bases[name.decode()] = Sources.decode(content.decode())
-        return sessions.read_sessions(connection, self._fingerprint), bases
+    def _write(self) -> None:
+        """Write what is pending, and the files that were opened before."""
+        with self._changing:
+            pending, self._pending = self._pending, []
+        lines = [line for result, _ in pending for line in result.opened]
+        self._written |= {name for kind, name, *_ in lines if kind == WRITTEN}
+        self._changed -= self._written
+        digests = {}
+        for kind, name, *found in lines:
+            if name not in self._written:
+                digests[name] = self._opened(name, Signature(*found)) if kind == READ else ""
+        entries = {result.key: entry for result, entry in pending}
 
-    def _judge(
-        self, rows: Sequence[SessionRow], bases: Mapping[str, Sources], own: Collection[int] = ()
-    ) -> dict[int, _Verdict]:
-        """Look at the files that sessions rest on; says it by number."""
-        changed = {name: self._check.changed(sources) for name, sources in bases.items()}
-        written = files_written(line for row in rows for line in row.opened)
-        verdicts = {}
-        for row in rows:
-            if row.content is None or (row.basis and row.basis not in bases):
-                verdicts[row.number] = _Verdict(damaged=True)
-            elif row.basis:
-                verdicts[row.number] = _Verdict(bases[row.basis], changed[row.basis])
-            else:
-                sources, others = self._check.settle(row.opened, written)
-                # A run that was interrupted cannot say that files that are gone were of no account.
-                gone = () if row.number in own else sources.gone
-                verdicts[row.number] = _Verdict(sources, [*others, *gone])
-        return verdicts
+        def write(connection: sqlite3.Connection) -> None:
+            known = self._files(connection)
+            self._changed |= {
+                name for name, one in self._digests.items() if one and known.get(name, one) != one
+            }
+            known = {name: one for name, one in (known | digests).items() if name not in self._written}
+            self._write_files(connection, known)
+            if not self._changed:
+                self._insert(connection, entries)
 
-    # writing
+        self._database.do(write)
+        self._digests |= digests
+        self._own |= entries.keys()
 
-    def _use(self) -> None:
-        """Remember that the model is in use, and forget those that are not."""
-        today = day_of(time.time())  # whatever SOURCE_DATE_EPOCH says: answers are not old because of it
-        limit = (today - datetime.timedelta(UNUSED_DAYS)).isoformat().encode()
-        select = "SELECT CAST(min(used) AS BLOB) FROM fingerprints"  # bytes, even if it is damaged
+    def _opened(self, name: str, found: Signature) -> str:
+        """Remember a file that the model has read; gives its digest, empty if that cannot be known."""
+        self._signatures.setdefault(name, found)
+        digest = self._contents.digest(self._root / name)
+        if self._is_here(name) and (not digest or signature(self._root / name) != found):
+            self._changed.add(name)
+        return digest
 
-        def days(connection: sqlite3.Connection) -> tuple[bytes | None, bytes]:
-            own = connection.execute(f"{select} WHERE fingerprint = ?", (self._fingerprint,)).fetchone()[0]
-            return own, connection.execute(select).fetchone()[0] or limit
-
-        def use(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "INSERT OR REPLACE INTO fingerprints VALUES (?, ?)", (self._fingerprint, today.isoformat())
-            )
-            connection.execute("DELETE FROM fingerprints WHERE used < ?", (limit.decode(),))
-            for table in ("sessions", "bases"):
-                known = "(SELECT fingerprint FROM fingerprints)"
-                connection.execute(f"DELETE FROM {table} WHERE fingerprint NOT IN {known}")
-            connection.execute("DELETE FROM answers WHERE session NOT IN (SELECT id FROM sessions)")
-
-        used, oldest = self._database.read(days)
-        if used != today.isoformat().encode() or oldest < limit:
-            self._database.write(use)
-            self._database.give_back()
-
-    def _settle(self, rows: Sequence[SessionRow], verdicts: Mapping[int, _Verdict]) -> None:
-        kept = [row for row in rows if not verdicts[row.number].changed]
-        basis = Sources()
-        for row in kept:
-            basis = basis.joined(verdicts[row.number].sources)
-
-        def write(connection: sqlite3.Connection) -> int:
-            dropped, believed = 0, []
-            for row in rows:
-                if sessions.text_of(connection, row.number) != row.text:
-                    continue  # another run has decided
-                count = sessions.count_answers(connection, row.number)
-                if verdicts[row.number].changed or not count:
-                    dropped += count
-                    sessions.delete(connection, [row.number])
-                else:
-                    believed.append(row.number)
-            self._name_basis(connection, believed, basis)
-            return dropped
-
-        self.dropped += self._database.write(write)
-        self.changed |= {name for row in rows for name in verdicts[row.number].changed}
-        self.sources = self.sources.joined(basis)
-
-    def _name_basis(self, connection: sqlite3.Connection, numbers: Sequence[int], basis: Sources) -> None:
-        """Settle sessions whose answers rest on the same."""
-        content = basis.encode()
-        name = digest(content)
-        for number in numbers:
-            sessions.replace(connection, number, self._fingerprint, sessions.settled(name))
-        if numbers:
-            values = (self._fingerprint, name, content)
-            connection.execute("INSERT OR REPLACE INTO bases VALUES (?, ?, ?)", values)
+    def _insert(
+        self, connection: sqlite3.Connection, entries: Mapping[str, Entry], known: str = "REPLACE"
+    ) -> int:
+        rows = [(self._fingerprint, key, _encode(entry)) for key, entry in entries.items()]
+        values = [(*row, _digest(row[0], *(text.encode() for text in row[1:]))) for row in rows]
+        insert = f"INSERT OR {known} INTO answers VALUES (?, ?, ?, ?)"
+        return connection.executemany(insert, values).rowcount
 
     def _note_loss(self) -> None:
-        loss = self._database.loss(self._fingerprint)
-        if loss:
+        if loss := self._database.loss(self._fingerprint):
             self.damage.append(loss)
 
 
-@contextlib.contextmanager
-def writing() -> Iterator[None]:
-    """Tell a user that, and why, answers could not be written.
-
-    Raises
-    ------
-    OutputError
-        Instead of ``OSError``.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"Cannot write {NAME} in the cache: {error.strerror or error}. "
-            "Make space or choose another --out, then run again to go on."
-        ) from error
+def _digest(fingerprint: str, *parts: bytes) -> bytes:
+    return hashlib.blake2b(b"\0".join((fingerprint.encode(), *parts)), digest_size=8).digest()
 
 
-def _answers(
-    connection: sqlite3.Connection, rows: Sequence[SessionRow], verdicts: Mapping[int, _Verdict]
-) -> _Found:
-    """Read the answers of sessions that are still what they were when they were judged."""
-    found = _Found()
-    for row in sorted(rows, key=lambda row: (not row.basis, row.number)):
-        verdict = verdicts[row.number]
-        if sessions.text_of(connection, row.number) != row.text:
-            found.complete = False
-        elif verdict.damaged:
-            found.damaged += sessions.count_answers(connection, row.number)
-            found.useless_sessions.append(row.number)
-        else:
-            entries, damaged = sessions.read_answers(connection, row.number)
-            found.damaged += len(damaged)
-            found.useless_answers += damaged
-            if not verdict.changed:
-                found.entries |= entries
-                found.believed.add(row.number)
-                continue
-            found.outdated |= dict.fromkeys(entries, [*verdict.changed])
-            if not row.basis and row.ended:
-                found.useless_sessions.append(row.number)
-    return found
-
-
-def _remove(connection: sqlite3.Connection, found: _Found) -> None:
-    connection.executemany("DELETE FROM answers WHERE rowid = ?", [(row,) for row in found.useless_answers])
-    sessions.delete(connection, found.useless_sessions)
+def _is_whole(fingerprint: str, name: object, text: object, digest: object) -> bool:
+    known = isinstance(name, bytes) and isinstance(text, bytes)
+    return known and _digest(fingerprint, name, text) == digest

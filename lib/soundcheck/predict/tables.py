@@ -6,7 +6,7 @@ Conventions
   why there is no answer, else empty; ``drawn``, the options that were drawn for the change, as JSON, with
   ``"unchanged": true`` if it left the signal as it was, sample by sample. Where
   the model says something of its answers, one float64 column for each, such as ``emotion.anger`` or
-  ``confidence``, or of words a text; see :mod:`soundcheck.models.stated`.
+  ``confidence``, or of words a text; see :mod:`soundcheck.models.answers`.
 - Regression: float64 in the task's nominal range, not clipped; missing = NaN. Classes: text; missing = None.
   Embeddings: lists of float32; missing = None.
 - A model of scores has a row a trial instead: its number as ``key``, and the column ``score``.
@@ -30,9 +30,7 @@ import pyarrow.parquet as pq
 
 from soundcheck.common import files
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
-from soundcheck.models.base import NOT_ASKED
-from soundcheck.models.packing import unpack
-from soundcheck.models.stated import stated_names, word_names
+from soundcheck.models.answers import NOT_ASKED, stated_names, unpack, word_names
 
 _drawn = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make one for each row
 _TYPES = {REGRESSION: pa.float64(), EMBEDDING: pa.list_(pa.float32())}

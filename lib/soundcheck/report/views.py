@@ -75,7 +75,7 @@ def table(
         right = "sc-number" if of_cells == {"sc-number"} else None
         about = {"scope": "col", "data_filter": (filters or {}).get(name), "class_": right}
         heads.append(SimpleNamespace(content=name, attributes=about))
-    kinds = {"sc-sortable": sortable and len(rows) > 1, "sc-stacked": stacked}
+    kinds = {"sc-sortable": sortable and (len(rows) > 1 or beside), "sc-stacked": stacked}
     about = {"class_": " ".join(["sc-table", *filter(kinds.get, kinds)]), "data_rows": beside}
 
     def shown(lines: list, caption: str) -> Html:

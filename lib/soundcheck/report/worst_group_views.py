@@ -17,7 +17,7 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.study_figures import recorded
 from soundcheck.report.style import show
 from soundcheck.results.states import FAIL, INCONCLUSIVE
-from soundcheck.statistics.worst_groups import PLANNED_POWER, Named
+from soundcheck.statistics.worst_groups import PLANNED_POWER, Subgroup
 
 MOST_DRAWN = 12  # groups of a figure
 MOST_FOLDED = 8  # groups that are shown below one
@@ -48,8 +48,8 @@ def _figure(found: Found) -> Figure:
     named = found.search.named[:MOST_DRAWN]
     frame = pd.DataFrame(
         {
-            "name": [f"{one.name} ({len(one.candidate.segments):,})" for one in named],
-            "value": [one.candidate.gap for one in named],
+            "name": [f"{one.name} ({len(one.segments):,})" for one in named],
+            "value": [one.gap for one in named],
             "low": [one.low for one in named],
             "high": [one.high for one in named],
             "words": [f"{significant(one.value)}, others {significant(one.others)}" for one in named],
@@ -72,10 +72,10 @@ def _table(found: Found) -> Html:
     return views.listed(rows, heads, caption=_title(found), sortable=False)
 
 
-def _row(one: Named, mark: str) -> tuple[object, ...]:
-    values = value_cell(one.value), value_cell(one.others), value_cell(one.candidate.gap, one.low, one.high)
+def _row(one: Subgroup, mark: str) -> tuple[object, ...]:
+    values = value_cell(one.value), value_cell(one.others), value_cell(one.gap, one.low, one.high)
     p = Cell(p_value(one.adjusted).removeprefix("p = ").removeprefix("p "), one.adjusted, "sc-number")
-    return f"{mark}{one.name}", *values, len(one.candidate.segments), one.candidate.blocks, p
+    return f"{mark}{one.name}", *values, len(one.segments), one.blocks, p
 
 
 def segments(evaluation: Evaluation, searches: Iterable[Found]) -> Html:
@@ -90,13 +90,13 @@ def segments(evaluation: Evaluation, searches: Iterable[Found]) -> Html:
             return "rejected" if errors[n] else "accepted"
 
         for one in found.search.named[:MOST_HEARD]:
-            inside = np.isin(everything, one.candidate.segments)
+            inside = np.isin(everything, one.segments)
             chosen = examples.choose(errors, subset.segments, inside, one.name, worst=count, played=count)
             most = {"typical": count, "played": count}
             chosen += examples.choose(errors, subset.segments, ~inside, examples.OTHERS, **most)
             about = f"{_title(found)}: {one.name}"
             own = said if subset.task.is_embedding else None
-            scenes.append(examples.Scene(about, subset, chosen, one.candidate.gap, one.name, said=own))
+            scenes.append(examples.Scene(about, subset, chosen, one.gap, one.name, said=own))
     return examples.show(evaluation, scenes, every=True) if scenes else Html()
 
 

@@ -1,16 +1,14 @@
 """The history of runs: values one after the other, what became better or worse, what may be joined by a line.
 
-Each value is compared with the one before it, of the last run that has one, by the rule of ``soundcheck
-compare``: *paired* where both rest on the same data with the same draws, *unpaired* elsewhere. Among all
-these differences together the false discovery rate of Benjamini and Hochberg (1995) is kept at 5 %, so that a
-history in which nothing changed marks anything in at most 5 of 100 cases.
+Each value is compared with the one before it, of the last run that has one, as :mod:`contrast` compares
+models; among all these differences the false discovery rate is kept at 5 %, so that a history in which nothing
+changed marks anything in at most 5 of 100 cases.
 
 - *Not compared* is what does not measure the same thing: another rule, threshold file, noises, definition of
   the task, or normaliser of transcripts.
-- *Compared, not joined* is the same measure of other things: other segments, sounds or labels (*unpaired*
-  then), or another threshold; and all of a table without a record.
-- To another model, whose code, options or files changed, the line breaks, and the reason says so. Another
-  version of Soundcheck has a mark.
+- *Compared, not joined* is the same measure of other segments, sounds or labels (*unpaired* then), with
+  another threshold, or of a table without a record.
+- To another model, whose code, options or files changed, the line breaks, and the reason says so.
 - Differences up to what matters (``matters_worse`` of the last run's suite) are not marked.
 """
 
@@ -18,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -30,8 +28,8 @@ from soundcheck.results.contrast import (
     BETTER,
     CONTRAST_TYPES,
     WORSE,
+    Contrast,
     compared_alone,
-    contrast_frame,
     with_outcomes,
 )
 from soundcheck.results.judged import Judged
@@ -51,23 +49,22 @@ _DIFFERENCE = {  # column of a contrast -> of history.csv; adjusted among all co
     "adjusted_p_value": "adjusted_p_value",
     "pairing": "pairing",
 }
-# ``against``: position of the value before (0: none); ``changed``: what else is not the same; ``joined``:
-# whether a line leads here; ``reason``: why none does, or why there is no value.
-_STEP = ("against", "changed", "joined", "reason")
-_PLACE = ["position", *KEY]
 _VALUES = (
     *("model", "corpus", "family", "category", "task", "test", "group", "label", "value", "low", "high"),
     *("segments", "blocks", "rule", "threshold", "passed"),
 )
+# ``against``: position of the value before (0: none); ``changed``: what else is not the same; ``joined``:
+# whether a line leads here; ``reason``: why none does, or why there is no value.
 COLUMNS = [
     *("position", "run", "date", "soundcheck", "model_version", "data_version"),
     *(*_VALUES, "mark", "against"),
     *list(_DIFFERENCE.values())[1:],
-    *_STEP[1:],
+    *("changed", "joined", "reason"),
 ]
 _KNOWN = schema_of(Verdict) | CONTRAST_TYPES | {"position": "int", "against": "int"}
 _KNOWN |= {column: CONTRAST_TYPES[name] for name, column in _DIFFERENCE.items()}
 TYPES = {name: _KNOWN.get(name, "str") for name in COLUMNS}
+_EMPTY = {"str": "", "int": 0}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,14 +124,22 @@ def points(runs: Sequence[PastRun], models: Sequence[dict[str, str]]) -> pd.Data
 
     ``models`` is that of :func:`models_of`. Missing numbers are NaN, missing truths ``None``.
     """
-    values, steps, contrasts, places = [], [], [], []
+    rows: list[dict] = []
+    contrasts: list[tuple[dict, Contrast]] = []
     last: dict[tuple[str, ...], tuple[int, Judged]] = {}
     for position, (run, names) in enumerate(zip(runs, models, strict=True), start=1):
-        values.append(_values(run, names).assign(position=position))
+        about = {"position": position, "run": run.digest, "date": run.date, "soundcheck": run.soundcheck}
+        versions = {corpus: run.data_version([corpus]) for corpus in run.finished.frame["corpus"].unique()}
         pairs: dict[int, _Pair] = {}
         judged = dataclasses.replace(run.finished).judged  # what it remembers goes with it
         for key, verdict in run.finished.verdicts.items():
-            if verdict.model not in names or verdict.value is None:
+            if verdict.model not in names:
+                continue
+            row = about | {name: getattr(verdict, name) for name in _VALUES}
+            row |= {"model": names[verdict.model], "model_version": run.model_version(verdict.model)}
+            rows.append(row | {"data_version": versions[verdict.corpus]})
+            if verdict.value is None:
+                rows[-1]["reason"] = verdict.skipped
                 continue
             entry = dataclasses.replace(judged.get(key) or Judged(verdict, np.empty(0)), verdict=verdict)
             test = (names[verdict.model], *key[1:])
@@ -144,41 +149,15 @@ def points(runs: Sequence[PastRun], models: Sequence[dict[str, str]]) -> pd.Data
                 continue
             pair = pairs.setdefault(before, _Pair(runs[before - 1], run))
             compared, same_draws, step = pair.step(earlier, entry, gap=before != position - 1)
-            steps.append((position, *test, before if compared else 0, *step))
+            rows[-1] |= step | {"against": before if compared else 0}
             if compared:
                 kinds = tuple(str(one.finished.about.get("interval")) for one in (pair.before, run))
-                contrasts.append(compared_alone(earlier, entry, same_draws, kinds=kinds))
-                places.append((position, *test))
-    differences = contrast_frame(with_outcomes(contrasts, matters(runs)))
-    differences = differences[[*_DIFFERENCE]].rename(columns=_DIFFERENCE)
-    frame = pd.concat(values) if values else _table([], TYPES)
-    keys = _table(places, _PLACE)
-    frame = frame.merge(_table(steps, [*_PLACE, *_STEP]), "left", on=_PLACE)
-    frame = frame.merge(pd.concat([keys, differences], axis="columns"), "left", on=_PLACE)
-    frame["reason"] = frame["reason"].fillna(frame["skipped"].where(frame["value"].isna(), ""))
-    empty = {"str": "", "int": 0}
-    frame = frame.fillna({name: empty[kind] for name, kind in TYPES.items() if kind in empty})
-    frame = frame_of(TYPES, {name: frame[name] for name in TYPES})
-    return frame.sort_values([*KEY, "position"], kind="stable", ignore_index=True)
-
-
-def _table(rows: Sequence[tuple], names: Iterable[str]) -> pd.DataFrame:
-    columns = zip(*rows, strict=True) if rows else [[]] * len([*names])
-    return frame_of({name: TYPES[name] for name in names}, dict(zip(names, columns, strict=True)))
-
-
-def _values(run: PastRun, names: dict[str, str]) -> pd.DataFrame:
-    own = run.finished.frame
-    own = own.loc[own["model"].isin([*names]), [*_VALUES, "skipped"]]
-    versions = {name: run.data_version([name]) for name in own["corpus"].unique()}
-    return own.assign(
-        run=run.digest,
-        date=run.date,
-        soundcheck=run.soundcheck,
-        model_version=own["model"].map({name: run.model_version(name) for name in names}),
-        data_version=own["corpus"].map(versions),
-        model=own["model"].map(names),
-    )
+                contrasts.append((rows[-1], compared_alone(earlier, entry, same_draws, kinds=kinds)))
+    decided = with_outcomes([found for _, found in contrasts], matters(runs))
+    for (row, _), found in zip(contrasts, decided, strict=True):
+        row |= {column: getattr(found, name) for name, column in _DIFFERENCE.items()}
+    columns = {name: [row.get(name, _EMPTY.get(kind)) for row in rows] for name, kind in TYPES.items()}
+    return frame_of(TYPES, columns).sort_values([*KEY, "position"], kind="stable", ignore_index=True)
 
 
 class _Pair:
@@ -190,45 +169,48 @@ class _Pair:
         self._unlike = worse.unlike(after.finished, before.finished) if self._known else {}
         self._same_seed = before.finished.about.get("seed") == after.finished.about.get("seed")
         self._other_model = functools.cache(functools.partial(after.finished.changed_model, before.finished))
-        self._data = functools.cache(self._changed_data)
+        self._versions = functools.cache(self._changed_versions)
 
-    def step(self, earlier: Judged, later: Judged, *, gap: bool) -> tuple[bool, bool, tuple[str, str, str]]:
-        """Say whether two values may be compared, and with the same draws; and cells of :data:`_STEP`."""
+    def step(self, earlier: Judged, later: Judged, *, gap: bool) -> tuple[bool, bool, dict[str, str]]:
+        """Say whether two values may be compared, and with the same draws; and cells of a row."""
         one, other = earlier.verdict, later.verdict
-        measures = [self._unlike.get(key) for key in (("family", other.family), ("task", other.task))]
+        unlike, measures, further = self._unlike, [], []
+        measures += [unlike.get(key) for key in (("family", other.family), ("task", other.task))]
         if other.task == "transcript":
-            measures.append(self._unlike.get(("setting", "normaliser")))
+            measures.append(unlike.get(("setting", "normaliser")))
         if other.category == ROBUSTNESS:
-            measures += [text for (kind, _), text in self._unlike.items() if kind == "sounds"]
+            measures += [text for (kind, _), text in unlike.items() if kind == "sounds"]
         if of_gap(one.rule) != of_gap(other.rule):
             measures.append(f"another rule ({one.rule or 'none'} then, {other.rule or 'none'} now)")
-        versions, data = self._data(other.corpus)
+        data = [unlike.get(("corpus", other.corpus))]
+        labels = [run.tables.get(other.corpus) for run in (self.before, self.after)]
+        data.append("other labels" if None not in labels and labels[0] != labels[1] else None)
         if one.segments != other.segments:
-            data = [*data, f"other segments ({one.segments} then, {other.segments} now)"]
+            data.append(f"other segments ({one.segments} then, {other.segments} now)")
         elif earlier.segments and later.segments and earlier.segments != later.segments:
-            data = [*data, f"other segments ({other.segments} both times)"]
-        further = [] if self._known else ["no record of the data"]
+            data.append(f"other segments ({other.segments} both times)")
+        if not self._known:
+            further.append("no record of the data")
         if (one.threshold, one.rule) != (other.threshold, other.rule):
             further.append(f"another threshold ({_limit(one)} then, {_limit(other)} now)")
-        measures, model = list(filter(None, measures)), self._other_model(other.model, one.model)
-        apart = [*measures, *data, *further]
-        line = NEW_MODEL if model else GAP if gap else JOINED
-        changed = [*(["model"] if model else []), *versions]
-        changed += [] if self._same_seed or not self._known else ["seed"]
-        reasons = [*apart, *([f"another model ({model})"] if model else [])]
-        same_draws = self._same_seed and self._known and not data
-        return not measures, same_draws, ("; ".join(changed), "" if apart else line, "; ".join(reasons))
+        apart, model = (
+            list(filter(None, [*measures, *data, *further])),
+            self._other_model(other.model, one.model),
+        )
+        changed = [*(["model"] if model else []), *self._versions(other.corpus)]
+        changed += ["seed"] if self._known and not self._same_seed else []
+        cells = {
+            "changed": "; ".join(changed),
+            "joined": "" if apart else NEW_MODEL if model else GAP if gap else JOINED,
+            "reason": "; ".join([*apart, *([f"another model ({model})"] if model else [])]),
+        }
+        return not any(measures), self._same_seed and self._known and not any(data), cells
 
-    def _changed_data(self, corpus: str) -> tuple[list[str], list[str]]:
-        """Say which versions are others than before, and in what the data of a corpus differ."""
+    def _changed_versions(self, corpus: str) -> list[str]:
         runs = (self.before, self.after)
         pairs = {"data": [run.data_version([corpus]) for run in runs]}
         pairs["Soundcheck"] = [run.soundcheck for run in runs]
-        versions = [name for name, (one, other) in pairs.items() if one and other and one != other]
-        found = [self._unlike.get(("corpus", corpus))]
-        labels = [run.tables.get(corpus) for run in runs]
-        found.append("other labels" if None not in labels and labels[0] != labels[1] else None)
-        return versions, list(filter(None, found))
+        return [name for name, (one, other) in pairs.items() if one and other and one != other]
 
 
 def _limit(verdict: Verdict) -> str:

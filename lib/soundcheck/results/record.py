@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.errors import input_error
@@ -256,39 +257,35 @@ class StudyRecord(Executed):
         return self.name
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class _TaskOfSuite:
+class _TaskOfSuite(TypedDict):
     kind: Literal[KINDS]
-    classes: tuple[str, ...]
+    classes: Sequence[str]
     low: float
     high: float
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class _ModelOfSuite:
-    tasks: tuple[str, ...] = ()
+class _ModelOfSuite(TypedDict, total=False):
+    tasks: Sequence[str]
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class _CorpusOfSuite:
-    blocks: str | tuple[str, ...] = "speaker"
-    split: str | None = None
-    base_condition: str = ""
+class _CorpusOfSuite(TypedDict, total=False):
+    blocks: str | Sequence[str]
+    split: str | None
+    base_condition: str
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class _Suite:
+class _Suite(TypedDict, total=False):
     """What is read of the suite in a record; versions may add to it."""
 
-    title: str = ""
-    shown: str = ""
-    digest: str = ""
-    normaliser: str = ""
-    alternatives: bool = False
-    synonyms: tuple[tuple[str, str], ...] = ()
-    tasks: dict[str, _TaskOfSuite] = dataclasses.field(default_factory=dict)
-    models: dict[str, _ModelOfSuite] = dataclasses.field(default_factory=dict)
-    corpora: dict[str, _CorpusOfSuite] = dataclasses.field(default_factory=dict)
+    title: str
+    shown: str
+    digest: str
+    normaliser: str
+    alternatives: bool
+    synonyms: Sequence[tuple[str, str]]
+    tasks: dict[str, _TaskOfSuite]
+    models: dict[str, _ModelOfSuite]
+    corpora: dict[str, _CorpusOfSuite]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -377,10 +374,9 @@ class Input:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Provenance(JsonFile):
-    """What a book rests on: ``provenance.json`` beside its pages.
+    """What a book was made of, ``provenance.json`` beside its pages: what their reader needs to check them.
 
-    It is the part of the record that does not change from run to run and that a reader of the pages alone
-    needs in order to check them; how long a run took or which entry of a suite it was is not in it.
+    It is the part of the record that does not change from run to run.
     """
 
     title: str
@@ -403,13 +399,21 @@ class Provenance(JsonFile):
     @classmethod
     def of(cls, record: RunRecord) -> Self:
         """Take it out of the record of a run."""
-        same = {field.name: getattr(record, field.name) for field in dataclasses.fields(cls)}
-        other = {
-            "suite": record.suite["digest"],
-            "corpora": tuple(Input(one.name, one.digest, one.format, one.segments) for one in record.corpora),
-            "models": tuple(Input(one.name, one.fingerprint, one.kind, one.inputs) for one in record.models),
-            "sounds": tuple(Input(one.kind, one.digest, size=one.sounds) for one in record.sounds),
-            "families": tuple(Input(one.name, one.digest) for one in record.families),
-            "comparisons": tuple((one.baseline, one.candidate, one.outcomes) for one in record.comparisons),
-        }
-        return cls(**same | other)
+        found = {field.name: getattr(record, field.name) for field in dataclasses.fields(cls)}
+        return cls(
+            **found
+            | {
+                "suite": record.suite["digest"],
+                "corpora": tuple(
+                    Input(one.name, one.digest, one.format, one.segments) for one in record.corpora
+                ),
+                "models": tuple(
+                    Input(one.name, one.fingerprint, one.kind, one.inputs) for one in record.models
+                ),
+                "sounds": tuple(Input(one.kind, one.digest, size=one.sounds) for one in record.sounds),
+                "families": tuple(Input(one.name, one.digest) for one in record.families),
+                "comparisons": tuple(
+                    (one.baseline, one.candidate, one.outcomes) for one in record.comparisons
+                ),
+            }
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
 from soundcheck.common.errors import InputError, Problems
@@ -17,7 +17,6 @@ from soundcheck.corpora.measured import check_installed, measure
 from soundcheck.corpora.trials.trial_lists import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.models.load import check_model
-from soundcheck.predict.ahead import Ahead
 from soundcheck.run import adding, planning
 from soundcheck.run.output import Output
 from soundcheck.sounds.load import load_sounds
@@ -54,12 +53,11 @@ def load(
     output: Output,
     jobs: int,
     answered: Mapping[str, str] | None = None,
-    ahead: Ahead | None = None,
 ) -> Material:
     """Load all corpora and sounds, check the models, and name all problems at once.
 
     A model whose fingerprint is known, of a shard (``answered``) or of the book that is added to, need not
-    load here. ``ahead`` are threads that check models while corpora are loaded.
+    load here.
 
     Raises
     ------
@@ -71,26 +69,22 @@ def load(
     known = {**plan.fingerprints, **(answered or {})}
     sounds = Sounds()
     corpora, fingerprints, unloaded = [], {}, {}
-    checked: dict[str, Future[str]] = {}
-    if ahead is not None:
-        checked = {
-            entry.name: ahead.check(entry, suite) for entry in suite.models.values() if entry.about.checked_by
-        }
-    for entry in suite.corpora.values():
-        try:
-            corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
-        except InputError as error:
-            problems.extend(error)
-    if not len(problems):
-        try:
-            check_groups(suite, corpora)
-        except InputError as error:
-            problems.extend(error)
     # Threads only wait: models are imported, and train themselves on first use, in processes of their own.
     with ThreadPoolExecutor(max(1, jobs)) as pool:
-        for entry in suite.models.values():
-            if entry.name not in checked:
-                checked[entry.name] = pool.submit(check_model, entry, suite, corpora)
+        entries = suite.models.values()
+        checked = {e.name: pool.submit(check_model, e, suite) for e in entries if e.about.needs_audio}
+        for entry in suite.corpora.values():
+            try:
+                corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
+            except InputError as error:
+                problems.extend(error)
+        if not len(problems):
+            try:
+                check_groups(suite, corpora)
+            except InputError as error:
+                problems.extend(error)
+        others = (entry for entry in entries if entry.name not in checked)
+        checked |= {entry.name: pool.submit(check_model, entry, suite, corpora) for entry in others}
     for name in suite.models:
         try:
             fingerprints[name] = checked[name].result()

@@ -91,13 +91,11 @@ class State(JsonFile):
     unshown: tuple[str, ...] = ()  # kinds of outputs that its page cannot show
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Outcome(Executed):
     """How a job ended."""
 
     job: Job
-    status: str
-    error: str = ""
     unshown: tuple[str, ...] = ()
 
 
@@ -151,7 +149,7 @@ def _kept(job: Job) -> Outcome | None:
     there = tuple(files.digest(path) if path.is_file() else "" for path in job.made)
     if (state.fingerprint, state.status, state.digests) != (job.fingerprint, "ok", there):
         return None
-    return Outcome(job, "ok", unshown=state.unshown)
+    return Outcome(job=job, status="ok", error="", unshown=state.unshown)
 
 
 class Notebooks:
@@ -279,7 +277,7 @@ def _store(job: Job, folder: Path, ending: Ending) -> Outcome:
         digests.append(files.write_bytes(target, draft.read_bytes()) if draft.is_file() else "")
     State(job.fingerprint, status, tuple(digests), ending.unshown).write(job.state)
     shutil.rmtree(folder, ignore_errors=True)
-    return Outcome(job, status, problem, ending.unshown)
+    return Outcome(job=job, status=status, error=problem, unshown=ending.unshown)
 
 
 def _out_of_time(job: Job) -> str:

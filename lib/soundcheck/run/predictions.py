@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster
-from soundcheck.predict.engine import begin_model
+from soundcheck.predict.engine import predict_model
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
@@ -22,8 +21,6 @@ from soundcheck.suite.entries import ModelEntry
 
 RANDOM = "random"  # kind of models whose answers follow from the segments alone, and never fail
 COUNTED = ("inputs", "computed", "out_of_range", "unknown_classes", "notices")  # of their answers
-MANY = 20_000  # segments of all corpora, from which the models of a run are loaded one after the other
-FEW = 5_000  # up to which what all models have answered is looked up before the first one's turn
 
 
 def questions(entry: ModelEntry, material: Material, output: Output, corpora: Sequence[Corpus]) -> Questions:
@@ -69,19 +66,17 @@ def predict_all(
     fresh: bool = False,
     failed: Mapping[str, Sequence[Result]] | None = None,
     cluster: Cluster | None = None,
-    ahead: Ahead,
     derived: Derived,
 ) -> tuple[Material, dict[str, PredictionReport]]:
     """Ask all models; gives the material with the corpora of spoken words, and what became of all inputs.
 
-    ``failed`` are the inputs without an answer of each model, after shards have asked everything. ``ahead``
-    are threads that models are asked in before it is their turn.
+    ``failed`` are the inputs without an answer of each model, after shards have asked everything.
     """
 
-    def begin(asked: Questions, log: str = "", ahead: Ahead | None = None) -> Callable[[], PredictionReport]:
-        # A second round, with a log of its own, goes on with what the first has checked or asked anew.
+    def predict(asked: Questions, log: str = "") -> PredictionReport:
+        # A second round, with a log of its own, goes on with what the first has checked or predicted anew.
         chosen = not log and asked.entry.name in material.plan.chosen
-        return begin_model(
+        return predict_model(
             asked,
             jobs=jobs,
             progress=True,
@@ -90,30 +85,18 @@ def predict_all(
             confirm=chosen and failed is None,
             failed=() if log else (failed or {}).get(asked.entry.name, ()),
             cluster=cluster,
-            ahead=ahead,
         )
 
     suite, tested, sounds = material.suite, material.families, material.sounds
     reports = {}
-    segments = sum(len(corpus.segments) for corpus in material.corpora)
-    most = jobs if jobs > 1 and segments <= MANY else 0  # that wait for their turn
-    most = len(suite.models) if most and segments <= FEW else most
-    if not most:
-        ahead.dismiss()
-    begun: dict[str, Callable[[], PredictionReport]] = {}
     for entry in suite.models.values():
-        twin = any(material.fingerprints[n] == material.fingerprints[entry.name] for n in begun)
-        while len(begun) > (0 if twin else most):  # the twin has the same answers, and may get more
-            first = next(iter(begun))
-            reports[first] = begun.pop(first)()
         asked = questions(entry, material, output, material.corpora)
-        begun[entry.name] = begin(asked, ahead=ahead if most else None)
+        draw = functools.partial(predict, asked)
         if entry.about.keyword == RANDOM:
             tables_asked = derived.tables(suite, tested, asked.corpora, material.lists, {})
             depends = [entry, asked.fingerprint, asked.changes, tables_asked]
-            begun[entry.name] = functools.partial(_drawn, asked, depends, derived, begun[entry.name])
-    reports |= {name: finish() for name, finish in begun.items()}
-    reports = {name: reports[name] for name in suite.models}
+            draw = functools.partial(_drawn, asked, depends, derived, draw)
+        reports[entry.name] = draw()
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in tested if family.probes]
     localising = notebook_jobs.family_jobs(suite, probing, material.corpora, output, sounds)
@@ -124,7 +107,7 @@ def predict_all(
     for entry in suite.models.values():
         asked = questions(entry, material, output, probes)
         if asked.corpora:
-            reports[entry.name] = reports[entry.name].joined(begin(asked, "words")())
+            reports[entry.name] = reports[entry.name].joined(predict(asked, "words"))
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
     for name, report in reports.items():
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})

@@ -1,96 +1,65 @@
-"""Shards: parts of a run's predictions, for several machines.
+"""Shards: parts of a run's predictions, for several machines, and how they are put together.
 
-A shard answers a share of the inputs of each model that listens, keeps the answers in its cache and leaves a
-file that says what they belong to; :mod:`soundcheck.run.merging` puts shards together. Models that do not
-listen, and words around lost keywords, are left to the merge.
+A shard predicts a share of the inputs of each model that listens, keeps the answers in its cache and leaves a
+file that says which inputs got none. Answers have keys that are digests of all that they depend on, so
+merging is to take over the answers of all caches: those of another suite or of other data are never looked
+up. A shard that lacks an answer of its own is refused. Models that do not listen, and words around lost
+keywords, are left to the merge. What got no answer is not predicted again by the merge; a later run does.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from soundcheck import __version__
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK
+from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Problems
+from soundcheck.common.escaping import quoted
 from soundcheck.common.json_file import JsonFile
-from soundcheck.predict.protocol import BY_MODEL
+from soundcheck.predict.engine import needed_keys, predict_share
+from soundcheck.predict.protocol import BY_MODEL, Result
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.shared_answers import (
-    answer_share,
-)
 from soundcheck.predict.shares import Share
+from soundcheck.predict.store import NAME, Store
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import questions
 from soundcheck.suite.entries import ModelEntry, Suite
 
-NAME_OF_SHARD = re.compile(r"shard-[0-9]+-of-[0-9]+\.json")
+_NAME_OF_SHARD = re.compile(r"shard-[0-9]+-of-[0-9]+\.json")
+_AGAIN = "Run the shard again with the suite, version and data of the merge"
 
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """An input to which a model gave no answer; fields of :class:`soundcheck.predict.protocol.Result`."""
+    """An input without an answer; fields of :class:`soundcheck.predict.protocol.Result`."""
 
     key: str
     problem: str
     fault: str
-    drawn: dict[str, Any] = dataclasses.field(default_factory=dict)
+    drawn: dict[str, object] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
 class ModelShard:
-    """What a shard has asked a model.
-
-    Parameters
-    ----------
-    fingerprint
-        Digest of what its answers depend on.
-    inputs, failed
-        Inputs of the share, and those without an answer.
-    failures
-        The latter.
-    """
+    """What a shard has predicted with a model."""
 
     fingerprint: str
     inputs: int
-    failed: int
     failures: tuple[Failure, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Shard(JsonFile):
-    """What a shard leaves, as ``shard-2-of-3.json`` in its output folder.
-
-    Parameters
-    ----------
-    version
-        Of Soundcheck.
-    number, of
-        Which share, and how many there are.
-    seed
-        Of the suite.
-    entries
-        Section of the suite -> name -> digest of what the suite says about it.
-    models
-        Models that listen.
-    corpora
-        Corpus -> digest of its segments and their audio.
-    sounds
-        Kind of sound -> digest.
-    """
+    """What a shard leaves, as ``shard-2-of-3.json`` in its output folder."""
 
     version: str
     number: int
     of: int
-    seed: int
-    entries: dict[str, dict[str, str]]
-    models: dict[str, ModelShard]
-    corpora: dict[str, str]
-    sounds: dict[str, str]
+    models: dict[str, ModelShard]  # that listen
 
     @property
     def share(self) -> Share:
@@ -98,66 +67,153 @@ class Shard(JsonFile):
         return Share(self.number, self.of)
 
 
-def entries_of(suite: Suite) -> dict[str, dict[str, str]]:
-    """Give digests of what a suite says that answers depend on."""
-    described = suite.describe()
-    return {
-        section: {
-            name: files.digest(json.dumps(_asked(entry), sort_keys=True, default=str))
-            for name, entry in described[section].items()
-        }
-        for section in ("tasks", "corpora", "models", "sounds")
-    }
-
-
-def _asked(entry: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what is only said about a model or corpus; nobody asks it."""
-    return {key: value for key, value in entry.items() if key not in ("card", "benchmark")}
-
-
-def data_of(material: Material) -> tuple[dict[str, str], dict[str, str]]:
-    """Give digests of corpora and of sounds."""
-    corpora = {}
-    for corpus in material.corpora:
-        pairs = zip(corpus.segments["key"], corpus.segments["audio"], strict=True)
-        corpora[corpus.name] = files.digest("\n".join(f"{key} {audio}" for key, audio in pairs))
-    sounds = {kind: group.digest for kind, group in sorted(material.sounds.sets.items())}
-    return corpora, sounds
-
-
-def listening(material: Material) -> list[ModelEntry]:
-    """List the models that shards ask."""
-    return [entry for entry in material.suite.models.values() if entry.about.needs_audio]
-
-
-# Asking -----------------------------------------------------------------------------------------------------
+def _listening(suite: Suite) -> list[ModelEntry]:
+    return [entry for entry in suite.models.values() if entry.about.needs_audio]
 
 
 def ask_shard(material: Material, output: Output, share: Share, *, jobs: int) -> tuple[int, str]:
-    """Ask all models that listen about a share of their inputs; returns exit code and summary."""
+    """Predict a share of the inputs of all models that listen; returns exit code and summary."""
     place = output.folder / f"shard-{share.number}-of-{share.of}.json"
     place.unlink(missing_ok=True)  # until it is true again
     models, lines = {}, []
-    for entry in listening(material):
+    for entry in _listening(material.suite):
         asked = questions(entry, material, output, material.corpora)
-        report, failures = answer_share(asked, share, jobs=jobs)
+        report, failures = predict_share(asked, share, jobs=jobs)
         failed = tuple(Failure(one.key, one.problem, one.fault, one.drawn) for one in failures)
-        models[entry.name] = ModelShard(report.code, report.inputs, report.failed + report.unusable, failed)
-        lines.append(_told(entry.name, report))
-    corpora, sounds = data_of(material)
-    suite = material.suite
-    Shard(__version__, share.number, share.of, suite.seed, entries_of(suite), models, corpora, sounds).write(
-        place
-    )
+        models[entry.name] = ModelShard(report.code, report.inputs, failed)
+        lines.append(_summary(entry.name, report))
+    Shard(__version__, share.number, share.of, models).write(place)
     complete = not any(one.fault == BY_MODEL for model in models.values() for one in model.failures)
     lines.append(f"Shard {share}: {Path(output.display_name) / place.name}")
     return EXIT_OK if complete else EXIT_INCOMPLETE, "\n".join(lines)
 
 
-def _told(name: str, report: PredictionReport) -> str:
+def _summary(name: str, report: PredictionReport) -> str:
     line = f"{name}: {report.inputs} inputs of the share, {report.asked} asked now"
-    without = report.failed + report.unusable
-    if without:
+    if without := report.failed + report.unusable:
         reasons = dict.fromkeys(reason for *_, reason in report.failures)
         line += f", {without} without an answer: {'; '.join(list(reasons)[:3])}"
     return line
+
+
+class Shards:
+    """All shards of one run: share -> output folder, and what stands in it."""
+
+    def __init__(self, found: Mapping[Share, tuple[Path, Shard]]) -> None:
+        self._found = found
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """Fingerprint of each model."""
+        shards = (shard for _, shard in self._found.values())
+        return {name: model.fingerprint for shard in shards for name, model in shard.models.items()}
+
+    def take_over(self, material: Material, output: Output) -> dict[str, list[Result]]:
+        """Keep all answers in the cache of a run; gives the inputs without an answer of each model.
+
+        Raises
+        ------
+        InputError
+            If a shard is of other models or data, so that answers are missing; nothing is kept then.
+        OutputError
+            If they cannot be written.
+        """
+        problems, caches = Problems(), {}
+        for entry in _listening(material.suite):
+            caches[entry.name] = self._check(problems, entry, material, output)
+        problems.raise_if_any()
+        failed: dict[str, list[Result]] = {}
+        for name, places in caches.items():
+            store = Store(output.cache, material.fingerprints[name], material.suite.root)
+            for place in places:
+                store.merge(place / NAME)
+            store.close()
+            lost = (one for _, shard in self._found.values() for one in shard.models[name].failures)
+            failed[name] = [
+                Result(one.key, drawn=one.drawn, problem=one.problem, fault=one.fault) for one in lost
+            ]
+        return failed
+
+    def _check(self, problems: Problems, entry: ModelEntry, material: Material, output: Output) -> set[Path]:
+        """Make sure that each shard has all its answers of a model; gives the caches that hold them."""
+        needed = needed_keys(questions(entry, material, output, material.corpora))
+        fingerprint, root = material.fingerprints[entry.name], material.suite.root
+        found: dict[Path, tuple[set[str], list[str]]] = {}
+        for share, (folder, shard) in self._found.items():
+            where = f"shard {share} in {folder}"
+            own = shard.models.get(entry.name)
+            if own is None or own.fingerprint != fingerprint:
+                name = quoted(entry.name)
+                what = f"there is no {name}" if own is None else f"{name} is another one here"
+                problems.add(f"{where}, code and files of models", what, _AGAIN)
+                continue
+            known, changed = {one.key for one in own.failures}, set()
+            for cache in _caches(folder, output):
+                if cache not in found:
+                    store = Store(cache, fingerprint, root)
+                    entries, others = store.elsewhere()
+                    found[cache] = set() if others else {*entries}, others
+                    store.close()
+                known |= found[cache][0]
+                changed |= {*found[cache][1]}
+            if missing := sum(key in share for key in needed - known):
+                what = f"{missing} inputs of {quoted(entry.name)} have no answer in its cache"
+                if changed:
+                    what += f" that depends on the files that are here ({', '.join(sorted(changed)[:3])})"
+                problems.add(where, what, _AGAIN)
+        return {*found} - {output.cache}
+
+
+def _caches(folder: Path, output: Output) -> list[Path]:
+    """List the caches in which the answers of a shard may be: its own, that around it, that of the merge."""
+    around = folder.absolute().parent
+    places = [folder.absolute() / "cache", *([around / "cache"] if (around / files.MARKER).is_file() else [])]
+    return [place for place in dict.fromkeys([*places, output.cache]) if (place / NAME).is_file()]
+
+
+def read_shards(folders: Sequence[Path]) -> Shards:
+    """Read what shards have left in their output folders; each may hold several.
+
+    Raises
+    ------
+    InputError
+        If a folder holds no shard, one is missing or twice there, or of another version.
+    """
+    problems, found = Problems(), {}
+    for folder in folders:
+        places = sorted(path for path in folder.glob("shard-*.json") if _NAME_OF_SHARD.fullmatch(path.name))
+        if not places:
+            what = "there is no shard in this folder" if folder.is_dir() else "there is no such folder"
+            problems.add(str(folder), what, "Name the --out folders of soundcheck run --shard K/N")
+        for place in places:
+            try:
+                shard = Shard.read(files.require_regular(place))
+            except (InputError, OSError, ValueError):
+                problems.add(str(place), "the file is not one that a shard has left", "Run the shard again")
+                continue
+            found.setdefault(shard.share, []).append((folder, shard))
+            if shard.version != __version__:
+                what = f"its version is {shard.version}, this is {__version__}"
+                problems.add(f"shard {shard.share} in {folder}", what, _AGAIN)
+    problems.raise_if_any()
+    _check_complete(found)
+    return Shards({share: places[0] for share, places in sorted(found.items())})
+
+
+def _check_complete(found: Mapping[Share, Sequence[tuple[Path, Shard]]]) -> None:
+    """Refuse shards that are no division of one run."""
+    problems, counts = Problems(), {share.of for share in found}
+    for share, places in sorted(found.items()):
+        if len(places) > 1:
+            named = " and ".join(str(folder) for folder, _ in places)
+            problems.add(f"shard {share}", f"it is there {len(places)} times, in {named}", "Name one of them")
+    if len(counts) > 1:
+        named = ", ".join(f"{share} in {places[0][0]}" for share, places in sorted(found.items()))
+        problems.add("shards", f"they do not belong together ({named})", "Name those of one number")
+    problems.raise_if_any()
+    (count,) = counts
+    for share in (Share(number + 1, count) for number in range(count)):
+        if share not in found:
+            remedy = f"Name its folder, or run it: soundcheck run SUITE --shard {share} --out FOLDER"
+            problems.add("shards", f"shard {share} is missing", remedy)
+    problems.raise_if_any()

@@ -83,6 +83,12 @@ class Resampled:
             bounds[0] = np.where(np.isnan(bounds[0]), np.nan, low)
         return bounds[0], bounds[1]
 
+    def lies_within(self, scale: Scale) -> bool:
+        """Say whether all values and replicates lie within a scale."""
+        known = np.append(self.replicates.ravel(), self.value)
+        known = known[np.isfinite(known)]
+        return bool(((known >= scale.low) & (known <= scale.high)).all())
+
     def block_values(self, n: int, scale: Scale) -> np.ndarray | None:
         """Give value ``n`` of each block by itself if replicates lie on a limit, when it is of use."""
         if self.of_blocks is None or scale.limit_of(self.replicates[:, n]) is None:

@@ -113,7 +113,11 @@ def t_interval(
     of_blocks: np.ndarray | None = None,
     level: float = _LEVEL,
 ) -> tuple[float, float]:
-    """Compute the t interval of a value.
+    """Compute the t interval of a value; NaN below two blocks or two defined replicates.
+
+    If over a tenth of the replicates lie on a limit, it is that of Clopper and Pearson for the proportion of
+    blocks that reach it by ``of_blocks``, the value of each block by itself; without these all but one do, or
+    all if the value lies there.
 
     Examples
     --------

@@ -18,8 +18,9 @@ Conventions
 - Intervals of differences are put together from those of both sides: Newcombe (1998), Interval estimation for
   the difference between independent proportions; Zou and Donner (2008), Construction of confidence limits
   about effect measures, for sides that share recordings. p-values are those of the intervals.
-- Degrees of freedom are Satterthwaite's (1946), without the bias that few recordings of a speaker cause:
-  Ames and Webster (1991), On estimating approximate degrees of freedom.
+- Of shares, whose variance follows from their value, :math:`t` is the normal quantile, as Wilson's. Of others it
+  is Student's with the degrees of freedom of Satterthwaite (1946), An approximate distribution of estimates of
+  variance components; at most as many as recordings with influence, which those of other classes lack.
 - Speakers with one recording say nothing about how their recordings vary: together they are one stratum.
   Where they are the majority, speakers take the place of recordings. For trials the same goes for up to three
   recordings, of which each target trial is too large a part.
@@ -53,7 +54,7 @@ class ForThese:
     """What is known of a value for these speakers."""
 
     ends: Ends
-    freedom: float
+    freedom: float  # infinite of shares
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Compute the interval by Student's t; NaN where nothing varies."""
@@ -67,7 +68,7 @@ class ForThese:
         ``side`` is ``"two-sided"``, or where values count: ``"greater"`` or ``"less"`` than the threshold.
         """
         (value, _), (low, high) = self.ends(0.0), self.ends(1.0)
-        if not (low < high and math.isfinite(self.freedom) and math.isfinite(threshold)):
+        if not (low < high and math.isfinite(threshold)) or math.isnan(self.freedom):
             return math.nan
         near, far = 0.0, _FARTHEST if value != threshold else 0.0
         for _ in range(_HALVINGS):
@@ -94,8 +95,8 @@ class FixedSpeakers:
 
     def value(self, n: int, value: float, scale: Scale = FREE, recordings: int = 0) -> ForThese:
         """Say what is known of value ``n``; ``recordings`` are those of a share, which may lie on a limit."""
-        freedom = recordings - 1.0 if np.isnan(self.freedom[n]) and recordings > 1 else self.freedom[n]
-        return ForThese(value_ends(value, self.error[n], scale, recordings), float(freedom))
+        freedom = math.inf if recordings else float(self.freedom[n])
+        return ForThese(value_ends(value, self.error[n], scale, recordings), freedom)
 
     def difference(
         self, n: int, values: tuple[float, float], scale: Scale = FREE, recordings: tuple[int, int] = (0, 0)
@@ -103,8 +104,7 @@ class FixedSpeakers:
         """Say what is known of a difference: ``n`` of those that follow the values of two sides."""
         m = len(self.error) // 3
         ends = difference_ends(values, tuple(self.error[[n, m + n, 2 * m + n]]), scale, recordings)
-        freedom, least = self.freedom[2 * m + n], min(recordings) - 1.0
-        return ForThese(ends, float(least if np.isnan(freedom) and least > 0 else freedom))
+        return ForThese(ends, math.inf if min(recordings) else float(self.freedom[2 * m + n]))
 
 
 def fixed_speakers(
@@ -140,9 +140,8 @@ def fixed_speakers(
     wanted = np.stack(columns, axis=1) if columns else np.zeros((0, m))
     total = variances.sum(axis=1)
     total[total < _LEAST**2] = 0.0  # the noise of gradients
-    # The square of a variance with n - 1 degrees of freedom is (n + 1) / (n - 1) times too large on average.
-    freedom = ratio(total**2, (variances**2 / (counts + 1)).sum(axis=1))
-    freedom = np.clip(freedom, 1, len(influence) - len(counts))
+    freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=1))
+    freedom = np.fmin(freedom, np.maximum(np.count_nonzero(influence, axis=0) - 1, 1))
     undefined = np.isnan(influence).any(axis=0)
     error = np.where(undefined, np.nan, round_significant(np.sqrt(total)))
     return FixedSpeakers(error, np.where(total > 0, freedom, np.nan), np.full(m, independent), wanted)

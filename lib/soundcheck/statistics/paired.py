@@ -28,19 +28,6 @@ import scipy  # scipy.special is loaded when first used: it takes a quarter of a
 from soundcheck.metrics.additive import round_significant
 from soundcheck.statistics.evidence import LEAST_BLOCKS, corrected_sd
 
-__all__ = [
-    "LEAST_BLOCKS",
-    "Alternative",
-    "interval_error",
-    "joined_error",
-    "paired_interval",
-    "paired_p_value",
-    "standard_error",
-    "t_test",
-    "welch",
-]
-
-
 Alternative = Literal["two-sided", "greater", "less"]
 
 
@@ -61,10 +48,35 @@ def interval_error(low: float, high: float, blocks: int, kind: str) -> float:
     return float(half / scipy.special.ndtri(0.975) * np.sqrt(blocks / (blocks - 1)))
 
 
+def t_test(
+    estimate: float,
+    error: float,
+    freedom: float,
+    least: float,
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+) -> tuple[float, float, float]:
+    """Test whether a value is 0: p-value, low and high end of the interval, NaN without an error.
+
+    ``least`` is the one-sided p-value where nothing varies and the value is not 0.
+    """
+    if np.isnan(error) or np.isnan(estimate):
+        return np.nan, np.nan, np.nan
+    p = scipy.special.stdtr(freedom, -abs(estimate) / error) if error > 0 else least
+    if error == 0 and estimate == 0:
+        p = 1.0
+    elif alternative == "two-sided":
+        p = min(1.0, 2 * p)
+    elif (estimate > 0) != (alternative == "greater"):
+        p = 1 - p
+    reach = scipy.special.stdtrit(freedom, (1 + level) / 2) * error
+    return tuple(round_significant(np.array([p, estimate - reach, estimate + reach])).tolist())
+
+
 def paired_p_value(
     differences: np.ndarray, estimate: float, blocks: int, alternative: Alternative = "two-sided"
 ) -> float:
-    """Test whether a difference of two values on the same blocks is 0.
+    """Test whether a difference is 0; ``differences`` are its replicates, both values on the same blocks.
 
     Examples
     --------
@@ -74,14 +86,14 @@ def paired_p_value(
     0.001953125
     """
     error = standard_error(differences, blocks)
-    return _p_value(estimate, error, blocks - 1, 0.5**blocks, alternative)
+    return t_test(estimate, error, blocks - 1, 0.5**blocks, alternative)[0]
 
 
 def paired_interval(
     differences: np.ndarray, estimate: float, blocks: int, level: float = 0.95
 ) -> tuple[float, float]:
     """Give the differences that :func:`paired_p_value` does not rule out; NaN where it has no p-value."""
-    return _interval(estimate, standard_error(differences, blocks), blocks - 1, level)
+    return t_test(estimate, standard_error(differences, blocks), blocks - 1, 0.5**blocks, level=level)[1:]
 
 
 def welch(
@@ -91,10 +103,9 @@ def welch(
     alternative: Alternative = "two-sided",
     level: float = 0.95,
 ) -> tuple[float, float, float]:
-    """Test whether a difference of two values on different blocks is 0."""
+    """Test whether a difference of two values on different blocks is 0, see :func:`t_test`."""
     error, freedom = joined_error(errors, np.array(blocks) - 1.0)
-    p = _p_value(estimate, error, freedom, 0.5 ** min(blocks), alternative)
-    return p, *_interval(estimate, error, freedom, level)
+    return t_test(estimate, error, freedom, 0.5 ** min(blocks), alternative, level)
 
 
 def joined_error(errors: Sequence[float], freedoms: Sequence[float]) -> tuple[float, float]:
@@ -104,33 +115,3 @@ def joined_error(errors: Sequence[float], freedoms: Sequence[float]) -> tuple[fl
     if not error > 0:
         return error, float(min(freedoms))
     return error, float(variances.sum() ** 2 / (variances**2 / np.asarray(freedoms)).sum())
-
-
-def t_test(estimate: float, error: float, freedom: float, least: float) -> tuple[float, float, float]:
-    """Test whether a value is 0: p-value, low and high end of the 95 % interval, NaN without an error.
-
-    ``least`` is the one-sided p-value where nothing varies and the value is not 0.
-    """
-    p = _p_value(estimate, error, freedom, least, "two-sided")
-    return p, *_interval(estimate, error, freedom, 0.95)
-
-
-def _p_value(estimate: float, error: float, freedom: float, least: float, alternative: Alternative) -> float:
-    if np.isnan(error) or np.isnan(estimate):
-        return np.nan
-    if error == 0 and estimate == 0:
-        return 1.0
-    p = scipy.special.stdtr(freedom, -abs(estimate) / error) if error > 0 else least
-    if alternative == "two-sided":
-        p = min(1.0, 2 * p)
-    elif (estimate > 0) != (alternative == "greater"):
-        p = 1 - p
-    return float(round_significant(np.array(p)))
-
-
-def _interval(estimate: float, error: float, freedom: float, level: float) -> tuple[float, float]:
-    if np.isnan(error) or np.isnan(estimate):
-        return np.nan, np.nan
-    reach = scipy.special.stdtrit(freedom, (1 + level) / 2) * error
-    low, high = round_significant(np.array([estimate - reach, estimate + reach])).tolist()
-    return low, high

@@ -49,18 +49,24 @@ _Sides = tuple[tuple[str, ...], np.ndarray, np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Candidate:
-    """A group that was looked at."""
+class Subgroup:
+    """A group that was looked at; the fields from ``value`` on are those of groups that are served worse."""
 
     words: tuple[str, ...]  # the value of each column that makes it, one or two
     gap: float  # how badly it is served minus how badly the others are; NaN if undefined
     error: float  # standard error of the gap; NaN if undefined
     p_value: float  # of being served no worse, from 0 to 1
     segments: np.ndarray  # numbers of its segments, ascending
-    blocks: int  # its blocks, and those of the smaller side
-    smaller: int
-    others: np.ndarray  # numbers of the segments that it is compared with; empty if the p-value is above 5 %
+    blocks: int
+    smaller: int  # blocks of the smaller side
+    rest: np.ndarray  # numbers of the segments that it is compared with; empty if the p-value is above 5 %
     replicates: np.ndarray  # of the gap, float64 `(replicates,)`; empty if the p-value is above 5 %
+    value: float = np.nan  # how badly it is served, and how badly the others are
+    others: float = np.nan
+    low: float = np.nan  # interval of the gap; its level allows for the choice among all candidates
+    high: float = np.nan
+    adjusted: float = np.nan  # the p-value, adjusted for all candidates
+    folded: tuple[Subgroup, ...] = ()  # groups that are served worse, too, and repeat it
 
     @property
     def name(self) -> str:
@@ -69,32 +75,12 @@ class Candidate:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Named:
-    """A group that is served worse than the others."""
-
-    candidate: Candidate  # the group
-    value: float  # how badly it is served, and how badly the others are
-    others: float
-    low: float  # interval of the gap; its level allows for the choice among all candidates
-    high: float
-    adjusted: float  # the p-value, adjusted for all candidates
-    # groups that are served worse, too, and repeat it, see
-    # :func:`soundcheck.statistics.repeated_groups.repeated_groups`
-    folded: tuple[Named, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The group in words."""
-        return self.candidate.name
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
 class Search:
     """What was looked at, and what was found."""
 
-    candidates: tuple[Candidate, ...]  # all groups that were looked at
+    candidates: tuple[Subgroup, ...]  # all groups that were looked at
     adjusted: np.ndarray  # their p-values, adjusted for all of them, float64 `(candidates,)`
-    named: tuple[Named, ...]  # groups that are served worse, by the size of their gap
+    named: tuple[Subgroup, ...]  # groups that are served worse, by the size of their gap
     level: float  # probability of their intervals; NaN if there are none
     segments: int  # segments that take part
     matters: float  # the gap that matters
@@ -139,7 +125,7 @@ def search(
     wanted = np.logical_or.reduce([rows, *(part.missing_predictions for part in statistic.parts)])
     sides, found = _sides(columns, rows, wanted, blocks), []
 
-    def looked_at(pieces: Sequence[_Sides]) -> list[Candidate]:
+    def looked_at(pieces: Sequence[_Sides]) -> list[Subgroup]:
         gaps = [difference(restrict(statistic, own), restrict(statistic, rest)) for _, own, rest in pieces]
         drawn = resample_all(gaps, blocks, replicates, seed)
         there = [(words, own & rows, rest & rows) for words, own, rest in pieces]
@@ -153,13 +139,13 @@ def search(
     chosen = np.flatnonzero(adjusted <= FALSE_DISCOVERY_RATE)
     level = 1 - FALSE_DISCOVERY_RATE * len(chosen) / len(found) if len(chosen) else np.nan
     named = [_named(found[n], float(adjusted[n]), level, statistic) for n in chosen]
-    named.sort(key=lambda one: (-one.candidate.gap, len(one.candidate.words), one.name))
+    named.sort(key=lambda one: (-one.gap, len(one.words), one.name))
 
     def worse(own: np.ndarray, rest: np.ndarray) -> bool:
         (one,) = looked_at([((), own, rest)])
         return one.p_value <= FALSE_DISCOVERY_RATE
 
-    groups = [(_mask(one.candidate.segments, rows), _mask(one.candidate.others, rows)) for one in named]
+    groups = [(_mask(one.segments, rows), _mask(one.rest, rows)) for one in named]
     kept = tuple(
         dataclasses.replace(named[top], folded=tuple(named[place] for place in below))
         for top, below in repeated_groups(groups, worse).items()
@@ -221,15 +207,15 @@ def _count(blocks: np.ndarray) -> int:
     return int(np.count_nonzero(np.bincount(blocks)))
 
 
-def _candidate(piece: _Sides, found: Resampled, blocks: np.ndarray, matters: float) -> Candidate:
+def _candidate(piece: _Sides, found: Resampled, blocks: np.ndarray, matters: float) -> Subgroup:
     words, own, rest = piece
     gap, replicates = float(found.value[0]), found.replicates[:, 0]
     counts = [_count(blocks[side]) for side in (own, rest)]
     smaller, p_value = min(counts), 1.0
     if gap >= matters:
         p_value = float(np.nan_to_num(paired_p_value(replicates, gap, smaller, "greater"), nan=1.0))
-    told = p_value <= FALSE_DISCOVERY_RATE
-    return Candidate(
+    significant = p_value <= FALSE_DISCOVERY_RATE
+    return Subgroup(
         words=words,
         gap=gap,
         error=standard_error(replicates, smaller),
@@ -237,16 +223,16 @@ def _candidate(piece: _Sides, found: Resampled, blocks: np.ndarray, matters: flo
         segments=np.flatnonzero(own).astype(np.int32),
         blocks=counts[0],
         smaller=smaller,
-        others=np.flatnonzero(rest if told else []).astype(np.int32),
-        replicates=replicates.copy() if told else np.empty(0),
+        rest=np.flatnonzero(rest if significant else []).astype(np.int32),
+        replicates=replicates.copy() if significant else np.empty(0),
     )
 
 
-def _named(candidate: Candidate, adjusted: float, level: float, statistic: Statistic) -> Named:
-    low, high = paired_interval(candidate.replicates, candidate.gap, candidate.smaller, level)
-    value = float(restrict(statistic, _mask(candidate.segments, statistic.rows)).point().value[0])
-    others = float(round_significant(np.array(value - candidate.gap)))
-    return Named(candidate, value, others, low, high, adjusted)
+def _named(group: Subgroup, adjusted: float, level: float, statistic: Statistic) -> Subgroup:
+    low, high = paired_interval(group.replicates, group.gap, group.smaller, level)
+    value = float(restrict(statistic, _mask(group.segments, statistic.rows)).point().value[0])
+    others = float(round_significant(np.array(value - group.gap)))
+    return dataclasses.replace(group, value=value, others=others, low=low, high=high, adjusted=adjusted)
 
 
 def _mask(segments: np.ndarray, rows: np.ndarray) -> np.ndarray:

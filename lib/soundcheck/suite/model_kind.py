@@ -49,7 +49,6 @@ class ModelKind:
     for_trials: ClassVar[bool] = False
     # module of a child process that can check such a model whatever the corpora are, and be asked about
     # signals afterwards; empty if there is none
-    checked_by: ClassVar[str] = ""
     # whether one process on the machine of the run asks it, whatever the jobs and workers: it may ask about
     # several signals at a time by itself
     asked_here: ClassVar[bool] = False

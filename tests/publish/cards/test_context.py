@@ -6,7 +6,7 @@ import pytest
 
 from soundcheck.common.day import today
 from soundcheck.common.errors import InputError
-from soundcheck.publish.cards.context import CardContext, read_book_url
+from soundcheck.publish.cards.card_format import CardContext, read_book_url
 from soundcheck.suite.card import Card
 
 

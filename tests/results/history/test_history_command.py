@@ -116,6 +116,8 @@ def test_bad_input_is_refused_with_all_problems(write, judged, tmp_path):
     assert "gone" in told and "neither results nor kept runs" in told and not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="RUN c: it has no test in common"):
         write_history([one, other, strange], tmp_path / "out")
+    with pytest.raises(InputError, match="RUN a: it has no test in common"):
+        write_history([one, strange], tmp_path / "out")
     with pytest.raises(InputError, match="all runs have the same results"):
         write_history([one, one], tmp_path / "out")
     with pytest.raises(InputError, match="no run has such a model"):

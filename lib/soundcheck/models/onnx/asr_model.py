@@ -25,13 +25,12 @@ from pydantic import AfterValidator
 from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.models.base import reason
+from soundcheck.models.answers import CONFIDENCE
+from soundcheck.models.base import TRANSCRIPT, Recogniser, reason
 from soundcheck.models.batching import each_length
 from soundcheck.models.library_model import LibraryModel, resampled
 from soundcheck.models.model_folder import links_outside, read_configuration
 from soundcheck.models.onnx import session as onnx_session
-from soundcheck.models.recogniser import TASK, Recogniser
-from soundcheck.models.stated import CONFIDENCE
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.paths import find_files, find_place
@@ -119,13 +118,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
             raise self.refusal(what, "Is it the right architecture? Try it outside of Soundcheck") from error
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
-        """Recognise signals.
-
-        Raises
-        ------
-        ValueError
-            If one is longer than the model can hear.
-        """
+        """Recognise signals; ValueError if one is longer than the model can hear."""
         given = [resampled(signal, sampling_rate, RATE) for signal in signals]
         if self._architecture not in WHISPERS:
             return each_length(given, self._recognise)
@@ -139,9 +132,9 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         """Recognise signals that are equally long, ``(signals, samples)`` at :data:`RATE`."""
         texts = self._recogniser.recognize(list(batch), sample_rate=RATE, **self._options)
         if not self.entry.options["confidence"]:
-            return [{TASK: text} for text in texts]
+            return [{TRANSCRIPT: text} for text in texts]
         return [
-            {TASK: one.text} | ({CONFIDENCE: math.exp(np.mean(one.logprobs))} if one.logprobs else {})
+            {TRANSCRIPT: one.text} | ({CONFIDENCE: math.exp(np.mean(one.logprobs))} if one.logprobs else {})
             for one in texts
         ]
 
@@ -184,7 +177,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         if not path.exists():
             return {}
         config, what = read_configuration(path)
-        for key in ("features_size", "num_mel_bins"):
+        for key in ("features_size", "num_mel_bins"):  # parts of names of files
             if not what and not isinstance(config.get(key, 80), int):
                 what = f"{key} is no whole number"
         if what:

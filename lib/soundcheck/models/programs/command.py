@@ -39,8 +39,9 @@ from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.models.base import Model, NoAnswer, example
-from soundcheck.models.programs import process as command_process
+from soundcheck.models.answers import NoAnswer, example
+from soundcheck.models.base import Model
+from soundcheck.models.programs.process import Program, temporary_folder
 from soundcheck.models.programs.staying import StayingProgram
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys
@@ -63,21 +64,7 @@ class CommandKeys(ModelKeys):
 
 
 class CommandModel(Model):
-    """A program as a model.
-
-    Parameters
-    ----------
-    entry
-        The suite's entry.
-    program
-        The program, absolute.
-    arguments
-        Its arguments; ``{audio}`` stands for the recording.
-    root
-        Folder of the suite, in which it is run.
-    tasks
-        What it answers.
-    """
+    """A program as a model; it is run in the suite's folder ``root``."""
 
     keyword = "command"
     keys = CommandKeys
@@ -96,9 +83,8 @@ class CommandModel(Model):
         self._command = [str(program), *arguments]
         self._root = root
         self._described = list(tasks)
-        limit = EMBEDDING_BYTES if any(task.is_embedding for task in tasks) else OUTPUT_BYTES
-        self._limit = limit
-        self._staying = StayingProgram(self._command, root, limit) if _stays(entry) else None
+        self._limit = EMBEDDING_BYTES if any(task.is_embedding for task in tasks) else OUTPUT_BYTES
+        self._staying = StayingProgram(self._command, root, self._limit) if _stays(entry) else None
         self._failed = 0  # signals in a row
 
     @classmethod
@@ -141,13 +127,7 @@ class CommandModel(Model):
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> CommandModel:
-        """Look for the program; it is not run.
-
-        Raises
-        ------
-        InputError
-            If the command cannot be used, or the program is missing or not executable.
-        """
+        """Look for the program; it is not run."""
         arguments, what, remedy = parse_command(entry.target, _stays(entry))
         program = None
         if arguments:
@@ -159,12 +139,7 @@ class CommandModel(Model):
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Run the program once for each signal, or tell the one that stays each of them.
 
-        Of a program that stays, failures are :class:`NoAnswer`.
-
-        Raises
-        ------
-        RuntimeError
-            If it cannot be run, fails or writes too much.
+        Of a program that stays, failures are :class:`NoAnswer`; else they raise RuntimeError.
         """
         if self._staying is not None:
             return [self._tell(signal, sampling_rate) for signal in signals]
@@ -183,23 +158,21 @@ class CommandModel(Model):
     def _run(self, signal: np.ndarray, sampling_rate: int) -> str:
         from soundcheck.corpora import audio  # late: whoever reads a suite imports this module
 
-        with command_process.temporary_folder() as folder:
+        with temporary_folder() as folder:
             recording = folder / "audio.wav"
             audio.write(recording, signal, sampling_rate)
             command = [self._command[0], *(part.replace(AUDIO, str(recording)) for part in self._command[1:])]
-            output, errors, code = command_process.run(command, self._root, self._limit)
-        if code:
-            raise RuntimeError(command_process.ended(code, errors, folder))
-        return output.decode("utf-8", "replace")
+            program = Program(command, self._root, self._limit)
+            try:
+                program.listen()
+                if failure := program.failure(folder):
+                    raise RuntimeError(failure)
+            finally:
+                program.end()
+        return program.output.decode("utf-8", "replace")
 
     def _read(self, output: str) -> dict[str, Any]:
-        """Understand what the program printed for one signal.
-
-        Raises
-        ------
-        RuntimeError
-            If it should be JSON, and is not.
-        """
+        """Understand what the program printed for one signal."""
         if self.tasks == (TASK,):
             lines = (line.strip() for line in output.splitlines())
             return {TASK: " ".join(line for line in lines if line)}

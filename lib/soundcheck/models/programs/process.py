@@ -1,4 +1,4 @@
-"""Processes of programs: started in the group of their worker, listened to, and cleaned up after.
+"""Programs: started in the group of their worker, listened to, and cleaned up after.
 
 Conventions
 -----------
@@ -22,12 +22,12 @@ from pathlib import Path
 from soundcheck.common.escaping import shorten, terminal
 from soundcheck.models import processes
 
-LINE_LIMIT = 200  # characters of the last line of standard error that are told
+LINE_LIMIT = 200  # characters of the last line of standard error that are quoted
+END_SECONDS = 1.0  # for a program to end when there is nothing left to do
 _TAIL_BYTES = 4096  # of standard error in which that line is looked for
 _READ_BYTES = 65536  # at a time
 _MOST_WAITING = 100  # reads of what is there already, in case that it never ends
 _TICK_SECONDS = 0.1  # how often to look whether a silent program has ended
-_STANDARD_ERROR = 2
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _CANNOT_RUN = {
     errno.ENOEXEC: "it is neither made for this machine nor a script that begins with #!",
@@ -46,120 +46,63 @@ def temporary_folder() -> Iterator[Path]:
     """
     group = str(os.getpid()) if os.getsid(0) == os.getpid() else ""  # a worker leads a session of its own
     temporary = tempfile.TemporaryDirectory(prefix="soundcheck-", ignore_cleanup_errors=True)
+    nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    words = ["/bin/sh", "-c", _GUARD, "sh", group, temporary.name]
     with (
         temporary as folder,
-        subprocess.Popen(
-            ["/bin/sh", "-c", _GUARD, "sh", group, folder],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,
-        ) as guard,
+        subprocess.Popen(words, stdin=subprocess.PIPE, bufsize=0, start_new_session=True, **nowhere) as guard,
     ):
         try:
-            yield Path(folder)
+            yield Path(os.path.realpath(folder))
         finally:
             temporary.cleanup()
             with contextlib.suppress(OSError):
                 guard.stdin.write(b"end\n")
 
 
-def start(command: Sequence[str], folder: Path, stdin: int = subprocess.DEVNULL) -> subprocess.Popen:
-    """Start a program in a folder, in the group of its worker, so that they can be killed together.
+class Program:
+    """A running program that may write so many bytes before somebody takes them out of ``output``.
 
-    Raises
-    ------
-    RuntimeError
-        If it cannot be run.
+    Raises RuntimeError if it cannot be run, here and later if it writes more.
     """
-    try:
-        return subprocess.Popen(
-            command, cwd=folder, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
-        )
-    except OSError as error:
-        why = _CANNOT_RUN.get(error.errno, error.strerror)
-        raise RuntimeError(f"the program cannot be run: {why}") from error
 
-
-def run(command: Sequence[str], folder: Path, limit: int) -> tuple[bytes, bytes, int]:
-    """Run a program.
-
-    Parameters
-    ----------
-    command
-        Program, absolute, and arguments.
-    folder
-        Where to run it.
-    limit
-        Bytes that it may write to standard output.
-
-    Returns
-    -------
-    output
-        What it wrote to standard output.
-    errors
-        The end of what it wrote to standard error.
-    code
-        Its exit code, or minus the number of the signal that killed it.
-
-    Raises
-    ------
-    RuntimeError
-        If it cannot be run or writes more.
-    """
-    with start(command, folder) as process:
+    def __init__(
+        self, command: Sequence[str], root: Path, limit: int, stdin: int = subprocess.DEVNULL
+    ) -> None:
+        pipe = subprocess.PIPE
         try:
-            listener = Listener(process, limit)
-            listener.listen()
-            return bytes(listener.output), listener.errors, process.wait()
-        finally:
-            process.kill()  # does nothing if it has ended
+            self._process = subprocess.Popen(
+                command, cwd=root, stdin=stdin, stdout=pipe, stderr=pipe, bufsize=0
+            )
+        except OSError as error:
+            why = _CANNOT_RUN.get(error.errno, error.strerror)
+            raise RuntimeError(f"the program cannot be run: {why}") from error
+        self._limit = limit
+        self._open = {self._process.stdout, self._process.stderr}
+        self.output, self._errors = bytearray(), b""
 
+    def ended(self) -> bool:
+        """Whether it has ended."""
+        return self._process.poll() is not None
 
-class Listener:
-    """Takes what a program writes.
+    def write(self, line: bytes) -> None:
+        """Give it a line; if it has ended, what it said then is still to be read."""
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(line)
 
-    Parameters
-    ----------
-    process
-        The program.
-    limit
-        Bytes of standard output that it may have written before somebody takes them.
-
-    Attributes
-    ----------
-    output
-        What it wrote to standard output; whoever has understood some of it takes it out.
-    errors
-        The end of what it wrote to standard error.
-    """
-
-    def __init__(self, process: subprocess.Popen, limit: int) -> None:
-        self._process, self._limit = process, limit
-        self._open = {process.stdout, process.stderr}
-        self.output, self.errors = bytearray(), b""
-
-    def listen(self, enough: Callable[[], bool] | None = None) -> None:
-        """Listen until the program has ended or closed both streams.
-
-        Parameters
-        ----------
-        enough
-            Tells when to stop; then the end of standard output is the end as well.
-
-        Raises
-        ------
-        RuntimeError
-            If it writes more than it may.
-        """
-        while self._open and not (enough and (enough() or self._process.stdout not in self._open)):
-            gone = self._process.poll() is not None  # asked first: what it wrote before is there then
+    def listen(self, enough: Callable[[], bool] = lambda: False) -> None:
+        """Take what it writes until it has ended or closed both streams, or that is enough."""
+        while self._open and not enough():
+            gone = self.ended()  # asked first: what it wrote before is there then
             if not self._step(0.0 if gone else _TICK_SECONDS) and gone:
                 break  # something that it started still holds the streams
 
+    def has_closed_output(self) -> bool:
+        """Whether no more output can come."""
+        return self._process.stdout not in self._open
+
     def take_waiting(self) -> None:
-        """Take what is there already; raises as :meth:`listen`."""
+        """Take what is there already."""
         for _ in range(_MOST_WAITING):
             if not (self._open and self._step(0.0)):
                 break
@@ -170,31 +113,42 @@ class Listener:
             for stream in self._open:
                 selector.register(stream, selectors.EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select(seconds)]
-        self._open -= {stream for stream in ready if not self._take(stream)}
-        return bool(ready)
-
-    def _take(self, stream: object) -> bool:
-        """Read some of a stream; says whether it goes on."""
-        data = os.read(stream.fileno(), _READ_BYTES)
-        if stream is self._process.stdout:
-            self.output += data
-        else:
-            self.errors = (self.errors + data)[-_TAIL_BYTES:]
-            with contextlib.suppress(OSError):
-                os.write(_STANDARD_ERROR, data)
+        for stream in ready:
+            data = os.read(stream.fileno(), _READ_BYTES)
+            if not data:
+                self._open.remove(stream)
+            elif stream is self._process.stdout:
+                self.output += data
+            else:
+                self._errors = (self._errors + data)[-_TAIL_BYTES:]
+                with contextlib.suppress(OSError):
+                    os.write(2, data)
         if len(self.output) > self._limit:
             raise RuntimeError(f"the program wrote more than {self._limit} bytes and was killed")
-        return bool(data)
+        return bool(ready)
 
+    def failure(self, folder: Path, seconds: float | None = None) -> str:
+        """Wait for its end, and say how it failed, with the last line of its errors; empty if it did not.
 
-def ended(code: int, errors: bytes, folder: Path) -> str:
-    """Say how a program ended, with the last line of its errors, without the name of a temporary folder."""
-    last = _last_line(errors.replace(os.fsencode(folder) + b"/", b""))
-    return f"the program ended with {processes.ending(code)}{last and f': {last}'}"
+        Names in the temporary folder are shown without it.
+        """
+        code = self._process.wait(seconds)
+        text = self._errors.replace(os.fsencode(folder) + b"/", b"").decode("utf-8", "replace")
+        lines = [line for line in _COLOURS.sub("", text).splitlines() if line.strip()]
+        last = shorten(terminal(" ".join(lines[-1].split())), LINE_LIMIT) if lines else ""
+        return f"the program ended with {processes.ending(code)}{last and f': {last}'}" if code else ""
 
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
 
-def _last_line(errors: bytes) -> str:
-    """Find the last line with text, made harmless and short; empty if there is none."""
-    text = _COLOURS.sub("", errors.decode("utf-8", "replace"))
-    lines = [line for line in text.splitlines() if line.strip()]
-    return shorten(terminal(" ".join(lines[-1].split())), LINE_LIMIT) if lines else ""
+    def end(self) -> None:
+        """Let it end by itself for a moment if it reads lines, then kill it."""
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+                self._process.wait(END_SECONDS)
+        self._process.kill()  # does nothing if it has ended
+        self._process.wait()
+        self._process.stdout.close()
+        self._process.stderr.close()

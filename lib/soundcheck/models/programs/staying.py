@@ -29,138 +29,86 @@ from pathlib import Path
 import numpy as np
 
 from soundcheck.common.escaping import quoted
-from soundcheck.models.programs import process as command_process
-from soundcheck.models.programs.process import Listener
+from soundcheck.models.programs.process import END_SECONDS, Program, temporary_folder
 
-END_SECONDS = 1.0  # for a program to end when there is nothing left to do
-_LINE_LIMIT = 60  # characters of a wrong line that are told
+_LINE_LIMIT = 60  # characters of a wrong line that are quoted
 
 
 class StayingProgram:
-    """A program that is started when there is something to ask, and again when it has ended.
-
-    Parameters
-    ----------
-    command
-        Program, absolute, and arguments.
-    root
-        Folder in which it is run.
-    limit
-        Bytes that an answer may have.
-    """
+    """A program that is started when there is something to ask, and again when it has ended."""
 
     def __init__(self, command: Sequence[str], root: Path, limit: int) -> None:
-        self._command, self._root, self._limit = list(command), root, limit
-        self._started: _Started | None = None
+        self._command, self._root, self._limit = list(command), root, limit  # bytes that an answer may have
         self._number = 0
+        self._program: Program | None = None
+        self._close = weakref.finalize(self, lambda: None)
 
     def ask(self, signal: np.ndarray, sampling_rate: int) -> str:
-        """Tell a recording, and wait for the answer.
+        """Tell a recording, and wait for the answer: the line behind the path.
 
-        Parameters
-        ----------
-        signal
-            float32 ``(samples,)``.
-        sampling_rate
-            In Hz.
-
-        Returns
-        -------
-        str
-            The line behind the path.
-
-        Raises
-        ------
-        RuntimeError
-            If the program cannot be run, ends, or writes something else or too much.
+        Raises RuntimeError if the program cannot be run, ends, or writes something else or too much.
         """
         from soundcheck.corpora import audio  # late: whoever reads a suite imports this module
 
-        if self._started is not None and self._started.process.poll() is not None:
-            self.close()
-        if self._started is None:
-            self._started = _Started(self._command, self._root, self._limit)
+        if self._program is None or self._program.ended():
+            self._start()
         self._number += 1
-        recording = self._started.folder / f"{self._number}.wav"
+        recording = self._folder / f"{self._number}.wav"
         try:
             audio.write(recording, signal, sampling_rate)
-            return self._started.ask(recording)
+            return self._answer(os.fsencode(recording))
         except BaseException:
-            self._started.process.kill()
-            self.close()
+            self._program.kill()
+            self._close()
+            self._program = None
             raise
         finally:
             recording.unlink(missing_ok=True)
 
-    def close(self) -> None:
-        """End the program."""
-        started, self._started = self._started, None
-        if started is not None:
-            started.close()
-
-
-class _Started:
-    """A running program, with a folder for recordings; both end at the latest with this process."""
-
-    def __init__(self, command: Sequence[str], root: Path, limit: int) -> None:
+    def _start(self) -> None:
+        """Start the program, with a folder for recordings; both end at the latest with this process."""
+        self._close()
         with contextlib.ExitStack() as stack:
-            self.folder = Path(os.path.realpath(stack.enter_context(command_process.temporary_folder())))
-            self.process = command_process.start(command, root, subprocess.PIPE)
-            stack.callback(_end, self.process)
-            self.close = weakref.finalize(self, stack.pop_all().close)
-        self._listener = Listener(self.process, limit)
+            self._folder = stack.enter_context(temporary_folder())
+            self._program = Program(self._command, self._root, self._limit, subprocess.PIPE)
+            stack.callback(self._program.end)
+            self._close = weakref.finalize(self, stack.pop_all().close)
 
-    def ask(self, recording: Path) -> str:
-        self._listener.take_waiting()
+    def _answer(self, path: bytes) -> str:
+        program = self._program
         self._refuse_more("without being asked")
-        with contextlib.suppress(BrokenPipeError):  # it has ended; what it said then is still to be read
-            self.process.stdin.write(os.fsencode(recording) + b"\n")
-        output = self._listener.output
-        self._listener.listen(lambda: b"\n" in output)
-        if b"\n" not in output:
+        program.write(path + b"\n")
+        program.listen(lambda: b"\n" in program.output or program.has_closed_output())
+        if b"\n" not in program.output:
             raise RuntimeError(self._ending())
-        line, _, rest = bytes(output).partition(b"\n")
-        output[:] = rest
-        path, text = os.fsencode(recording), self._text(line)
+        line, _, rest = bytes(program.output).partition(b"\n")
+        program.output[:] = rest
         if not line.startswith(path) or line[len(path) :][:1].strip():
             raise RuntimeError(
-                f"the program wrote {quoted(text, _LINE_LIMIT)}, but a line begins with the path that it was "
+                f"the program wrote {self._quoted(line)}, but a line begins with the path that it was "
                 "told; other words belong on standard error"
             )
-        self._listener.take_waiting()
         self._refuse_more("after its answer")
         return line[len(path) :].decode("utf-8", "replace").strip()
 
     def _refuse_more(self, when: str) -> None:
         """Raise if there is a line that nobody has asked for."""
-        if self._listener.output:
-            line = self._text(bytes(self._listener.output).partition(b"\n")[0])
+        self._program.take_waiting()
+        if self._program.output:
+            line = self._quoted(bytes(self._program.output).partition(b"\n")[0])
             raise RuntimeError(
-                f"the program wrote {quoted(line, _LINE_LIMIT)} {when}; an answer is one line, and other "
-                "words belong on standard error"
+                f"the program wrote {line} {when}; an answer is one line, and other words belong on "
+                "standard error"
             )
 
     def _ending(self) -> str:
         try:
-            code = self.process.wait(END_SECONDS)
+            failure = self._program.failure(self._folder, END_SECONDS)
         except subprocess.TimeoutExpired:
             return "the program closed its standard output"
-        if code:
-            return command_process.ended(code, self._listener.errors, self.folder)
-        return "the program ended before it had answered (exit code 0)"
+        return failure or "the program ended before it had answered (exit code 0)"
 
-    def _text(self, line: bytes) -> str:
+    def _quoted(self, line: bytes) -> str:
         """Give a line for people, without the temporary folder."""
-        return line.replace(os.fsencode(self.folder) + b"/", b"").decode("utf-8", "replace").strip()
-
-
-def _end(process: subprocess.Popen) -> None:
-    """Let a program end by itself for a moment, then kill it."""
-    with contextlib.suppress(OSError):
-        process.stdin.close()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(END_SECONDS)
-    process.kill()  # does nothing if it has ended
-    process.wait()
-    process.stdout.close()
-    process.stderr.close()
+        text = line.replace(os.fsencode(self._folder) + b"/", b"").decode("utf-8", "replace")
+        return quoted(text.strip(), _LINE_LIMIT)

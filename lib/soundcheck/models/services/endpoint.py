@@ -38,9 +38,9 @@ import numpy as np
 from soundcheck.common import files, store
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.models.base import NOT_ASKED, Model, NoAnswer
+from soundcheck.models.answers import NOT_ASKED, NoAnswer
+from soundcheck.models.base import TRANSCRIPT, Model, Recogniser
 from soundcheck.models.processes import RUN_VARIABLE
-from soundcheck.models.recogniser import TASK, Recogniser
 from soundcheck.models.services.request import (
     SURE_FIELDS,
     Recording,
@@ -192,7 +192,7 @@ class EndpointModel(Recogniser, Model):
                 stated = confidences(content) if self._entry.options["confidence"] else {}
                 if self._secret.is_in(json.dumps(stated, ensure_ascii=False)):
                     return NoAnswer("the answer repeats the key")
-                return {TASK: content["text"]} | stated
+                return {TRANSCRIPT: content["text"]} | stated
             # Nobody listens: if it ever answered, it may have been started anew.
             again = failure.again or (failure.way == "connect" and self._breaker.answered)
             waited = pause * random.uniform(0.75, 1.25) if failure.wait is None else failure.wait

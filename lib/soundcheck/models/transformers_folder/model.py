@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common.errors import Problems
-from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import some
 from soundcheck.models.base import reason
@@ -117,7 +116,7 @@ class TransformersModel(LibraryModel):
             problems = Problems()
             self._head.check(self._tokenizer, self.where, problems)
             problems.raise_if_any()
-        self._network = self._load_network(getattr(transformers, self._head.auto), folder)
+        self._network = self._load_network(getattr(transformers, self._head.auto))
         # Longer rows cost a processor more than calls; a graphics card has cores to fill.
         self._pads = options["device"] != "cpu" and pads_exactly(self._network.config)
 
@@ -177,19 +176,11 @@ class TransformersModel(LibraryModel):
         problems.raise_if_any()
         return head
 
-    def _load_network(self, auto: Any, folder: Folder) -> Any:
+    def _load_network(self, auto: Any) -> Any:
         """Load the weights; refuses some that are missing, of another shape or not finite."""
-        safetensors = self.library("safetensors")
-        for name in folder.weights:
-            try:
-                with safetensors.safe_open(folder.path / name, "pt"):
-                    pass
-            except Exception as error:  # classes of an extension module
-                what = f"{quoted(name)} is damaged: {reason(error, folder.path)}"
-                raise self.refusal(what, "Download or save the model again") from error
         with self._understood("the model"):
             network, info = auto.from_pretrained(
-                folder.path,
+                self.entry.path,
                 **self._local,
                 use_safetensors=True,
                 dtype=self._torch.float32,

@@ -14,7 +14,7 @@ from soundcheck.common.templates import Html
 from soundcheck.common.wording import counted, duration
 from soundcheck.publish import markdown
 from soundcheck.publish.cards import measurements
-from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import significant

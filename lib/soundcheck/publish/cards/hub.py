@@ -8,13 +8,14 @@ Conventions
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from soundcheck.common import files
 from soundcheck.common.escaping import shorten, xml_text
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
-from soundcheck.publish.cards.context import CardContext
-from soundcheck.publish.cards.records import filled
+from soundcheck.publish.cards.card_format import CardContext
+from soundcheck.publish.cards.records import filled, record
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import RATES
 from soundcheck.results.record import KeyFigure
@@ -77,30 +78,38 @@ def plain(text: object) -> str:
     return shorten(" ".join(xml_text(text).split()), _LONGEST)
 
 
-def value_of(figure: KeyFigure, number: float | None) -> float | None:
-    """Give a number of a figure in the unit in which hubs show it, with four significant digits."""
-    if number is None:
-        return None
-    return float(f"{number * (100 if figure.measure in RATES else 1):.{_DIGITS}g}")
+def in_unit(number: float | None, measure: str) -> float | None:
+    """Give a number of a measure in the unit in which hubs show it, with four significant digits."""
+    scale = 100 if measure in RATES else 1
+    return None if number is None else float(f"{number * scale:.{_DIGITS}g}")
 
 
 def results_of(facts: ModelFacts, context: CardContext) -> list[dict[str, Any]]:
     """List one result a task and corpus, in the order of the record; figures without value are left out."""
-    results: dict[tuple[str, str], dict[str, Any]] = {}
+    by_task: dict[tuple[str, str], list[KeyFigure]] = {}
     for figure in facts.figures:
-        if figure.value is None:
-            continue
-        key = figure.task, figure.corpus
-        if key not in results:
-            results[key] = {
-                "task": {"type": task_type(facts, figure.task), "name": plain(figure.task)},
-                "dataset": _dataset(facts, figure.corpus),
-                "metrics": [],
-            }
-            page = context.link(facts.page())
-            results[key] |= {"source": {"name": "Soundcheck", "url": page}} if page else {}
-        results[key]["metrics"].append(_metric(facts, figure))
-    return list(results.values())
+        if figure.value is not None:
+            by_task.setdefault((figure.task, figure.corpus), []).append(figure)
+
+    def interval(figure: KeyFigure) -> str:
+        none = f"none: {plain(figure.reason)}"
+        return none if figure.low is None else f"95 % {facts.record.interval} interval"
+
+    def title(figure: KeyFigure) -> str:
+        of = "" if figure.measure in RATES else f" of {plain(figure.task)}"
+        return f"{figure.measure[:1].upper()}{figure.measure[1:]}{of}"
+
+    filters = {
+        "dataset": functools.partial(_dataset, facts),
+        "in_unit": in_unit,
+        "interval": interval,
+        "metric": lambda measure: _METRICS.get(measure, plain(measure)),
+        "plain": plain,
+        "task_type": functools.partial(task_type, facts),
+        "title": title,
+    }
+    values = {"by_task": by_task.values(), "facts": facts, "rates": RATES, "page": context.link(facts.page())}
+    return record("model_index", filters, **values).get("results", [])
 
 
 def is_ours(result: Any) -> bool:
@@ -121,26 +130,3 @@ def _dataset(facts: ModelFacts, name: str) -> dict[str, Any]:
         split=plain(split) if split and split != "all" else "",
         revision=plain(benchmark.revision) if benchmark else "",
     )
-
-
-def _metric(facts: ModelFacts, figure: KeyFigure) -> dict[str, Any]:
-    of = "" if figure.measure in RATES else f" of {plain(figure.task)}"
-    low, high = (value_of(figure, bound) for bound in (figure.low, figure.high))
-    args = filled(
-        low=low,
-        high=high,
-        interval=f"none: {plain(figure.reason)}" if low is None else f"95 % {facts.record.interval} interval",
-        blocks=figure.blocks,
-        block=figure.block,
-        segments=figure.segments,
-        guessing=value_of(figure, figure.guessing),
-        standing=figure.standing,
-        threshold=figure.threshold,
-        unit="%" if figure.measure in RATES else "",
-    )
-    return {
-        "type": _METRICS.get(figure.measure, plain(figure.measure)),
-        "value": value_of(figure, figure.value),
-        "name": f"{figure.measure[:1].upper()}{figure.measure[1:]}{of}",
-        "args": args | {MARK: facts.sha256},
-    }

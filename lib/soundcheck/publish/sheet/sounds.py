@@ -6,6 +6,7 @@ its outputs are read, and a sound is played only if its content is what its name
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import io
 import json
@@ -21,7 +22,6 @@ from soundcheck.common import files
 from soundcheck.common.media import EXAMPLES, NONE
 from soundcheck.corpora.audio import encode_flac
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.publish.sheet.figures import carried
 from soundcheck.results.facts import by_excess
 from soundcheck.results.record import ComparisonRecord
 from soundcheck.results.states import FAIL
@@ -79,6 +79,11 @@ class _Example(TypedDict):
 
 
 _OUTPUT = TypeAdapter(list[_Example])
+
+
+def carried(kind: str, data: bytes) -> str:
+    """Make an address that holds what it leads to."""
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
 def model_scenes(facts: ModelFacts) -> list[Scene]:

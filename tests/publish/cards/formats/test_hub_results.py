@@ -7,7 +7,7 @@ import yaml
 from tests.publish.cards.formats.test_huggingface import FIGURE, TASKS
 from tests.support.finished import finished, verdict
 
-from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.cards.formats.hub_results import HubResults
 from soundcheck.publish.facts import read_facts
 from soundcheck.suite.card import Card

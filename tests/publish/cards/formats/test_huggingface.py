@@ -7,7 +7,7 @@ import pytest
 import yaml
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.cards.formats.huggingface import HuggingFaceCard
 from soundcheck.publish.facts import read_facts
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates

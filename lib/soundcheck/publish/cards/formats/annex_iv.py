@@ -12,8 +12,7 @@ import re
 
 from soundcheck.common.errors import input_error
 from soundcheck.publish.cards import content
-from soundcheck.publish.cards.card_format import CardFormat
-from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.card_format import CardContext, CardFormat
 from soundcheck.publish.facts import ModelFacts
 
 _SEAL = "<!-- soundcheck: sha256 of all above: {} -->"
@@ -25,10 +24,7 @@ class AnnexIV(CardFormat):
 
     keyword = "annex-iv"
     title = "Evidence for Annex IV"
-
-    def filename(self, facts: ModelFacts) -> str:
-        """Name the file."""
-        return "evidence_annex_iv.md"
+    file = "evidence_annex_iv.md"
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the page."""

@@ -16,8 +16,7 @@ from typing import Any
 
 from soundcheck.common.wording import counted
 from soundcheck.publish.cards import content
-from soundcheck.publish.cards.card_format import CardFormat
-from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.card_format import CardContext, CardFormat
 from soundcheck.publish.cards.hub import answer, described_tasks, plain, task_type
 from soundcheck.publish.cards.measurements import interval_methods, measurements
 from soundcheck.publish.cards.records import json_text, record
@@ -37,10 +36,7 @@ class CycloneDX(CardFormat):
 
     keyword = "cyclonedx"
     title = "CycloneDX bill of materials"
-
-    def filename(self, facts: ModelFacts) -> str:
-        """Name the file; tools know it by its end."""
-        return "bom.cdx.json"
+    file = "bom.cdx.json"
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the bill of materials."""

@@ -14,8 +14,7 @@ import datetime
 import math
 from typing import Any
 
-from soundcheck.publish.cards.card_format import CardFormat
-from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.card_format import CardContext, CardFormat
 from soundcheck.publish.cards.measurements import FURTHER, TEXTS, interval_method, measurements
 from soundcheck.publish.cards.records import filled, json_text, record
 from soundcheck.publish.facts import ModelFacts
@@ -31,10 +30,7 @@ class EveryEvalEver(CardFormat):
 
     keyword = "every-eval-ever"
     title = "Every Eval Ever record"
-
-    def filename(self, facts: ModelFacts) -> str:
-        """Name the file."""
-        return "every_eval_ever.json"
+    file = "every_eval_ever.json"
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the record."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import yaml
 
-from soundcheck.publish.cards.card_format import CardFormat
-from soundcheck.publish.cards.context import CardContext
-from soundcheck.publish.cards.hub import plain, value_of
+from soundcheck.publish.cards.card_format import CardContext, CardFormat
+from soundcheck.publish.cards.hub import in_unit, plain
 from soundcheck.publish.cards.records import filled
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.report.key_figures import sentence
@@ -22,6 +21,7 @@ class HubResults(CardFormat):
 
     keyword = "hub-results"
     title = "results for the leaderboards of the Hugging Face Hub"
+    file = ".eval_results/soundcheck.yaml"
 
     def obstacle(self, facts: ModelFacts, context: CardContext) -> str:
         """Say why there is nothing to list."""
@@ -33,10 +33,6 @@ class HubResults(CardFormat):
                 tasks = ", ".join(figure.task for figure in figures)
                 return f"corpus {name} has results of {tasks}: name one of them as task: in benchmark:"
         return "" if any(found.values()) else "no corpus that is a benchmark has a result of the model"
-
-    def filename(self, facts: ModelFacts) -> str:
-        """Name the file."""
-        return ".eval_results/soundcheck.yaml"
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the entries."""
@@ -62,7 +58,7 @@ def _entry(facts: ModelFacts, context: CardContext, corpus: CorpusRecord, figure
     page = context.link(facts.page())
     return filled(
         dataset=filled(id=about.id, task_id=plain(about.task_id), revision=plain(about.revision)),
-        value=value_of(figure, figure.value),
+        value=in_unit(figure.value, figure.measure),
         date=context.date.isoformat(),
         source={"url": page, "name": "Soundcheck"} if page else {},
         notes=plain(notes),

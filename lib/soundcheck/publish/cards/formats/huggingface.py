@@ -8,8 +8,7 @@ from typing import Any
 
 from soundcheck.common.escaping import heading
 from soundcheck.publish.cards import content
-from soundcheck.publish.cards.card_format import CardFormat
-from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.card_format import CardContext, CardFormat
 from soundcheck.publish.cards.hub import plain, results_of, task_type
 from soundcheck.publish.cards.readme import updated
 from soundcheck.publish.facts import ModelFacts
@@ -26,10 +25,7 @@ class HuggingFaceCard(CardFormat):
 
     keyword = "huggingface"
     title = "model card for the Hugging Face Hub"
-
-    def filename(self, facts: ModelFacts) -> str:
-        """Name the file."""
-        return "README.md"
+    file = "README.md"
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the card."""

@@ -1,77 +1,67 @@
-"""A worker: a process that loads one model and asks it about one segment after the other.
+"""What runs in the process of a model: loads it, then reads and changes signals and calls it.
 
-``python -m soundcheck.predict.workers`` is started by :mod:`soundcheck.predict.supervised`. It notes before
-each step what it is about to do, so that its parent knows what was lost if it hangs or dies, and tells with
-an answer which files the model has opened before it.
-
-The first answer is told at once, further ones after :data:`TELL_SECONDS`, together. Those that a process had
-not told when it died are asked again.
+Before each step the process notes what it is about to do, so that its parent knows what was lost if it hangs
+or dies; each answer says which files the model has opened before it. The first answer is sent at once,
+further ones after :data:`SEND_SECONDS`, together. What was not sent when a process died is predicted again.
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import multiprocessing.forkserver
 import os
-import secrets
+import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
-from multiprocessing.connection import Connection
+from collections.abc import Iterator, MutableSequence, Sequence
+from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio
-from soundcheck.models import processes
-from soundcheck.models.base import NOT_ASKED, Model, NoAnswer, check_output, reason
+from soundcheck.models.answers import NOT_ASKED, NoAnswer, check_output
+from soundcheck.models.base import Model, reason
 from soundcheck.predict import protocol
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
 
 SAME = 1e-6  # of its peak by which a signal may differ that a change has left as it was: rounding
-TELL_SECONDS = 0.02  # between two times that answers are told: what may be lost of a process that dies
+SEND_SECONDS = 0.02  # between two times that answers are sent: what may be lost of a process that dies
+_PR_SET_PDEATHSIG = 1
 
 
 class _Pending(NamedTuple):
-    """A signal that waits for its batch to be full; its number in the unit, and what it took to make it."""
+    """A signal that waits for its batch to be full."""
 
-    number: int
+    number: int  # in the unit
     call: Call
     signal: np.ndarray
     drawn: dict[str, Any]
-    seconds: float
+    seconds: float  # that it took to make
 
 
 class Worker:
-    """One model, ready to be asked.
-
-    Parameters
-    ----------
-    connection
-        To the parent.
-    setup
-        What to load.
-    model
-        The loaded model.
-    watch
-        Knows which files it has opened.
-    place
-        Where it notes what it does.
-    """
+    """One model, ready to be called; ``place`` gets since when, first and last call, and step."""
 
     def __init__(
-        self, connection: Connection, setup: Setup, model: Model, watch: Watch, place: protocol.Place
+        self,
+        connection: Connection,
+        setup: Setup,
+        model: Model,
+        watch: Watch,
+        place: MutableSequence[float],
     ) -> None:
         self._connection, self._place = connection, place
-        self._setup = setup
-        self._model = model
-        self._watch = watch
+        self._setup, self._model, self._watch = setup, model, watch
         self._tasks = [setup.suite.tasks[name] for name in setup.entry.tasks]
-        self._results: list[Result] = []  # that are not told yet
-        self._due = 0.0  # when to tell them
+        self._results: list[Result] = []  # that are not sent yet
+        self._due = 0.0  # when to send them
         self._took = 0.0  # seconds of the last call
-        self._process = secrets.token_hex(8)
 
     def work(self, unit: Unit) -> None:
         """Answer all calls of a unit.
@@ -85,12 +75,12 @@ class Worker:
             if prepared is not None:
                 pending.append(prepared)
             if pending and number % size == 0:
-                self._ask(pending)
+                self._call(pending)
                 pending = []
         if pending:
-            self._ask(pending)
-        self._place.enter(protocol.IDLE)
-        self._tell(protocol.DONE)
+            self._call(pending)
+        self._enter(protocol.IDLE, 0, 0)
+        self._send(protocol.DONE)
 
     def _prepare(self, unit: Unit) -> Iterator[_Pending | None]:
         """Give the signal of each call; ``None`` if there is none."""
@@ -136,32 +126,36 @@ class Worker:
         except Exception as error:
             self._unusable(item, [call], f"the change {change.name} cannot be applied", error)
             return None
-        drawn = {name: _plain(value) for name, value in drawn.items()}
+        drawn = {n: value.item() if isinstance(value, np.generic) else value for n, value in drawn.items()}
         if len(changed) == len(signal) and not (np.abs(changed - signal) > SAME * np.abs(signal).max()).any():
             drawn["unchanged"] = True
         return _Pending(number, call, changed, drawn, time.monotonic() - begin)
 
-    def _ask(self, pending: list[_Pending]) -> None:
-        """Ask the model once about all pending signals; if that fails, about each alone."""
+    def _call(self, pending: list[_Pending]) -> None:
+        """Call the model once with all pending signals; if that fails, with each alone."""
         self._enter(protocol.CALLING, pending[0].number, pending[-1].number + 1)
         begin = time.monotonic()
         try:
             outputs = self._model.predict([one.signal for one in pending], audio.SAMPLING_RATE)
             if len(outputs) != len(pending):
                 raise ValueError(f"the model returned {len(outputs)} answers for {len(pending)} signals")
-            checked = [(*check_output(output, self._tasks), _rest(output)) for output in outputs]
+            rests = [output.rest if isinstance(output, NoAnswer) else "" for output in outputs]
+            checked = [
+                (*check_output(output, self._tasks), rest)
+                for output, rest in zip(outputs, rests, strict=True)
+            ]
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a model end nothing but its call
             traceback.print_exc()
             if len(pending) > 1:
                 for one in pending:
-                    self._ask([one])
+                    self._call([one])
                 return
             checked = [({}, reason(error, self._setup.suite.root), "")]
         self._took = time.monotonic() - begin
         for one, (answer, problem, rest) in zip(pending, checked, strict=True):
-            opened = () if problem else self._watch.news()  # what fails is not kept
-            told = {"opened": opened, "process": self._process, "rest": rest, "seconds": self._took}
-            self._results.append(Result(one.call.key, answer, one.drawn, problem, before=one.seconds, **told))
+            opened = () if problem else self._watch.news()  # what fails is not recorded
+            more = {"opened": opened, "rest": rest, "seconds": self._took, "before": one.seconds}
+            self._results.append(Result(one.call.key, answer, one.drawn, problem, **more))
 
     def _unusable(self, item: Item, calls: Sequence[Call], what: str, error: Exception) -> None:
         traceback.print_exc()
@@ -171,67 +165,63 @@ class Worker:
         problem = f"{NOT_ASKED}: {what}: {text}"
         self._results += [Result(call.key, problem=problem, fault=protocol.BY_SIGNAL) for call in calls]
 
-    def _enter(self, step: str, first: int, end: int) -> None:
-        if self._results and time.monotonic() >= self._due:
-            self._tell(protocol.TOLD)
-        self._place.enter(step, first, end)
+    def _enter(self, step: int, first: int, end: int) -> None:
+        if step != protocol.IDLE and self._results and time.monotonic() >= self._due:
+            self._send(protocol.RESULTS)
+        self._place[0] = time.monotonic()  # first, so that nobody takes an old time for that of a new step
+        self._place[1:4] = [first, end, step]
 
-    def _tell(self, word: str) -> None:
+    def _send(self, word: str) -> None:
         self._connection.send((word, self._results, self._took))
         if self._took:
-            self._due = time.monotonic() + TELL_SECONDS
+            self._due = time.monotonic() + SEND_SECONDS
         self._results, self._took = [], 0.0
 
 
-def _rest(output: object) -> str:
-    return output.rest if isinstance(output, NoAnswer) else ""
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _watch(setup: Setup) -> Watch:
-    """Listen to what is opened from now on."""
-    watch = Watch(setup.suite.root, setup.ignored)
-    watch.add(setup.kind.named_files(setup.entry, setup.suite))
-    watch.start()
-    return watch
-
-
-def main() -> None:
-    """Work for the parent."""
-    serve(processes.connect())
-
-
-def serve(connection: Connection) -> None:
-    """Load the model and work until the parent hangs up."""
+def serve(
+    connection: Connection,
+    output: Connection,
+    place: MutableSequence[float],
+    environment: dict[str, str],
+    idle: float | None,
+) -> None:
+    """Load the model and work, until the run hangs up or nothing comes for ``idle`` seconds."""
+    _detach(output, environment)
+    setup: Setup = connection.recv()
     try:
-        setup: Setup = connection.recv()
-    except EOFError:
-        return
-    try:
-        watch = _watch(setup)
+        watch = Watch(setup.suite.root, setup.ignored)  # listens to what is opened from now on
+        watch.add(setup.kind.named_files(setup.entry, setup.suite))
+        watch.start()
         begin = time.monotonic()
         model = setup.kind.load(setup.entry, setup.suite)
-    except InputError as error:
-        traceback.print_exc()
-        problem = error.problems[0]
-        connection.send((protocol.REFUSED, problem.what))
-        return
     except BaseException as error:  # an adapter's own failure must not look like a dead process
         traceback.print_exc()
-        connection.send((protocol.REFUSED, reason(error, setup.suite.root)))
+        known = isinstance(error, InputError)
+        why = error.problems[0].what if known else reason(error, setup.suite.root)
+        connection.send((protocol.REFUSED, why, 0.0))
         return
-    worker = Worker(connection, setup, model, watch, protocol.Place(processes.shared()))
-    connection.send((protocol.READY, time.monotonic() - begin))
-    while True:
-        try:
-            unit = connection.recv()
-        except EOFError:
-            return
-        worker.work(unit)
+    worker = Worker(connection, setup, model, watch, place)
+    connection.send((protocol.READY, [], time.monotonic() - begin))
+    with contextlib.suppress(EOFError):
+        while connection.poll(idle):
+            worker.work(connection.recv())
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _detach(output: Connection, environment: dict[str, str]) -> None:
+    """Give this process its own group, environment and output, and tie its life to that of the run."""
+    os.setsid()  # so that whatever the model starts is killed with it
+    os.environ.clear()
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for stream in (1, 2):
+        os.dup2(output.fileno(), stream)
+    if sys.platform == "linux":  # at once, even while code holds the interpreter
+        # The server that this process was forked from ends with the run, if none of its forks prevents it.
+        os.close(multiprocessing.forkserver._forkserver._forkserver_alive_fd)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    threading.Thread(target=_follow_run, daemon=True).start()
+
+
+def _follow_run() -> None:
+    wait([multiprocessing.parent_process().sentinel])
+    os.killpg(0, signal.SIGKILL)
