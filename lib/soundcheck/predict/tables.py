@@ -49,24 +49,15 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Columns:
-    """The rows of a table, column by column.
-
-    Parameters
-    ----------
-    key, change, error
-        One text a row.
-    answers
-        Task -> one value a row: float64 for regression, else objects; with an error they mean nothing. What
-        the model says of its answers by name, float64, NaN where it says nothing; of words texts or ``None``.
-    drawn
-        One text a row, or none if nothing was drawn.
-    """
+    """The rows of a table, column by column."""
 
     key: Sequence[str]
     change: Sequence[str]
     error: Sequence[str]
+    # task -> one value a row: float64 for regression, else objects; with an error they mean nothing. What the
+    # model says of its answers by name, float64, NaN where it says nothing; of words texts or ``None``.
     answers: dict[str, np.ndarray]
-    drawn: Sequence[str] = ()
+    drawn: Sequence[str] = ()  # one text a row, or none if nothing was drawn
 
     def __len__(self) -> int:
         return len(self.key)
@@ -100,18 +91,7 @@ class Columns:
 
 
 def write_predictions(path: Path, rows: Columns | Sequence[Row], tasks: Sequence[Task]) -> str:
-    """Write a prediction table.
-
-    Returns
-    -------
-    str
-        Digest of the file.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
+    """Write a prediction table."""
     columns = rows if isinstance(rows, Columns) else Columns.of_rows(rows, tasks)
     texts = {"key": columns.key, "change": columns.change}
     arrays = {name: pa.array(map(_text, cells), pa.string()) for name, cells in texts.items()}
@@ -154,11 +134,8 @@ def failed(predictions: pd.DataFrame) -> pd.Series:
 def read_predictions(path: Path) -> pd.DataFrame:
     """Read a prediction table.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns as in the conventions of this module; text columns are of dtype object, embeddings float32
-        arrays.
+    Returns columns as in the conventions of this module; text columns are of dtype object, embeddings float32
+    arrays.
     """
     table = pq.read_table(path)
     columns = {}
