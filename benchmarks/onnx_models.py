@@ -90,7 +90,7 @@ def engine(path: Path, files: list[Path], batch: int, jobs: int) -> Iterator[Ask
     suite = Suite(models={"network": entry}, tasks=BUILTIN, root=path.parent, file=path.parent / "suite.yml")
     setup = Setup(entry, suite, entry.about, (), Sounds())
     log = path.parent / "model.log"
-    with LocalExecutor(setup, jobs, path.parent, lambda _: Log.file(log)) as workers:
+    with LocalExecutor(setup, jobs, path.parent, lambda _: Log(log).write) as workers:
         results: list[Result] = []
         dispatcher = Dispatcher(workers, jobs, results.append)
 

@@ -23,7 +23,7 @@ import soundfile
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.load import check_model
 from soundcheck.predict.cluster import ClusterExecutor, connect
-from soundcheck.predict.dispatch import Dispatcher, Executor
+from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log
 from soundcheck.predict.protocol import Call, Item, Setup
 from soundcheck.sounds.sound import Sounds
@@ -53,11 +53,11 @@ def items(folder: Path, name: str, count: int) -> list[Item]:
 
 
 @contextlib.contextmanager
-def workers(kind: str, setup: Setup, count: int, folder: Path) -> Iterator[Executor]:
+def workers(kind: str, setup: Setup, count: int, folder: Path) -> Iterator[LocalExecutor | ClusterExecutor]:
     """Give some workers of a kind."""
-    log = Log.file(folder / "model.log")
+    log = Log(folder / "model.log")
     if kind == "local":
-        with LocalExecutor(setup, count, folder, lambda _: log) as local:
+        with LocalExecutor(setup, count, folder, lambda _: log.write) as local:
             yield local
         return
     from distributed import LocalCluster

@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from soundcheck.metrics.alignment import align
-from soundcheck.models.stated_words import read_words
+from soundcheck.models.answers import read_words
 
 pytestmark = pytest.mark.slow
 

@@ -207,3 +207,15 @@ def test_a_formula_is_left_to_the_book(clean):
         "data": {"text/latex": "$x^2$", "text/plain": "<M>"},
     }
     assert clean(code(outputs=[output]))[1]["outputs"][0]["data"] == {"text/latex": "$x^2$"}
+
+
+def test_a_section_that_begins_in_the_cell_of_details_is_folded_with_its_outputs(clean):
+    cells = clean(
+        words("# Family"),
+        code(),
+        words("## Details\n\nOf all.\n\n### First\n\nWords."),
+        code(outputs=[html("<p>x</p>")]),
+    )
+    assert cells[-2]["source"] == "## Details\n\nOf all."
+    shown = cells[-1]["outputs"][0]["data"]["text/html"]
+    assert "<summary>First</summary>" in shown and "Words." in shown and "<p>x</p>" in shown

@@ -13,7 +13,7 @@ from soundcheck.common.text_table import parse_number, read_text_table
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.change import is_unchanged
 from soundcheck.metrics.distribution import jensen_shannon_distance, proportion_in_range
-from soundcheck.models.base import check_output
+from soundcheck.models.answers import check_output
 
 AROUSAL = BUILTIN["arousal"]
 GRID = np.round(np.arange(11) / 10, 1)

@@ -53,3 +53,12 @@ def recognises(signal, sampling_rate):
 def fails_in_words(signal, sampling_rate):
     """Every third time."""
     return fails(signal, sampling_rate) and {"transcript": "a b"}
+
+
+def counts_cores(signal, sampling_rate):
+    """As many as it may use."""
+    import os
+
+    if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) > 1:
+        raise ValueError("several cores")
+    return {"arousal": 0.5}

@@ -13,7 +13,7 @@ from soundcheck.predict.protocol import Call, Item, Setup
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.suite_file import read_suite
 
-NAMES = ("sleeps", "warms", "grows", "fails", "hangs", "dies")
+NAMES = ("sleeps", "warms", "grows", "fails", "hangs", "dies", "counts_cores")
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,11 @@ def test_latency_is_that_of_the_call(measured):
         took = [call.seconds for call in calls if call.duration == length]
         assert length / 30 <= min(took) < length / 30 + 0.02  # others may use the core, too
     assert measured["sleeps"].stopped == OVER
+
+
+def test_a_model_uses_one_core(measured):
+    assert measured["counts_cores"].calls and not measured["counts_cores"].first_problems
+    assert not any(call.problem for call in measured["counts_cores"].calls)
 
 
 def test_the_first_call_is_apart(measured):

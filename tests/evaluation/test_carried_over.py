@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from soundcheck.evaluation import trials as cohorts
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.trials import HALF, carry_over, split_speakers
 from soundcheck.metrics.logistic_calibration import fit_calibration
@@ -93,3 +94,18 @@ def test_trials_without_score_do_not_fit():
     subset = corpus("here", list("abcdef"))
     subset.predictions.clean[subset.truth] = np.nan
     assert "trials of each kind" in split_speakers(evaluation(), subset, [subset]).reason
+
+
+@pytest.mark.parametrize(("top", "same"), [(3, False), (4, True), (10, True)])
+def test_a_cohort_of_which_all_are_looked_at_is_said(monkeypatch, top, same):
+    monkeypatch.setattr(cohorts, "_cohort", lambda *_: np.zeros((4, 2)))
+    monkeypatch.setattr(cohorts, "cohort_obstacle", lambda *_: "")
+    monkeypatch.setattr(cohorts, "normalised_trials", lambda *_: {})
+    evaluation = types.SimpleNamespace(
+        view=lambda _: None, family=types.SimpleNamespace(options={"cohort_top": top})
+    )
+    tested = types.SimpleNamespace(corpus="here", predictions=None)
+    split = types.SimpleNamespace(tested=tested, fitting=None, about="here: fitted on 4 speakers.")
+    _, note = cohorts.normalised_with(evaluation, split)
+    assert note.startswith("here: a cohort of 4 speakers.")
+    assert (f"no more than {top} speakers, so that the adaptive way is the same" in note) == same

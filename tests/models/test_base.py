@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.models.base import TEXT_LIMIT, VECTOR_LIMIT, check_output, example, reason
-from soundcheck.models.packing import unpack
+from soundcheck.models.answers import TEXT_LIMIT, VECTOR_LIMIT, check_output, example, unpack
+from soundcheck.models.base import reason
 
 AROUSAL = [BUILTIN["arousal"]]
 EMOTION = [BUILTIN["emotion"]]

@@ -72,7 +72,7 @@ def test_accepted_targets(root, target):
 
 
 def test_installed_function(root):
-    assert check(root, "soundcheck.models.base:check_output")
+    assert check(root, "soundcheck.models.answers:check_output")
 
 
 def test_shadowing_neighbours_hide_nothing(root):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.models.packing import pack
+from soundcheck.models.answers import pack
 from soundcheck.predict.canaries import CANARIES, CLEAN, Comparison, Confirmation, choose
 from soundcheck.predict.store import Entry
 

@@ -10,7 +10,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.regression import concordance_cc
-from soundcheck.models.packing import pack
+from soundcheck.models.answers import pack
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import Row, write_predictions
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN

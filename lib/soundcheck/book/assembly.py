@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -117,20 +117,13 @@ class Book:
         return found
 
 
-# Name of a page, what makes its cells, and whether a book has it.
-PAGES: tuple[tuple[str, Callable[[Book], list[dict]], Callable[[Book], bool]], ...] = (
-    ("index", lambda book: overview.cells(book.record, book.results, book.facts), lambda book: True),
-    ("all_results", lambda book: all_results.cells(book.results), lambda book: True),
-    ("provenance", lambda book: model_pages.provenance_cells(book.record), lambda book: True),
-    ("failures", lambda book: model_pages.failures_cells(book.record), lambda book: bool(book.record.failed)),
-)
-
-
 def assemble(sources: pages.Sources, book: Book) -> None:
     """Register all pages of a report, and write its configuration."""
-    for name, make, when in PAGES:
-        if when(book):
-            sources.page(name, functools.partial(make, book))
+    sources.page("index", lambda: overview.cells(book.record, book.results, book.facts))
+    sources.page("all_results", lambda: all_results.cells(book.results))
+    sources.page("provenance", lambda: model_pages.provenance_cells(book.record))
+    if book.record.failed:
+        sources.page("failures", lambda: model_pages.failures_cells(book.record))
     _corpora(sources, book)
     _results(sources, book)
     _other_notebooks(sources, book)

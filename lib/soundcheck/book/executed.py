@@ -25,6 +25,7 @@ MOST_OUTPUTS = 60  # of one cell
 MOST_BYTES = 600_000  # of all outputs of a page
 
 _ACTIVE = re.compile(r"\\(href|url|class|cssId|style|require|data)\b")  # formulas that are more than formulas
+_SECTIONS = re.compile(r"\n+(?=### )")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
@@ -58,42 +59,37 @@ def cells(
     The path of the output folder ``out`` is taken out of all texts; ``fill`` is what is done to the HTML of
     an output, see :class:`soundcheck.book.result_pages.FinalTable`.
     """
-    failure = [_failure(outcome, out)] if outcome.failed else []
+    title_, failure = f"# {heading(title)}", [_failure(outcome, out)] if outcome.failed else []
     try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        own = list(notebook["cells"])
+        own = list(json.loads(path.read_text(encoding="utf-8"))["cells"])
     except (OSError, ValueError, KeyError, TypeError):
-        return [pages.markdown(f"# {heading(title)}"), *failure]
-    room = MOST_BYTES
-    cleaned, titled = [], False
+        return [pages.markdown(title_), *failure]
+    room, cleaned = MOST_BYTES, []
     for cell in own:
-        tags = cell.get("metadata", {}).get("tags", [])
+        source, tags = "".join(cell["source"]), {*cell.get("metadata", {}).get("tags", [])}
         if cell["cell_type"] != "code":
-            source = "".join(cell["source"])
-            if "papermill-error-cell-tag" in tags or "papermill-error" in source[:200]:
-                continue
-            if not titled and source.startswith("# "):
-                source, titled = f"# {heading(title)}\n" + source.partition("\n")[2], True
-            cleaned += [pages.markdown(_writable(source)), *(failure if titled else [])]
-            failure = [] if titled else failure
-            continue
-        if {"injected-parameters", "parameters"} & set(tags):
-            continue  # says where a run has put what the notebook reads
-        if not any(CODE in before["metadata"].get("tags", []) for before in cleaned):
-            cleaned.append(pages.output(_switch()))
-        outputs, room = _outputs(cell.get("outputs", []), room, out, fill)
-        source = without_paths(_writable("".join(cell["source"])), out) or "pass"  # else outputs would vanish
-        cleaned.append(pages.code(source, CODE, outputs, cell.get("execution_count")))
-    if not titled:
-        cleaned.insert(0, pages.markdown(f"# {heading(title)}"))
-    return [*_folded(cleaned), *failure]
+            if "papermill-error-cell-tag" not in tags and "papermill-error" not in source[:200]:
+                cleaned.append(pages.markdown(_writable(source)))
+        elif not tags & {"injected-parameters", "parameters"}:  # where a run has put what the notebook reads
+            outputs, room = _outputs(cell.get("outputs", []), room, out, fill)
+            source = without_paths(_writable(source), out) or "pass"  # else outputs would vanish
+            cleaned.append(pages.code(source, CODE, outputs, cell.get("execution_count")))
+    first = next((n for n, cell in enumerate(cleaned) if cell["cell_type"] == "code"), len(cleaned))
+    cleaned[first:first] = [pages.output(_switch())] * (first < len(cleaned))
+    place = next((n for n, cell in enumerate(cleaned) if cell["source"].startswith("# ")), None)
+    if place is None:
+        return [pages.markdown(title_), *failure, *_folded(cleaned)]
+    cleaned[place]["source"] = "\n".join([title_, cleaned[place]["source"].partition("\n")[2]])
+    return _folded([*cleaned[: place + 1], *failure, *cleaned[place + 1 :]])
 
 
 def _folded(cells: list[dict]) -> list[dict]:
     """Fold what stands below the heading *Details*: each section becomes a line that opens it."""
     start = next((n for n, cell in enumerate(cells) if cell["source"].startswith(DETAILS)), len(cells))
-    shown, sections = cells[: start + 1], []
-    for cell in cells[start + 1 :]:
+    # The first section may begin in the cell of the heading.
+    parts = [part for cell in cells[start : start + 1] for part in _SECTIONS.split(cell["source"])]
+    shown, sections = [*cells[:start], *map(pages.markdown, parts[:1])], []
+    for cell in [*map(pages.markdown, parts[1:]), *cells[start + 1 :]]:
         if cell["source"].startswith("### ") or not sections:
             sections.append([])
         sections[-1].append(cell)

@@ -1,1 +1,1 @@
-"""What answers cost: time, memory and size of models, measured beside a run and never part of its results."""
+"""Time, memory and size of models, measured beside a run and never part of its results."""

@@ -15,7 +15,7 @@ import contextlib
 import dataclasses
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
@@ -91,11 +91,10 @@ def measure(
     """Measure models, all of which are in memory at a time."""
     models = [_Asked(setup, own, seconds, cache, log) for setup, own in zip(setups, inputs, strict=True)]
     try:
-        with _one_core():
-            for turn in range(TURNS):
-                for model in models if turn % 2 == 0 else models[::-1]:
-                    model.take_turn(turn)
-                    told(sum(one.done(seconds) for one in models) / len(models))
+        for turn in range(TURNS):
+            for model in models if turn % 2 == 0 else models[::-1]:
+                model.take_turn(turn)
+                told(sum(one.done(seconds) for one in models) / len(models))
     finally:
         for model in models:
             model.end()
@@ -167,8 +166,14 @@ class _Asked:
     def _call(self, item: Item) -> tuple[Result, bool, float]:
         """Ask once; gives the answer, whether it took too long, and the seconds with reading the sound."""
         came: list[Result] = []
+
+        def emit(results: list[Result]) -> None:
+            if not results:  # the model is loaded, and has had no call
+                _use_one_core(self._process.process_id)
+            came.extend(results)
+
         begin = time.monotonic()
-        outcome = self._process.answer(Unit((item,)), came.extend)
+        outcome = self._process.answer(Unit((item,)), emit)
         for result in came:
             for kind, name, *signature in result.opened:
                 if kind == READ:
@@ -182,18 +187,10 @@ class _Asked:
         return Result("", problem=outcome.problem), outcome.late, time.monotonic() - begin
 
 
-@contextlib.contextmanager
-def _one_core() -> Iterator[None]:
-    """Let this thread, and what it starts, use one core, where the system can do that."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(before)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
+def _use_one_core(process: int) -> None:
+    """Let a process, and what it starts, use one core, where the system can do that."""
+    with contextlib.suppress(AttributeError, OSError):
+        os.sched_setaffinity(process, {max(os.sched_getaffinity(0))})
 
 
 def _free() -> tuple[int, int]:

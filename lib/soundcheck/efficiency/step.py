@@ -123,7 +123,7 @@ def _measured(
             continue
         ignored = (str(output.folder), str(cache))
         setups.append(Setup(entry, suite, entry.about, (), material.sounds, ignored))
-    log = Log.file(output.logs / f"{NAME}.log")
+    log = Log(output.logs / f"{NAME}.log")
     with Progress("efficiency", "percent", 100) as progress:
         asked = [inputs[setup.entry.name] for setup in setups]
         shown = 0
@@ -143,7 +143,6 @@ def _measured(
             one.parameters = parameters(map(Path, own))
             one.files = {_name(name, suite.root): size for name, size in sorted(own.items())}
             found[one.model] = one
-    log.close()
     return [found[entry.name] for entry in material.suite.models.values() if entry.name in found], unmeasured
 
 

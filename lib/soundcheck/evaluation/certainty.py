@@ -35,8 +35,7 @@ from soundcheck.metrics.alignment import AlignedWord, align
 from soundcheck.metrics.combinators import paired_difference, relabel
 from soundcheck.metrics.prediction_intervals import interval_coverage, interval_skill
 from soundcheck.metrics.word_confidence import normalised_cross_entropy, recognised_words
-from soundcheck.models.stated import BOUNDS, CONFIDENCE, word_names
-from soundcheck.models.stated_words import read_words
+from soundcheck.models.answers import BOUNDS, CONFIDENCE, read_words, word_names
 from soundcheck.results.estimates import ALL
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.families import PerturbationSeries

@@ -100,25 +100,19 @@ def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
     for subset in subsets:
         labelled = 0 if subset.truth is None else int(pd.notna(subset.truth).sum())
         if 0 < labelled < len(subset):
-            evaluation.note(
-                f"{subset.corpus}, {subset.task.name}: {labelled} of {len(subset)} segments have a label; "
-                "the change of quality is computed on these, the share of unchanged predictions on all"
-            )
+            told = "the change of quality is computed on these, the share of unchanged predictions on all"
+            where = f"{subset.corpus}, {subset.task.name}"
+            evaluation.note(f"{where}: {labelled} of {len(subset)} segments have a label; {told}")
         judge_unchanged(evaluation, subset)
         if not labelled:
             evaluation.skip(subset, f"no segment has a label for {subset.task.name}")
         else:
             metric = "Ccc" if subset.task.is_regression else "Uar"
             evaluation.judge(subset, f"Change {metric} {subset.change}", change_of_quality)
-            _estimate_both(evaluation, subset)
-
-
-def _estimate_both(evaluation: Evaluation, subset: Subset) -> None:
-    """Estimate the quality under a change, and that of the same segments before it."""
-    own = subset.predictions
-    both = paired(_quality(subset, own.clean), _quality(subset, own.changed))
-    for condition, statistic in zip((f"before {subset.change}", subset.change), both, strict=True):
-        evaluation.estimate(subset, quality_name(subset), statistic, condition=condition)
+            own = subset.predictions
+            both = paired(_quality(subset, own.clean), _quality(subset, own.changed))
+            for condition, statistic in zip((f"before {subset.change}", subset.change), both, strict=True):
+                evaluation.estimate(subset, quality_name(subset), statistic, condition=condition)
 
 
 DOUBLE, HALF = 2.0, 0.5  # the clean rate, and the rate at which every second word is wrong

@@ -25,21 +25,7 @@ NAMED = 5  # answers that a message shows
 
 
 def nominal(values: np.ndarray, task: Task, bounds: tuple[float, float]) -> np.ndarray:
-    """Map answers to the nominal range of a task.
-
-    Parameters
-    ----------
-    values
-        As the model gave them, float64 ``(n,)``; NaN = none.
-    task
-        A regression task.
-    bounds
-        Ends of the scale that they are given on.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64 ``(n,)``; those outside of the scale stay outside.
+    """Map answers on a scale to the nominal range of a task; those outside of the scale stay outside.
 
     Examples
     --------
@@ -52,25 +38,7 @@ def nominal(values: np.ndarray, task: Task, bounds: tuple[float, float]) -> np.n
 
 
 def check_scale(answers: Sequence[float], task: Task, entry: ModelEntry, suite: Suite, which: str) -> None:
-    """Refuse a model that answers on another scale.
-
-    Parameters
-    ----------
-    answers
-        As the model gave them; NaN = none.
-    task
-        A regression task.
-    entry, suite
-        The model.
-    which
-        How messages call the answers, such as ``"first 20 answers"``.
-
-    Raises
-    ------
-    InputError
-        If the answers lie on another scale than the suite says, see
-        :func:`soundcheck.common.scales.another_scale`.
-    """
+    """Refuse a model whose answers lie on another scale than the suite says; ``which`` is for messages."""
     values = np.asarray(answers, dtype=np.float64)
     values = values[np.isfinite(values)]
     scale = entry.range_of(task)

@@ -23,15 +23,7 @@ def links_outside(folder: Path, paths: Iterable[Path]) -> list[Path]:
 
 
 def read_configuration(path: Path) -> tuple[dict[str, Any], str]:
-    """Read a JSON file that holds a mapping.
-
-    Returns
-    -------
-    content
-        Empty if it cannot be read.
-    reason
-        Why it cannot; empty if it can.
-    """
+    """Read a JSON file that holds a mapping; gives it, empty if it cannot be read, and why it cannot."""
     reason = irregularity(path, CONFIGURATION_BYTES)
     if reason:
         return {}, reason

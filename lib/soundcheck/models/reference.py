@@ -46,27 +46,11 @@ KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}  # of task that 
 def reference_predictions(
     task: Task, seed: int, keys: Sequence[str], change: str = "", texts: Sequence[str | None] = ()
 ) -> np.ndarray:
-    """Draw the answers of the random reference model.
+    """Draw the answers of the random reference model, one for each of ``keys``: ``"<corpus>|<key>"``.
 
-    Parameters
-    ----------
-    task
-        What is answered.
-    seed
-        The suite's seed.
-    keys
-        One text a segment that names corpus and segment: ``"<corpus>|<key>"``.
-    change
-        What was done to the signals; empty = nothing.
-    texts
-        Transcription: what answers are drawn from; missing ones are passed over.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(len(keys),)``. Regression: float64 in (0, 1) with seven digits, as all predictions, on the
-        scale of the thresholds whatever the task's nominal range is. Classification: object, names of
-        classes. Transcription: object, texts; ``None`` if there are none to draw from.
+    Regression: float64 in (0, 1) with seven digits, as all predictions, on the scale of the thresholds
+    whatever the task's nominal range is. Classification: names of classes. Transcription: one of ``texts``
+    that are not missing; ``None`` if there are none.
     """
     draws = seeds.uniform(seed, "reference", task.name, change, keys=keys)
     if task.is_transcription:
@@ -83,22 +67,7 @@ def reference_predictions(
 
 
 def reference_scores(seed: int, keys: Sequence[str], change: str = "") -> np.ndarray:
-    """Draw the scores that the random reference model gives to trials.
-
-    Parameters
-    ----------
-    seed
-        The suite's seed.
-    keys
-        One text a trial that names corpus and trial.
-    change
-        What was done to the signals; empty = nothing.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64 ``(len(keys),)``, uniform from 0 to 1.
-    """
+    """Draw the scores that the random reference model gives to trials, uniform from 0 to 1."""
     return seeds.uniform(seed, "reference", "scores", change, keys=keys)
 
 

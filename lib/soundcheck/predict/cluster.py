@@ -16,7 +16,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib.metadata
-import io
 import logging
 import multiprocessing
 import os
@@ -29,20 +28,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import soundcheck
-from soundcheck.common import files
 from soundcheck.common.errors import InputError, SoundcheckError, input_error
 from soundcheck.common.escaping import quoted, terminal
 from soundcheck.models.load import check_model
-from soundcheck.predict.executor import Emit, LocalExecutor, Log
+from soundcheck.predict.executor import LOG_BYTES, STOPPED, Emit, LocalExecutor, Log
 from soundcheck.predict.protocol import Outcome, Result, Setup, Unit
 
 if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 10.0
-COMPARE_SECONDS = 180.0  # for workers to load the model and compare it
 EMPTY_SECONDS = 60.0  # without any worker after which nothing more is expected
-IDLE_SECONDS = 60.0  # without a unit after which the process of a model ends
+IDLE_SECONDS = 20.0  # without a unit after which the process of a model ends
 LIBRARIES = ("numpy", "scipy", "soundfile", "audresample", "av")  # that read and change signals
 WHERE = "--cluster"
 
@@ -56,10 +53,7 @@ class ClusterError(SoundcheckError):
 def connect(address: str) -> Cluster:
     """Connect to a scheduler, such as ``tcp://scheduler:8786``, or that of a scheduler file.
 
-    Raises
-    ------
-    InputError
-        If Dask is not installed, nobody answers, or there is no worker.
+    Raises InputError: if Dask is not installed, nobody answers, or there is no worker.
     """
     try:
         from distributed import Client
@@ -126,61 +120,38 @@ class _Shared:
     """What a worker needs once for a model, and is compared with."""
 
     content: bytes  # setup and cache, pickled
-    versions: dict[str, str]
+    versions: tuple[tuple[str, str], ...]
     fingerprint: str
 
-    @functools.cached_property
-    def digest(self) -> str:
-        return files.digest(self.content)
+
+@dataclasses.dataclass(frozen=True)
+class _Reply:
+    """What a worker answers to a unit."""
+
+    outcome: Outcome = dataclasses.field(default_factory=Outcome)
+    refused: str = ""  # why this worker must not answer for this run
+    log: bytes = b""  # what the model has printed
+    worker: str = ""  # address
 
 
 class ClusterExecutor:
-    """Answers the units of one model on a cluster.
-
-    Raises
-    ------
-    InputError
-        On entry, if no worker is fit.
-    """
+    """Answers the units of one model on a cluster."""
 
     def __init__(self, cluster: Cluster, setup: Setup, fingerprint: str, cache: Path, log: Log) -> None:
         self._cluster, self._client, self._log = cluster, cluster.client, log
-        self._shared = _Shared(pickle.dumps((setup, str(cache))), versions(), fingerprint)
-        self._stopped = False
-        self._seen = time.monotonic()  # when there was a worker
+        cluster.refused.clear()
+        shared = _Shared(pickle.dumps((setup, str(cache))), versions(), fingerprint)
+        # What the cluster holds is made again if the worker that holds it is lost.
+        self._shared = self._client.submit(_same, shared, pure=False)
         self._flying: set = set()
+        self._stopped = self._answered = False
+        self._seen = time.monotonic()  # when there was a worker
 
     def __enter__(self) -> Self:
-        self._cluster.refused.clear()
-        # What the cluster holds is made again if the worker that holds it is lost.
-        self._held = self._client.submit(_same, self._shared, pure=False)
-        compared = {
-            address: self._client.submit(_compare, self._held, workers=[address], pure=False)
-            for address in self._cluster.threads()
-        }
-        deadline = time.monotonic() + COMPARE_SECONDS
-        for address, future in compared.items():
-            try:  # one that is busy is compared with its first unit
-                why = future.result(timeout=max(0.1, deadline - time.monotonic()))
-            except TimeoutError:
-                continue
-            except Exception as error:
-                why = f"it failed: {error}"
-            if why:
-                self._cluster.refuse(address, why)
-        if not self._cluster.threads():
-            reasons = "; ".join(sorted({*self._cluster.refused.values()})) or "it has none"
-            remedy = "Workers need the same versions as this machine, and the same files under the same paths"
-            raise input_error(WHERE, f"no worker of the cluster can be used: {reasons}", remedy)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        try:
-            self._client.run(_forget, self._shared.digest, on_error="ignore")
-        except Exception:
-            logger.debug("the cluster is gone")
-        self._log.close()
 
     @property
     def count(self) -> int:
@@ -209,7 +180,7 @@ class ClusterExecutor:
         # Only if all of these are gone others get the unit, which compare themselves then.
         fit = list(self._cluster.threads())
         where = {"workers": fit, "allow_other_workers": True} if fit else {}
-        inner = self._client.submit(_answer, self._held, unit, pure=False, **where)
+        inner = self._client.submit(_answer, self._shared, unit, pure=False, **where)
         self._flying.add(inner)
         inner.add_done_callback(lambda done: self._collect(done, unit, outer))
 
@@ -222,92 +193,85 @@ class ClusterExecutor:
             reply: _Reply = inner.result()
             if reply.refused:
                 self._cluster.refuse(reply.worker, reply.refused)
+                if not (self._answered or self._cluster.threads()):
+                    raise self._unfit()
                 self._send(unit, outer)
-                return
-            self._log.write(reply.log)
-            outer.set_result(reply.outcome)
+            else:
+                self._answered = True
+                self._log.write(reply.log)
+                outer.set_result(reply.outcome)
         except KilledWorker:
             problem = "the worker of the cluster was lost, more than once"
             outer.set_result(Outcome(problem=problem, lost=tuple(unit.keys)))
         except (CancelledError, Exception) as error:
             if self._stopped:
-                outer.cancel()
-                outer.set_running_or_notify_cancel()
+                outer.set_result(Outcome(problem=STOPPED))
             else:
-                dropped = isinstance(error, CancelledError)
-                what = "The cluster has dropped its work" if dropped else f"The cluster is gone ({error})"
-                outer.set_exception(ClusterError(f"{what}. Run again to go on."))
+                what = "has dropped its work" if isinstance(error, CancelledError) else f"is gone ({error})"
+                gone = ClusterError(f"The cluster {what}. Run again to go on.")
+                outer.set_exception(error if isinstance(error, SoundcheckError) else gone)
+
+    def _unfit(self) -> InputError:
+        reasons = "; ".join(sorted({*self._cluster.refused.values()}))
+        remedy = "Workers need the same versions as this machine, and the same files under the same paths"
+        return input_error(WHERE, f"no worker of the cluster can be used: {reasons}", remedy)
 
 
 # On a worker ------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
-class _Reply:
-    """What a worker answers to a unit."""
-
-    outcome: Outcome = dataclasses.field(default_factory=Outcome)
-    refused: str = ""  # why this worker must not answer for this run
-    log: bytes = b""  # what the model has printed
-    worker: str = ""  # address
-
-
 class _Model:
-    """The processes of one setup on this worker."""
+    """The processes of one model on this worker, which end by themselves when there is nothing to do."""
 
     def __init__(self, shared: _Shared) -> None:
-        self.refused = _difference(shared)
-        if self.refused:
-            return
         from distributed import get_worker
 
-        multiprocessing.current_process().daemon = False  # else it must not start any
+        self.refused = _difference(shared)
+        self._printed: list[bytes] = []
         setup, cache = pickle.loads(shared.content)
-        self._printed: dict[int, io.BytesIO] = {}
+        multiprocessing.current_process().daemon = False  # else it must not start any
         count = get_worker().state.nthreads
-        self._executor = LocalExecutor(setup, count, Path(cache), self._log, IDLE_SECONDS)
-
-    def _log(self, number: int) -> Log:
-        self._printed[number] = io.BytesIO()
-        return Log(lambda: self._printed[number])
+        log = self._printed.append
+        self._executor = LocalExecutor(setup, count, Path(cache), lambda _: log, IDLE_SECONDS)
 
     def answer(self, unit: Unit) -> _Reply:
         """Answer a unit."""
         results: list[Result] = []
         outcome = self._executor.submit(unit, results.extend).result()
-        printed = b"".join(one.getvalue() for one in self._printed.values())
-        for one in self._printed.values():
-            one.seek(0)
-            one.truncate()
-        return _Reply(dataclasses.replace(outcome, results=tuple(results)), log=printed)
-
-    def forget(self) -> None:
-        """End all processes."""
-        if not self.refused:
-            self._executor.stop()
-            self._executor.__exit__(None)
+        printed = b"".join(self._printed)
+        self._printed.clear()
+        return _Reply(dataclasses.replace(outcome, results=tuple(results)), log=printed[:LOG_BYTES])
 
 
-_models: dict[str, _Model] = {}
-_lock = threading.Lock()
+_model = functools.lru_cache(1)(_Model)
+_one_at_a_time = threading.Lock()
 
 
 def _same(shared: _Shared) -> _Shared:
     return shared
 
 
-def versions() -> dict[str, str]:
-    """Give the versions that answers may depend on."""
-    own = {"Soundcheck": soundcheck.__version__, "Python": ".".join(platform.python_version_tuple()[:2])}
-    return own | {name: importlib.metadata.version(name) for name in LIBRARIES}
+def _answer(shared: _Shared, unit: Unit) -> _Reply:
+    from distributed import get_worker
+
+    with _one_at_a_time:
+        model = _model(shared)
+    address = get_worker().address
+    return _Reply(refused=model.refused, worker=address) if model.refused else model.answer(unit)
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """Give the names and versions that answers may depend on."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    libraries = ((name, importlib.metadata.version(name)) for name in LIBRARIES)
+    return (("Soundcheck", soundcheck.__version__), ("Python", python), *libraries)
 
 
 def _difference(shared: _Shared) -> str:
     """Say why this worker must not answer for a run; empty if it may."""
-    own = versions()
-    for name, version in shared.versions.items():
-        if own.get(name) != version:
-            return f"it has {name} {own.get(name)} instead of {version}"
+    for (name, own), (_, version) in zip(versions(), shared.versions, strict=True):
+        if own != version:
+            return f"it has {name} {own} instead of {version}"
     setup, _ = pickle.loads(shared.content)
     try:
         fingerprint = check_model(setup.entry, setup.suite)
@@ -315,32 +279,3 @@ def _difference(shared: _Shared) -> str:
         return f"it cannot load the model: {error.problems[0].what}"
     same = fingerprint == shared.fingerprint
     return "" if same else "it sees other files of the model than the machine of the run"
-
-
-def _model(shared: _Shared) -> _Model:
-    with _lock:
-        if shared.digest not in _models:
-            _models[shared.digest] = _Model(shared)
-        return _models[shared.digest]
-
-
-def _compare(shared: _Shared) -> str:
-    """Get ready for a model; gives why this worker must not answer, empty if it may."""
-    return _model(shared).refused
-
-
-def _answer(shared: _Shared, unit: Unit) -> _Reply:
-    from distributed import get_worker
-
-    model, worker = _model(shared), get_worker().address
-    if model.refused:
-        return _Reply(refused=model.refused, worker=worker)
-    return dataclasses.replace(model.answer(unit), worker=worker)
-
-
-def _forget(digest: str) -> None:
-    """Forget a model; its processes end soon."""
-    with _lock:
-        model = _models.pop(digest, None)
-    if model is not None:
-        threading.Thread(target=model.forget, daemon=True).start()

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from soundcheck.models.base import NOT_ASKED
+from soundcheck.models.answers import NOT_ASKED
 
 _ABOUT_ROWS = {"key", "change", "error", "drawn"}  # all other columns are answers
 _TRANSCRIPT = "transcript"

@@ -21,11 +21,15 @@ import queue
 import random
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from soundcheck.models.base import NOT_ASKED
+from soundcheck.models.answers import NOT_ASKED
 from soundcheck.predict import protocol
 from soundcheck.predict.protocol import Item, Outcome, Result, Unit, take
+
+if TYPE_CHECKING:
+    from soundcheck.predict.cluster import ClusterExecutor
+    from soundcheck.predict.executor import LocalExecutor
 
 STARTS = 3  # failed starts in a row after which there is no model
 TRIES = 2  # of a call during which the process died
@@ -40,30 +44,12 @@ UNIT_SECONDS = 5.0  # that a unit may take: what a lost process costs, and how l
 CHECK_SECONDS = 1.0  # how often to look whether anybody is left to answer
 
 
-class Executor(Protocol):
-    """Answers units."""
-
-    count: int  # units that are answered at a time; may change
-
-    def submit(self, unit: Unit, emit: Callable[[list[Result]], None]) -> Future[Outcome]:
-        """Answer a unit; results are emitted at once, from any thread, or stand in the outcome.
-
-        An empty list says that a process has loaded the model.
-        """
-
-    def stop(self) -> None:
-        """Answer nothing more; what is in hand ends soon."""
-
-    def check(self) -> None:
-        """Raise if nothing can be answered any more."""
-
-
 class Dispatcher:
     """Answers calls with an executor."""
 
     def __init__(
         self,
-        executor: Executor,
+        executor: LocalExecutor | ClusterExecutor,
         batch: int,  # signals that the model is given at a time
         finished: Callable[[Result], None],  # gets each result in the thread of :meth:`run`, in any order
     ) -> None:

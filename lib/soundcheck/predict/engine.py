@@ -21,8 +21,8 @@ from soundcheck.common.class_words import meanings
 from soundcheck.common.scales import FAR, outside
 from soundcheck.common.tasks import Task
 from soundcheck.models.answer_scale import nominal
+from soundcheck.models.answers import BOUNDS, CONFIDENCE, stated_names
 from soundcheck.models.load import check_model
-from soundcheck.models.stated import BOUNDS, CONFIDENCE, stated_names
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.look_up import look_up
 from soundcheck.predict.prediction import Prediction
@@ -49,13 +49,9 @@ def predict_model(
 ) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables.
 
-    Raises
-    ------
-    InputError
-        If the model cannot be loaded at all, or answers on another scale than the suite says; what it has
-        answered is kept.
-    OutputError
-        If there is no space; answers that were kept are found again in the next run.
+    - Raises InputError: if the model cannot be loaded at all, or answers on another scale than the suite
+      says; what it has answered is kept.
+    - Raises OutputError: if there is no space; answers that were kept are found again in the next run.
     """
     start = time.monotonic()
     entry, suite = questions.entry, questions.suite

@@ -18,16 +18,15 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
-import pickle
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import Self
 
 from soundcheck.models import processes
 from soundcheck.predict import protocol, worker
@@ -50,41 +49,24 @@ Emit = Callable[[list[Result]], None]
 
 
 class Log:
-    """Takes the output of a process and of its replacements, up to a limit; opened when there is some."""
+    """Writes the output of a process and of its replacements to a file, up to a limit."""
 
-    def __init__(self, make: Callable[[], BinaryIO]) -> None:
-        self._make = make
-        self._file: BinaryIO | None = None
-        self._left = LOG_BYTES
+    def __init__(self, path: Path) -> None:
+        self._path, self._left = path, LOG_BYTES
+        path.unlink(missing_ok=True)
 
     def write(self, data: bytes) -> None:
-        """Append what was printed."""
-        if self._left <= 0 or not data:
+        """Append what was printed; a log that cannot be written stops nothing."""
+        if self._left <= 0:
             return
-        with contextlib.suppress(OSError):  # a log that cannot be written stops nothing
-            if self._file is None:
-                self._file = self._make()
-            self._file.write(data[: self._left])
-            self._left -= len(data)
-            if self._left <= 0:
-                self._file.write(b"\n... the rest of the output was left out\n")
-            self._file.flush()
-
-    def close(self) -> None:
-        """Write nothing more."""
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                self._file.close()
-
-    @classmethod
-    def file(cls, path: Path) -> Log:
-        """Make one that writes a file."""
-
-        def make() -> BinaryIO:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            return open(path, "wb")
-
-        return cls(make)
+        kept = data[: self._left]
+        self._left -= len(data)
+        if self._left <= 0:
+            kept += b"\n... the rest of the output was left out\n"
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self._path, "ab") as file:
+                file.write(kept)
 
 
 @contextlib.contextmanager
@@ -112,7 +94,7 @@ class ModelProcess:
         stopped: Callable[[], bool] = lambda: False,  # whether to kill it; looked at a few times a second
         idle: float | None = None,  # seconds without a unit after which it ends by itself
     ) -> None:
-        self._packed, self._environment = pickle.dumps(setup), processes.environment(cache)
+        self._setup, self._environment = setup, processes.environment(cache)
         self._log, self._stopped, self._idle = log, stopped, idle
         self._limit = setup.entry.time_limit
         self._loading = min(LOADING_SECONDS, LOADING_SHARE * self._limit)
@@ -129,33 +111,30 @@ class ModelProcess:
         """Answer a unit, as far as the process lives; an empty list says that the model is loaded."""
         if self._process is None or not self._process.is_alive():
             self._start()
-        elif not self._stopped():
+        else:
             self._send(unit)
         left, refused = dict.fromkeys(unit.keys), ""
         begin = self._since = time.monotonic()
         while not self._stopped():
-            ended = self._wait()
-            for word, *content in self._received():
+            seconds = self._time_left()
+            messages, ended = self._listen(min(TICK_SECONDS, max(0.0, seconds)))
+            for word, content, took in messages:
                 if word == protocol.REFUSED:
-                    (refused,) = content
-                elif word == protocol.READY:
-                    (self.load_seconds,) = content
-                    self._ready = True
-                    emit([])
+                    refused = content
+                    continue
+                emit(content)
+                for result in content:
+                    left.pop(result.key, None)
+                if word == protocol.READY:
+                    self._ready, self.load_seconds = True, took
                     begin = self._since = time.monotonic()
                     self._send(unit)
-                else:
-                    results, seconds = content
-                    if seconds:
-                        self._called, self._first = True, False
-                    if results:
-                        for result in results:
-                            left.pop(result.key, None)
-                        emit(results)
-                    if word == protocol.DONE:
-                        return Outcome(time.monotonic() - begin)
-            late = not ended and not self._connection_ready() and self._time_left() < 0
-            if ended or late or self._hung_up:
+                elif took:
+                    self._called, self._first = True, False
+                if word == protocol.DONE:
+                    return Outcome(time.monotonic() - begin)
+            late = seconds < 0 and not messages
+            if ended or late:
                 return self._lost(unit, left, refused, late, time.monotonic() - begin)
         self.end()
         return Outcome(problem=STOPPED)
@@ -164,15 +143,15 @@ class ModelProcess:
         """Kill the process and all that it has started, unless it ends by itself; says how it ended."""
         if self._process is None:
             return ""
-        self._connection.close()
+        self._close(self._connection)
         deadline = time.monotonic() + (END_SECONDS if politely else 0)
         while self._process.is_alive() and time.monotonic() < deadline:
-            self._drain(0.02)
+            self._listen(0.02)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.join()
-        self._drain(0)
-        self._output.close()
+        self._listen(0)
+        self._close(self._output)
         ending = processes.ending(self._process.exitcode)
         self._process = None
         return ending
@@ -183,6 +162,7 @@ class ModelProcess:
         self._connection, theirs = CONTEXT.Pipe()
         self._output, printed = CONTEXT.Pipe(duplex=False)
         os.set_blocking(self._output.fileno(), False)
+        self._channels = [self._connection, self._output]
         self._place = CONTEXT.RawArray("d", 4)
         arguments = (theirs, printed, self._place, self._environment, self._idle)
         self._process = CONTEXT.Process(target=worker.serve, args=arguments)
@@ -191,51 +171,33 @@ class ModelProcess:
             self._process.start()
         theirs.close()
         printed.close()
-        self._ready, self._first, self._hung_up, self._silent = False, True, False, False
-        self._send_bytes(self._packed)
+        self._ready, self._first = False, True
+        self._send(self._setup)
 
-    def _send(self, unit: Unit) -> None:
-        self._send_bytes(pickle.dumps(unit))
+    def _send(self, message: object) -> None:
+        with contextlib.suppress(OSError):  # it has just died
+            self._connection.send(message)
 
-    def _send_bytes(self, content: bytes) -> None:
-        try:
-            self._connection.send_bytes(content)
-        except OSError:  # it has just died
-            self._hung_up = True
-
-    def _wait(self) -> bool:
-        """Wait for a message or the end of the process, for a moment; says whether it has ended."""
-        channels = [self._process.sentinel, *([] if self._hung_up else [self._connection])]
-        channels += [] if self._silent else [self._output]
-        ready = wait(channels, min(TICK_SECONDS, max(0.0, self._time_left())))
+    def _listen(self, seconds: float) -> tuple[list[tuple], bool]:
+        """Wait for something to happen; gives messages, and whether there will not be others."""
+        messages: list[tuple] = []
+        ready = wait([self._process.sentinel, *self._channels], seconds)
         if self._output in ready:
-            self._drain(0)
-        return self._process.sentinel in ready
-
-    def _connection_ready(self) -> bool:
-        with contextlib.suppress(OSError):
-            return not self._hung_up and self._connection.poll()
-        return False
-
-    def _received(self) -> Iterator[tuple]:
-        """Give all messages that have come."""
-        try:
-            while not self._hung_up and self._connection.poll():
-                yield self._connection.recv()
-        except (EOFError, OSError):
-            self._hung_up = True
-
-    def _drain(self, seconds: float) -> None:
-        """Take what the process has printed."""
-        if self._silent:
-            time.sleep(seconds)
-        elif wait([self._output], seconds):
             with contextlib.suppress(BlockingIOError):
                 while data := os.read(self._output.fileno(), 65536):
                     self._log(data)
-                    if len(data) < 65536:
-                        return
-                self._silent = True
+                self._close(self._output)
+        try:
+            while self._connection in self._channels and self._connection.poll():
+                messages.append(self._connection.recv())
+        except (EOFError, OSError):
+            self._close(self._connection)
+        return messages, self._process.sentinel in ready or self._connection not in self._channels
+
+    def _close(self, channel: Connection) -> None:
+        if channel in self._channels:
+            self._channels.remove(channel)
+            channel.close()
 
     def _now(self) -> tuple[int, slice, float]:
         """Give the step of the process, the calls that are lost if it fails, and when it began."""
@@ -288,14 +250,13 @@ class LocalExecutor:
         setup: Setup,
         jobs: int,
         cache: Path,
-        log: Callable[[int], Log],  # makes that of a process, by its number from 1
+        log: Callable[[int], Callable[[bytes], None]],  # gives what takes the output of the n-th process
         idle: float | None = None,
     ) -> None:
         self.count = max(1, jobs)
         self._setup, self._cache, self._log, self._idle = setup, cache, log, idle
         self._all: list[ModelProcess] = []
         self._free: list[ModelProcess] = []
-        self._logs: list[Log] = []
         self._stopped = threading.Event()
         self._threads = ThreadPoolExecutor(self.count)
 
@@ -306,10 +267,9 @@ class LocalExecutor:
         if error is not None:
             self.stop()
         self._threads.shutdown(cancel_futures=error is not None)
-        for one in self._all:
-            one.end(politely=error is None)
-        for log in self._logs:
-            log.close()
+        with ThreadPoolExecutor(self.count) as pool:
+            for one in self._all:
+                pool.submit(one.end, politely=error is None)
 
     def submit(self, unit: Unit, emit: Emit) -> Future[Outcome]:
         """Answer a unit; results are emitted by its thread at once."""
@@ -328,9 +288,8 @@ class LocalExecutor:
         try:
             one = self._free.pop()
         except IndexError:
-            self._logs.append(self._log(len(self._all) + 1))
-            write, stopped = self._logs[-1].write, self._stopped.is_set
-            one = ModelProcess(self._setup, self._cache, write, stopped, self._idle)
+            log = self._log(len(self._all) + 1)
+            one = ModelProcess(self._setup, self._cache, log, self._stopped.is_set, self._idle)
             self._all.append(one)
         try:
             return one.answer(unit, emit)

@@ -1,13 +1,8 @@
 """What a model that listens would predict, and how long that takes: by letting it predict a few inputs.
 
-The few are predicted as in a run, and their answers are kept for the run.
-
-Conventions
------------
-- The first use of a change loads what it needs, which takes longer than hundreds of further uses. So what is
-  timed is the second use, and the first one counts as starting.
-- Changes differ: a gain takes a thousandth of the time of a codec. So a model that turns out to be quick
-  predicts more changed inputs, unless requests cost something.
+The few are predicted as in a run, and their answers are kept for the run. The first use of a change loads
+what it needs, which takes longer than hundreds of further uses: what is timed is the second use, and the
+first one counts as starting.
 """
 
 from __future__ import annotations
@@ -16,18 +11,16 @@ import dataclasses
 import heapq
 import statistics
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import Item, Result
+from soundcheck.predict.protocol import Result
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.shares import Share
 
-FEW = 4  # clean inputs that are timed, and as many changed ones
-MOST = 32  # of each, if a model takes batches
-MORE, SHARE = 60, 50  # changed inputs of a quick model beside these, and one of so many at most
-QUICK = 3.0  # seconds that they may take
+FEW = 4  # clean inputs that are timed
+MOST = 32  # of them, if a model takes batches
+CHANGED = 4  # times as many changed ones: a gain takes a thousandth of the time of a codec
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,17 +71,14 @@ class _Forecast(Prediction):
 
     def made(self, jobs: int, fresh: bool) -> ModelForecast:
         """Time a few inputs, then count what is left."""
-        about = self._entry.about
         try:
             self._entries = {} if fresh else self._store.load()
-            first, more = self._sample()
-            timing = self._timed(first, () if about.asked_here else more, jobs) if first else {}
+            timing = self._timed(self._sample(), jobs)
         finally:
             self._store.close()
-        if fresh:
-            self._entries.clear()
+        known = {} if fresh else self._entries
         clean = sum(not one.change for one in self._inputs)
-        left = {one.key: one.change for one in self._inputs if one.key not in self._entries}
+        left = {one.key: one.change for one in self._inputs if one.key not in known}
         changed_calls = sum(map(bool, left.values()))
         return ModelForecast(
             clean=clean,
@@ -96,26 +86,26 @@ class _Forecast(Prediction):
             kept=sum(one.key not in left for one in self._inputs),
             clean_calls=len(left) - changed_calls,
             changed_calls=changed_calls,
-            alone=about.asked_here,
+            alone=self._entry.about.asked_here,
             **timing,
         )
 
-    def _sample(self) -> tuple[list[Item], list[Item]]:
-        """Choose inputs to time, clean ones first, and further ones if the model is quick.
-
-        Keys are digests, so the smallest are a fair sample.
-        """
+    def _sample(self) -> list[str]:
+        """Choose inputs to time, clean ones first; keys are digests, so the smallest are a fair sample."""
         left = {one.key: one.change for one in self._inputs if one.key not in self._entries}
         few = min(MOST, max(FEW, 2 * (self._entry.batch or 1)))
         clean = heapq.nsmallest(few, (key for key, change in left.items() if not change))
-        keys = [key for key, change in left.items() if change]
-        changed = heapq.nsmallest(few + min(MORE, len(keys) // SHARE), keys)
-        return self._single([*clean, *changed[:few]]), self._single(changed[few:])
+        many = few if self._entry.about.asked_here else CHANGED * few  # requests cost something
+        return clean + heapq.nsmallest(many, (key for key, change in left.items() if change))
 
-    def _timed(self, first: Sequence[Item], more: Sequence[Item], jobs: int) -> dict[str, float | int | str]:
+    def _timed(self, keys: list[str], jobs: int) -> dict[str, float | int | str]:
         """Predict some inputs in one process; gives fields of :class:`ModelForecast`."""
-        changed = {item.calls[0].key for item in (*first, *more) if item.calls[0].change is not None}
-        batch = self._entry.batch or 1
+        if not keys:
+            return {}
+        if problem := self._prepare(jobs, True):
+            return {"problem": problem}
+        items, batch = self._single(keys), self._entry.batch or 1
+        changed = {item.calls[0].key for item in items if item.calls[0].change is not None}
         steps: dict[bool, list[float]] = {False: [], True: []}
         last = begin = time.monotonic()
 
@@ -127,33 +117,17 @@ class _Forecast(Prediction):
             last = now
             self._take(result)
 
-        def rounds() -> Iterator[Sequence[Item]]:
-            yield first
-            if len(more) * _usual(steps[True], batch) < QUICK and not self._failures:
-                yield more
-
-        if problem := self._prepare(jobs, True):
-            return {"problem": problem}
         with self._store:
-            self._dispatch(rounds(), ".timed", 1, finished, rehearsed=True)
+            self._dispatch([items], ".timed", 1, finished, rehearsed=True)
         self._store.settle()
-        usual = {changes: _usual(took, batch) for changes, took in steps.items()}
+        # The first batch of a kind also loads what answers or changes it.
+        clean, other = (statistics.fmean(took[batch:] or took or [0.0]) for took in steps.values())
+        answering = clean * len(steps[False]) + other * len(steps[True])
         problems = [failure.problem for failure in self.failures]
-        timed = sum(map(len, steps.values()))
-        answering = sum(usual[changes] * len(took) for changes, took in steps.items())
         return {
-            "timed": timed,
+            "timed": len(keys),
             "start": max(0.0, last - begin - answering),
-            "clean_seconds": usual[False] or usual[True],
-            "changed_seconds": usual[True] or usual[False],
-            "problem": problems[0] if problems and len(problems) == timed else "",
+            "clean_seconds": clean or other,
+            "changed_seconds": other or clean,
+            "problem": problems[0] if len(problems) == len(keys) else "",
         }
-
-
-def _usual(steps: Sequence[float], batch: int) -> float:
-    """Mean the seconds of inputs; the first batch of a kind also loads what answers or changes it."""
-    return _mean(steps[batch:] or steps)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return statistics.fmean(values) if values else 0.0

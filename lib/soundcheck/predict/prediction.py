@@ -8,7 +8,7 @@ import functools
 import heapq
 import itertools
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +18,7 @@ from soundcheck.common.escaping import terminal
 from soundcheck.common.file_contents import Contents
 from soundcheck.common.progress import Progress
 from soundcheck.models.answer_scale import check_scale
-from soundcheck.models.base import NOT_ASKED
-from soundcheck.models.packing import unpack
+from soundcheck.models.answers import NOT_ASKED, unpack
 from soundcheck.predict import canaries, protocol
 from soundcheck.predict.canaries import Comparison, Confirmation
 from soundcheck.predict.cluster import Cluster, ClusterExecutor
@@ -96,7 +95,8 @@ class Prediction:
     @property
     def failures(self) -> list[Result]:
         """Inputs without an answer, before :meth:`refuse_odd_lengths`."""
-        return list(self._failures.values())
+        own = self.keys
+        return [result for key, result in self._failures.items() if key in own]
 
     def run(self, *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True) -> None:
         """Take answers from the cache, after a few were predicted again, and predict what is not in it."""
@@ -182,7 +182,7 @@ class Prediction:
         with (
             LocalExecutor(setup, 1 if about.asked_here else jobs, cache, functools.partial(_log, path))
             if cluster is None
-            else ClusterExecutor(cluster, setup, fingerprint, cache, Log.file(path))
+            else ClusterExecutor(cluster, setup, fingerprint, cache, Log(path))
         ) as executor:
             dispatcher = Dispatcher(executor, self._entry.batch or 1, finished)
             for items in rounds:
@@ -218,14 +218,10 @@ class Prediction:
     def _single(self, keys: Iterable[str], renamed: Callable[[str], str] = str) -> list[Item]:
         """Make an item of each call, in the order of the keys."""
         keys = list(keys)
-        places = self._places({*keys})
-        return [
-            _item(one.segment, [Call(renamed(key), self._numbers[one.change])])
-            for key, one in ((key, places[key]) for key in keys)
-        ]
-
-    def _places(self, keys: Collection[str]) -> dict[str, Input]:
-        return {one.key: one for one in reversed(self._inputs) if one.key in keys}  # the first one of each
+        wanted = {*keys}
+        places = {one.key: one for one in reversed(self._inputs) if one.key in wanted}  # the first of each
+        numbered = [(key, places[key].segment, self._numbers[places[key].change]) for key in keys]
+        return [_item(segment, [Call(renamed(key), number)]) for key, segment, number in numbered]
 
     def _clean(self) -> list[str]:
         """Give the keys of clean signals, each once."""
@@ -277,14 +273,9 @@ class Prediction:
             (k for k, again in self._repeats.items() if again not in self._entries), repeated_key
         )
 
-        def finished(result: Result) -> None:
-            if not result.problem:
-                self._store.keep(result)
-                self._entries[result.key] = Entry(result.answer, result.drawn)
-
         if items:
             with self._store:
-                self._dispatch([items[::-1]], ".repeated", 1, finished)
+                self._dispatch([items[::-1]], ".repeated", 1, self._take)
 
     def _confirm(self, jobs: int, progress: bool) -> dict[str, Entry]:
         """Predict some inputs again and forget all answers if one is another now; gives the new answers."""
@@ -410,5 +401,5 @@ def _item(segment: Segment, calls: Iterable[Call]) -> Item:
     return Item(segment.path, segment.start, segment.end, segment.content, tuple(calls))
 
 
-def _log(path: Path, number: int) -> Log:
-    return Log.file(path.with_suffix(f".{number}{path.suffix}"))
+def _log(path: Path, number: int) -> Callable[[bytes], None]:
+    return Log(path.with_suffix(f".{number}{path.suffix}")).write

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from soundcheck.sounds.sound import Sounds
     from soundcheck.suite.entries import ModelEntry, Suite
 
-READY = "ready"  # + seconds: the model is loaded
-REFUSED = "refused"  # + why the model cannot be loaded
+READY = "ready"  # the model is loaded; + no results, + seconds that it took
+REFUSED = "refused"  # + why the model cannot be loaded, + 0
 RESULTS = "results"  # + results, + seconds of the last call, 0 if there was none
 DONE = "done"  # the same: nothing is left to do in the unit
 

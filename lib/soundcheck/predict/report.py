@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
@@ -24,99 +25,42 @@ NOTABLE = 0.01  # share of answers far outside of their scale that makes numbers
 
 @dataclasses.dataclass(frozen=True)
 class PredictionReport:
-    """What became of the inputs of a model.
+    """What became of the inputs of a model; ``inputs = computed + reused + failed + unusable``."""
 
-    Parameters
-    ----------
-    model
-        Its name.
-    code
-        Digest of what its answers depend on, as far as that is known before it is asked: code, options, files
-        that the suite names. Kept answers are found by it.
-    tables
-        Corpus -> prediction table.
-    inputs
-        Segments times signals (clean and changed); each is a row of a table.
-    computed, reused
-        Inputs answered in this run, and from the cache.
-    failed
-        Inputs to which the model gave no usable answer.
-    unusable
-        Inputs without an answer through no fault of the model: the signal could not be read or changed, or a
-        table of predictions has no row for it. ``inputs = computed + reused + failed + unusable``.
-    failures
-        Corpus, segment, name of the change (empty = clean) and reason of each input without answer.
-    out_of_range
-        Numbers outside of their task's nominal range; they are kept.
-    far_outside
-        Task -> answers far outside of their scale, of how many, the lowest and the highest.
-    unknown_classes
-        Class that the task does not have -> how often it was answered; such an answer is wrong.
-    meant
-        Task -> answer that is no class -> the class that it probably means.
-    repeated, repeated_different
-        Inputs that were asked twice, and how many of them got another answer the second time.
-    seconds
-        That it took.
-    notices
-        What else a reader should know.
-    answers_of
-        Day on which the model was asked, if this run did not ask it; else empty.
-    asked
-        Inputs that the model was asked about in this run, whatever it said; 0 if it does not listen.
-    days
-        Day, as ISO 8601, on which answers from the cache were given -> how many.
-    confirmation
-        What came of asking some inputs again whose answers are kept.
-    outdated, outdated_by
-        Kept answers that were not used, and the files that have changed since they were given.
-    dropped, dropped_by
-        Answers that are not kept for later, and the files that changed while the model answered.
-    damaged
-        Kept answers that were not what was written, and were not used.
-    damage
-        Why the file with the answers of all models could not be used.
-    sources
-        What the kept answers rest on.
-    kept_caveats
-        Those of the run that asked the model, if this run did not.
-    """
-
-    model: str
-    code: str = ""
-    tables: dict[str, Path] = dataclasses.field(default_factory=dict)
-    inputs: int = 0
-    computed: int = 0
-    reused: int = 0
-    failed: int = 0
-    unusable: int = 0
+    model: str  # its name
+    code: str = ""  # digest of code, options and files that the suite names: kept answers are found by it
+    tables: dict[str, Path] = dataclasses.field(default_factory=dict)  # corpus -> prediction table
+    inputs: int = 0  # segments times signals (clean and changed); each is a row of a table
+    computed: int = 0  # answered in this run
+    reused: int = 0  # answered in the cache
+    failed: int = 0  # to which the model gave no usable answer
+    unusable: int = 0  # whose signal could not be read or changed, or for which a table has no row
     failures: list[tuple[str, str, str, str]] = dataclasses.field(default_factory=list)
-    out_of_range: int = 0
-    unknown_classes: dict[str, int] = dataclasses.field(default_factory=dict)
-    repeated: int = 0
-    repeated_different: int = 0
-    seconds: float = 0.0
-    notices: tuple[str, ...] = ()
-    answers_of: str = ""
+    # of each input without answer: corpus, segment, name of the change (empty = clean), and reason
+    out_of_range: int = 0  # numbers outside of their task's nominal range; they are kept
+    unknown_classes: dict[str, int] = dataclasses.field(default_factory=dict)  # no class of the task -> count
+    repeated: int = 0  # inputs that were predicted twice, and ...
+    repeated_different: int = 0  # ... how many of them got another answer the second time
+    seconds: float = 0.0  # that it took
+    notices: tuple[str, ...] = ()  # what else a reader should know
+    asked: int = 0  # inputs that the model predicted in this run, whatever it said; 0 if it does not listen
+    days: dict[str, int] = dataclasses.field(default_factory=dict)  # day of answers from the cache -> count
+    confirmation: Confirmation = Confirmation()  # what came of predicting some kept answers again
+    outdated: int = 0  # kept answers that were not used, and ...
+    outdated_by: tuple[str, ...] = ()  # ... the files that have changed since they were given
+    dropped: int = 0  # answers that are not kept for later, and ...
+    dropped_by: tuple[str, ...] = ()  # ... the files that changed while the model answered
+    damaged: int = 0  # kept answers that were not what was written, and were not used
+    damage: tuple[str, ...] = ()  # why the file with the answers of all models could not be used
+    sources: Sources = dataclasses.field(default_factory=Sources)  # what the kept answers depend on
+    meant: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)  # task -> answer -> class
+    far_outside: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    # task -> answers far outside of their scale, of how many, the lowest and the highest
 
     @property
     def digests(self) -> dict[str, str]:
         """Digest of each prediction table, by corpus."""
         return {corpus: files.digest(path) for corpus, path in self.tables.items() if path.is_file()}
-
-    asked: int = 0
-    days: dict[str, int] = dataclasses.field(default_factory=dict)
-    confirmation: Confirmation = Confirmation()
-    outdated: int = 0
-    outdated_by: tuple[str, ...] = ()
-    dropped: int = 0
-    dropped_by: tuple[str, ...] = ()
-    damaged: int = 0
-    damage: tuple[str, ...] = ()
-    sources: Sources = dataclasses.field(default_factory=Sources)
-    meant: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
-    far_outside: dict[str, list[float]] = dataclasses.field(default_factory=dict)
-    kept_caveats: tuple[Caveat, ...] = ()
 
     @property
     def seen_files(self) -> dict[str, str]:
@@ -130,29 +74,11 @@ class PredictionReport:
         return files.digest(json.dumps([self.code, seen])) if seen else self.code
 
     def joined(self, later: PredictionReport) -> PredictionReport:
-        """Add what became of other inputs of the same model, which were asked about later."""
-        counts = collections.Counter(self.unknown_classes) + collections.Counter(later.unknown_classes)
-        summed = (
-            *("inputs", "computed", "reused", "failed", "unusable", "out_of_range"),
-            *("repeated", "repeated_different", "asked", "outdated", "dropped", "damaged"),
-        )
-        days = collections.Counter(self.days) + collections.Counter(later.days)
-        return dataclasses.replace(
-            self,
-            tables=self.tables | later.tables,
-            far_outside=later.far_outside | self.far_outside,
-            meant=later.meant | self.meant,
-            failures=[*self.failures, *later.failures],
-            unknown_classes=dict(counts),
-            seconds=round(self.seconds + later.seconds, 3),
-            notices=tuple(dict.fromkeys([*self.notices, *later.notices])),
-            days=dict(sorted(days.items())),
-            outdated_by=tuple(sorted({*self.outdated_by, *later.outdated_by})),
-            dropped_by=tuple(sorted({*self.dropped_by, *later.dropped_by})),
-            damage=tuple(dict.fromkeys([*self.damage, *later.damage])),
-            sources=self.sources.joined(later.sources),
-            **{name: getattr(self, name) + getattr(later, name) for name in summed},
-        )
+        """Add what became of other inputs of the same model, which were predicted later."""
+        kept = {"model", "code", "confirmation"}
+        names = [field.name for field in dataclasses.fields(self) if field.name not in kept]
+        pairs = {name: (getattr(self, name), getattr(later, name)) for name in names}
+        return dataclasses.replace(self, **{name: _joined(*pair) for name, pair in pairs.items()})
 
     def class_notes(self) -> list[str]:
         """Say in a sentence which classes were answered that the task does not have, if any."""
@@ -165,8 +91,6 @@ class PredictionReport:
 
     def caveats(self) -> list[Caveat]:
         """Say what makes numbers of the model doubtful."""
-        if self.answers_of:
-            return list(self.kept_caveats)
         found = [
             Caveat(
                 f"{count} of {total} answers lie far outside of their scale, all from {low:.4g} to "
@@ -196,14 +120,12 @@ class PredictionReport:
 
     def reasons(self) -> list[tuple[str, int]]:
         """Give each reason for a missing answer with its count, the most frequent first."""
-        counts = collections.Counter(problem for *_, problem in self.failures)
+        counts = Counter(problem for *_, problem in self.failures)
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
     def notes(self) -> list[str]:
         """Say in sentences what is not as it should be; the same problem is told once, with its count."""
         notes = []
-        if self.answers_of:
-            notes.append(f"this run did not ask the model: its answers are those of {self.answers_of}")
         without = self.failed + self.unusable
         if without:
             notes.append(f"{without} of {self.inputs} inputs have no answer")
@@ -223,6 +145,19 @@ class PredictionReport:
         notes += dropped_notes(self.dropped, self.dropped_by)
         notes += damaged_notes(self.damaged, self.damage)
         return notes + _unseen(self.sources) + list(self.notices)
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Add counts, one by one or of each name; put names and texts together, each once."""
+    if isinstance(first, Sources):
+        return first.joined(second)
+    if isinstance(first, tuple):
+        return tuple(dict.fromkeys([*first, *second]))
+    if isinstance(first, dict):
+        if not all(isinstance(value, int) for value in (first | second).values()):
+            return first | (second | first)
+        return dict(sorted((Counter(first) + Counter(second)).items()))
+    return round(first + second, 3) if isinstance(first, float) else first + second
 
 
 def outdated_notes(count: int, names: Sequence[str]) -> list[str]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import errno
 import hashlib
 import json
 import os
@@ -24,7 +23,7 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -32,7 +31,6 @@ from soundcheck.common import files, store
 from soundcheck.common.day import day_of, today
 from soundcheck.common.file_contents import Contents, Signature, signature
 from soundcheck.common.files import OutputError
-from soundcheck.predict.keys import VERSION
 from soundcheck.predict.opened_files import GONE, READ, WRITTEN, Sources, changed_files
 from soundcheck.predict.protocol import Result
 
@@ -43,21 +41,13 @@ UNUSED_DAYS = 90
 WRITE_SECONDS = 0.5  # between two times that answers are written
 WRITE_ANSWERS = 200  # that are written at once although it is not time yet
 APPLICATION = 0x536E6443  # tells our databases from others
+VERSION = 4  # of the file
 SCHEMA = """
 CREATE TABLE models (fingerprint TEXT PRIMARY KEY, used TEXT, files TEXT, digest BLOB);
 CREATE TABLE answers (fingerprint TEXT, key TEXT, answer TEXT, digest BLOB, PRIMARY KEY (fingerprint, key));
 """
 _SIDES = ("", "-wal", "-shm", "-journal")  # of what SQLite may write
 _DAMAGED = ("CORRUPT", "NOTADB", "IOERR_READ", "IOERR_SHORT_READ", "IOERR_DATA")
-_PROBLEMS = {  # first words of SQLite's results that say nothing about the content
-    "FULL": (errno.ENOSPC, "No space left on device"),
-    "READONLY": (errno.EROFS, "the file cannot be written"),
-    "BUSY": (errno.EBUSY, "another process has kept the file locked for too long"),
-    "LOCKED": (errno.EBUSY, "another process has kept the file locked for too long"),
-    "PROTOCOL": (errno.EBUSY, "the file cannot be locked"),
-    "CANTOPEN": (errno.EACCES, "the file cannot be opened"),
-    "IOERR": (errno.EIO, "Input/output error"),
-}
 _encode = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 _aside: dict[Path, tuple[str, set[str]]] = {}  # why a file was set aside in this process, and who knows it
 Found = TypeVar("Found")
@@ -71,24 +61,6 @@ class Entry(NamedTuple):
     day: str = ""
 
 
-@contextlib.contextmanager
-def writing() -> Iterator[None]:
-    """Say that, and why, answers could not be written.
-
-    Raises
-    ------
-    OutputError
-        Instead of ``OSError``.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"Cannot write {NAME} in the cache: {error.strerror or error}. "
-            "Make space or choose another --out, then run again to go on."
-        ) from error
-
-
 class Database:
     """The file, as one process sees it; threads may share it."""
 
@@ -100,10 +72,7 @@ class Database:
     def do(self, operation: Callable[[sqlite3.Connection], Found]) -> Found:
         """Do something in a transaction; in a new file, if the old one turns out to be damaged.
 
-        Raises
-        ------
-        OSError
-            If it cannot be done: no space, no permission, locked for too long.
+        Raises OutputError: if it cannot be done: no space, no permission, locked for too long.
         """
         with self._lock:
             for _ in range(3):
@@ -114,19 +83,24 @@ class Database:
                     connection.execute("COMMIT")
                     return found
                 except (
-                    sqlite3.DatabaseError,
+                    OSError,
+                    sqlite3.Error,
                     UnicodeDecodeError,
-                ) as error:  # the latter quotes a damaged file
+                ) as error:  # the last quotes a damaged file
                     self.close()  # whatever state it is in, which ends the transaction
                     name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
-                    if name == "READONLY_DBMOVED":  # another process has set it aside
-                        continue
-                    if not self._is_damaged(error, name):
-                        known = _PROBLEMS.get(name.partition("_")[0])
-                        raise (OSError(*known) if known else error) from error
-                    with store.lock(self.path):
-                        self.set_aside(str(error))
-            raise OSError(errno.EIO, "the file is damaged again and again")
+                    if self._is_damaged(error, name):
+                        with store.lock(self.path):
+                            self.set_aside(str(error))
+                    elif name != "READONLY_DBMOVED":  # by another process that has set it aside
+                        if isinstance(error, sqlite3.ProgrammingError):
+                            raise
+                        problem = (
+                            f"Cannot write {NAME} in the cache: {getattr(error, 'strerror', None) or error}."
+                        )
+                        remedy = "Make space or choose another --out, then run again to go on."
+                        raise OutputError(f"{problem} {remedy}") from error
+            raise OutputError(f"{NAME} in the cache is damaged again and again")
 
     def _is_damaged(self, error: Exception, name: str) -> bool:
         if name == "READONLY":  # perhaps a damaged header says so
@@ -196,13 +170,9 @@ class Database:
         if new:
             marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
             connection.executescript(f"BEGIN; {SCHEMA} {marks} COMMIT")
-        known = [
-            connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-        ]
-        if known[0] != APPLICATION:
-            raise sqlite3.DatabaseError("the file does not hold answers")
-        if known[1] != VERSION:
-            raise sqlite3.DatabaseError("the file was written by another version of Soundcheck")
+        for name, known in (("application_id", APPLICATION), ("user_version", VERSION)):
+            if connection.execute(f"PRAGMA {name}").fetchone()[0] != known:
+                raise sqlite3.DatabaseError("the file does not hold answers of this version of Soundcheck")
 
 
 class Store:
@@ -231,13 +201,7 @@ class Store:
     # reading
 
     def load(self) -> dict[str, Entry]:
-        """Read all answers, of finished runs and of those that were interrupted or still go on.
-
-        Raises
-        ------
-        OutputError
-            If the file can be neither read nor made.
-        """
+        """Read all answers, of finished runs and of those that were interrupted or still go on."""
         entries, digests = self._read()
         self.sources = Sources.of(digests, self._root)
         self.outdated_by = changed_files(self.sources, self._root, self._contents)
@@ -265,15 +229,12 @@ class Store:
             select = "SELECT rowid, key, answer, digest FROM answers WHERE fingerprint = ?"
             rows = connection.execute(select, own).fetchall()
             damaged = [row[:1] for row in rows if not _is_whole(self._fingerprint, *row[1:])]
-            if damaged:
-                connection.executemany("DELETE FROM answers WHERE rowid = ?", damaged)
-                self.damaged += len(damaged)
-                gone = {*damaged}
-                rows = [row for row in rows if row[:1] not in gone]
-            return rows, digests
+            connection.executemany("DELETE FROM answers WHERE rowid = ?", damaged)
+            self.damaged += len(damaged)
+            gone = {*damaged}
+            return [row for row in rows if row[:1] not in gone], digests
 
-        with writing():
-            rows, digests = self._database.do(read)
+        rows, digests = self._database.do(read)
         contents = json.loads(b"[%b]" % b",".join([answer for _, _, answer, _ in rows]))
         entries = {
             key.decode(): Entry(answer, drawn, sys.intern(day))
@@ -310,30 +271,17 @@ class Store:
         connection.execute("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?)", (*values, digest))
 
     def clear(self) -> None:
-        """Forget all answers.
-
-        Raises
-        ------
-        OutputError
-            If they cannot be removed.
-        """
+        """Forget all answers."""
 
         def forget(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM answers WHERE fingerprint = ?", (self._fingerprint,))
             self._write_files(connection, {})
 
-        with writing():
-            self._database.do(forget)
+        self._database.do(forget)
         self.sources = Sources()
 
     def merge(self, other: Path) -> int:
-        """Take over the answers of this model from the file of another run; returns how many are new.
-
-        Raises
-        ------
-        OutputError
-            If they cannot be read or written.
-        """
+        """Take over the answers of this model from the file of another run; returns how many are new."""
         entries, digests = Store(other.parent, self._fingerprint, self._root)._read()
 
         def take(connection: sqlite3.Connection) -> int:
@@ -344,8 +292,7 @@ class Store:
             self._write_files(connection, known | self._files(connection))
             return self._insert(connection, entries, "IGNORE")
 
-        with writing():
-            return self._database.do(take)
+        return self._database.do(take)
 
     def _is_here(self, name: str) -> bool:
         return os.path.lexists(self._root / name)
@@ -353,8 +300,7 @@ class Store:
     # writing
 
     def __enter__(self) -> Self:
-        with writing():  # before anything is predicted
-            self._write()
+        self._write()
         self._ended = False
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
@@ -376,29 +322,16 @@ class Store:
                 self._due.set()
 
     def add(self, entries: Mapping[str, Entry]) -> None:
-        """Keep answers that depend on what the others do.
-
-        Raises
-        ------
-        OutputError
-            If they cannot be written.
-        """
+        """Keep answers that depend on what the others do."""
 
         def write(connection: sqlite3.Connection) -> None:
             self._write_files(connection, self._files(connection))
             self._insert(connection, entries)
 
-        with writing():
-            self._database.do(write)
+        self._database.do(write)
 
     def settle(self) -> None:
-        """Forget what this run has written if a file has changed since the model opened it.
-
-        Raises
-        ------
-        OutputError
-            If it cannot be written.
-        """
+        """Forget what this run has written if a file has changed since the model opened it."""
         now = {name: signature(self._root / name) for name in self._signatures}
         gone = [name for name in now if not self._is_here(name)]
         changed = {
@@ -414,9 +347,8 @@ class Store:
             self._write_files(connection, digests)
             return digests
 
-        with writing():
-            self.sources = Sources.of(self._database.do(end), self._root)
-            self._contents.save()
+        self.sources = Sources.of(self._database.do(end), self._root)
+        self._contents.save()
         if changed:
             self.dropped, self.dropped_by = self.dropped + len(self._own), changed
         self._own, self._signatures, self._changed = set(), {}, set()
@@ -438,8 +370,7 @@ class Store:
 
     def _complain(self) -> None:
         if self._error is not None:
-            with writing():
-                raise self._error
+            raise self._error
 
     def _write(self) -> None:
         """Write what is pending, and the files that were opened before."""

@@ -11,7 +11,6 @@ import contextlib
 import ctypes
 import multiprocessing.forkserver
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -25,7 +24,8 @@ import numpy as np
 
 from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio
-from soundcheck.models.base import NOT_ASKED, Model, NoAnswer, check_output, reason
+from soundcheck.models.answers import NOT_ASKED, NoAnswer, check_output
+from soundcheck.models.base import Model, reason
 from soundcheck.predict import protocol
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
@@ -98,20 +98,18 @@ class Worker:
                 continue
             reading = time.monotonic() - begin
             for call in item.calls:
-                with self._watch.aside():
-                    prepared = self._change(item, number, call, signal, reading)
-                yield prepared
+                pending = _Pending(number, call, signal, {}, reading)
+                if call.change is not None:
+                    with self._watch.aside():
+                        pending = self._changed(item, pending)
+                yield pending
                 number += 1
 
-    def _change(
-        self, item: Item, number: int, call: Call, signal: np.ndarray, reading: float
-    ) -> _Pending | None:
-        if call.change is None:
-            return _Pending(number, call, signal, {}, reading)
+    def _changed(self, item: Item, clean: _Pending) -> _Pending | None:
         from soundcheck.augment import registry  # late: loading all transforms takes half a second
 
-        self._enter(protocol.CHANGING, number, number + 1)
-        change = self._setup.changes[call.change]
+        self._enter(protocol.CHANGING, clean.number, clean.number + 1)
+        change, signal = self._setup.changes[clean.call.change], clean.signal
         try:
             for _ in range(2 if self._setup.rehearsed else 1):
                 begin = time.monotonic()
@@ -124,12 +122,12 @@ class Worker:
                     sounds=self._setup.sounds,
                 )
         except Exception as error:
-            self._unusable(item, [call], f"the change {change.name} cannot be applied", error)
+            self._unusable(item, [clean.call], f"the change {change.name} cannot be applied", error)
             return None
-        drawn = {name: _plain(value) for name, value in drawn.items()}
+        drawn = {n: value.item() if isinstance(value, np.generic) else value for n, value in drawn.items()}
         if len(changed) == len(signal) and not (np.abs(changed - signal) > SAME * np.abs(signal).max()).any():
             drawn["unchanged"] = True
-        return _Pending(number, call, changed, drawn, time.monotonic() - begin)
+        return clean._replace(signal=changed, drawn=drawn, seconds=time.monotonic() - begin)
 
     def _call(self, pending: list[_Pending]) -> None:
         """Call the model once with all pending signals; if that fails, with each alone."""
@@ -139,7 +137,11 @@ class Worker:
             outputs = self._model.predict([one.signal for one in pending], audio.SAMPLING_RATE)
             if len(outputs) != len(pending):
                 raise ValueError(f"the model returned {len(outputs)} answers for {len(pending)} signals")
-            checked = [(*check_output(output, self._tasks), _rest(output)) for output in outputs]
+            rests = [output.rest if isinstance(output, NoAnswer) else "" for output in outputs]
+            checked = [
+                (*check_output(output, self._tasks), rest)
+                for output, rest in zip(outputs, rests, strict=True)
+            ]
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a model end nothing but its call
             traceback.print_exc()
             if len(pending) > 1:
@@ -174,14 +176,6 @@ class Worker:
         self._results, self._took = [], 0.0
 
 
-def _rest(output: object) -> str:
-    return output.rest if isinstance(output, NoAnswer) else ""
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def serve(
     connection: Connection,
     output: Connection,
@@ -191,7 +185,7 @@ def serve(
 ) -> None:
     """Load the model and work, until the run hangs up or nothing comes for ``idle`` seconds."""
     _detach(output, environment)
-    setup: Setup = pickle.loads(connection.recv_bytes())
+    setup: Setup = connection.recv()
     try:
         watch = Watch(setup.suite.root, setup.ignored)  # listens to what is opened from now on
         watch.add(setup.kind.named_files(setup.entry, setup.suite))
@@ -202,10 +196,10 @@ def serve(
         traceback.print_exc()
         known = isinstance(error, InputError)
         why = error.problems[0].what if known else reason(error, setup.suite.root)
-        connection.send((protocol.REFUSED, why))
+        connection.send((protocol.REFUSED, why, 0.0))
         return
     worker = Worker(connection, setup, model, watch, place)
-    connection.send((protocol.READY, time.monotonic() - begin))
+    connection.send((protocol.READY, [], time.monotonic() - begin))
     with contextlib.suppress(EOFError):
         while connection.poll(idle):
             worker.work(connection.recv())

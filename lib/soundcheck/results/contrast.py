@@ -1,21 +1,17 @@
 """Two models on the same test: the difference with its interval, and what it is evidence of.
 
 The replicates of both models were drawn with the same weights of the same blocks, so the difference of the
-replicates is the replicate of the difference. Speakers that are hard for both models cancel. Where the blocks
+replicates is the replicate of the difference: speakers that are hard for both models cancel. Where the blocks
 are not the same, the models are compared as two independent sets of speakers, and called *unpaired*. Two
-models that did not answer the same segments are compared on those that both answered.
-
-Two models are compared on hundreds of tests, and of a hundred without any true difference five have a p-value
-below 0.05. *Better* and *worse* is what remains when that is accounted for, by the false discovery rate of
-Benjamini and Hochberg (1995) over all tests of the comparison; so equal models come out equal.
+models without predictions of the same segments are compared on those that both have.
 
 Conventions
 -----------
 - A difference is the candidate's value minus the baseline's. Where a rule asks for a small size whatever the
   sign (``|value| <``, ``|gap| <``), it is the difference of the absolute values of ``value``.
-- The p-value is that of a t-test, see :mod:`soundcheck.statistics.paired`. The interval is the 95 % interval
-  of that test, whatever kind the intervals of values are; it is not widened for the number of tests.
-- All that is neither *better* nor *worse* is *no evidence*, which is not the same as no difference.
+- p-value and 95 % interval are those of a t-test, see :mod:`soundcheck.statistics.paired`. *Better* and
+  *worse* is what is significant among all tests of the comparison (false discovery rate of Benjamini and
+  Hochberg 1995); all else is *no evidence*, which is not the same as no difference.
 - *Relative* is the difference as a share of the baseline's value: so many fewer errors. There is none unless
   the value counts errors (rule ``<``, of no group, no difference or change itself) and is clearly above 0.
 """
@@ -57,6 +53,7 @@ from soundcheck.suite.measures import HIGHER, info_of, measure_of
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 PAIRED, UNPAIRED = "paired", "unpaired"
 _WITHHELD, _NO_TEST = "interval withheld", "a value without a test"
+_WHAT = ("corpus", "family", "task", "test", "group", "label")  # pairs the tests of two models
 _DIFFERENCES = ("difference", "change", "shift")  # words in names of tests whose value is a difference itself
 
 
@@ -169,44 +166,45 @@ def compared_alone(
 ) -> Contrast:
     """Compare two models on one test; :func:`with_outcomes` decides among many later.
 
-    With ``same_segments`` only if both answered the same. For ``kinds`` see :func:`difference`.
+    With ``same_segments`` only if both rest on the same. For ``kinds`` see :func:`difference`.
     """
     before, after = baseline.verdict, candidate.verdict
-    common = {"baseline": before.model, "candidate": after.model} | _facts(before, after)
+    row = Contrast(before.model, after.model, **_facts(before, after))
     if before.value is None or after.value is None:
         who, what = (before.model, before.skipped) if before.value is None else (after.model, after.skipped)
-        return Contrast(**common, skipped=f"{who}: {what}")
+        return dataclasses.replace(row, skipped=f"{who}: {what}")
     if not after.rule or of_gap(before.rule) != of_gap(after.rule):
-        return Contrast(**common, skipped="the test does not say, or not alike, what is better")
-    differing = f"not the same segments: {before.segments} against {after.segments}"
-    if same_segments and baseline.segments != candidate.segments:
-        remedy = "list both models in one suite, which compares what both answered"
-        return Contrast(**common, skipped=f"{differing}; {remedy}")
-    remarks = []
-    if before.threshold != after.threshold:
-        remarks.append(f"thresholds differ: {before.threshold} and {after.threshold}")
+        return dataclasses.replace(row, skipped="the test does not say, or not alike, what is better")
+    differing = ""
     if baseline.segments != candidate.segments:
-        remarks.append(differing)
-    paired = same_draws and baseline.blocks == candidate.blocks
-    found = difference(baseline, candidate, paired, kinds)
-    common |= found | {"outcome": NO_EVIDENCE}
+        differing = f"not the same segments: {before.segments} against {after.segments}"
+    if same_segments and differing:
+        remedy = "list both models in one suite, which compares what both answered"
+        return dataclasses.replace(row, skipped=f"{differing}; {remedy}")
+    same_blocks = baseline.blocks == candidate.blocks
+    found = difference(baseline, candidate, same_draws and same_blocks, kinds)
+    remarks = [differing]
+    if before.threshold != after.threshold:
+        remarks.insert(0, f"thresholds differ: {before.threshold} and {after.threshold}")
     if found["p_value"] is None:
         reason = next((v.skipped for v in (before, after) if v.evidence != SHOWN and v.skipped), "")
         if not reason and all(map(_generalises, (baseline, candidate))):
             reason = "no replicates"
         reason = reason or f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
         remarks = [reason if reason.startswith(_WITHHELD) else f"{_WITHHELD}: {reason}"]
-    elif not paired:
-        why = "not the same blocks" if baseline.blocks != candidate.blocks else "drawn with other seeds"
-        remarks.append(f"unpaired, {why}")
-    if found["p_value"] is not None and _counts_errors(after) and before.value > 0:
-        common |= _relative(baseline, candidate, found["difference"], paired)
-    return Contrast(**common, skipped="; ".join(remarks))
+    elif not (same_draws and same_blocks):
+        remarks.append("unpaired, " + ("drawn with other seeds" if same_blocks else "not the same blocks"))
+    words = after.test.lower().split()
+    errors = after.rule == BELOW and not after.group and not any(word in words for word in _DIFFERENCES)
+    if found["p_value"] is not None and errors and before.value > 0:
+        found |= _relative(baseline, candidate, found["difference"], same_draws and same_blocks)
+    return dataclasses.replace(row, **found, outcome=NO_EVIDENCE, skipped="; ".join(filter(None, remarks)))
 
 
 def _facts(before: Verdict | None, after: Verdict | None) -> dict[str, Any]:
     """Give what a contrast says of both rows; one of them may not be there."""
-    found = {name: getattr(after or before, name) for name in _SAME}
+    names = (*_WHAT, "category", "segments", "blocks", "rule", "threshold")
+    found = {name: getattr(after or before, name) for name in names}
     for who, row in (("baseline", before), ("candidate", after)):
         found |= {f"{who}_value": row and row.value, f"{who}_passed": row and row.passed}
     return found
@@ -217,45 +215,44 @@ def difference(
 ) -> dict[str, float | str | None]:
     """Compare two values, for new speakers and for these; gives cells of :class:`Contrast`.
 
-    Parameters
-    ----------
-    paired
-        Whether replicates were drawn with the same weights of the same blocks.
-    kinds
-        Kinds of the intervals of both runs, which tell the standard error where replicates are missing.
+    ``paired``: replicates were drawn with the same weights of the same blocks. ``kinds`` of the intervals of
+    both runs tell the standard error where replicates are missing.
     """
-    entries = (before, after)
-    signs = [_sign(entry.verdict) for entry in entries]
-    sizes = [sign * entry.verdict.value for sign, entry in zip(signs, entries, strict=True)]
-    value = float(round_significant(np.array(sizes[1] - sizes[0])))
-    found: dict[str, float | str | None] = {"difference": value}
-    blocks = (before.contributing, after.contributing)
+    entries, blocks = (before, after), (before.contributing, after.contributing)
+    # Replicates keep the sign of a size: folded at 0, those of a small value would hide half of their spread.
+    signs = [-1.0 if e.verdict.rule in (WITHIN, GAP_WITHIN) and e.verdict.value < 0 else 1.0 for e in entries]
+    value = float(
+        round_significant(np.array(signs[1] * after.verdict.value - signs[0] * before.verdict.value))
+    )
+    found = {"difference": value, "p_value": None, "certainty": None, "pairing": ""}
     if all(map(_generalises, entries)):
-        if paired and all(entry.drawn for entry in entries):
+        pairing = PAIRED if paired and before.drawn and after.drawn else UNPAIRED
+        if pairing == PAIRED:
             drawn = min(len(entry.replicates) for entry in entries)  # more replicates continue the same draws
-            one, other = (sign * entry.replicates[:drawn] for sign, entry in zip(signs, entries, strict=True))
-            spread = standard_error(round_significant(other - one), min(blocks))
-            tested = t_test(value, spread, min(blocks) - 1, 0.5 ** min(blocks))
-            found["certainty"] = _certainty(other - one, value)
+            apart = signs[1] * after.replicates[:drawn] - signs[0] * before.replicates[:drawn]
+            error = standard_error(round_significant(apart), min(blocks))
+            tested = t_test(value, error, min(blocks) - 1, 0.5 ** min(blocks))
         else:
             errors = [_error(entry, kind) for entry, kind in zip(entries, kinds, strict=True)]
             tested = welch(value, tuple(errors), blocks)
         found |= _cells(("p_value", "low", "high"), tested)
-        found["pairing"] = PAIRED if "certainty" in found else UNPAIRED
+        if found["p_value"] is not None:
+            found["pairing"] = pairing
+            if pairing == PAIRED and value and np.isfinite(apart).any():
+                agreeing = np.sign(apart[~np.isnan(apart)]) == np.sign(value)
+                found["certainty"] = float(round_significant(np.array(np.mean(agreeing))))
     freedom = float(np.fmin(before.freedom, after.freedom))  # NaN: nothing varies
     if min(len(entry.spread) for entry in entries) and freedom > 0:
         same = (before.segments, before.blocks) == (after.segments, after.blocks)
         if same and len(before.spread) == len(after.spread):
-            spreads = [sign * entry.spread for sign, entry in zip(signs, entries, strict=True)]
-            error = float(round_significant(np.linalg.norm(spreads[1] - spreads[0])))
+            apart = signs[1] * after.spread - signs[0] * before.spread
+            error = float(round_significant(np.linalg.norm(apart)))
         else:
             errors = [float(np.linalg.norm(entry.spread)) for entry in entries]
             freedoms = np.nan_to_num([entry.freedom for entry in entries], nan=freedom)
             error, freedom = joined_error(errors, freedoms)
         tested = t_test(value, error, freedom, 0.5 ** (freedom + 1))
         found |= _cells(("p_sample", "difference_low_sample", "difference_high_sample"), tested)
-    if found.get("p_value") is None:
-        found |= {"p_value": None, "pairing": "", "certainty": None}
     return found
 
 
@@ -283,14 +280,13 @@ def _relative(baseline: Judged, candidate: Judged, found: float, paired: bool) -
     if not paired_p_value(baseline.replicates, value, blocks) <= FALSE_DISCOVERY_RATE:  # NaN is not
         return {}
     share = float(round_significant(np.array(found / value)))
-    cells = {"relative": share}
     drawn = min(len(baseline.replicates), len(candidate.replicates))
     one, other = baseline.replicates[:drawn], candidate.replicates[:drawn]
-    if paired and (one[~np.isnan(one)] > 0).all():
-        shares = round_significant(np.divide(other - one, one))
-        bounds = paired_interval(shares, share, min(blocks, candidate.contributing))
-        cells |= _cells(("relative_low", "relative_high"), bounds)
-    return cells
+    if not paired or (one[~np.isnan(one)] <= 0).any():
+        return {"relative": share}
+    shares = round_significant(np.divide(other - one, one))
+    bounds = paired_interval(shares, share, min(blocks, candidate.contributing))
+    return {"relative": share} | _cells(("relative_low", "relative_high"), bounds)
 
 
 def with_outcomes(rows: Sequence[Contrast], matters: float = 0.0) -> list[Contrast]:
@@ -298,48 +294,17 @@ def with_outcomes(rows: Sequence[Contrast], matters: float = 0.0) -> list[Contra
 
     Differences up to ``matters`` count as p = 1; rows without p-value stay as they are.
     """
-    return _decided(
-        _decided(list(rows), matters, "p_value", "outcome"), matters, "p_sample", "outcome_sample"
-    )
-
-
-def _decided(rows: list[Contrast], matters: float, p_name: str, outcome: str) -> list[Contrast]:
-    tested = [n for n, row in enumerate(rows) if getattr(row, p_name) is not None]
-    p_values = [1.0 if abs(rows[n].difference) <= matters else getattr(rows[n], p_name) for n in tested]
-    adjusted = adjusted_p_values(p_values) if tested else []
-    for n, p in zip(tested, round_significant(np.asarray(adjusted)).tolist(), strict=True):
-        found = NO_EVIDENCE
-        if p <= FALSE_DISCOVERY_RATE:
-            found = BETTER if (rows[n].difference > 0) == (rows[n].rule == ABOVE) else WORSE
-        changed = {outcome: found} | ({"adjusted_p_value": p} if p_name == "p_value" else {})
-        rows[n] = dataclasses.replace(rows[n], **changed)
+    rows = list(rows)
+    for p_name, outcome in (("p_value", "outcome"), ("p_sample", "outcome_sample")):
+        tested = [n for n, row in enumerate(rows) if getattr(row, p_name) is not None]
+        p_values = [1.0 if abs(rows[n].difference) <= matters else getattr(rows[n], p_name) for n in tested]
+        adjusted = round_significant(np.asarray(adjusted_p_values(p_values) if tested else []))
+        for n, p in zip(tested, adjusted.tolist(), strict=True):
+            better = BETTER if (rows[n].difference > 0) == (rows[n].rule == ABOVE) else WORSE
+            changed = {outcome: better if p <= FALSE_DISCOVERY_RATE else NO_EVIDENCE}
+            changed |= {"adjusted_p_value": p} if p_name == "p_value" else {}
+            rows[n] = dataclasses.replace(rows[n], **changed)
     return rows
-
-
-def _sign(row: Verdict) -> float:
-    """Say which sign makes the size of a value, where its rule asks for that.
-
-    Replicates keep it: folded at 0, those of a small value would hide half of their spread.
-    """
-    return -1.0 if row.rule in (WITHIN, GAP_WITHIN) and row.value < 0 else 1.0
-
-
-def _counts_errors(row: Verdict) -> bool:
-    """Say whether a value is a rate or size of errors, of which "10 % fewer" has a meaning."""
-    words = row.test.lower().split()
-    return row.rule == BELOW and not row.group and not any(word in words for word in _DIFFERENCES)
-
-
-_WHAT = ("corpus", "family", "task", "test", "group", "label")  # pairs the tests of two models
-_SAME = (*_WHAT, "category", "segments", "blocks", "rule", "threshold")
-
-
-def _certainty(replicates: np.ndarray, difference: float) -> float | None:
-    """Give the share of replicates whose sign is that of the difference; None without a sign."""
-    defined = replicates[~np.isnan(replicates)]
-    if difference == 0 or not len(defined):
-        return None
-    return float(round_significant(np.array(np.mean(np.sign(defined) == np.sign(difference)))))
 
 
 def contrasts(
@@ -351,17 +316,8 @@ def contrasts(
 ) -> list[Contrast]:
     """Compare two models on all their tests; tests that only one of them has are listed, too.
 
-    Parameters
-    ----------
-    baseline, candidate
-        Judged tests of one model each.
-    same_draws
-        Whether replicates that rest on the same blocks were drawn with the same weights: not those of runs
-        with different seeds.
-    common
-        The same tests of both models once more, on the segments that both answered.
-    apart
-        Corpora for which the models did not answer the same segments.
+    Without ``same_draws`` the runs had different seeds. ``common``: the tests of both models once more, on
+    the segments that both predict; ``apart``: corpora of which these are not the same.
     """
     first, second, *both = (_by_key(entries) for entries in (baseline, candidate, *common))
     names = [next((e.verdict.model for e in entries.values()), "") for entries in (first, second)]
@@ -374,22 +330,19 @@ def contrasts(
         if one is not None and other is not None:
             shared = [on_common.get(key) for on_common in both]
             found.append(_on_common(one, other, shared, key[0] in apart, same_draws))
-            continue
-        there = (one or other).verdict
-        missing = names[1] if other is None else names[0]
-        if there.passed is None and there.evidence != SHOWN:
-            continue  # skipped as a whole for one model, by its labels for the other
-        facts = _facts(*(entry and entry.verdict for entry in (one, other)))
-        found.append(Contrast(*names, **facts, skipped=f"not judged for {missing}"))
+        elif (row := (one or other).verdict).passed is not None or row.evidence == SHOWN:
+            # else skipped as a whole for one model, by its labels for the other
+            facts = _facts(*(entry and entry.verdict for entry in (one, other)))
+            found.append(Contrast(*names, **facts, skipped=f"not judged for {names[other is None]}"))
     return with_outcomes(found)
 
 
 def _on_common(
     one: Judged, other: Judged, shared: Sequence[Judged | None], apart: bool, same_draws: bool
 ) -> Contrast:
-    """Compare on the segments that both models answered, or say why that cannot be done.
+    """Compare on the segments that both models predict, or say why that cannot be done.
 
-    Tests that count missing answers rest on the same segments anyway, and stay as they are.
+    Tests that count missing predictions rest on the same segments anyway, and stay as they are.
     """
     before, after = one.verdict, other.verdict
     reduced = [again or entry for again, entry in zip(shared, (one, other), strict=True)]
@@ -398,8 +351,8 @@ def _on_common(
     row = compared_alone(*reduced, same_draws)
     note = "on the segments that both answered"
     if len({entry.verdict.segments for entry in reduced}) == 1:  # not how often each predicts a class
-        answered = f"{before.model} has {before.segments}, {after.model} {after.segments}"
-        note = f"on {counted(row.segments, 'segment')} that both answered: {answered}"
+        numbers = f"{before.model} has {before.segments}, {after.model} {after.segments}"
+        note = f"on {counted(row.segments, 'segment')} that both answered: {numbers}"
     _, _, lacking = row.skipped.partition(": no prediction for ")
     why = f"not answered by both: {lacking}" if lacking else row.skipped
     passed = {"baseline_passed": before.passed, "candidate_passed": after.passed}  # as in the results
@@ -411,15 +364,10 @@ def _by_key(entries: Iterable[Judged]) -> dict[tuple[str, ...], Judged]:
     found: dict[tuple[str, ...], Judged] = {}
     values: dict[tuple[str, ...], tuple[str, ...]] = {}
     for entry in entries:
-        key = _key(entry.verdict)
-        if entry.verdict.skipped == _NO_TEST and values.setdefault((key[0], *key[2:]), key) != key:
-            continue
-        found[key] = entry
+        key = tuple(getattr(entry.verdict, name) for name in _WHAT)
+        if entry.verdict.skipped != _NO_TEST or values.setdefault((key[0], *key[2:]), key) == key:
+            found[key] = entry
     return found
-
-
-def _key(row: Verdict) -> tuple[str, ...]:
-    return tuple(getattr(row, name) for name in _WHAT)
 
 
 def contrast_frame(found: Sequence[Contrast]) -> pd.DataFrame:

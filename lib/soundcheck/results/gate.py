@@ -18,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -65,23 +65,10 @@ def check(
 ) -> Judgement:
     """Judge a results table and write JUnit XML; options that contradict each other are an ``InputError``.
 
-    Parameters
-    ----------
-    results
-        ``results.csv``, or the output folder that holds it.
-    junit
-        File for the JUnit XML; default ``junit.xml`` beside the results.
-    models
-        Judge only these models; default all but random references.
-    strict, inconclusive
-        Whether values on the wrong side of their threshold fail, too, whatever their intervals, and whether
-        tests fail that are inconclusive (``"fail"``).
-    baselines, matters_worse
-        Earlier runs; then only what got worse than in one of them by so much fails, and hard bars.
-    suite
-        The suite as it is now, whose ``accepted`` and ``tests`` are applied; default: those of the run.
-    today
-        The day that accepted failures are looked at; default: this one.
+    ``models`` are judged alone; default all but random references. With ``strict`` values on the wrong side
+    of their threshold fail, too, and tests that are inconclusive if that is ``"fail"``; with ``baselines``
+    only what got worse than in one of them by ``matters_worse``. ``suite`` is the suite as it is now, whose
+    ``accepted`` and ``tests`` are applied in place of those of the run.
     """
     if baselines and (strict or inconclusive == FAIL):
         option = "--strict" if strict else "--inconclusive fail"
@@ -94,12 +81,11 @@ def check(
         notes.append("No run.json beside the results: whether the table is complete cannot be checked.")
     else:
         names = [set(frame[column]) for column in ("model", "corpus", "task")]
-        notes = [*(f"Caveat: {caveat}" for caveat in record.caveats if caveat.concerns(*names)), *notes]
+        notes = [*(f"Caveat: {caveat}" for caveat in record.caveats_of(*names)), *notes]
     frame = frame.assign(block=[record.block_of(name) if record else "block" for name in frame["corpus"]])
     rows = counted(frame)
     bars, absent = _hard_bars(frame, run)
-    problems = [*_missing(frame, record, models), *absent]
-    undecided = []
+    problems, undecided = [*_missing(frame, record, models), *absent], []
     for model, own in rows.groupby("model", sort=True):
         numbers = counts(own)
         if numbers[PASS] + numbers[FAIL] or bars[own.index].notna().any():
@@ -109,45 +95,47 @@ def check(
         elif not baselines:
             undecided.append(_undecided(model, own))
     if baselines:
-        if matters_worse is None:
-            matters_worse = record.matters_worse if record else worse.MATTERS_WORSE
-        failing, compared, lost = _got_worse(run, rows, [*map(read_baseline, baselines)], matters_worse)
+        margin = record.matters_worse if record else worse.MATTERS_WORSE
+        margin = margin if matters_worse is None else matters_worse
+        failing, compared, lost = _got_worse(run, rows, [*map(read_baseline, baselines)], margin)
         notes, undecided = [*notes, *compared], [*undecided, *lost]
     else:
         fails = [FAIL, INCONCLUSIVE] if inconclusive == FAIL else [FAIL]
-        judged = frame["state"].isin(fails) & frame["mirrors"].eq("")
-        judged |= frame["passed"].eq(False) & strict
+        judged = frame["state"].isin(fails) & frame["mirrors"].eq("") | frame["passed"].eq(False) & strict
         texts = pd.Series("", index=frame.index, dtype=object)
-        for row in frame[judged].itertuples():
-            texts[row.Index] = _verdict(row)
+        texts.update(
+            pd.Series({row.Index: _verdict(row) for row in frame[judged].itertuples()}, dtype=object)
+        )
         failing = _of_pairs(frame, texts)[rows.index]
     entries = record.accepted if record else ()
-    excuses = accepted.accepted_reasons(rows, entries, today, failing.ne(""))
     bars = _of_pairs(frame, bars.fillna(""))[rows.index]
-    excuses, failing = excuses.mask(bars.ne(""), ""), bars.where(bars.ne(""), failing)
+    excuses = accepted.accepted_reasons(rows, entries, today, failing.ne("")).mask(bars.ne(""), "")
+    failing = failing.mask(bars.ne(""), bars)
     rows = _with_status(rows, failing, excuses)
     junit = junit or run.path.parent / "junit.xml"
     files.write_all({junit: junit_xml(rows, problems, undecided)})
     red, errors = rows["status"].eq(FAILED), rows["status"].eq(ERROR)
     left_out = " (mirrors of pairs left out)" if len(rows) < len(frame) else ""
     lines = [f"{counts(rows)}{left_out}.", *notes, *problems]
-    lines += _listed(rows[red & bars.ne("")], "hard bar")
-    lines += _listed(rows[red & bars.eq("")], "worse" if baselines else "failed")
-    lines += _listed(rows[errors], "did not run")
-    lines += _listed(rows[failing.ne("") & excuses.ne("")], "accepted")
+    for chosen, word in (
+        (red & bars.ne(""), "hard bar"),
+        (red & bars.eq(""), "worse" if baselines else "failed"),
+        (errors, "did not run"),
+        (failing.ne("") & excuses.ne(""), "accepted"),
+    ):
+        lines += _listed(rows[chosen], word)
     lines += [*accepted.remarks(run.frame, entries, today), *undecided]
     failures, wrong = int(red.sum()), int(errors.sum()) + len(problems)
+    few = few_speakers(rows)[: 0 if baselines else None]
+    nothing = len(undecided) == (len(baselines) or rows["model"].nunique())
     if failures or wrong:
         lines.append(f"The gate fails: {number_of(failures, 'failure')}, {number_of(wrong, 'error')}.")
-    else:
-        few = few_speakers(rows)[: 0 if baselines else None]
+    elif len(few):
+        described = f"{number_of(len(few), 'difference')} with too few speakers to generalise."
         lines += _listed(few.head(FEW), "too few speakers")
-        nothing = len(undecided) == (len(baselines) or rows["model"].nunique())
-        if len(few):
-            described = f"{number_of(len(few), 'difference')} with too few speakers to generalise."
-            lines.append(described if nothing else f"The gate passes; {described}")
-        elif not nothing:
-            lines.append("Nothing got worse." if baselines else "No failure counts.")
+        lines.append(described if nothing else f"The gate passes; {described}")
+    elif not nothing:
+        lines.append("Nothing got worse." if baselines else "No failure counts.")
     lines.append(f"JUnit XML: {junit}")
     return Judgement(EXIT_TEST_FAILED if failures or wrong else EXIT_OK, "\n".join(lines))
 
@@ -176,8 +164,11 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[pd.Series, list[s
     missed = pd.Series([None] * len(frame), index=frame.index, dtype=object)
     absent = []
     own_tests = run.record.own_tests if run.record else {}
-    tests = [(family, test, own) for family, tests in own_tests.items() for test, own in tests.items()]
-    for family, test, own in [one for one in tests if one[2].hard]:
+    for family, test, own in (
+        (f, test, own) for f, tests in own_tests.items() for test, own in tests.items()
+    ):
+        if not own.hard:
+            continue
         bar = ": ".join(filter(None, ("hard bar", own.why)))
         rows = run.frame[run.frame["family"].eq(family) & run.frame["test"].eq(test)]
         rows = rows[rows["value"].isna() | rows["label"].isin(own.labels or rows["label"])]
@@ -186,12 +177,10 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[pd.Series, list[s
         for row in frame.loc[rows.index.intersection(frame.index)].itertuples():
             kind = run.record.suite.get("tasks", {}).get(row.task, {}).get("kind")
             threshold = own.thresholds.get(row.task, own.thresholds.get(kind))
-            if threshold is None:
-                continue
             number = _judged(row)[1]
-            if math.isnan(number):
+            if threshold is not None and math.isnan(number):
                 missed[row.Index] = f"{bar}: not evaluated, {row.skipped}"
-            else:
+            elif threshold is not None:
                 fine = passes(row.rule, number, threshold)
                 missed[row.Index] = "" if fine else f"{bar}: {_against_rule(row, threshold)}"
     return missed, absent
@@ -225,17 +214,15 @@ def _got_worse(
     run: FinishedRun, frame: pd.DataFrame, baselines: Sequence[FinishedRun], matters: float
 ) -> tuple[pd.Series, list[str], list[str]]:
     """Say how each row got worse than in an earlier run, empty if it did not; what was compared, what not."""
-    judged = dataclasses.replace(run, frame=frame)
     lines, lost, compared = [], [], []
     for baseline in baselines:
         different = worse.differences(run, baseline)
-        found = worse.changes(judged, baseline)
-        where = f"--baseline {baseline.shown}"
+        found = worse.changes(dataclasses.replace(run, frame=frame), baseline)
         if found.empty:
             models = [", ".join(sorted(set(rows["model"]))) for rows in (baseline.frame, frame)]
             reasons = "; ".join([f"its models are {models[0]}, those judged here {models[1]}", *different])
             what = f"it has no judged test in common with the results: {reasons}"
-            raise input_error(where, what, "Name a run of the suite")
+            raise input_error(f"--baseline {baseline.shown}", what, "Name a run of the suite")
         compared.append(found)
         unknown = int(found["p_value"].isna().sum())
         paired = int((found["p_value"].notna() & found["paired"]).sum())
@@ -247,20 +234,18 @@ def _got_worse(
         )
         if unknown == len(found):
             lost.append(f"Nothing could be concluded: no test can be compared with {baseline.shown}.")
-        # Of a pair the other row may count now.
-        frames = [one.frame[one.frame["passed"].notna()] for one in (run, baseline)]
-        frames[1] = frames[1][frames[1]["model"].isin(frame["model"])]
-        here, there = map(_keys, frames)
-        if gone := len({*there} - {*here}):
+        before = baseline.frame[baseline.frame["model"].isin(frame["model"])]
+        # Of a pair the other row may count now, so all rows are looked at.
+        here, then = (set(_keys(rows[rows["passed"].notna()])) for rows in (run.frame, before))
+        if gone := len(then - here):
             lines.append(f"{number_of(gone, 'test')} of {baseline.shown} not judged any more.")
         lines += [f"{baseline.shown} differs: {what}." for what in different]
     reasons = pd.Series("", index=frame.index, dtype=object)
     for baseline, found, decided in zip(baselines, compared, worse.got_worse(compared, matters), strict=True):
         for row in found[decided].itertuples():
-            how = "paired" if row.paired else "unpaired"
             what = (
                 f"{row.before:.4g} in {baseline.shown}, now {row.after:.4g} (worse by {row.worse:.3g}, "
-                f"p = {row.p_value:.2g}, {how})"
+                f"p = {row.p_value:.2g}, {'paired' if row.paired else 'unpaired'})"
             )
             reasons[row.Index] = "; ".join(filter(None, (reasons[row.Index], what)))
     return reasons, lines, lost
@@ -298,20 +283,18 @@ def _listed(rows: pd.DataFrame, word: str) -> list[str]:
     return lines
 
 
-def _missing(frame: pd.DataFrame, record: RunRecord | None, models: Sequence[str]) -> list[str]:
+def _missing(frame: pd.DataFrame, record: RunRecord | None, models: Sequence[str]) -> Iterator[str]:
     """Name what the run set out to test and the table does not hold."""
     if record is None:
-        return []
-    there = set(zip(frame["model"], frame["family"], strict=True))
+        return
+    tested = set(zip(frame["model"], frame["family"], strict=True))
     wanted = models or {one.model for one in record.notebooks} - record.references
     judged = [one for one in record.notebooks if one.model in wanted]
-    problems = []
     for notebook in (*judged, *record.comparisons, *record.studies):
         if notebook.failed:
-            problems.append(f"The notebook {notebook.display_name} failed: {notebook.error}")
-        elif notebook in judged and (notebook.model, notebook.family) not in there:
-            problems.append(f"No row of {notebook.display_name}: the family was not tested.")
-    return problems
+            yield f"The notebook {notebook.display_name} failed: {notebook.error}"
+        elif notebook in judged and (notebook.model, notebook.family) not in tested:
+            yield f"No row of {notebook.display_name}: the family was not tested."
 
 
 def _verdict(row: object) -> str:

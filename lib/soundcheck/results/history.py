@@ -1,16 +1,14 @@
 """The history of runs: values one after the other, what became better or worse, what may be joined by a line.
 
-Each value is compared with the one before it, of the last run that has one, by the rule of ``soundcheck
-compare``: *paired* where both rest on the same data with the same draws, *unpaired* elsewhere. Among all
-these differences together the false discovery rate of Benjamini and Hochberg (1995) is kept at 5 %, so that a
-history in which nothing changed marks anything in at most 5 of 100 cases.
+Each value is compared with the one before it, of the last run that has one, as :mod:`contrast` compares
+models; among all these differences the false discovery rate is kept at 5 %, so that a history in which
+nothing changed marks anything in at most 5 of 100 cases.
 
 - *Not compared* is what does not measure the same thing: another rule, threshold file, noises, definition of
   the task, or normaliser of transcripts.
-- *Compared, not joined* is the same measure of other things: other segments, sounds or labels (*unpaired*
-  then), or another threshold; and all of a table without a record.
-- To another model, whose code, options or files changed, the line breaks, and the reason says so. Another
-  version of Soundcheck has a mark.
+- *Compared, not joined* is the same measure of other segments, sounds or labels (*unpaired* then), with
+  another threshold, or of a table without a record.
+- To another model, whose code, options or files changed, the line breaks, and the reason says so.
 - Differences up to what matters (``matters_worse`` of the last run's suite) are not marked.
 """
 

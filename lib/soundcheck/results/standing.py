@@ -1,12 +1,11 @@
 """Is a model better than guessing at its task? If not, that it is fair and robust means nothing.
 
-The same answer for everything is perfectly robust and treats all alike. So robustness and fairness of a model
-count only at tasks at which it is better than guessing, by one number a task that no constant answer can win.
+The same prediction for everything is perfectly robust and treats all alike, so robustness and fairness count
+only at tasks at which a model is better than guessing, by one number a task that no constant can win:
 
-- *proven*: the whole interval of that number is better than guessing. That does not make the model good.
-- *hollow*: it is not, and there are enough speakers to see it.
-- *unproven*: nobody knows, because no corpus has labels, or because the interval holds guessing between its
-  ends and rests on fewer than 20 speakers, or because there is no interval at all.
+- *proven*: the whole interval of that number is better than guessing;
+- *hollow*: it is not, and there are enough speakers to see it;
+- *unproven*: no corpus has labels, there is no interval, or it includes guessing with fewer than 20 speakers.
 
 A corpus with labels decides for itself if it can. Where it cannot, the model's other corpora decide: *proven*
 if it is better than guessing on one of them, else *hollow* if it is hollow on one.

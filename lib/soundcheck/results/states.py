@@ -1,17 +1,14 @@
 """States: what may be concluded from each row, for new speakers and for these, all tests of a run together.
 
-A model is tested a hundred times; of a hundred tests five fail by chance alone. A row *fails* if its
-difference is beyond the margin, or its value on the wrong side of the threshold, and is significant after
-correction: by the false discovery rate of Benjamini and Hochberg (1995), Controlling the false discovery
-rate, over all tests of a model in a category. It *passes* if its whole interval lies within the margin or on
-the passing side.
+A row *fails* if its difference is beyond the margin, or its value on the wrong side of the threshold, and is
+significant among all tests of a model in a category (false discovery rate of Benjamini and Hochberg 1995,
+Controlling the false discovery rate). It *passes* if its whole interval lies within the margin or on the
+passing side.
 
-Conventions
------------
 - Two groups that are compared with each other are one test. The row of the group that is worse off counts, of
-  measures without a better side that of the larger value; the other one repeats its state and names it in
+  measures without a better side that of the larger value; the other repeats its state and names it in
   ``mirrors``.
-- Only what is beyond its margin or threshold is a candidate; the p-value of everything else counts as 1.
+- The p-value of what is within its margin or threshold counts as 1.
 - ``state`` is about new speakers, ``state_sample`` about these. Of a difference that these speakers are too
   few to show, ``state_sample`` is reported: a few speakers always differ a little.
 """

@@ -1,19 +1,14 @@
 """What got worse since an earlier run: the question of a pipeline that tests a model again and again.
 
-Each test of both runs gets a one-sided p-value for the value having moved towards failing. Where both runs
-have replicates on the same segments and blocks the test is *paired*: speakers that are hard for both models
-cancel. Elsewhere it is *unpaired*, from the standard errors of both values, which takes more to show.
-Among all tests the false discovery rate decides (Benjamini and Hochberg 1995), so that a model that is just
-as good alarms in at most 5 of 100 runs, however many tests there are.
+Each test of both runs gets a one-sided p-value for the value having moved towards failing: *paired* where
+both have replicates on the same segments and blocks, so that speakers that are hard for both cancel, else
+*unpaired*, from the standard errors of both values. Among all tests the false discovery rate decides
+(Benjamini and Hochberg 1995), so that an equally good model alarms in at most 5 of 100 runs.
 
-Conventions
------------
-- *Worse* is lower under the rule ``>``, higher under ``<``, and further from 0 under the rules of absolute
-  values. What is compared is what the rule of the new run judges: the value, or the gap of a group.
-- Signs are those of the estimates, for replicates too: to fold replicates at 0 makes their spread too small.
+- What is compared is what the rule of the new run judges: the value, or the gap of a group, further from 0 is
+  *worse* under the rules of absolute values. Changes that are smaller than what matters count as p = 1.
 - Of a gap no replicates are kept. Those of the value are scaled to its interval: a group differs from all
   others as it differs from all, by a factor.
-- Changes that are smaller than what matters count as p = 1.
 """
 
 from __future__ import annotations

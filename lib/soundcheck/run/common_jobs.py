@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from soundcheck.common import files
-from soundcheck.models.stated import stated_names
+from soundcheck.models.answers import stated_names
 from soundcheck.predict.common_answers import reduced
 from soundcheck.results.estimates import Estimate
 from soundcheck.results.judged import load_all

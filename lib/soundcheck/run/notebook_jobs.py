@@ -24,7 +24,7 @@ from soundcheck.evaluation.description import (
     CorpusDescription,
     EvaluationDescription,
 )
-from soundcheck.models.stated import stated_names
+from soundcheck.models.answers import stated_names
 from soundcheck.predict.tables import column_names
 from soundcheck.run.made_of import made_of
 from soundcheck.run.notebooks import Job, Outcome

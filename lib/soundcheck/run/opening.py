@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.run import adding
 from soundcheck.run.lock import FolderLock
 from soundcheck.run.options import RunOptions
@@ -25,6 +27,12 @@ class Opened(NamedTuple):
     anew: bool  # whether families changed since
 
 
+def share_cache(suite: Suite) -> None:
+    """Use the cache that a suite names, unless the environment names one."""
+    if suite.cache is not None and not os.environ.get(CACHE_VARIABLE):
+        os.environ[CACHE_VARIABLE] = str(suite.cache)
+
+
 @contextlib.contextmanager
 def opened(suite: Suite, options: RunOptions) -> Iterator[Opened]:
     """Refuse what needs no corpus to be refused, then make the output folder, and lock it for a block.
@@ -35,6 +43,7 @@ def opened(suite: Suite, options: RunOptions) -> Iterator[Opened]:
         If the folder, a model's or family's name or a family cannot be used, or a model runs code although
         that is not wanted.
     """
+    share_cache(suite)
     output = Output(options.out)
     chosen = select(suite, options.models, options.families)
     output.check(corpus_folders(suite))

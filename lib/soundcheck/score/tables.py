@@ -23,8 +23,7 @@ from soundcheck.common.json_table import read_json_table
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.common.text_table import TextTable, read_tab_table, read_text_table
 from soundcheck.corpora import nobody
-from soundcheck.start.recognise import FILE_NAMES
-from soundcheck.start.understand import CLASSES, RATINGS, SYNONYMS
+from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS
 
 NAMES = (*FILE_NAMES, "utterance", "utt", "utt_id", "id", "segment", "segment_id", "key", "name")
 PREDICTIONS = ("prediction", "predicted", "hypothesis", "hyp", "pred", "pred_text", "output", "answer")

@@ -86,12 +86,8 @@ class Listing:
     def lines(self, path: Path, most: int = 20) -> list[str]:
         """Read the first lines of a text file, unzipped if it is zipped; none if it is no text."""
         try:
-            if path.name.endswith(".gz"):
-                with gzip.open(self.root / path) as file:
-                    content = file.read(HEAD_BYTES)
-            else:
-                with (self.root / path).open("rb") as file:
-                    content = file.read(HEAD_BYTES)
+            with (gzip.open if path.name.endswith(".gz") else open)(self.root / path, "rb") as file:
+                content = file.read(HEAD_BYTES)
         except (OSError, EOFError, zlib.error):
             return []
         if b"\0" in content:

@@ -14,13 +14,10 @@ from pathlib import Path
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.layouts.audb_cache import HEADER, only_flavour
+from soundcheck.start.column_names import FILE_NAMES
 from soundcheck.start.listing import AUDIO, Listing, by_split
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
 
-FILE_NAMES = (  # of the column with the audio files in tables of all kinds
-    *("file", "path", "filename", "file_name", "filepath", "file_path", "audio", "audio_file", "wav"),
-    *("wav_path", "audio_path", "audio_filepath", "recording", "clip"),
-)
 _TRIAL = re.compile(r"([01]\s+\S+\s+\S+|\S+\s+\S+\s+(target|nontarget))\s*")
 _JSON_LINES = (".jsonl", ".json", ".jsonl.gz")
 

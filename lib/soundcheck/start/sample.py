@@ -14,8 +14,9 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.segments import RawTable
 from soundcheck.corpora.splits import ALL
 from soundcheck.corpora.table_keys import prepare
+from soundcheck.start.column_names import FILE_NAMES
 from soundcheck.start.listing import Listing, by_split
-from soundcheck.start.recognise import FILE_NAMES, Found
+from soundcheck.start.recognise import Found
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
 from soundcheck.suite.entries import CorpusEntry
 

@@ -15,30 +15,13 @@ import pandas as pd
 from soundcheck.common.class_words import meanings
 from soundcheck.common.scales import USUAL, usual_scales
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION, Task
-from soundcheck.corpora import nobody, splits
+from soundcheck.corpora import nobody
+from soundcheck.start.column_names import CLASSES, RATINGS, SYNONYMS
 from soundcheck.start.listing import Listing
 from soundcheck.start.sample import Sample
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.groups import MEASURED_COLUMNS, UNUSABLE
 
-SYNONYMS = {  # our column -> what else it may be called, in lower case
-    "start": ("start_time", "begin", "offset"),
-    "end": ("end_time", "stop"),
-    "speaker": (
-        *("speaker_id", "speakerid", "spk_id", "spkid", "spkrid", "spk", "client_id", "actor", "actor_id"),
-        *("actorid", "subject", "participant", "speaker_name"),
-    ),
-    "sex": ("gender",),
-    "language": ("lang", "locale"),
-    "accent": ("accents", "native_language", "dialect", "l1"),
-    "transcript": ("transcription", "text", "sentence", "normalized_text", "words", "wrd"),
-    "split": splits.COLUMNS,
-    "arousal": ("activation", "act", "emoact"),
-    "dominance": ("dom", "emodom"),
-    "valence": ("val", "emoval"),
-}
-RATINGS = ("mos", "quality", "score", "rating", "intensity", "severity", "naturalness")
-CLASSES = ("emotion", "emo", "emotion_label", "emoclass", "label", "class", "category", "intent", "style")
 SPEAKER = re.compile(r"(spk|spkr|speaker|actor|subj|subject|participant|user|id|sp|[spfm])[ _-]?\d+", re.I)
 FEW_ROWS = 3  # rows a value, below which a column of many values names somebody or something
 GROUP_VALUES = (2, 20)

@@ -283,6 +283,7 @@ class Suite:
     # folder in which each finished run is kept, absolute; ``None`` = nowhere. It changes no result.
     history: Path | None = None
     shown_history: str = ""
+    cache: Path | None = None  # folder that several outputs share, absolute; it changes no result
     synonyms: tuple[tuple[str, str], ...] = ()  # pairs of phrases that count as the same there
     # class -> names whose recognition is counted
     entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
@@ -300,7 +301,7 @@ class Suite:
     def describe(self) -> dict[str, Any]:
         """Describe the suite in plain JSON values, without absolute paths."""
         described = {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
-        for name in ("root", "file", "history", "shown_history"):  # places on this machine
+        for name in ("root", "file", "history", "shown_history", "cache"):  # places on this machine
             del described[name]
         described["shown"] = self.file.name
         for entry in described["corpora"].values():

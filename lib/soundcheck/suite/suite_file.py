@@ -92,7 +92,8 @@ class _Balance(schema.Section):
 _Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
 _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds", "matters"),
-    *("tests", "accepted", "groups", "adjust", "measured", "card", "history", "synonyms", "entities"),
+    *("tests", "accepted", "groups", "adjust", "measured", "card", "history", "cache", "synonyms"),
+    "entities",
 )
 
 
@@ -188,7 +189,8 @@ class _Reader(EntryReader):
         tests, accepted = rules.read_tests(tested), rules.read_accepted()
         sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
         card = read_card(self, ("card",), data.get("card"))
-        history, shown_history = self.read_history(data.get("history"))
+        history, shown_history = self.read_folder("history", data.get("history"))
+        cache, _ = self.read_folder("cache", data.get("cache"))
         measured = self.read_measured(data.get("measured"))
         synonyms = self.read_synonyms(data.get("synonyms"), top.normaliser if top else "none")
         entities = read_entities(self, data.get("entities"))
@@ -224,6 +226,7 @@ class _Reader(EntryReader):
             card=card,
             history=history,
             shown_history=shown_history,
+            cache=cache,
             synonyms=synonyms,
             entities=entities,
         )
@@ -244,14 +247,14 @@ class _Reader(EntryReader):
         path = self.root / os.path.expanduser(shown)
         return read_synonyms(path, shown, NORMALISERS[normaliser], self.problems)
 
-    def read_history(self, value: object) -> tuple[Path | None, str]:
-        """Read where finished runs are kept: a folder, which need not be there."""
-        shown = None if value is None else self.check(("history",), value, schema.Text)
+    def read_folder(self, key: str, value: object) -> tuple[Path | None, str]:
+        """Read where finished runs, or what is computed once, are kept: a folder, which need not be there."""
+        shown = None if value is None else self.check((key,), value, schema.Text)
         if shown is None:
             return None, ""
         folder = self.root / os.path.expanduser(shown)
         if folder.exists() and not folder.is_dir():
-            self.note(("history",), f"{quoted(shown)}: this is a file, not a folder", "Name a folder")
+            self.note((key,), f"{quoted(shown)}: this is a file, not a folder", "Name a folder")
         return folder, shown
 
     def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:

@@ -12,7 +12,7 @@ import pytest
 
 from soundcheck.common import store
 from soundcheck.common.tasks import BUILTIN, EMOTION
-from soundcheck.models.base import check_output
+from soundcheck.models.answers import check_output
 from soundcheck_demo.models import biased, features, prosody, training
 from soundcheck_demo.speech import corpus
 

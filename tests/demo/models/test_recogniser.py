@@ -10,7 +10,7 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.base import check_output
+from soundcheck.models.answers import check_output
 from soundcheck_demo.models import recogniser
 from soundcheck_demo.speech import commands, corpus
 

@@ -11,7 +11,7 @@ from networks import onnx_model, onnx_recogniser
 from pages import example
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.base import check_output
+from soundcheck.models.answers import check_output
 from soundcheck.models.onnx import asr_model as onnx_asr_model
 from soundcheck.run.selection import refuse_code
 

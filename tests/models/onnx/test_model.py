@@ -8,7 +8,7 @@ from networks import answers, installed_file, onnx_model
 from pages import example
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.base import check_output
+from soundcheck.models.answers import check_output
 from soundcheck.models.library_model import resampled
 from soundcheck.models.onnx.inputs import Graph
 from soundcheck.run.selection import refuse_code

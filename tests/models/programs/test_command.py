@@ -14,9 +14,8 @@ from programs import SIGNAL, World, emptied, gone, predict
 
 from soundcheck.augment import registry
 from soundcheck.common.errors import InputError
-from soundcheck.models.base import check_output
+from soundcheck.models.answers import check_output, unpack
 from soundcheck.models.load import load_model
-from soundcheck.models.packing import unpack
 from soundcheck.models.programs.command import CommandModel, parse_command
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.selection import refuse_code

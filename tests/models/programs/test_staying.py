@@ -10,7 +10,7 @@ import psutil
 import pytest
 from programs import SIGNAL, World, emptied, gone, predict
 
-from soundcheck.models.base import NoAnswer, check_output
+from soundcheck.models.answers import NoAnswer, check_output
 from soundcheck.models.load import load_model
 from soundcheck.models.programs import command
 from soundcheck.models.programs.command import CommandModel

@@ -16,7 +16,7 @@ from services import Asked, Reply, serving, text
 from soundcheck.common.errors import InputError
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.base import NoAnswer, check_output
+from soundcheck.models.answers import NoAnswer, check_output
 from soundcheck.models.load import check_model, load_model
 from soundcheck.models.processes import RUN_VARIABLE
 from soundcheck.models.services import endpoint

@@ -9,9 +9,8 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT
+from soundcheck.models.answers import CLASS_LIMIT, TEXT_LIMIT, pack, unpack
 from soundcheck.models.load import check_model
-from soundcheck.models.packing import pack, unpack
 from soundcheck.models.tables.table import TableModel
 from soundcheck.predict.tables import Row, write_predictions
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite

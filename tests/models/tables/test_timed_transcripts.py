@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.metrics.word_errors import count_errors
-from soundcheck.models.base import TEXT_LIMIT
+from soundcheck.models.answers import TEXT_LIMIT
 from soundcheck.models.load import check_model
 from soundcheck.models.tables.table import TableModel
 from soundcheck.models.tables.timed_texts import read_timed_texts

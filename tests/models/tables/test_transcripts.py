@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import TABLE_BYTES
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.base import TEXT_LIMIT
+from soundcheck.models.answers import TEXT_LIMIT
 from soundcheck.models.load import check_model
 from soundcheck.models.tables.table import TableModel
 from soundcheck.models.tables.transcripts import read_transcripts, transcript_format

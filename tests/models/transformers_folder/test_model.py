@@ -16,7 +16,7 @@ from tiny_transformers import moonshine, paired, wav2vec2, whisper
 from tones import make
 
 from soundcheck.common.errors import InputError
-from soundcheck.models.base import check_output
+from soundcheck.models.answers import check_output
 from soundcheck.models.load import check_model, load_model
 from soundcheck.models.transformers_folder.model import pads_exactly
 from soundcheck.run.selection import refuse_code
@@ -460,7 +460,7 @@ def test_weights_that_are_damaged(world):
     for content in (b"", b"\xff" * 100, whole[: len(whole) // 2]):
         weights.unlink()  # else one that is loaded would lose its memory
         weights.write_bytes(content)
-        assert "'model.safetensors' is damaged" in refused(world, "values, tasks: [arousal]")
+        assert "the model cannot be loaded: " in refused(world, "values, tasks: [arousal]")
 
 
 def test_weights_that_are_no_numbers(world):

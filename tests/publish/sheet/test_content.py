@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 from played import flac, played
@@ -13,6 +14,7 @@ from tests.support.findings import FIGURE, GAP, HOSTILE, NOTHING, OPEN, many
 from tests.support.finished import finished, verdict
 
 from soundcheck.publish.facts import read_facts
+from soundcheck.publish.sheet import tables
 from soundcheck.publish.sheet.content import model_sheet
 from soundcheck.publish.sheet.tables import Table, since
 from soundcheck.publish.sheet.writing import MOST_BYTES, page
@@ -153,6 +155,15 @@ def test_values_of_groups_and_classes_the_worst_first(sheet, tmp_path):
         ("male speakers", "0.70 (no interval)"),
     ]
     assert classes.rows == [("anger", "0.20 (no interval)", "9")]
+
+
+def test_a_share_of_unchanged_predictions_is_a_value_and_no_change_of_the_quality():
+    row = verdict(test="Percentage Unchanged Predictions Music", value=0.2, low=0.1, high=0.3, threshold=0.8)
+    about = {"about": "Music", "measure": "concordance", "before": 0.7, "after": 0.6, "accepted": ""}
+    shown = SimpleNamespace(**vars(row) | about | {"group": "", "skipped": ""})
+    assert tables._finding(shown)[1:4] == ("0.20 (0.10 to 0.30)", "", "above 0.80")
+    shown.test = "Change Ccc Music"
+    assert tables._finding(shown)[1:3] == ("concordance of arousal 0.70 → 0.60", "0.20 (0.10 to 0.30)")
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")

@@ -22,18 +22,10 @@ REMEDY = "The model needs code: write a Python model that calls audonnx (python:
 
 
 class OnnxFolder(NamedTuple):
-    """What a folder says.
+    """What a folder says."""
 
-    Parameters
-    ----------
-    graph
-        Its ONNX file, absolute.
-    labels
-        Output -> names of its numbers; an empty name stands for the only output.
-    """
-
-    graph: Path
-    labels: dict[str, list[str]]
+    graph: Path  # its ONNX file, absolute
+    labels: dict[str, list[str]]  # output -> names of its numbers; empty name = the only output
 
 
 def find_graph(folder: Path) -> Path:
@@ -45,20 +37,7 @@ def find_graph(folder: Path) -> Path:
 
 
 def read_folder(folder: Path, shown: str) -> OnnxFolder:
-    """Read what a folder says about its model.
-
-    Parameters
-    ----------
-    folder
-        The folder, absolute.
-    shown
-        How messages call it.
-
-    Raises
-    ------
-    InputError
-        If the model needs code, or a file is none that audonnx writes.
-    """
+    """Read what a folder says about its model; refuses one that needs code, or that audonnx did not write."""
     problems = Problems()
     shown = shown.rstrip("/")
     if (folder / OBJECT).exists():

@@ -39,7 +39,8 @@ from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.models.base import Model, NoAnswer, example
+from soundcheck.models.answers import NoAnswer, example
+from soundcheck.models.base import Model
 from soundcheck.models.programs.process import Program, temporary_folder
 from soundcheck.models.programs.staying import StayingProgram
 from soundcheck.suite import schema

@@ -38,7 +38,8 @@ import numpy as np
 from soundcheck.common import files, store
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.models.base import NOT_ASKED, TRANSCRIPT, Model, NoAnswer, Recogniser
+from soundcheck.models.answers import NOT_ASKED, NoAnswer
+from soundcheck.models.base import TRANSCRIPT, Model, Recogniser
 from soundcheck.models.processes import RUN_VARIABLE
 from soundcheck.models.services.request import (
     SURE_FIELDS,

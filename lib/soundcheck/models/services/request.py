@@ -33,8 +33,7 @@ import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.escaping import quoted
-from soundcheck.models.stated import CONFIDENCE
-from soundcheck.models.stated_words import WORDS
+from soundcheck.models.answers import CONFIDENCE, WORDS
 
 ANSWER_BYTES = 1_000_000  # of an answer; a longer one is none
 CONNECT_SECONDS = 10.0  # that making a connection may take

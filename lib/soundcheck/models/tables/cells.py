@@ -17,9 +17,8 @@ from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import NUMBER, TextTable, parse_column, parse_number, parse_seconds
-from soundcheck.models import stated
-from soundcheck.models.base import CLASS_LIMIT, check_output
-from soundcheck.models.stated_words import read_words, words_problem
+from soundcheck.models import answers
+from soundcheck.models.answers import CLASS_LIMIT, check_output, read_words, words_problem
 from soundcheck.models.tables import run_tables
 from soundcheck.models.tables.rows import FileAnswers, Rows, sort_rows
 
@@ -33,7 +32,7 @@ def with_own_names(
 ) -> TextTable:
     """Give columns of a table our names; ``columns``: ours -> theirs, as the suite says at ``where``."""
     problems = Problems()
-    known = ["file", "start", "end", "corpus", *(task.name for task in tasks), *stated.stated_names(tasks)]
+    known = ["file", "start", "end", "corpus", *(task.name for task in tasks), *answers.stated_names(tasks)]
     for name, theirs in columns.items():
         if name not in known:
             problems.add(f"{where}.{name}", "the name of no column that is read", did_you_mean(name, known))
@@ -160,28 +159,28 @@ class _Cells:
         self.check_names(tasks)
         columns, found = self.table.columns, {}
         for task in tasks:
-            words = stated.word_names([task])
+            words = answers.word_names([task])
             found |= {name: self.words(name, task) for name in words if name in columns}
-            own = [name for name in stated.stated_names([task]) if name not in (*words, stated.CONFIDENCE)]
+            own = [name for name in answers.stated_names([task]) if name not in (*words, answers.CONFIDENCE)]
             there = [name for name in own if name in columns]
             if there and self.fit_together(task, own, there):
                 # A class that has no column has no probability.
                 given = self.probabilities_or_bounds(task, there)
                 nothing = np.where(np.isnan(given).all(axis=0), np.nan, 0.0)
                 found |= dict.fromkeys(own, nothing) | dict(zip(there, given, strict=True))
-        name = stated.CONFIDENCE
+        name = answers.CONFIDENCE
         if name in columns and all(task.name != name for task in tasks):
             remedy = "Give a number from 0 to 1, leave the cell empty, or give the column another name"
             found[name] = self.numbers(name, remedy)
             beyond = np.flatnonzero((found[name] < 0) | (found[name] > 1)).tolist()
             self.note_first(
-                name, [(row, stated.confidence_problem(found[name][row])) for row in beyond], remedy
+                name, [(row, answers.confidence_problem(found[name][row])) for row in beyond], remedy
             )
         return found
 
     def check_names(self, tasks: Sequence[Task]) -> None:
         """Refuse columns that are called nearly like those that may be there: nobody would miss them."""
-        columns, known = self.table.columns, ["start", "end", "corpus", *stated.stated_names(tasks)]
+        columns, known = self.table.columns, ["start", "end", "corpus", *answers.stated_names(tasks)]
         plain = {_plain(name): name for name in known}
         for name in columns:
             meant = plain.get(_plain(name))
@@ -194,7 +193,7 @@ class _Cells:
                 what = f"it is called nearly like {quoted(meant)}, which would be read"
                 self.problems.add(where, what, remedy)
             elif task is not None and not task.classes:  # those of classes are told as unknown classes
-                remedy = did_you_mean(name, stated.stated_names([task]))
+                remedy = did_you_mean(name, answers.stated_names([task]))
                 self.problems.add(where, f"this is nothing that can be said of {task.name}", remedy)
 
     def fit_together(self, task: Task, own: Sequence[str], there: Sequence[str]) -> bool:
@@ -207,7 +206,7 @@ class _Cells:
             return True
         prefix = f"{task.name}."
         given = [name.removeprefix(prefix) for name in self.table.columns if name.startswith(prefix)]
-        if problem := stated.unknown_class(given, task):
+        if problem := answers.unknown_class(given, task):
             self.problems.add(self.table.header, problem)
         return not problem
 
@@ -222,12 +221,11 @@ class _Cells:
         if task.is_regression:
             remedy = f"Give the low and the high bound, {_LEFT_EMPTY}"
             half = some & ~given.all(axis=0)
-            check = lambda bounds: stated.bounds_problem(*bounds)  # noqa: E731
         else:
             remedy = f"Give a probability of each class, together 1 and not logits or per cent, {_LEFT_EMPTY}"
             values[:, some] = np.nan_to_num(values[:, some])
             half = np.zeros(len(some), dtype=bool)
-            check = stated.probability_problem
+        check = answers.probability_problem if task.classes else lambda ends: answers.bounds_problem(*ends)
         found = []
         for row in np.flatnonzero(some).tolist():
             what = "one bound without the other" if half[row] else check(values[:, row].tolist())

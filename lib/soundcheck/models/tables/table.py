@@ -35,7 +35,8 @@ from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_text_table
 from soundcheck.models.answer_scale import check_scale
-from soundcheck.models.base import NOT_ASKED, LookUpModel
+from soundcheck.models.answers import NOT_ASKED
+from soundcheck.models.base import LookUpModel
 from soundcheck.models.tables import run_tables
 from soundcheck.models.tables.cells import read_table, with_own_names
 from soundcheck.models.tables.rows import FileAnswers, compared, uses_of

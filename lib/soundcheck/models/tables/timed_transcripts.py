@@ -28,8 +28,8 @@ from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.utterances import UtteranceNames
-from soundcheck.models.base import NOT_ASKED, LookUpModel
-from soundcheck.models.stated_words import WORDS
+from soundcheck.models.answers import NOT_ASKED, WORDS
+from soundcheck.models.base import LookUpModel
 from soundcheck.models.tables.rows import TOLERANCE, compared, most_alike, uses_of
 from soundcheck.models.tables.timed_texts import TimedTexts
 from soundcheck.models.tables.transcripts import CTM, long_text

@@ -32,7 +32,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, JsonLines, json_object, read_json_lines
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
-from soundcheck.models.base import TEXT_LIMIT
+from soundcheck.models.answers import TEXT_LIMIT
 from soundcheck.models.tables.rows import TWICE, FileAnswers, Rows, sort_rows
 
 TRN, KALDI, STM, CTM, SEGLST, JSONL = "trn", "kaldi", "stm", "ctm", "seglst", "jsonl"

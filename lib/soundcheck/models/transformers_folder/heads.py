@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from soundcheck.common.errors import InputError, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, TRANSCRIPTION, Task
+from soundcheck.models.answers import CONFIDENCE
 from soundcheck.models.class_labels import class_answers, classes_of, meant
-from soundcheck.models.stated import CONFIDENCE
 
 if TYPE_CHECKING:
     from soundcheck.models.transformers_folder.files import Folder
@@ -47,7 +47,13 @@ class Head(abc.ABC):
         where: str,
         problems: Problems,
     ) -> None:
-        self._names, self._options = [task.name for task in tasks], options
+        self._folder, self._options, self._where = folder, options, where
+        self._tasks, self._names = tasks, [task.name for task in tasks]
+        self.understand(problems)
+
+    def understand(self, problems: Problems) -> None:
+        """Read what folder and options say about this head."""
+        return
 
     @classmethod
     def fits(cls, tasks: Sequence[Task]) -> bool:
@@ -76,15 +82,8 @@ class Logits(Head):
     kind = CLASSIFICATION
     wanted = "one classification task, or regression tasks"
 
-    def __init__(
-        self,
-        folder: Folder,
-        tasks: Sequence[Task],
-        options: Mapping[str, Any],
-        where: str,
-        problems: Problems,
-    ) -> None:
-        super().__init__(folder, tasks, options, where, problems)
+    def understand(self, problems: Problems) -> None:
+        folder, options, where = self._folder, self._options, self._where
         named, outputs, said = folder.labels, options.get("outputs"), options.get("labels") or {}
         self._columns: list[int] = []
         self._classes: list[str] = []
@@ -98,19 +97,19 @@ class Logits(Head):
             problems.add(where, f"labels: the model has no {quoted(label)}", did_you_mean(label, labels))
         if len(problems):
             return
-        kind, numbers = folder.config.get("problem_type"), tasks[0].is_regression
+        kind, numbers = folder.config.get("problem_type"), self._tasks[0].is_regression
         if options.get("probabilities") and (numbers or kind == "multi_label_classification"):
             what = "it has no classes" if numbers else "several classes may be true at a time"
             problems.add(where, f"probabilities: {what}", "Remove the key")
         if numbers:
-            alone = outputs is None and len(named) == len(tasks) == 1  # nothing can be mistaken
+            alone = outputs is None and len(named) == len(self._tasks) == 1  # nothing can be mistaken
             self._columns = [0] if alone else _columns(labels, self._names, said, where, problems)
         elif outputs is None and kind == "regression":
             what = f"the model answers numbers, not a class of {self._names[0]}"
             problems.add(where, what, "Correct tasks:")
         else:
             try:
-                self._classes = classes_of(labels, tasks[0], said, where)
+                self._classes = classes_of(labels, self._tasks[0], said, where)
             except InputError as error:
                 problems.extend(error)
 
@@ -187,15 +186,8 @@ class Sentences(Transcripts):
     table = "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES"
     options = ("language", "confidence")
 
-    def __init__(
-        self,
-        folder: Folder,
-        tasks: Sequence[Task],
-        options: Mapping[str, Any],
-        where: str,
-        problems: Problems,
-    ) -> None:
-        super().__init__(folder, tasks, options, where, problems)
+    def understand(self, problems: Problems) -> None:
+        folder, options, where = self._folder, self._options, self._where
         self._settings: dict[str, Any] = {"do_sample": False}
         kind = folder.config.get("model_type")
         if kind not in RECOGNISERS and "auto_map" not in folder.config:

@@ -79,7 +79,7 @@ def _finding(row: object) -> tuple[str, ...]:
         value = f"{own}, {failures.others(row)} {other}"
         difference = _with_interval(row, failures.points(row, row.gap), low, high)
         limit = "" if pd.isna(row.matters) else f"within ±{failures.points(row, row.matters)}"
-    elif not pd.isna(row.before):
+    elif not pd.isna(row.after) and failures.change_of_quality(row):
         measure, change = failures.before_and_after(row)
         difference, value = value, f"{measure} {change.partition(' under ')[0]}"
     more = getattr(row, "more", 0)

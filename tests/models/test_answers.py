@@ -4,10 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.models import stated
-from soundcheck.models.base import check_output
+from soundcheck.models import answers
+from soundcheck.models.answers import check_output, pack, unpack
 
 EMOTION, AROUSAL = BUILTIN["emotion"], BUILTIN["arousal"]
 
@@ -89,16 +92,16 @@ def test_a_confidence_stands_beside_any_answer():
 def test_a_task_of_that_name_is_a_task():
     task = Task("confidence", "regression", low=1, high=7)
     assert check_output({"confidence": 5}, [task]) == ({"confidence": 5.0}, "")
-    assert stated.stated_names([task]) == ["confidence.low", "confidence.high"]
+    assert answers.stated_names([task]) == ["confidence.low", "confidence.high"]
 
 
 def test_answers_differ_in_what_they_say():
     tasks = [Task("pitch", "regression", low=0, high=10), EMOTION]
     one = {"pitch": 5.0, "pitch.low": 4.0, "pitch.high": 6.0, "emotion": "anger", "confidence": 0.5}
-    assert stated.distance(one, one, tasks) == 0
-    assert stated.distance(one, one | {"pitch.high": 7.0}, tasks) == pytest.approx(0.1)
-    assert stated.distance(one, one | {"confidence": 0.9}, tasks) == pytest.approx(0.4)
-    assert stated.distance(one, one | {"emotion.anger": 1.0}, tasks) == math.inf
+    assert answers.distance(one, one, tasks) == 0
+    assert answers.distance(one, one | {"pitch.high": 7.0}, tasks) == pytest.approx(0.1)
+    assert answers.distance(one, one | {"confidence": 0.9}, tasks) == pytest.approx(0.4)
+    assert answers.distance(one, one | {"emotion.anger": 1.0}, tasks) == math.inf
 
 
 TRANSCRIPT = BUILTIN["transcript"]
@@ -114,7 +117,7 @@ def test_words_are_kept_as_a_recogniser_gives_them(key):
     answer, problem = check_output({"transcript": "Turn left", "words": given}, [TRANSCRIPT])
     assert not problem
     assert answer == {"transcript": "Turn left", "transcript.words": '[[" Turn", 0.5], ["left,", 1.0]]'}
-    assert stated.stated_names([TRANSCRIPT]) == ["transcript.words", "confidence"]
+    assert answers.stated_names([TRANSCRIPT]) == ["transcript.words", "confidence"]
 
 
 @pytest.mark.parametrize(
@@ -155,6 +158,20 @@ def test_words_without_confidences_say_nothing(given):
 
 def test_answers_differ_in_words():
     one = {"transcript": "go", "transcript.words": '[["go", 0.5]]'}
-    assert stated.distance(one, one | {"transcript.words": '[["go", 0.75]]'}, [TRANSCRIPT]) == 0.25
-    assert stated.distance(one, one | {"transcript.words": '[["Go", 0.5]]'}, [TRANSCRIPT]) == math.inf
-    assert stated.distance(one, {"transcript": "go"}, [TRANSCRIPT]) == math.inf
+    assert answers.distance(one, one | {"transcript.words": '[["go", 0.75]]'}, [TRANSCRIPT]) == 0.25
+    assert answers.distance(one, one | {"transcript.words": '[["Go", 0.5]]'}, [TRANSCRIPT]) == math.inf
+    assert answers.distance(one, {"transcript": "go"}, [TRANSCRIPT]) == math.inf
+
+
+# Embeddings as text ---------------------------------------------------------------------------------------
+
+
+@given(arrays.arrays(np.float32, st.integers(0, 20), elements=st.floats(width=32, allow_nan=False)))
+def test_nothing_is_lost(vector):
+    found = unpack(pack(vector))
+    assert found.dtype == np.float32
+    assert found.tobytes() == vector.tobytes()
+
+
+def test_bytes_do_not_depend_on_the_machine():
+    assert pack(np.array([1.0], dtype=">f4")) == pack(np.array([1.0])) == "AACAPw=="
