@@ -19,9 +19,9 @@ Conventions
   the difference between independent proportions; Zou and Donner (2008), Construction of confidence limits
   about effect measures, for sides that share recordings. p-values are those of the intervals.
 - Of shares, whose variance follows from their value, :math:`t` is the normal quantile, as in Wilson's. Of
-  others it is Student's with the degrees of freedom of Satterthwaite (1946), An approximate distribution of
-  estimates of variance components; at most as many as recordings with influence, which those of other
-  classes lack.
+  others it is Student's with the degrees of freedom of Satterthwaite (1946) without the bias that few
+  recordings of a speaker cause: Ames and Webster (1991), On estimating approximate degrees of freedom; at
+  most as many as recordings with influence, which those of other classes lack.
 - Speakers with one recording say nothing about how their recordings vary: together they are one stratum.
   Where they are the majority, speakers take the place of recordings. For trials the same goes for up to three
   recordings, of which each target trial is too large a part.
@@ -140,7 +140,8 @@ def fixed_speakers(
     wanted = np.stack(columns, axis=1) if columns else np.zeros((0, m))
     total = variances.sum(axis=1)
     total[total < _LEAST**2] = 0.0  # the noise of gradients
-    freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=1))
+    # The square of a variance with n - 1 degrees of freedom is (n + 1) / (n - 1) times too large on average.
+    freedom = ratio(total**2, (variances**2 / (counts + 1)).sum(axis=1))
     freedom = np.fmin(freedom, np.maximum(np.count_nonzero(influence, axis=0) - 1, 1))
     undefined = np.isnan(influence).any(axis=0)
     error = np.where(undefined, np.nan, round_significant(np.sqrt(total)))
