@@ -80,9 +80,9 @@ class Scene:
         """Give the words of a segment to align."""
         if self.words:
             return self.words(n)
-        truth = self.subset.truth[n] if self.subset.task.is_transcription else None
-        written = {"recognised": self.subset.predictions.clean[n]}
-        return Words(truth, written) if isinstance(truth, str) else None
+        if not self.subset.task.is_transcription or not isinstance(self.subset.truth[n], str):
+            return None
+        return Words(self.subset.truth[n], {"recognised": self.subset.predictions.clean[n]})
 
     def said_of(self, n: int) -> str:
         """Say of a segment what it comes with, else its errors, or label and prediction."""
