@@ -61,7 +61,7 @@ def test_a_record_of_an_older_version_can_be_read(tmp_path, recorded):
         ('{"cells": []}', "version: Field required"),
         (FULL | {"colour": "red"}, "colour: Unexpected keyword argument"),
         (FULL | {"notebooks": [NOTEBOOK | {"colour": 1}]}, "notebooks.0.colour"),
-        (FULL | {"notebooks": [{"model": "m"}]}, "notebooks.0.family: Field required"),
+        (FULL | {"notebooks": [{"model": "m"}]}, "notebooks.0.status: Field required"),
         (FULL | {"seed": "some"}, "seed: Input should be a valid integer"),
         (b"\xff", "utf-8"),
     ],

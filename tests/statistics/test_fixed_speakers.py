@@ -167,47 +167,58 @@ SCALES = [Scale(), Scale(0.0, 1.0), Scale(0.0), Scale(-1.0, 1.0)]
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("difference", [False, True])
 def test_intervals_and_p_values_agree(scale, difference):
-    ends = value_ends(0.2, 0.05, scale)
+    ends = value_ends(0.2, 0.05, 12.0, scale)
     if difference:
-        ends = difference_ends((0.4, 0.2), (0.05, 0.04, 0.055), scale)
-    known = ForThese(ends, 12.0)
+        sides = value_ends(0.4, 0.05, 12.0, scale), value_ends(0.2, 0.04, 20.0, scale)
+        ends = difference_ends((0.4, 0.2), (0.05, 0.04, 0.055), sides)
+    known = ForThese(ends)
     low, high = known.interval()
     assert 0 < low < 0.2 < high < 1
     for end, side in ((low, "greater"), (high, "less")):
         assert known.p_value(end) == pytest.approx(0.05)
         assert known.p_value(end, side) == pytest.approx(0.025)
+        assert known.p_value(end, "less" if side == "greater" else "greater") == pytest.approx(0.975)
     assert known.p_value(0.2) == pytest.approx(1)
 
 
 def test_intervals_of_independent_recordings_are_those_of_wilson_and_newcombe():
     """Newcombe (1998), the example of his table II: 56 of 70 against 48 of 80."""
-
-    def score(right: int, n: int) -> tuple[float, float]:
-        return value_ends(right / n, np.sqrt(right * (n - right) / n**3), Scale(0, 1))(1.959964)
-
-    expected = stats.binomtest(56, 70).proportion_ci(0.95, "wilson")
-    assert score(56, 70) == pytest.approx((expected.low, expected.high))
-    errors = [np.sqrt(p * (1 - p) / n) for p, n in ((0.8, 70), (0.6, 80))]
-    ends = difference_ends((0.8, 0.6), (*errors, np.hypot(*errors)), Scale(0, 1))
-    assert ends(1.959964) == pytest.approx((0.0524, 0.3339), abs=1e-4)
+    counts, scale = ((56, 70), (48, 80)), Scale(0, 1)
+    errors = [np.sqrt(right * (n - right) / n**3) for right, n in counts]
+    sides = [
+        value_ends(right / n, error, 9.0, scale, n) for (right, n), error in zip(counts, errors, strict=True)
+    ]
+    for ends, (right, n) in zip(sides, counts, strict=True):
+        expected = stats.binomtest(right, n).proportion_ci(0.95, "wilson")
+        assert ends(0.025) == pytest.approx((expected.low, expected.high))
+    ends = difference_ends((0.8, 0.6), (*errors, np.hypot(*errors)), sides)
+    assert ends(0.025) == pytest.approx((0.0524, 0.3339), abs=1e-4)
 
 
 def test_sides_that_share_recordings_have_the_error_of_their_difference():
-    low, high = difference_ends((0.5, 0.3), (0.05, 0.05, 0.01))(2.0)
+    sides = value_ends(0.5, 0.05, np.inf), value_ends(0.3, 0.05, np.inf)
+    low, high = difference_ends((0.5, 0.3), (0.05, 0.05, 0.01), sides)(stats.norm.sf(2))
     assert (low, high) == (pytest.approx(0.18), pytest.approx(0.22))
 
 
 @pytest.mark.parametrize(("value", "n"), [(1.0, 292), (0.0, 20)])
 def test_shares_on_their_limits(value, n):
     expected = stats.binomtest(round(value * n), n).proportion_ci(0.95, "wilson")
-    assert value_ends(value, 0.0, Scale(0, 1), n)(1.959964) == pytest.approx((expected.low, expected.high))
-    other = value_ends(value, 0.0, Scale(0, 1), 0)(2.0)
-    assert other == (value, value)  # of no recordings nothing is known
+    ends = value_ends(value, 0.0, np.nan, Scale(0, 1), n)
+    assert ends(0.025) == pytest.approx((expected.low, expected.high))
+    other = ForThese(value_ends(value, 0.0, np.nan, Scale(0, 1)))
+    assert np.isnan(other.interval()).all()  # of no recordings nothing is known
 
 
 def test_a_side_on_its_limit_leaves_room():
-    sides = (1.0, 0.8), (0.0, 0.05, 0.05)
-    (low, high), (least, most) = (difference_ends(*sides, Scale(0, 1), n)(2.0) for n in ((40, 60), (4, 60)))
+    def interval(recordings: int) -> tuple[float, float]:
+        sides = (
+            value_ends(1.0, 0.0, np.nan, Scale(0, 1), recordings),
+            value_ends(0.8, 0.05, 9.0, Scale(0, 1), 60),
+        )
+        return difference_ends((1.0, 0.8), (0.0, 0.05, 0.05), sides)(0.025)
+
+    (low, high), (least, most) = interval(40), interval(4)
     assert least < low < 0.2 < high and high == most  # above there is no room
 
 

@@ -7,7 +7,8 @@ import, and either may end the process.
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -55,6 +56,14 @@ class LibraryModel(Model):
     def refusal(self, what: str, remedy: str = "") -> InputError:
         """Make the error that says why the model cannot be used."""
         return input_error(self.where, what, remedy)
+
+    @contextlib.contextmanager
+    def understood(self, what: str, remedy: str) -> Iterator[None]:
+        """Refuse the model if the library raises, whatever it says about files."""
+        try:
+            yield
+        except Exception as error:
+            raise self.refusal(f"{what}: {reason(error, self.entry.path)}", remedy) from error
 
     @property
     def fingerprint(self) -> str:

@@ -37,8 +37,6 @@ SPREAD = 10.0  # times the largest difference of two answers of the same model
 def choose(clean: Iterable[str], changed: Iterable[str]) -> list[str]:
     """Choose keys, some of clean and some of changed signals; the same each time.
 
-    Examples
-    --------
     >>> choose("hgfedcba", "zyx")
     ['a', 'b', 'c', 'x', 'y']
     >>> choose("ba", "")
@@ -51,30 +49,15 @@ def choose(clean: Iterable[str], changed: Iterable[str]) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Confirmation:
-    """What asking again has shown.
+    """What asking again has shown."""
 
-    Parameters
-    ----------
-    asked
-        Inputs whose kept answers were compared with new ones.
-    different
-        How many of them got another answer; the model's kept answers are forgotten then.
-    unanswered
-        Inputs that the model gave no answer for this time.
-    problem
-        Why not, of one of them.
-    loose
-        Whether the model does not answer alike twice, so that only large differences are noticed.
-    unseen
-        What may have changed, or what to do, if answers differ.
-    """
-
-    asked: int = 0
-    different: int = 0
-    unanswered: int = 0
-    problem: str = ""
+    asked: int = 0  # inputs whose kept answers were compared with new ones
+    different: int = 0  # how many of them got another answer; the model's kept answers are forgotten then
+    unanswered: int = 0  # inputs that the model gave no answer for this time
+    problem: str = ""  # why not, of one of them
+    # whether the model does not answer alike twice, so that only large differences are noticed
     loose: bool = False
-    unseen: str = ModelKind.unseen
+    unseen: str = ModelKind.unseen  # what may have changed, or what to do, if answers differ
 
     def alarms(self) -> list[str]:
         """Say in sentences why kept answers were not, or could not be, confirmed."""
@@ -102,17 +85,8 @@ class Confirmation:
 class Comparison:
     """Compares answers of one model.
 
-    Parameters
-    ----------
-    tasks
-        What it answers.
-    pairs
-        Answers that the same model gave to the same input.
-
-    Attributes
-    ----------
-    loose
-        Whether any pair differs, so that only larger differences are noticed.
+    - ``pairs``: answers that the same model gave to the same input.
+    - ``loose``: whether any pair differs, so that only larger differences are noticed.
     """
 
     def __init__(self, tasks: Sequence[Task], pairs: Iterable[tuple[Entry, Entry]] = ()) -> None:

@@ -53,10 +53,7 @@ class ClusterError(SoundcheckError):
 def connect(address: str) -> Cluster:
     """Connect to a scheduler, such as ``tcp://scheduler:8786``, or that of a scheduler file.
 
-    Raises
-    ------
-    InputError
-        If Dask is not installed, nobody answers, or there is no worker.
+    Raises InputError: if Dask is not installed, nobody answers, or there is no worker.
     """
     try:
         from distributed import Client

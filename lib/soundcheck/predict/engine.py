@@ -49,13 +49,9 @@ def predict_model(
 ) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables.
 
-    Raises
-    ------
-    InputError
-        If the model cannot be loaded at all, or answers on another scale than the suite says; what it has
-        answered is kept.
-    OutputError
-        If there is no space; answers that were kept are found again in the next run.
+    - Raises InputError: if the model cannot be loaded at all, or answers on another scale than the suite
+      says; what it has answered is kept.
+    - Raises OutputError: if there is no space; answers that were kept are found again in the next run.
     """
     start = time.monotonic()
     entry, suite = questions.entry, questions.suite

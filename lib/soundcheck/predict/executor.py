@@ -267,8 +267,9 @@ class LocalExecutor:
         if error is not None:
             self.stop()
         self._threads.shutdown(cancel_futures=error is not None)
-        for one in self._all:
-            one.end(politely=error is None)
+        with ThreadPoolExecutor(self.count) as pool:
+            for one in self._all:
+                pool.submit(one.end, politely=error is None)
 
     def submit(self, unit: Unit, emit: Emit) -> Future[Outcome]:
         """Answer a unit; results are emitted by its thread at once."""

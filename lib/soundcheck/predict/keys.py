@@ -14,22 +14,13 @@ if TYPE_CHECKING:  # who only opens the file of answers need not load numpy
     from soundcheck.common.tasks import Task
     from soundcheck.predict.protocol import PlainChange
 
-VERSION = 3  # of keys and of the file that keeps answers under them
+VERSION = 3  # of keys
 
 
 class Keys:
     """Makes the keys of calls.
 
-    Parameters
-    ----------
-    fingerprint
-        Of the model.
-    tasks
-        What it is asked.
-    changes
-        Numbered by their place.
-    seed
-        The suite's seed; counts for changed signals only.
+    - ``seed``: the suite's seed; counts for changed signals only.
     """
 
     def __init__(
@@ -55,12 +46,7 @@ class Keys:
     def key(self, content: str, change: int | None) -> str:
         """Make the key of a call.
 
-        Parameters
-        ----------
-        content
-            Digest of the audio.
-        change
-            Number of the change; ``None`` = clean.
+        - ``change``: number of the change; ``None`` = clean.
         """
         asked = content, change
         found = self._made.get(asked)

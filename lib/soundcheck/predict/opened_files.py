@@ -45,12 +45,7 @@ _WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 class Watch:
     """Remembers what this process opens.
 
-    Parameters
-    ----------
-    root
-        Folder of the suite.
-    ignored
-        Folders of Soundcheck's own files: output and cache.
+    - ``ignored``: folders of Soundcheck's own files: output and cache.
     """
 
     def __init__(self, root: Path, ignored: Iterable[str] = ()) -> None:

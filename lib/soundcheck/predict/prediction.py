@@ -8,7 +8,7 @@ import functools
 import heapq
 import itertools
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -218,14 +218,10 @@ class Prediction:
     def _single(self, keys: Iterable[str], renamed: Callable[[str], str] = str) -> list[Item]:
         """Make an item of each call, in the order of the keys."""
         keys = list(keys)
-        places = self._places({*keys})
-        return [
-            _item(one.segment, [Call(renamed(key), self._numbers[one.change])])
-            for key, one in ((key, places[key]) for key in keys)
-        ]
-
-    def _places(self, keys: Collection[str]) -> dict[str, Input]:
-        return {one.key: one for one in reversed(self._inputs) if one.key in keys}  # the first one of each
+        wanted = {*keys}
+        places = {one.key: one for one in reversed(self._inputs) if one.key in wanted}  # the first of each
+        numbered = [(key, places[key].segment, self._numbers[places[key].change]) for key in keys]
+        return [_item(segment, [Call(renamed(key), number)]) for key, segment, number in numbered]
 
     def _clean(self) -> list[str]:
         """Give the keys of clean signals, each once."""

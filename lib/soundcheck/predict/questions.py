@@ -22,36 +22,24 @@ if TYPE_CHECKING:
 class Questions:
     """All that one model is asked in a run.
 
-    Parameters
-    ----------
-    entry, suite
-        The model; imported in child processes only.
-    corpora
-        Loaded corpora.
-    changes
-        Id in the column ``change`` -> what is done to the signals. Models that cannot answer for changed
-        signals are asked about clean ones only.
-    out
-        Output folder: tables go to ``predictions/<model>/<corpus>.parquet``, what workers print to ``logs``.
-    cache
-        Folder of everything that is computed once.
-    fingerprint
-        As returned by :func:`soundcheck.models.load.check_model`; empty if the model has not been checked.
-    wanted
-        Gives for a corpus, and each change, which segments anybody wants answers for under this change, bool
-        ``(segments,)``; default all.
-    sounds
-        Noises and impulse responses that changes draw from.
+    - ``entry, suite``: the model; imported in child processes only.
     """
 
     entry: ModelEntry
     suite: Suite
     corpora: Sequence[Corpus]
+    # id in the column ``change`` -> what is done to the signals. Models that cannot answer for changed
+    # signals are asked about clean ones only.
     changes: Mapping[str, Perturbation]
+    # output folder: tables go to ``predictions/<model>/<corpus>.parquet``, what workers print to ``logs``
     out: Path
-    cache: Path
+    cache: Path  # folder of everything that is computed once
+    # as returned by :func:`soundcheck.models.load.check_model`; empty if the model has not been checked
     fingerprint: str = ""
+    # gives for a corpus, and each change, which segments anybody wants answers for under this change, bool
+    # ``(segments,)``; default all
     wanted: Wanted | None = None
+    # noises and impulse responses that changes draw from
     sounds: Sounds = dataclasses.field(default_factory=Sounds)
 
     def log(self, part: str = "") -> Path:

@@ -18,15 +18,6 @@ _TEXT = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 class Share:
     """One of some equal shares, counted from 1.
 
-    Parameters
-    ----------
-    number
-        Which one.
-    of
-        How many there are.
-
-    Examples
-    --------
     >>> half = Share.parse("2/2")
     >>> str(half), "00000000000000f" in half, "00000000000000e" in half
     ('2/2', True, False)
@@ -39,10 +30,7 @@ class Share:
     def parse(cls, text: str) -> Self:
         """Read a share as people write it.
 
-        Raises
-        ------
-        ValueError
-            If it is none, with the reason.
+        Raises ValueError: if it is none, with the reason.
         """
         found = _TEXT.fullmatch(text)
         if not found:

@@ -31,7 +31,6 @@ from soundcheck.common import files, store
 from soundcheck.common.day import day_of, today
 from soundcheck.common.file_contents import Contents, Signature, signature
 from soundcheck.common.files import OutputError
-from soundcheck.predict.keys import VERSION
 from soundcheck.predict.opened_files import GONE, READ, WRITTEN, Sources, changed_files
 from soundcheck.predict.protocol import Result
 
@@ -42,6 +41,7 @@ UNUSED_DAYS = 90
 WRITE_SECONDS = 0.5  # between two times that answers are written
 WRITE_ANSWERS = 200  # that are written at once although it is not time yet
 APPLICATION = 0x536E6443  # tells our databases from others
+VERSION = 4  # of the file
 SCHEMA = """
 CREATE TABLE models (fingerprint TEXT PRIMARY KEY, used TEXT, files TEXT, digest BLOB);
 CREATE TABLE answers (fingerprint TEXT, key TEXT, answer TEXT, digest BLOB, PRIMARY KEY (fingerprint, key));
@@ -72,10 +72,7 @@ class Database:
     def do(self, operation: Callable[[sqlite3.Connection], Found]) -> Found:
         """Do something in a transaction; in a new file, if the old one turns out to be damaged.
 
-        Raises
-        ------
-        OutputError
-            If it cannot be done: no space, no permission, locked for too long.
+        Raises OutputError: if it cannot be done: no space, no permission, locked for too long.
         """
         with self._lock:
             for _ in range(3):
@@ -173,10 +170,9 @@ class Database:
         if new:
             marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
             connection.executescript(f"BEGIN; {SCHEMA} {marks} COMMIT")
-        if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-            raise sqlite3.DatabaseError("the file does not hold answers")
-        if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-            raise sqlite3.DatabaseError("the file was written by another version of Soundcheck")
+        for name, known in (("application_id", APPLICATION), ("user_version", VERSION)):
+            if connection.execute(f"PRAGMA {name}").fetchone()[0] != known:
+                raise sqlite3.DatabaseError("the file does not hold answers of this version of Soundcheck")
 
 
 class Store:

@@ -49,24 +49,15 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Columns:
-    """The rows of a table, column by column.
-
-    Parameters
-    ----------
-    key, change, error
-        One text a row.
-    answers
-        Task -> one value a row: float64 for regression, else objects; with an error they mean nothing. What
-        the model says of its answers by name, float64, NaN where it says nothing; of words texts or ``None``.
-    drawn
-        One text a row, or none if nothing was drawn.
-    """
+    """The rows of a table, column by column."""
 
     key: Sequence[str]
     change: Sequence[str]
     error: Sequence[str]
+    # task -> one value a row: float64 for regression, else objects; with an error they mean nothing. What the
+    # model says of its answers by name, float64, NaN where it says nothing; of words texts or ``None``.
     answers: dict[str, np.ndarray]
-    drawn: Sequence[str] = ()
+    drawn: Sequence[str] = ()  # one text a row, or none if nothing was drawn
 
     def __len__(self) -> int:
         return len(self.key)
@@ -74,17 +65,14 @@ class Columns:
     @classmethod
     def of_rows(cls, rows: Sequence[Row], tasks: Sequence[Task], said: Sequence[str] = ()) -> Columns:
         """Turn rows into columns; ``said`` names what the model says of its answers."""
-        answers = {}
-        for task in tasks:
-            values = np.full(len(rows), np.nan if task.is_regression else None, dtype=_dtype(task))
-            for position, row in enumerate(rows):
-                if task.name in row.answer:
-                    values[position] = row.answer[task.name]
-            answers[task.name] = values
         texts = word_names(tasks)
-        for name in said:
-            empty, kind = (None, object) if name in texts else (np.nan, np.float64)
-            answers[name] = np.array([row.answer.get(name, empty) for row in rows], dtype=kind)
+        numeric = {task.name: task.is_regression for task in tasks} | {
+            name: name not in texts for name in said
+        }
+        answers = {
+            name: np.array([row.answer.get(name) for row in rows], dtype=np.float64 if number else object)
+            for name, number in numeric.items()
+        }
         return cls(
             [row.key for row in rows],
             [row.change for row in rows],
@@ -100,18 +88,7 @@ class Columns:
 
 
 def write_predictions(path: Path, rows: Columns | Sequence[Row], tasks: Sequence[Task]) -> str:
-    """Write a prediction table.
-
-    Returns
-    -------
-    str
-        Digest of the file.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
+    """Write a prediction table."""
     columns = rows if isinstance(rows, Columns) else Columns.of_rows(rows, tasks)
     texts = {"key": columns.key, "change": columns.change}
     arrays = {name: pa.array(map(_text, cells), pa.string()) for name, cells in texts.items()}
@@ -154,11 +131,8 @@ def failed(predictions: pd.DataFrame) -> pd.Series:
 def read_predictions(path: Path) -> pd.DataFrame:
     """Read a prediction table.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns as in the conventions of this module; text columns are of dtype object, embeddings float32
-        arrays.
+    Returns columns as in the conventions of this module; text columns are of dtype object, embeddings float32
+    arrays.
     """
     table = pq.read_table(path)
     columns = {}
@@ -180,10 +154,6 @@ def _vectors(column: pa.ListArray) -> np.ndarray:
     for row in np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False)):
         found[row] = numbers[offsets[row] : offsets[row + 1]]
     return found
-
-
-def _dtype(task: Task) -> type:
-    return np.float64 if task.is_regression else object
 
 
 def _text(text: str) -> str:

@@ -98,20 +98,18 @@ class Worker:
                 continue
             reading = time.monotonic() - begin
             for call in item.calls:
-                with self._watch.aside():
-                    prepared = self._change(item, number, call, signal, reading)
-                yield prepared
+                pending = _Pending(number, call, signal, {}, reading)
+                if call.change is not None:
+                    with self._watch.aside():
+                        pending = self._changed(item, pending)
+                yield pending
                 number += 1
 
-    def _change(
-        self, item: Item, number: int, call: Call, signal: np.ndarray, reading: float
-    ) -> _Pending | None:
-        if call.change is None:
-            return _Pending(number, call, signal, {}, reading)
+    def _changed(self, item: Item, clean: _Pending) -> _Pending | None:
         from soundcheck.augment import registry  # late: loading all transforms takes half a second
 
-        self._enter(protocol.CHANGING, number, number + 1)
-        change = self._setup.changes[call.change]
+        self._enter(protocol.CHANGING, clean.number, clean.number + 1)
+        change, signal = self._setup.changes[clean.call.change], clean.signal
         try:
             for _ in range(2 if self._setup.rehearsed else 1):
                 begin = time.monotonic()
@@ -124,12 +122,12 @@ class Worker:
                     sounds=self._setup.sounds,
                 )
         except Exception as error:
-            self._unusable(item, [call], f"the change {change.name} cannot be applied", error)
+            self._unusable(item, [clean.call], f"the change {change.name} cannot be applied", error)
             return None
         drawn = {n: value.item() if isinstance(value, np.generic) else value for n, value in drawn.items()}
         if len(changed) == len(signal) and not (np.abs(changed - signal) > SAME * np.abs(signal).max()).any():
             drawn["unchanged"] = True
-        return _Pending(number, call, changed, drawn, time.monotonic() - begin)
+        return clean._replace(signal=changed, drawn=drawn, seconds=time.monotonic() - begin)
 
     def _call(self, pending: list[_Pending]) -> None:
         """Call the model once with all pending signals; if that fails, with each alone."""

@@ -24,7 +24,7 @@ def confusion_counts(subset: Subset) -> np.ndarray:
     classes = list(subset.task.classes)
     sides = pd.DataFrame({"truth": subset.truth, "prediction": subset.predictions.clean}, dtype=object)
     counts = sides.value_counts().unstack(fill_value=0)
-    return counts.reindex(index=classes, columns=classes, fill_value=0).to_numpy(dtype=int)
+    return counts.reindex(index=classes, columns=classes, fill_value=0).to_numpy(int, copy=True)
 
 
 def class_confusions(subset: Subset, finding: str = "") -> Html:

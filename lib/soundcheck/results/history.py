@@ -1,8 +1,8 @@
 """The history of runs: values one after the other, what became better or worse, what may be joined by a line.
 
 Each value is compared with the one before it, of the last run that has one, as :mod:`contrast` compares
-models; among all these differences the false discovery rate is kept at 5 %, so that a history in which nothing
-changed marks anything in at most 5 of 100 cases.
+models; among all these differences the false discovery rate is kept at 5 %, so that a history in which
+nothing changed marks anything in at most 5 of 100 cases.
 
 - *Not compared* is what does not measure the same thing: another rule, threshold file, noises, definition of
   the task, or normaliser of transcripts.

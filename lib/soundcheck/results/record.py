@@ -196,10 +196,11 @@ class KeyFigure:
     high_sample: float | None = None
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Executed:
-    """What all executed notebooks have: ``status`` is ``ok``, ``failed`` or ``timeout``."""
+    """How a notebook ended."""
 
-    status: str
+    status: str  # "ok", "failed" or "timeout"
     error: str
 
     @property
@@ -210,12 +211,10 @@ class Executed:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NotebookRecord(Executed):
-    """How the notebook of a model and family ended."""
+    """The notebook of a model and family."""
 
     model: str
     family: str
-    status: str
-    error: str
 
     @property
     def display_name(self) -> str:
@@ -225,14 +224,12 @@ class NotebookRecord(Executed):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ComparisonRecord(Executed):
-    """How the notebook of a comparison ended."""
+    """The notebook of a comparison, and what it found."""
 
     name: str
     slug: str
     baseline: str
     candidate: str
-    status: str
-    error: str
     outcomes: dict[str, int]  # tests by what came of them for new speakers
     outcomes_sample: dict[str, int] = dataclasses.field(default_factory=dict)  # for these
     headlines: tuple[str, ...] = ()  # sentences
@@ -245,11 +242,9 @@ class ComparisonRecord(Executed):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StudyRecord(Executed):
-    """How a notebook ended that depends on no model and no corpus."""
+    """A notebook that depends on no model and no corpus."""
 
     name: str
-    status: str
-    error: str
 
     @property
     def display_name(self) -> str:

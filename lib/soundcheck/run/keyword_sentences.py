@@ -40,15 +40,8 @@ def keyword_corpora(
         spoken = derived.find("words", [of_notebooks([job]), speech_digest()], make) if derived else make()
         for corpus, kinds, count, complements in spoken:
             speech = speech_source()
-            table = speech.sentences(
-                cache,
-                kinds,
-                count,
-                seed=suite.seed,
-                complements=complements,
-                jobs=workers,
-                progress=progress,
-            )
+            about = {"seed": suite.seed, "complements": complements, "jobs": workers, "progress": progress}
+            table = speech.sentences(cache, kinds, count, **about)
             entry = _entry(corpus, job, speech, table, several)
             found.append(load_corpus(entry, suite, cache, workers, progress))
     return found

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from soundcheck import __version__
 from soundcheck.common import files
-from soundcheck.common.errors import input_error
+from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER
 from soundcheck.common.store import CACHE_VARIABLE
@@ -78,8 +78,11 @@ class Output:
         """Name the file that holds the trials that a family makes of a corpus."""
         return self.corpora / f"{files.slug(corpus)}.{files.slug(family)}.trials.parquet"
 
+    def _refusal(self, what: str, remedy: str = "Choose an empty or new folder with --out") -> InputError:
+        return input_error(f"--out {self.display_name}", what, remedy)
+
     def check(self, corpora: dict[str, Path]) -> None:
-        """Refuse a place that is not ours to write to, before anything is computed.
+        """Refuse a place that is not ours to write to; ``corpora`` are folders that it must not lie in.
 
         Raises
         ------
@@ -87,57 +90,48 @@ class Output:
             If the folder is a file, cannot be written, lies inside a corpus, or has somebody's files or links
             in it.
         """
-        remedy = "Choose an empty or new folder with --out"
         if self.folder.exists() and not self.folder.is_dir():
-            raise input_error(f"--out {self.display_name}", "this is a file, not a folder", remedy)
+            raise self._refusal("this is a file, not a folder")
         existing = self.folder
         while not os.path.lexists(existing):
             existing = existing.parent
         for link in (existing, self.folder / "cache"):
             if link.is_symlink() and not os.path.isdir(link):
                 what = f"the link {quoted(link.name, 80)} leads to no folder"
-                raise input_error(f"--out {self.display_name}", what, "Remove the link, or make the folder")
+                raise self._refusal(what, "Remove the link, or make the folder")
         if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-            raise input_error(f"--out {self.display_name}", "the folder cannot be written", remedy)
+            raise self._refusal("the folder cannot be written")
         resolved = self.folder.resolve()
         for name, root in corpora.items():
-            root = root.resolve()
-            if resolved == root or resolved.is_relative_to(root / "."):
+            if resolved.is_relative_to(root.resolve()):
                 what = f"the folder lies inside the corpus {quoted(name)}"
-                raise input_error(
-                    f"--out {self.display_name}", what, "Choose a folder outside of all corpora"
-                )
+                raise self._refusal(what, "Choose a folder outside of all corpora")
         if not self.folder.is_dir():
             return
         if not (self.folder / MARKER).is_file():
-            foreign = sorted(
-                entry.name
-                for entry in os.scandir(self.folder)
-                if entry.name != LOCK and not entry.name.startswith(files.TEMPORARY)
-            )
-            if foreign:
+            names = (name for name in os.listdir(self.folder) if not name.startswith(files.TEMPORARY))
+            if foreign := sorted(name for name in names if name != LOCK):
                 listed = ", ".join(quoted(name, 40) for name in foreign[:3])
-                what = f"the folder holds files that Soundcheck did not write ({listed})"
-                raise input_error(f"--out {self.display_name}", what, remedy)
-        self.refuse_links()
+                raise self._refusal(f"the folder holds files that Soundcheck did not write ({listed})")
+        self._refuse_links()
 
-    def refuse_links(self) -> None:
+    def _refuse_links(self) -> None:
         """Refuse links, behind which files of somebody could be lost, and pipes and devices, which block."""
+        cache = self.folder / "cache"
         special = (
             Path(entry.path)
             for entry in self._entries()
             if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False))
         )
-        cache = self.folder / "cache"
         found = [str(path.relative_to(self.folder)) for path in special if not _may_be_link(path, cache)]
-        if found:
-            first = min(found, key=lambda name: (name.count(os.sep), name))
-            more = f" (as are {len(found) - 1} more)" if len(found) > 1 else ""
-            what = f"{quoted(first, 80)} in it is a symbolic link{more}, and files behind it could be lost"
-            remedy = "Remove the link; only the folder as a whole and its cache may be links"
-            if not (self.folder / first).is_symlink():
-                what, remedy = f"{quoted(first, 80)} in it is neither a file nor a folder", "Remove it"
-            raise input_error(f"--out {self.display_name}", what, remedy)
+        if not found:
+            return
+        first = min(found, key=lambda name: (name.count(os.sep), name))
+        if not (self.folder / first).is_symlink():
+            raise self._refusal(f"{quoted(first, 80)} in it is neither a file nor a folder", "Remove it")
+        more = f" (as are {len(found) - 1} more)" if len(found) > 1 else ""
+        what = f"{quoted(first, 80)} in it is a symbolic link{more}, and files behind it could be lost"
+        raise self._refusal(what, "Remove the link; only the folder as a whole and its cache may be links")
 
     def _entries(self) -> Iterator[os.DirEntry]:
         """Walk through what lies in the folder, without following links."""

@@ -97,8 +97,7 @@ def write_word_errors(jobs: Iterable[Job], output: Output) -> list[Path]:
     frame = pd.DataFrame(rows)
     texts = ["model", "corpus", "column", "group"]
     frame[texts] = frame[texts].astype(str).map(spreadsheet)
-    text = frame.to_csv(index=False, lineterminator="\n")
-    files.write_bytes(output.word_errors, text.encode("utf-8", "backslashreplace"))
+    _write(frame, output.word_errors)
     return [output.word_errors]
 
 
@@ -107,29 +106,22 @@ def write_left_out(
 ) -> None:
     """List everything that was left out of the evaluation, with its reason, as ``left_out.csv``."""
     rows = [
-        {"stage": item.stage, "model": "", "corpus": corpus.name, "item": item.item, "reason": item.reason}
+        (item.stage, "", corpus.name, item.item, item.reason)
         for corpus in corpora
         for item in corpus.left_out
     ]
     rows += [
-        {"stage": "sounds", "model": "", "corpus": "", "item": f"{group.kind}: {item}", "reason": reason}
+        ("sounds", "", "", f"{group.kind}: {item}", reason)
         for group in sounds.sets.values()
         for item, reason in group.left_out
     ]
-    for name, report in reports.items():
-        rows += [
-            {
-                "stage": "model",
-                "model": name,
-                "corpus": corpus,
-                "item": f"{item} {change}".strip(),
-                "reason": reason,
-            }
-            for corpus, item, change, reason in report.failures
-        ]
+    rows += [
+        ("model", name, corpus, f"{item} {change}".strip(), reason)
+        for name, report in reports.items()
+        for corpus, item, change, reason in report.failures
+    ]
     frame = pd.DataFrame(rows, columns=["stage", "model", "corpus", "item", "reason"])
-    text = frame.map(spreadsheet).to_csv(index=False, lineterminator="\n")
-    files.write_bytes(output.left_out, text.encode("utf-8", "backslashreplace"))
+    _write(frame.map(spreadsheet), output.left_out)
 
 
 def write_drawn(drawn: Iterable[tuple[str, str, str, Sequence[str]]], output: Output) -> None:
@@ -138,6 +130,9 @@ def write_drawn(drawn: Iterable[tuple[str, str, str, Sequence[str]]], output: Ou
     if not rows:
         output.drawn.unlink(missing_ok=True)
         return
-    frame = pd.DataFrame(rows, columns=["corpus", "family", "task", "segment"])
-    text = frame.map(spreadsheet).to_csv(index=False, lineterminator="\n")
-    files.write_bytes(output.drawn, text.encode("utf-8", "backslashreplace"))
+    _write(pd.DataFrame(rows, columns=["corpus", "family", "task", "segment"]).map(spreadsheet), output.drawn)
+
+
+def _write(frame: pd.DataFrame, path: Path) -> None:
+    text = frame.to_csv(index=False, lineterminator="\n")
+    files.write_bytes(path, text.encode("utf-8", "backslashreplace"))

@@ -18,9 +18,10 @@ Conventions
 - Intervals of differences are put together from those of both sides: Newcombe (1998), Interval estimation for
   the difference between independent proportions; Zou and Donner (2008), Construction of confidence limits
   about effect measures, for sides that share recordings. p-values are those of the intervals.
-- Of shares, whose variance follows from their value, :math:`t` is the normal quantile, as Wilson's. Of others it
-  is Student's with the degrees of freedom of Satterthwaite (1946), An approximate distribution of estimates of
-  variance components; at most as many as recordings with influence, which those of other classes lack.
+- Of shares, whose variance follows from their value, :math:`t` is the normal quantile, as in Wilson's. Of
+  others it is Student's with the degrees of freedom of Satterthwaite (1946) without the bias that few
+  recordings of a speaker cause: Ames and Webster (1991), On estimating approximate degrees of freedom; at
+  most as many as recordings with influence, which those of other classes lack.
 - Speakers with one recording say nothing about how their recordings vary: together they are one stratum.
   Where they are the majority, speakers take the place of recordings. For trials the same goes for up to three
   recordings, of which each target trial is too large a part.
@@ -31,7 +32,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
@@ -43,10 +44,10 @@ from soundcheck.statistics.evidence import FREE, Scale
 _LEAST = 1e-9  # standard error of values of the order of 1
 _NOISE = 1e-12  # of squares, below which a spread is none
 SKETCH = 1000  # rows of a spread
-_FARTHEST, _HALVINGS = 1000.0, 60  # standard errors from a value to a threshold, and the search for them
+_LEAST_TAIL, _HALVINGS = 1e-50, 60  # of p-values, and steps to find them
 
 
-Ends = Callable[[float], tuple[float, float]]  # the true values up to so many standard errors away
+Ends = Callable[[float], tuple[float, float]]  # of the interval that leaves out so much on either side
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,28 +55,27 @@ class ForThese:
     """What is known of a value for these speakers."""
 
     ends: Ends
-    freedom: float  # infinite of shares
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Compute the interval by Student's t; NaN where nothing varies."""
-        reach = float(scipy.special.stdtrit(self.freedom, (1 + level) / 2))
-        low, high = round_significant(np.array(self.ends(reach))).tolist()
+        """Compute the interval; NaN where nothing varies."""
+        low, high = round_significant(np.array(self.ends((1 - level) / 2))).tolist()
         return (low, high) if low < high else (math.nan, math.nan)
 
     def p_value(self, threshold: float, side: str = "two-sided") -> float:
         """Compute how likely it is to lie so far from a threshold if the true value is on it.
 
-        ``side`` is ``"two-sided"``, or where values count: ``"greater"`` or ``"less"`` than the threshold.
+        It is what the interval that ends at the threshold leaves out: on both sides, or on that where values
+        count, ``"greater"`` or ``"less"`` than the threshold.
         """
-        (value, _), (low, high) = self.ends(0.0), self.ends(1.0)
-        if not (low < high and math.isfinite(threshold)) or math.isnan(self.freedom):
+        value = sum(self.ends(0.5)) / 2
+        if np.isnan(self.interval()).any() or math.isnan(threshold):
             return math.nan
-        near, far = 0.0, _FARTHEST if value != threshold else 0.0
+        least, most = math.log(_LEAST_TAIL), math.log(0.5)
         for _ in range(_HALVINGS):
-            reach = (near + far) / 2
-            low, high = self.ends(reach)
-            near, far = (near, reach) if low <= threshold <= high else (reach, far)
-        tail = float(scipy.special.stdtr(self.freedom, -far))
+            middle = (least + most) / 2
+            low, high = self.ends(math.exp(middle))
+            least, most = (middle, most) if low <= threshold <= high else (least, middle)
+        tail = math.exp(most) if abs(value - threshold) > _LEAST else 0.5
         if side == "two-sided":
             return 2 * tail
         return tail if (value > threshold) == (side == "greater") else 1 - tail
@@ -95,16 +95,16 @@ class FixedSpeakers:
 
     def value(self, n: int, value: float, scale: Scale = FREE, recordings: int = 0) -> ForThese:
         """Say what is known of value ``n``; ``recordings`` are those of a share, which may lie on a limit."""
-        freedom = math.inf if recordings else float(self.freedom[n])
-        return ForThese(value_ends(value, self.error[n], scale, recordings), freedom)
+        return ForThese(value_ends(value, self.error[n], self.freedom[n], scale, recordings))
 
     def difference(
         self, n: int, values: tuple[float, float], scale: Scale = FREE, recordings: tuple[int, int] = (0, 0)
     ) -> ForThese:
         """Say what is known of a difference: ``n`` of those that follow the values of two sides."""
         m = len(self.error) // 3
-        ends = difference_ends(values, tuple(self.error[[n, m + n, 2 * m + n]]), scale, recordings)
-        return ForThese(ends, math.inf if min(recordings) else float(self.freedom[2 * m + n]))
+        errors, freedoms = (own[[n, m + n, 2 * m + n]].tolist() for own in (self.error, self.freedom))
+        sides = [value_ends(values[k], errors[k], freedoms[k], scale, int(recordings[k])) for k in range(2)]
+        return ForThese(difference_ends(values, errors, sides))
 
 
 def fixed_speakers(
@@ -140,7 +140,8 @@ def fixed_speakers(
     wanted = np.stack(columns, axis=1) if columns else np.zeros((0, m))
     total = variances.sum(axis=1)
     total[total < _LEAST**2] = 0.0  # the noise of gradients
-    freedom = ratio(total**2, (variances**2 / (counts - 1)).sum(axis=1))
+    # The square of a variance with n - 1 degrees of freedom is (n + 1) / (n - 1) times too large on average.
+    freedom = ratio(total**2, (variances**2 / (counts + 1)).sum(axis=1))
     freedom = np.fmin(freedom, np.maximum(np.count_nonzero(influence, axis=0) - 1, 1))
     undefined = np.isnan(influence).any(axis=0)
     error = np.where(undefined, np.nan, round_significant(np.sqrt(total)))
@@ -187,26 +188,30 @@ def _strata(speakers: np.ndarray, least: int) -> tuple[np.ndarray, bool]:
     return own[speakers], False
 
 
-def value_ends(value: float, error: float, scale: Scale = FREE, recordings: int = 0) -> Ends:
-    """Give the ends of a score interval; ``recordings`` are those of a share, which count on its limits.
+def value_ends(value: float, error: float, freedom: float, scale: Scale = FREE, recordings: int = 0) -> Ends:
+    """Give the ends of score intervals; ``recordings`` are those of a share, which count on its limits.
 
     Examples
     --------
-    >>> low, high = value_ends(0.9, 0.05, Scale(0, 1))(2.0)
+    >>> low, high = value_ends(0.9, 0.05, 40.0, Scale(0, 1))(0.025)
     >>> round(low, 3), round(high, 3)
-    (0.744, 0.965)
+    (0.743, 0.966)
     """
     low, high = scale.low, scale.high
     on_limit = error == 0 and recordings > 0 and value in (low, high)
-    if not (math.isfinite(low) and (on_limit or (error > 0 and low < value < high))):
-        return lambda reach: (value - reach * error, value + reach * error)
+    bounded = math.isfinite(low) and (on_limit or (error > 0 and low < value < high))
     # (value - true)^2 = reach^2 unit slope(true), with slope(true) = (true - low) (high - true) or true - low
     linear, square = (high - low, 1.0) if math.isfinite(high) else (1.0, 0.0)
     x = value - low
     slope = linear * x - square * x**2
-    unit = 1 / recordings if on_limit else error**2 / slope
+    unit = 1 / recordings if on_limit else error**2 / slope if bounded else 0.0
+    if recordings or error == 0:
+        freedom = math.inf
 
-    def ends(reach: float) -> tuple[float, float]:
+    def ends(tail: float) -> tuple[float, float]:
+        reach = -float(scipy.special.stdtrit(freedom, tail))
+        if not bounded:
+            return value - reach * error, value + reach * error
         factor = reach**2 * unit
         middle, root = x + factor * linear / 2, math.sqrt(factor * slope + (factor * linear / 2) ** 2)
         return tuple(low + (middle + sign * root) / (1 + factor * square) for sign in (-1, 1))
@@ -214,14 +219,8 @@ def value_ends(value: float, error: float, scale: Scale = FREE, recordings: int 
     return ends
 
 
-def difference_ends(
-    values: tuple[float, float],
-    errors: tuple[float, float, float],
-    scale: Scale = FREE,
-    recordings: tuple[int, int] = (0, 0),
-) -> Ends:
-    """Give the ends of the interval of a difference of two values; the third error is its own."""
-    one, other = (value_ends(*each) for each in zip(values, errors, (scale, scale), recordings, strict=False))
+def difference_ends(values: Sequence[float], errors: Sequence[float], sides: Sequence[Ends]) -> Ends:
+    """Put the intervals of two values together; the third of the errors is that of their difference."""
     product = 2 * errors[0] * errors[1]
     shared = (errors[0] ** 2 + errors[1] ** 2 - errors[2] ** 2) / product if product > 0 else 0.0
     gap = values[0] - values[1]
@@ -229,9 +228,11 @@ def difference_ends(
     def joined(a: float, b: float) -> float:
         return math.sqrt(max(a**2 + b**2 - 2 * shared * a * b, 0.0))
 
-    def ends(reach: float) -> tuple[float, float]:
-        (low, high), (lowest, highest) = one(reach), other(reach)
-        below = joined(values[0] - low, highest - values[1])
-        return gap - below, gap + joined(high - values[0], values[1] - lowest)
+    def ends(tail: float) -> tuple[float, float]:
+        (low, high), (least, most) = (side(tail) for side in sides)
+        return (
+            gap - joined(values[0] - low, most - values[1]),
+            gap + joined(high - values[0], values[1] - least),
+        )
 
     return ends

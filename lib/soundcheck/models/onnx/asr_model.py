@@ -111,11 +111,9 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         if options["confidence"]:
             self._recogniser = self._recogniser.with_timestamps()
         noise = np.random.default_rng(0).normal(0.0, 0.1, RATE).astype(np.float32)
-        try:
+        remedy = "Is it the right architecture? Try it outside of Soundcheck"
+        with self.understood("it fails with 1 s of noise", remedy):
             self._recognise(noise[np.newaxis])
-        except Exception as error:
-            what = f"it fails with 1 s of noise: {reason(error, folder)}"
-            raise self.refusal(what, "Is it the right architecture? Try it outside of Soundcheck") from error
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Recognise signals; ValueError if one is longer than the model can hear."""
@@ -153,8 +151,8 @@ class OnnxAsrModel(Recogniser, LibraryModel):
             raise self.refusal(what, remedy) from error
         for path in used.values():
             if path.suffix == ".onnx":
-                onnx_session.checked_file(path, self._refusal_of(path, folder))
-        try:
+                onnx_session.checked_file(path, self.refusal, f"{path.relative_to(folder).as_posix()}: ")
+        with self.understood("onnx-asr cannot load it", "Is it the right architecture?"):
             return package.load_model(
                 self._architecture,
                 folder,
@@ -162,14 +160,6 @@ class OnnxAsrModel(Recogniser, LibraryModel):
                 sess_options=onnx_session.options(runtime),
                 providers=[device],
             )
-        except Exception as error:
-            what = f"onnx-asr cannot load it: {reason(error, folder)}"
-            raise self.refusal(what, "Is it the right architecture?") from error
-
-    def _refusal_of(self, path: Path, folder: Path) -> Any:
-        """Make errors that name a file of the folder."""
-        name = path.relative_to(folder).as_posix()
-        return lambda what, remedy: self.refusal(f"{name}: {what}", remedy)
 
     def _read_config(self, folder: Path) -> dict[str, Any]:
         """Read ``config.json``; empty if there is none."""

@@ -104,15 +104,15 @@ def _weights(folder: Path, name: str) -> Path:
     return path
 
 
-def checked_file(path: Path, refuse: Refuse) -> OnnxFile:
+def checked_file(path: Path, refuse: Refuse, called: str = "") -> OnnxFile:
     """Look through an ONNX file before a library loads it; refuses one that needs code."""
     try:
         found = read_onnx_file(path)
     except OnnxFileError as error:
-        raise refuse(error.what, error.remedy) from error
+        raise refuse(f"{called}{error.what}", error.remedy) from error
     if found.foreign:
         names = ", ".join(quoted(name) for name in found.foreign[:5])
-        raise refuse(f"it has operators of a library, which is code: {names}", PYTHON_MODEL)
+        raise refuse(f"{called}it has operators of a library, which is code: {names}", PYTHON_MODEL)
     return found
 
 

@@ -42,7 +42,7 @@ OTHERS = (
     ".flac",
     ".png",
 )  # not opened
-_AGAIN = "Download or save the model again"
+AGAIN = "Download or save the model again"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +95,7 @@ def read_folder(path: Path, where: str, *, code: bool) -> Folder:
         if os.path.lexists(path / name):
             found[name], why = read_configuration(path / name)
             if why:
-                problems.add(f"{where}, {name}", why, _AGAIN)
+                problems.add(f"{where}, {name}", why, AGAIN)
             for key, value in [] if code else _items(found[name]):
                 if key == "auto_map":
                     remedy = "If you trust the Python files of the folder, add trust_remote_code: true"
@@ -123,7 +123,7 @@ def read_folder(path: Path, where: str, *, code: bool) -> Folder:
         if not why and not name.endswith(".safetensors"):
             why = "these weights are no safetensors"
         if why := why or irregularity(path / name):
-            problems.add(f"{where}, {quoted(name)}", why, _AGAIN)
+            problems.add(f"{where}, {quoted(name)}", why, AGAIN)
     if not folder.weights:
         problems.add(where, *_no_weights(folder))
     problems.raise_if_any()

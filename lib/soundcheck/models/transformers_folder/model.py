@@ -13,7 +13,6 @@ Conventions
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,10 +23,9 @@ import numpy as np
 from soundcheck.common.errors import Problems
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import some
-from soundcheck.models.base import reason
 from soundcheck.models.class_labels import Labels, Probabilities
 from soundcheck.models.library_model import LibraryModel, resampled
-from soundcheck.models.transformers_folder.files import Folder, read_folder, relevant_files
+from soundcheck.models.transformers_folder.files import AGAIN, Folder, read_folder, relevant_files
 from soundcheck.models.transformers_folder.heads import POOLED, Head, find_head
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys
@@ -106,12 +104,12 @@ class TransformersModel(LibraryModel):
         transformers.logging.disable_progress_bar()
         self._prepare_device(options["device"])
         self._head = self._find_head(folder, tasks)
-        with self._understood("the preprocessor"):
+        with self.understood("the preprocessor cannot be loaded", AGAIN):
             self._extractor = transformers.AutoFeatureExtractor.from_pretrained(folder.path, **self._local)
         self._rate = int(self._extractor.sampling_rate)
         self._tokenizer = None
         if self._head.needs_tokens:
-            with self._understood("the tokenizer"):
+            with self.understood("the tokenizer cannot be loaded", AGAIN):
                 self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder.path, **self._local)
             problems = Problems()
             self._head.check(self._tokenizer, self.where, problems)
@@ -124,17 +122,6 @@ class TransformersModel(LibraryModel):
     def _local(self) -> dict[str, bool]:
         """How anything is loaded."""
         return {"local_files_only": True, "trust_remote_code": self.entry.options["trust_remote_code"]}
-
-    @contextlib.contextmanager
-    def _understood(self, what: str) -> Iterator[None]:
-        """Say which part the library cannot load."""
-        try:
-            yield
-        except Exception as error:  # whatever it says about files that it does not understand
-            why = reason(error, self.entry.path)
-            raise self.refusal(
-                f"{what} cannot be loaded: {why}", "Download or save the model again"
-            ) from error
 
     def _prepare_device(self, device: str) -> None:
         torch = self._torch
@@ -178,7 +165,7 @@ class TransformersModel(LibraryModel):
 
     def _load_network(self, auto: Any) -> Any:
         """Load the weights; refuses some that are missing, of another shape or not finite."""
-        with self._understood("the model"):
+        with self.understood("the model cannot be loaded", AGAIN):
             network, info = auto.from_pretrained(
                 self.entry.path,
                 **self._local,

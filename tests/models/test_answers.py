@@ -4,10 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models import answers
-from soundcheck.models.answers import check_output
+from soundcheck.models.answers import check_output, pack, unpack
 
 EMOTION, AROUSAL = BUILTIN["emotion"], BUILTIN["arousal"]
 
@@ -158,3 +161,17 @@ def test_answers_differ_in_words():
     assert answers.distance(one, one | {"transcript.words": '[["go", 0.75]]'}, [TRANSCRIPT]) == 0.25
     assert answers.distance(one, one | {"transcript.words": '[["Go", 0.5]]'}, [TRANSCRIPT]) == math.inf
     assert answers.distance(one, {"transcript": "go"}, [TRANSCRIPT]) == math.inf
+
+
+# Embeddings as text ---------------------------------------------------------------------------------------
+
+
+@given(arrays.arrays(np.float32, st.integers(0, 20), elements=st.floats(width=32, allow_nan=False)))
+def test_nothing_is_lost(vector):
+    found = unpack(pack(vector))
+    assert found.dtype == np.float32
+    assert found.tobytes() == vector.tobytes()
+
+
+def test_bytes_do_not_depend_on_the_machine():
+    assert pack(np.array([1.0], dtype=">f4")) == pack(np.array([1.0])) == "AACAPw=="
