@@ -5,9 +5,7 @@ window.soundcheck = {
   // Loads a file of data, which calls give: from a disk, too, where a page may not fetch anything.
   load(address, name, use) {
     const script = Object.assign(document.createElement("script"), { src: address });
-    script.addEventListener("load", () => use(this.given[name]));
-    script.addEventListener("error", () => use(undefined));
-    document.head.append(script);
+    document.head.append(this.on(script, { load: () => use(this.given[name]), error: () => use(undefined) }));
   },
   make(tag, content = "", attributes = {}) {
     const made = document.createElement(tag);
@@ -15,6 +13,11 @@ window.soundcheck = {
     Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value));
     return made;
   },
+  on(target, events) {
+    Object.entries(events).forEach(([name, act]) => target.addEventListener(name, act));
+    return target;
+  },
+  button(text, attributes, click) { return this.on(this.make("button", text, { type: "button", ...attributes }), { click }); },
 };
 (() => {
   const root = document.documentElement;
@@ -33,9 +36,7 @@ window.soundcheck = {
     if (printing || theme !== undefined) root.dataset.theme = printing ? "light" : theme;
     else delete root.dataset.theme;
   };
-  addEventListener("hashchange", open);
-  addEventListener("beforeprint", () => print(true));
-  addEventListener("afterprint", () => print(false));
+  window.soundcheck.on(window, { hashchange: open, beforeprint: () => print(true), afterprint: () => print(false) });
   document.addEventListener("DOMContentLoaded", () => {
     open();
     const every = (where, use) => document.querySelectorAll(where).forEach(use);

@@ -9,10 +9,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const SHORTEST = 0.05; // s of a part that is repeated
   const KEYS = "Space: switch at the same position. P: play or pause. [ and ]: the part that is repeated begins or ends "
     + "here; so does dragging over a picture. Escape: no part. 1 to 9: hear the first to the ninth sound. Levels are not touched.";
-  const { make } = window.soundcheck;
+  const { make, on } = window.soundcheck, button = window.soundcheck.button.bind(window.soundcheck);
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   const players = []; // of which one plays at a time
-  const button = (text, attributes) => make("button", text, { type: "button", ...attributes });
   const slider = (label, max, step) => make("input", [], { type: "range", "aria-label": label, min: 0, max, step, value: 0 });
   const within = (number, low, high) => Math.min(high, Math.max(low, number));
 
@@ -42,8 +41,8 @@ document.addEventListener("DOMContentLoaded", () => {
       draw(audio.currentTime);
       if (!audio.paused) requestAnimationFrame(follow);
     };
-    ["play", "timeupdate", "seeked"].forEach((name) => audio.addEventListener(name, follow));
-    frame.addEventListener("click", (event) => draw(audio.currentTime = time(event)));
+    on(audio, { play: follow, timeupdate: follow, seeked: follow });
+    on(frame, { click: (event) => draw(audio.currentTime = time(event)) });
     players.push({ has: (other) => other === audio, pause: () => audio.pause() });
   };
 
@@ -52,15 +51,19 @@ document.addEventListener("DOMContentLoaded", () => {
     box.setAttribute("role", "group");
     box.setAttribute("aria-label", title?.matches(".sc-players-title") ? title.textContent : "Sounds to compare");
     const sides = figures.map((figure) => {
-      const head = figure.querySelector("strong"), name = head.textContent, choose = button(name, { class: "sc-name" });
-      head.replaceChildren(choose);
-      figure.querySelector("audio").controls = false;
-      return { name, choose, figure, ...view(figure) };
+      const head = figure.querySelector("strong"), name = head.textContent;
+      const side = { name, figure, ...view(figure), choose: button(name, { class: "sc-name" }, () => choose(side)) };
+      head.replaceChildren(side.choose);
+      side.audio.controls = false;
+      return side;
     });
     const longest = Math.max(...sides.map((side) => side.length));
-    const play = button("", { class: "sc-play" }), turn = button("", { class: "sc-switch" });
-    const loop = button("↻ Loop", { title: "Repeat; drag over a picture to repeat a part" });
-    const place = slider("Position", longest, 0.01), severity = slider("Severity", sides.length - 1, 1);
+    const play = button("", { class: "sc-play" }, () => { toggle(); play.focus({ preventScroll: true }); });
+    const turn = button("", { class: "sc-switch" }, () => choose(other));
+    const loop = button("↻ Loop", { title: "Repeat; drag over a picture to repeat a part" },
+      () => (part ? repeat(null) : repeat(0, longest)));
+    const place = on(slider("Position", longest, 0.01), { input: () => go(Number(place.value)) });
+    const severity = on(slider("Severity", sides.length - 1, 1), { input: () => choose(sides[Number(severity.value)]) });
     const clock = make("span", [], { class: "sc-clock", "aria-hidden": "true" }); // the slider says the same
     const news = make("span", [], { class: "sc-news", "aria-live": "polite" });
     const keys = make("details", [make("summary", "Keys"), make("span", KEYS)]);
@@ -158,40 +161,36 @@ document.addEventListener("DOMContentLoaded", () => {
 
     sides.forEach((side) => {
       let from = null, moved = false;
-      side.audio.addEventListener("timeupdate", tick); // in a window that is not seen, where frames rest
-      side.audio.addEventListener("ended", () => {
-        if (!playing || side !== heard) return;
-        if (part) return go(begin());
-        pause();
-        position = 0;
-        draw();
-      });
-      side.choose.addEventListener("click", () => choose(side));
-      side.frame.addEventListener("pointerdown", (event) => {
-        if (event.button) return;
-        from = { time: side.time(event), x: event.clientX };
-        moved = false;
-        side.frame.setPointerCapture(event.pointerId);
-      });
       const ends = (event) => [from.time, side.time(event)].sort((a, b) => a - b);
-      side.frame.addEventListener("pointermove", (event) => {
-        moved = moved || (from !== null && Math.abs(event.clientX - from.x) > 4);
-        if (from && moved) sides.forEach((one) => one.mark(...ends(event)));
+      on(side.audio, {
+        timeupdate: tick, // in a window that is not seen, where frames rest
+        ended() {
+          if (!playing || side !== heard) return;
+          if (part) return void go(begin());
+          pause();
+          go(0);
+        },
       });
-      side.frame.addEventListener("pointerup", (event) => {
-        if (!from) return;
-        if (moved) repeat(...ends(event));
-        else { choose(side); go(side.time(event)); }
-        from = null;
-        play.focus({ preventScroll: true });
+      on(side.frame, {
+        pointerdown(event) {
+          if (event.button) return;
+          [from, moved] = [{ time: side.time(event), x: event.clientX }, false];
+          side.frame.setPointerCapture(event.pointerId);
+        },
+        pointermove(event) {
+          moved = moved || (from !== null && Math.abs(event.clientX - from.x) > 4);
+          if (from && moved) sides.forEach((one) => one.mark(...ends(event)));
+        },
+        pointerup(event) {
+          if (!from) return;
+          if (moved) repeat(...ends(event));
+          else { choose(side); go(side.time(event)); }
+          from = null;
+          play.focus({ preventScroll: true });
+        },
+        pointercancel() { from = null; show(); },
       });
-      side.frame.addEventListener("pointercancel", () => { from = null; show(); });
     });
-    play.addEventListener("click", () => { toggle(); play.focus({ preventScroll: true }); });
-    turn.addEventListener("click", () => choose(other));
-    loop.addEventListener("click", () => (part ? repeat(null) : repeat(0, longest)));
-    place.addEventListener("input", () => go(Number(place.value)));
-    severity.addEventListener("input", () => choose(sides[Number(severity.value)]));
     const pressed = {
       p: toggle,
       "[": () => repeat(position, part && part[1] > position ? part[1] : longest),
@@ -201,16 +200,16 @@ document.addEventListener("DOMContentLoaded", () => {
     };
     // While a sound plays the space bar switches, and so it does on sliders, which it means nothing to.
     const switches = (target) => [place, severity, turn].includes(target) || (target === play && playing);
-    box.addEventListener("keydown", (event) => {
-      const side = sides[Number(event.key) - 1];
-      const action = side ? () => choose(side) : pressed[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-      const ours = event.key !== " " || switches(event.target);
-      if (!action || !ours || event.ctrlKey || event.altKey || event.metaKey) return;
-      event.preventDefault();
-      if (!event.repeat) action();
-    });
-    box.addEventListener("keyup", (event) => {
-      if (event.key === " " && switches(event.target)) event.preventDefault(); // else it presses the button, too
+    const ours = (event) => event.key !== " " || switches(event.target);
+    on(box, {
+      keydown(event) {
+        const side = sides[Number(event.key) - 1];
+        const action = side ? () => choose(side) : pressed[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+        if (!action || !ours(event) || event.ctrlKey || event.altKey || event.metaKey) return;
+        event.preventDefault();
+        if (!event.repeat) action();
+      },
+      keyup(event) { if (event.key === " " && ours(event)) event.preventDefault(); }, // else it presses the button, too
     });
     players.push({ has: (audio) => sides.some((side) => side.audio === audio), pause: () => playing && pause() });
     show();

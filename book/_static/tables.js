@@ -4,7 +4,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const LONG = 8; // rows from which a table gets a search field
   const MOST = 1000, PART = 100; // rows that are shown at once; of more, a part and a button for the next
   const FORMULA = /^[=+\-@\t\r]/; // what a spreadsheet would run
-  const { make, load } = window.soundcheck;
+  const { make, on } = window.soundcheck, button = window.soundcheck.button.bind(window.soundcheck);
   const collator = new Intl.Collator("en", { numeric: true });
   const counted = (number) => number.toLocaleString("en");
   const different = (values) => Array.from(new Set(values)).filter(Boolean);
@@ -56,7 +56,11 @@ document.addEventListener("DOMContentLoaded", () => {
   const prepare = (table, rows) => {
     const body = table.tBodies[0], heads = Array.from(table.tHead.rows[0].cells), place = table.parentElement;
     const tools = make("div", "", { class: "sc-tools", role: "group", "aria-label": "Rows of the table" });
-    const next = make("button", "", { type: "button", class: "sc-next" }), count = make("output");
+    const count = make("output"), next = button("", { class: "sc-next" }, () => {
+      const first = shown;
+      draw(shown += PART);
+      if (next.hidden) body.rows[first].querySelector("a, button")?.focus();
+    });
     const part = rows.length > MOST ? PART : rows.length, filters = [];
     let now = rows, shown = part, sorted = null;
 
@@ -74,26 +78,20 @@ document.addEventListener("DOMContentLoaded", () => {
       if (sorted) now.sort((a, b) => (key(a) === "") - (key(b) === "") || sorted.sign * compare(key(a), key(b)));
       draw(); // empty cells last
     };
-    next.addEventListener("click", () => {
-      const first = shown;
-      draw(shown += PART);
-      if (next.hidden) body.rows[first].querySelector("a, button")?.focus();
-    });
-    addEventListener("beforeprint", () => part < rows.length && draw(rows.length)); // on paper there is no button
-    addEventListener("afterprint", () => part < rows.length && draw());
+    // On paper there is no button.
+    if (part < rows.length) on(window, { beforeprint: () => draw(rows.length), afterprint: () => draw() });
 
     heads.forEach((head, column) => {
       const name = head.textContent.trim(), isLink = head.children.length > 0; // which stays one
-      const about = isLink ? { "aria-label": `Sort by ${name}` } : {};
-      const button = make("button", isLink ? "" : name, { type: "button", title: "Sort: up, down, as it was", ...about });
-      head.replaceChildren(...(isLink ? [...head.childNodes, button] : [button]));
-      button.addEventListener("click", () => {
+      const about = { title: "Sort: up, down, as it was", ...(isLink ? { "aria-label": `Sort by ${name}` } : {}) };
+      const sorts = button(isLink ? "" : name, about, () => {
         const order = { ascending: "descending", descending: "" }[head.getAttribute("aria-sort")] ?? "ascending";
         heads.forEach((other) => other.removeAttribute("aria-sort"));
         if (order) head.setAttribute("aria-sort", order);
         sorted = order && { column, sign: order === "ascending" ? 1 : -1 };
         update();
       });
+      head.replaceChildren(...(isLink ? [...head.childNodes, sorts] : [sorts]));
     });
 
     const choice = (column) => { // a list of what a column holds, to choose one of
@@ -120,8 +118,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const random = names.length ? box("random fails", (row) => !row.random) : [];
       [states, random].forEach((boxes) => filters.push((row) =>
         !boxes.some((keeps) => keeps(null)) || boxes.some((keeps) => keeps(row))));
-      tools.append(count);
-      tools.addEventListener("input", update);
+      on(tools, { input: update }).append(count);
     }
 
     // For a spreadsheet: small print has a column of its own, numbers have all their digits, formulas are texts.
@@ -157,13 +154,8 @@ document.addEventListener("DOMContentLoaded", () => {
       setTimeout(() => URL.revokeObjectURL(href), 10000);
       said.textContent = `${counted(now.length)} rows saved`;
     };
-    const button = (text, title, act) => {
-      const made = make("button", text, { type: "button", title });
-      made.addEventListener("click", act);
-      return made;
-    };
-    const copies = button("Copy", "Copy the rows that are shown, for a spreadsheet", copy);
-    const saves = button("CSV", "Save the rows that are shown as a CSV file", save);
+    const copies = button("Copy", { title: "Copy the rows that are shown, for a spreadsheet" }, copy);
+    const saves = button("CSV", { title: "Save the rows that are shown as a CSV file" }, save);
     tools.append(make("span", [said, copies, saves], { class: "sc-export" }));
     place.before(tools);
     if (part < rows.length) place.after(next);
@@ -173,6 +165,6 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("table.sc-sortable").forEach((table) => {
     const { rows } = table.dataset, names = Array.from(table.tHead.rows[0].cells, (head) => head.textContent.trim());
     if (!rows) prepare(table, Array.from(table.tBodies[0].rows, rowOfPage));
-    else load.call(window.soundcheck, rows, "rows", (data) => data && prepare(table, rowsOfData(data, names)));
+    else window.soundcheck.load(rows, "rows", (data) => data && prepare(table, rowsOfData(data, names)));
   });
 });

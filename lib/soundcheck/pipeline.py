@@ -127,6 +127,7 @@ def compare(options: RunOptions, pair: tuple[str, str] | None = None, *, strict:
 
 def _suite(options: RunOptions) -> Suite:
     suite = read_suite(options.suite)
+    suite = suite.quickened() if options.quick else suite
     return dataclasses.replace(suite, voices=options.voices) if options.voices else suite
 
 

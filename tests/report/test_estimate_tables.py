@@ -49,7 +49,7 @@ def test_few_speakers_have_the_interval_of_these_speakers_and_the_reason():
 
 def test_conditions_side_by_side_without_counts():
     frame = estimates(dict(value=0.5), dict(condition="chance", value=0.01, speakers=0))
-    found = lines(estimate_table(frame, {"corpus": "corpus"}, "condition", counts=False))
+    found = lines(estimate_table(frame, {"corpus": "corpus"}, "condition", counts=""))
     assert found == [[["corpus"], [], ["chance"]], [["c"], ["0.500"], ["0.010"]]]
 
 

@@ -23,9 +23,10 @@ def _table(name: str) -> views.Html:
     caption = f"Recorded with {made}."
     if "measured" in found:
         return group_table(found, caption)
+    joined = ("low", "high") if "value" in found else ()
     columns: dict[str, views.Column] = {
-        column.replace("_", " "): column for column in found if column not in ("low", "high")
+        column.replace("_", " "): column for column in found if column not in joined
     }
-    if "low" in found:
+    if {"value", "low"} <= set(found):
         columns["value"] = lambda row: formats.value_cell(row.value, row.low, row.high)
     return views.table(found, columns, caption=caption, first=SHOWN)

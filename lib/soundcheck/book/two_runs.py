@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pandas as pd
 import yaml
 
 from soundcheck.book import assembly, build, executed, overview, pages
@@ -15,11 +16,11 @@ from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED,
 from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
 from soundcheck.results.conclusion import conclusion, summary_of
-from soundcheck.results.contrast import BETTER, WORSE, Contrast, contrast_csv, contrast_frame, contrasts
+from soundcheck.results.contrast import BETTER, WORSE, contrast_csv, contrast_frame, contrasts
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import two_runs
 from soundcheck.run.lock import FolderLock
-from soundcheck.run.notebooks import Notebooks, Outcome
+from soundcheck.run.notebooks import Notebooks
 from soundcheck.run.outcome import about_book
 from soundcheck.run.output import Output
 
@@ -46,25 +47,9 @@ def compare_runs(
 ) -> Compared:
     """Compare the models of the same name of two runs, or the only model of each.
 
-    Parameters
-    ----------
-    baseline, candidate
-        Output folders of ``soundcheck run``, the earlier one first.
-    out
-        Output folder, for ``comparisons.csv`` and the book.
-    families
-        Only these families; default all.
-    jobs
-        Processes for notebooks.
-    strict
-        Whether a model that became worse on a test changes the exit code.
-    book
-        Whether to build the book. Without, an earlier one stays as it is.
-
-    Raises
-    ------
-    InputError
-        If a folder is not that of a run or was changed after it, or the two have nothing in common.
+    Both are output folders of ``soundcheck run``, the earlier one first. With ``strict`` a model that became
+    worse on a test changes the exit code. Without ``book`` that of before stays as it is. Refused if a folder
+    is not that of a run or was changed after it, or they have nothing in common.
     """
     output = Output(out)
     own = [folder.resolve() for folder in (baseline, candidate)]
@@ -75,80 +60,33 @@ def compare_runs(
     output.check({})
     before, after = two_runs.read(baseline), two_runs.read(candidate)
     two_runs.check_families(families, (before, after))
-    models = two_runs.pair(before, after)
     unlike = two_runs.unlike(before, after)
-    same_draws = before.record.seed == after.record.seed
-    found: dict[two_runs.ModelTwice, list[Contrast]] = {}
-    for model in models:
+    found: dict[two_runs.ModelTwice, pd.DataFrame] = {}
+    for model in two_runs.pair(before, after):
         sides = zip((before, after), (model.before, model.after), model.names, strict=True)
         judged = [
             [e.of(shown) for e in run.judged(name, families) if e.verdict.task not in unlike]
             for run, name, shown in sides
         ]
         apart = two_runs.apart(before, after, model, output)
-        rows = contrasts(*judged, same_draws=same_draws, apart=apart)
-        if rows:
-            found[model] = rows
+        same_draws = before.record.seed == after.record.seed
+        if rows := contrasts(*judged, same_draws=same_draws, apart=apart):
+            found[model] = contrast_frame(rows)
+    differences = two_runs.differences(before, after)
     if not found:
-        why = " ".join(["the two runs have no test in common.", *two_runs.differences(before, after)])
+        why = " ".join(["the two runs have no test in common.", *differences])
         raise input_error(str(candidate), why.removesuffix("."), "Name runs of one suite")
     with FolderLock(output.folder, output.display_name) as lock:
         lock.take()
         output.prepare()
-        frame = contrast_frame([row for rows in found.values() for row in rows])
+        frame = pd.concat(found.values(), ignore_index=True)
         files.write_bytes(output.comparison_table, contrast_csv(frame))
         planned = [two_runs.job(before, after, model, families, output) for model in found]
         for job in planned:
             job.state.unlink(missing_ok=True)  # seconds of work: not worth to know whether it is still good
         with Notebooks(output.cache, output.log, jobs) as notebooks:
             executions = notebooks.execute(planned)
-        lines = two_runs.differences(before, after)
-        lines += [line for rows in found.values() for line in _told(rows)]
-        record = _record(after.record, output, list(found), executions, list(found.values()))
-        problems = _build(output, record, lines) if book else []
-        lines += [
-            f"The notebook of {one.name} failed: {one.error[:200]}"
-            for one in record.comparisons
-            if one.failed
-        ]
-        lines += about_book(output, wanted=book, problems=problems)
-        lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
-    code = EXIT_INCOMPLETE if problems or record.failed else EXIT_OK
-    if strict and code == EXIT_OK and frame[["outcome", "outcome_sample"]].eq(WORSE).any(axis=None):
-        code = EXIT_TEST_FAILED
-    return Compared(code, "\n".join(lines))
-
-
-def _told(found: Sequence[Contrast]) -> list[str]:
-    """Sum up a model, and name what became worse, then what became better."""
-    frame = contrast_frame(found)
-    lines = [conclusion(frame)]
-    for outcome in (WORSE, BETTER):
-        rows = frame[frame["outcome"].eq(outcome)]
-        for row in rows.head(_MOST_NAMED).itertuples():
-            place = (row.corpus, row.family, row.task, row.test, row.group, row.label)
-            lines.append(
-                f"{outcome}: {' / '.join(filter(None, place))}: {row.baseline_value:.3g} → "
-                f"{row.candidate_value:.3g} (difference {row.difference:.2g}, "
-                f"95 % {row.low:.2g} to {row.high:.2g})"
-            )
-        if len(rows) > _MOST_NAMED:
-            lines.append(f"{outcome}: and {len(rows) - _MOST_NAMED} more")
-    return lines
-
-
-def _record(
-    record: RunRecord,
-    output: Output,
-    models: Sequence[two_runs.ModelTwice],
-    executions: Sequence[Outcome],
-    found: Sequence[Sequence[Contrast]],
-) -> RunRecord:
-    """Make the record of the comparison from that of the later run."""
-    digest = files.digest(output.comparison_table)
-    comparisons = []
-    for model, execution, rows in zip(models, executions, found, strict=True):
-        comparisons.append(
+        comparisons = [
             ComparisonRecord(
                 name=model.name,
                 slug=files.slug(model.name),
@@ -156,9 +94,39 @@ def _record(
                 candidate=model.names[1],
                 status=execution.status,
                 error=executed.without_paths(execution.error, output.folder),
-                **summary_of(contrast_frame(rows)),
+                **summary_of(rows),
             )
-        )
+            for (model, rows), execution in zip(found.items(), executions, strict=True)
+        ]
+        record = _record(after.record, comparisons, files.digest(output.comparison_table))
+        lines = [*differences, *(line for rows in found.values() for line in _said(rows))]
+        problems = _build(output, record, lines) if book else []
+        failed = [one for one in comparisons if one.failed]
+        lines += [f"The notebook of {one.name} failed: {one.error[:200]}" for one in failed]
+        lines += about_book(output, wanted=book, problems=problems)
+        lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
+    code = EXIT_INCOMPLETE if problems or failed else EXIT_OK
+    if strict and code == EXIT_OK and frame[["outcome", "outcome_sample"]].eq(WORSE).any(axis=None):
+        code = EXIT_TEST_FAILED
+    return Compared(code, "\n".join(lines))
+
+
+def _said(frame: pd.DataFrame) -> Iterator[str]:
+    """Sum up a model, and name what became worse, then what became better."""
+    yield conclusion(frame)
+    for outcome in (WORSE, BETTER):
+        rows = frame[frame["outcome"].eq(outcome)]
+        for row in rows.head(_MOST_NAMED).itertuples():
+            place = (row.corpus, row.family, row.task, row.test, row.group, row.label)
+            values = f"{row.baseline_value:.3g} → {row.candidate_value:.3g}"
+            interval = f"difference {row.difference:.2g}, 95 % {row.low:.2g} to {row.high:.2g}"
+            yield f"{outcome}: {' / '.join(filter(None, place))}: {values} ({interval})"
+        if len(rows) > _MOST_NAMED:
+            yield f"{outcome}: and {len(rows) - _MOST_NAMED} more"
+
+
+def _record(record: RunRecord, comparisons: Sequence[ComparisonRecord], digest: str) -> RunRecord:
+    """Make the record of the comparison from that of the later run."""
     nothing = dict.fromkeys(("families", "models", "corpora", "sounds", "notebooks", "studies", "order"), ())
     return dataclasses.replace(
         record, comparisons=tuple(comparisons), run=digest[:12], results=digest, **nothing

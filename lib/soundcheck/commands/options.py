@@ -52,6 +52,12 @@ _OPTIONS = {
         help="What is heard in the book; none: no sounds, nor pictures of single recordings. Default: as the "
         "suite says, else all.",
     ),
+    "quick": click.option(
+        "--quick",
+        is_flag=True,
+        help="A first look: at most 50 segments under each change, two levels, no sweeps; kept apart in "
+        "build/quick unless --out says otherwise.",
+    ),
     "efficiency": click.option(
         "--efficiency",
         type=Number(0.001, 604_800, whole=False),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from soundcheck.commands.options import PLACE, run_options
 from soundcheck.common.escaping import quoted, terminal
@@ -35,7 +36,7 @@ def _share(text: str) -> Share:
 @click.command()
 @run_options(
     *("suite", "out", "models", "families", "jobs", "no_code", "fresh", "book", "cluster", "voices"),
-    "efficiency",
+    *("efficiency", "quick"),
 )
 @click.option("--shard", metavar="K/N", help="Ask only this share of the inputs, for soundcheck merge.")
 @click.option("--plan", is_flag=True, help="Say what would be done and how long it would take; run nothing.")
@@ -53,6 +54,10 @@ def run(options: RunOptions, shard: str | None, plan: bool) -> NoReturn:
     if share is not None and (options.models or options.families or options.fresh or options.cluster):
         what = "A shard is part of the whole suite, and other shards may use the same cache: "
         raise click.UsageError(f"{what}leave out --model, --family, --fresh and --cluster.")
+    if options.quick and (share is not None):
+        raise click.UsageError("A shard is part of the whole run: leave out --quick.")
+    if options.quick and click.get_current_context().get_parameter_source("out") is ParameterSource.DEFAULT:
+        options = dataclasses.replace(options, out=options.out / "quick")
     if options.efficiency is not None and (plan or share is not None):
         raise click.UsageError("--efficiency measures after a run: leave out --plan and --shard.")
     from soundcheck import pipeline

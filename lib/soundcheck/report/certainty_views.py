@@ -109,7 +109,7 @@ def measures_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
     frame["what"] = [measured(row) for row in frame.itertuples()]
     frame["whose"] = frame["condition"].map(WHOSE)
     names = {"corpus": "corpus", "task": "task", "what": "measure"}
-    return estimate_table(frame, names, "whose", counts=False, caption="Measures with 95 % intervals")
+    return estimate_table(frame, names, "whose", counts="", caption="Measures with 95 % intervals")
 
 
 def _measures(evaluation: Evaluation, subset: Subset) -> dict[str, Callable]:

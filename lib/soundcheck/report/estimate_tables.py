@@ -33,11 +33,17 @@ def estimate_cell(row: object) -> Cell:
 
 
 def estimate_table(
-    frame: pd.DataFrame, names: Mapping[str, str], across: str = "", *, counts: bool = True, caption: str = ""
+    frame: pd.DataFrame,
+    names: Mapping[str, str],
+    across: str = "",
+    *,
+    counts: str = "segments",
+    caption: str = "",
 ) -> Html:
     """Show estimates, a line for each combination of the columns in ``names``, which has their heads.
 
-    The values of the column ``across`` are the other heads; without, what is measured.
+    The values of the column ``across`` are the other heads; without, what is measured. ``counts`` says what
+    is counted; empty, nothing is.
     """
     if frame.empty:
         return Html()
@@ -48,5 +54,5 @@ def estimate_table(
     columns: dict[str, views.Column] = {title: name for name, title in names.items()}
     for head in dict.fromkeys(frame["head"]):
         columns[head] = lambda row, head=head: cells.get((*(getattr(row, name) for name in names), head))
-    columns |= {"segments": "segments", "speakers": lambda row: row.speakers or ""} if counts else {}
+    columns |= {counts: "segments", "speakers": lambda row: row.speakers or ""} if counts else {}
     return views.table(lines, columns, caption=caption, sortable=False)

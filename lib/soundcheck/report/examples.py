@@ -81,8 +81,9 @@ class Scene:
         if self.words:
             return self.words(n)
         truth = self.subset.truth[n] if self.subset.task.is_transcription else None
-        written = {"recognised": self.subset.predictions.clean[n]}
-        return Words(truth, written) if isinstance(truth, str) else None
+        if not isinstance(truth, str):
+            return None  # also of two models, whose predictions stand apart
+        return Words(truth, {"recognised": self.subset.predictions.clean[n]})
 
     def said_of(self, n: int) -> str:
         """Say of a segment what it comes with, else its errors, or label and prediction."""

@@ -152,16 +152,15 @@ def _by_condition(frame: pd.DataFrame, across: str, caption: str) -> Html:
     """Show estimates, a row a condition, which begins with what differs, and a column a measure."""
     ways = frame["condition"].str.removeprefix(across).str.lstrip(":, ")
     frame = frame.assign(way=ways, title=frame["measure"].map(_title))
-    return estimate_table(frame, {"way": across}, "title", caption=caption)
+    return estimate_table(frame, {"way": across}, "title", counts="trials", caption=caption)
 
 
 def measures(found: Sequence[Estimate], caption: str) -> Html:
     """Show estimates, a row a measure and condition."""
     frame = estimate_frame(found)
     titles = frame["measure"].map(_title) + frame["condition"].map(lambda name: f", {name}" if name else "")
-    return estimate_table(
-        frame.assign(what=titles, head="value, 95 % interval"), {"what": ""}, "head", caption=caption
-    )
+    frame = frame.assign(what=titles, head="value, 95 % interval")
+    return estimate_table(frame, {"what": ""}, "head", counts="trials", caption=caption)
 
 
 def _title(measure: str) -> str:

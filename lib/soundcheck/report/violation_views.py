@@ -165,7 +165,7 @@ def violation_bars(counted: Counts) -> Figure:
                 axes.set_title(said, loc="right", fontsize=9)
             shown.T.plot.bar(ax=axes, width=0.8, color=PALETTE, legend=False)
             name_ticks(axes, shown.columns, 14)
-            axes.set_ylabel("violations")
+            axes.set(xlabel="", ylabel="violations")
             axes.set_title(label(title, 60), loc="left", fontweight="bold", fontsize=10)
             if len(shown) > 1:
                 axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -248,4 +248,5 @@ def _read_run(path: Path, shown: str) -> PastRun:
             raise input_error(f"{shown}: {where}", what, "Remove the kept run; it cannot be repaired")
     found = _NAME.fullmatch(folder.name)
     date = f"{found[1]} {found[2]}:{found[3]}" if found else ""
-    return PastRun(folder.absolute().name, date, files.digest(finished.path)[:DIGITS], finished, tables)
+    name = folder.absolute().name + (" (quick run)" if finished.about.get("suite", {}).get("quick") else "")
+    return PastRun(name, date, files.digest(finished.path)[:DIGITS], finished, tables)

@@ -23,4 +23,5 @@ class RunOptions:
     voices: str | None = None  # what is heard in the book, "all" or "none"; None: as the suite says
     cluster: str = ""  # address of a Dask scheduler whose workers ask the models; empty: this machine
     efficiency: float | None = None  # seconds that each model may take to be measured after the run
+    quick: bool = False  # a first look: few segments under each change, two levels, no sweeps
     keep: bool = True  # keep the run in the history, if the suite wants one

@@ -11,6 +11,7 @@ import pandas as pd
 
 from soundcheck import __version__
 from soundcheck.common import files
+from soundcheck.common.caveats import Caveat
 from soundcheck.common.library import library_digest
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
@@ -33,7 +34,7 @@ from soundcheck.results.record import (
 from soundcheck.run.made_of import made_of
 from soundcheck.run.notebooks import Outcome
 from soundcheck.sounds.sound import Sounds, SoundSet
-from soundcheck.suite.entries import ComparisonEntry, ModelEntry, Suite
+from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.groups import numbers_of
 
@@ -62,6 +63,12 @@ def _versions() -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             continue
     return found
+
+
+QUICK = (
+    f"A quick run: at most {QUICK_SEGMENTS} segments under each change of the sound, {QUICK_LEVELS} levels, "
+    "no sweeps. Run without --quick before anything depends on it"
+)
 
 
 def compose(
@@ -104,6 +111,7 @@ def compose(
         book_digest="",
         library=library_digest(),
         caveats=(
+            *([Caveat(QUICK)] if suite.quick else ()),
             *(caveat for corpus in corpora for caveat in corpus.caveats),
             *(caveat for name in suite.models for caveat in reports[name].caveats()),
             *reversed_caveats(figures, models),

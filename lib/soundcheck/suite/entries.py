@@ -34,6 +34,9 @@ ERROR, LEFT_OUT = "error", "left out"  # what an input without an answer is
 SPEECH_KINDS = ("other_language",)  # no run needs them: without any, that test is left out
 
 
+QUICK_SEGMENTS, QUICK_LEVELS = 50, 2  # of a first look: under each change, of each sweep
+
+
 @dataclasses.dataclass(frozen=True)
 class CorpusEntry:
     """A corpus as the suite describes it.
@@ -287,7 +290,15 @@ class Suite:
     synonyms: tuple[tuple[str, str], ...] = ()  # pairs of phrases that count as the same there
     # class -> names whose recognition is counted
     entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    quick: bool = False  # a first look, see `quickened`; said wherever numbers of the run are
     handbook: schema.Address = ""  # address of the handbook, to which reports link; empty = they only name it
+
+    def quickened(self) -> Suite:
+        """Give the suite of a first look: less of each change of the sound, all clean segments."""
+        few = dict.fromkeys(("segments_per_change", "transformed_segments"), QUICK_SEGMENTS)
+        few["levels"] = QUICK_LEVELS
+        least = {name: min(most, getattr(self, name) or most) for name, most in few.items()}
+        return dataclasses.replace(self, **least, sweeps=False, studies=False, quick=True, history=None)
 
     @classmethod
     def settings(cls) -> dict[str, tuple[Any, Any]]:

@@ -245,6 +245,23 @@ def uses_of(corpus: Corpus, segments: np.ndarray, numbers: np.ndarray) -> pd.Dat
     return uses.assign(number=numbers, corpus=corpus.name)
 
 
+def used_by(
+    corpora: Sequence[Corpus], uses: Callable[[Corpus], Sequence[pd.DataFrame]]
+) -> tuple[pd.DataFrame, int]:
+    """Put together what all corpora use, and count those answers; raises the problems of all at once."""
+    import pandas as pd  # late: a suite is read without it
+
+    problems, found = Problems(), []
+    for corpus in corpora:
+        try:
+            found += uses(corpus)
+        except InputError as error:
+            problems.extend(error)
+    problems.raise_if_any()
+    used = pd.concat(found) if found else pd.DataFrame(columns=["number", "file", "sound", "corpus"])
+    return used, used["number"].nunique()
+
+
 def compared(
     uses: pd.DataFrame, names: Sequence[str], where: Callable[[int], str], shown: str, are_ids: bool
 ) -> list[str]:

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, input_error
+from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import Asked, LookUpModel
-from soundcheck.models.tables.rows import compared
+from soundcheck.models.tables.rows import compared, used_by
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.paths import find_place
@@ -132,19 +132,11 @@ class ScoreModel(LookUpModel):
         if len(own) > 1 and self._scores.layout == "numbers":
             what = "the file has one score a line, and several corpora have trials"
             raise input_error(where, what, f"Name the one that they are for: corpora: [{own[0].name}]")
-        import pandas as pd  # late: whoever reads a suite imports this module
-
-        problems, uses = Problems(), []
-        for corpus in own:
-            try:
-                uses.append(_uses(corpus, _find(self._scores, corpus.trials)))
-            except InputError as error:
-                problems.extend(error)
-        problems.raise_if_any()
         if not own:
             return []
-        used, frame = pd.concat(uses), self._scores.frame
-        extra = len(frame) - used["number"].nunique()
+        used, count = used_by(own, lambda corpus: [_uses(corpus, _find(self._scores, corpus.trials))])
+        frame = self._scores.frame
+        extra = len(frame) - count
         belong = "score belongs" if extra == 1 else "scores belong"
         said = [f"{extra} {belong} to no trial that is evaluated"] * bool(extra)
         if "..." in self._scores.form:
@@ -217,7 +209,8 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
             scores.where(scores.frame.index[0]), what, "Write the names as the list of trials does"
         )
     for pair in pairs.iloc[missing].drop_duplicates().itertuples(index=False):
-        problems.add(scores.shown, f"no score for the trial {_pair(*pair)}", "Add a line with its score")
+        what = f"no score for the trial {' '.join(map(quoted, pair))}"
+        problems.add(scores.shown, what, "Add a line with its score")
     problems.raise_if_any()
     return known.index.to_numpy()[place]
 
@@ -230,7 +223,3 @@ def _uses(corpus: Corpus, found: np.ndarray) -> pd.DataFrame:
         enrolled[number] = f"{enrolled.get(number, '')} {sound}"
     sound = trials.frame["enrolment"].map(enrolled) + " " + sounds[trials.frame["segment"]]
     return trials.frame[PAIR].assign(number=found, sound=sound, corpus=corpus.name)
-
-
-def _pair(enrol: str, test: str) -> str:
-    return f"{quoted(enrol)} {quoted(test)}"

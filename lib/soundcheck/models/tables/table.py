@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, input_error
+from soundcheck.common.errors import input_error
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_text_table
 from soundcheck.models.answer_scale import check_scale
@@ -39,7 +39,7 @@ from soundcheck.models.answers import NOT_ASKED
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.tables import run_tables
 from soundcheck.models.tables.cells import read_table, with_own_names
-from soundcheck.models.tables.rows import FileAnswers, compared, uses_of
+from soundcheck.models.tables.rows import FileAnswers, compared, used_by, uses_of
 from soundcheck.models.tables.timed_texts import read_timed_texts
 from soundcheck.models.tables.timed_transcripts import TimedTranscripts
 from soundcheck.models.tables.transcripts import (
@@ -58,6 +58,8 @@ from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
@@ -196,25 +198,19 @@ class TableModel(LookUpModel):
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Say how many rows belong to no segment; refuses files of which none does, or unclear ones."""
-        import pandas as pd  # late: a suite is read without it
+        rows = self._rows
 
-        rows, problems, uses = self._rows, Problems(), []
-        for corpus in corpora:
-            try:
-                for found in (one.find(corpus) for one in self._held.rows.values()):
-                    there = np.flatnonzero(found >= 0)
-                    uses.append(uses_of(corpus, there, found[there]))
-            except InputError as error:
-                problems.extend(error)
-        problems.raise_if_any()
-        used = pd.concat(uses) if uses else None
-        if used is not None and used.empty and len(rows) and any(len(one.segments) for one in corpora):
+        def uses(corpus: Corpus) -> list[pd.DataFrame]:
+            found = [one.find(corpus) for one in self._held.rows.values()]
+            return [uses_of(corpus, np.flatnonzero(one >= 0), one[one >= 0]) for one in found]
+
+        used, count = used_by(corpora, uses)
+        if not count and len(rows) and any(len(one.segments) for one in corpora):
             raise rows.misfit(corpora)
-        extra = len(rows) - (used["number"].nunique() if used is not None else 0)
+        extra = len(rows) - count
         noun = f"{rows.noun} belongs" if extra == 1 else f"{rows.noun}s belong"
         said = [f"{extra} {noun} to no segment of the corpora"] if extra else []
-        if used is not None:
-            said += compared(used, rows.names, rows.where, self._shown, rows.frame is None)
+        said += compared(used, rows.names, rows.where, self._shown, rows.frame is None)
         said += self._held.remarks
         if self.changes_audio:
             said.append(f"answers for changed signals are those of the run that wrote {self._shown}")

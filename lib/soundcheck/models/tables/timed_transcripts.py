@@ -30,7 +30,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.answers import NOT_ASKED, WORDS
 from soundcheck.models.base import LookUpModel
-from soundcheck.models.tables.rows import TOLERANCE, compared, most_alike, uses_of
+from soundcheck.models.tables.rows import TOLERANCE, compared, most_alike, used_by, uses_of
 from soundcheck.models.tables.timed_texts import TimedTexts
 from soundcheck.models.tables.transcripts import CTM, long_text
 from soundcheck.suite.groups import numbers_of
@@ -104,18 +104,19 @@ class TimedTranscripts(LookUpModel):
 
         Raises InputError if no words belong to any segment, or it is not clear to which one.
         """
-        import pandas as pd  # late: whoever reads a suite imports this module
+        texts, silent = self._texts, 0
 
-        texts, uses, silent = self._texts, [], 0
-        for corpus in corpora:
+        def uses(corpus: Corpus) -> list[pd.DataFrame]:
+            nonlocal silent
             placed = self._place(corpus)
             held = np.flatnonzero(placed.segment >= 0)
-            uses.append(uses_of(corpus, placed.segment[held], held))
             spoken = np.isin(np.arange(len(corpus.segments)), placed.segment)
             silent += int((placed.known & ~placed.touched & ~spoken).sum())
-        used = pd.concat(uses) if uses else None
+            return [uses_of(corpus, placed.segment[held], held)]
+
+        used, count = used_by(corpora, uses)
         recordings = texts.items["recording"].tolist()
-        extra = len(recordings) - (used["number"].nunique() if used is not None else 0)
+        extra = len(recordings) - count
         if extra == len(recordings) and any(len(corpus.segments) for corpus in corpora):
             here, there = most_alike(recordings[0], corpora)
             first = texts.items.iloc[0]
@@ -125,9 +126,7 @@ class TimedTranscripts(LookUpModel):
             )
             remedy = "Call recordings like the files of the corpus; times are seconds"
             raise input_error(texts.where(0), what, remedy)
-        said = list(texts.remarks)
-        if used is not None:
-            said += compared(used, recordings, texts.where, texts.shown, True)
+        said = [*texts.remarks, *compared(used, recordings, texts.where, texts.shown, True)]
         if extra and corpora:
             plural = "entries" if texts.noun == "entry" else f"{texts.noun}s"
             verb = f"{texts.noun} belongs" if extra == 1 else f"{plural} belong"

@@ -50,6 +50,9 @@ def write_cards(
             remedy = did_you_mean(keyword, CARD_FORMATS)
             raise input_error(f"--format {quoted(keyword)}", "there is no such format of cards", remedy)
     facts = read_facts(results, model)
+    if facts.record.suite.get("quick"):
+        what = "the results are those of a quick run, which no card is made of"
+        raise input_error(str(results), what, "Run the suite without --quick")
     context = CardContext.of(facts, book_url)
     folder = out or facts.run.path.parent / "cards" / facts.model.slug
     made: dict[Path, str] = {}
