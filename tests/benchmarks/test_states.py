@@ -19,7 +19,7 @@ def test_fair_models_are_not_accused_and_unfair_ones_found():
 
 def test_intervals_for_these_speakers_cover_the_truth():
     found, _ = recorded("these_speakers")
-    slack = 2.6 * np.sqrt(0.95 * 0.05 / found["intervals"])
+    slack = np.sqrt(0.95 * 0.05 / found["intervals"])
     low, high = these_speakers.BARS
     assert found["covered"].between(low - slack, high + slack).all()
     assert set(found["measure"]) == set(these_speakers.MEASURES)

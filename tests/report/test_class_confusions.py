@@ -70,3 +70,8 @@ def test_the_most_frequent_confusions_are_heard(evaluation):
     assert "labelled a; predicted b" in text and "labelled b" not in text
     nothing = subset(["a"], [None], ["a", "b"])
     assert "–" in str(class_confusions(nothing))
+
+
+def test_classes_that_are_all_confused_with_each_other():
+    every = subset(["a", "a", "b", "b", "b"], ["a", "b", "a", "a", "b"], ["a", "b"])
+    assert [one.row for one in most_confused(every).examples] and module.confusion_counts(every).sum() == 5

@@ -92,9 +92,11 @@ class Cluster:
 
     def threads(self) -> dict[str, int]:
         """Give how many units each worker answers at a time that is not left out."""
-        return {
-            address: count for address, count in self.client.nthreads().items() if address not in self.refused
-        }
+        try:
+            known = self.client.nthreads()
+        except Exception as error:  # whatever Dask raises when nobody answers
+            raise ClusterError(f"The cluster is gone ({error}). Run again to go on.") from error
+        return {address: count for address, count in known.items() if address not in self.refused}
 
     def refuse(self, address: str, why: str) -> None:
         """Leave a worker out, and say so once."""

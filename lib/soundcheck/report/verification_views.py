@@ -33,6 +33,7 @@ from soundcheck.suite.measures import info_of
 MOST_CURVES = 8  # of a figure; beyond, the first ones
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 POINTS = 400  # of a curve
+BANDS_END = 0.7  # false acceptance rate up to which curves have bands
 LEAST = 1e-6  # rates that are smaller lie beyond any axis
 
 _MARKS = {"equal": ("o", "equal errors"), "minimum": ("v", "lowest cost")}
@@ -91,7 +92,9 @@ def _limits(curves: Mapping[str, Mapping[str, object]]) -> tuple[float, float]:
     )
     finest = rates[rates > 0].min(initial=1.0)
     low = min(0.01, max(finest, min(0.001, marks.min(initial=1.0) / 2)))
-    return low, min(0.98, max(0.4, 1.2 * marks.max(initial=0.0)))
+    highest = marks.max(initial=0.0)
+    end = 0.98 if highest > BANDS_END else BANDS_END  # where bands end, which would look cut beyond
+    return low, min(end, max(0.4, 1.2 * highest))
 
 
 def _thin(entry: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:

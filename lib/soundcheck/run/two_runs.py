@@ -106,7 +106,7 @@ def check_families(families: Sequence[str], runs: Sequence[Run]) -> None:
     InputError
         Naming all of them.
     """
-    known = {family.name for run in runs for family in run.record.families}
+    known = list(dict.fromkeys(family.name for run in runs for family in run.record.families))
     problems = Problems()
     for name in families:
         if name not in known:
