@@ -49,6 +49,11 @@ def text(name: str, escaped: Callable[[object], str], **context: object) -> str:
     return str(_rendered(f"{name}.j2", escaped, context))
 
 
+def ready(text: str) -> Html:
+    """Mark text that is of the medium already, such as a line of YAML: a template takes it as it is."""
+    return Html(text)
+
+
 def _rendered(name: str, escaped: Callable[[object], str], context: dict) -> Html:
     environment = _environment(escaped)
     environment.filters |= FILTERS  # a module may have come since

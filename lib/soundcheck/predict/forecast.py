@@ -11,16 +11,18 @@ import dataclasses
 import heapq
 import statistics
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import Result
+from soundcheck.predict.protocol import Item, Result
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.shares import Share
 
 FEW = 4  # clean inputs that are timed
 MOST = 32  # of them, if a model takes batches
-CHANGED = 4  # times as many changed ones: a gain takes a thousandth of the time of a codec
+CHANGED = 4  # times as many changed ones, if they are quick: a gain takes a thousandth of the time of a codec
+QUICK = 3.0  # seconds that these further ones may take
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +75,7 @@ class _Forecast(Prediction):
         """Time a few inputs, then count what is left."""
         try:
             self._entries = {} if fresh else self._store.load()
-            timing = self._timed(self._sample(), jobs)
+            timing = self._timed(*self._sample(), jobs)
         finally:
             self._store.close()
         known = {} if fresh else self._entries
@@ -90,22 +92,26 @@ class _Forecast(Prediction):
             **timing,
         )
 
-    def _sample(self) -> list[str]:
-        """Choose inputs to time, clean ones first; keys are digests, so the smallest are a fair sample."""
+    def _sample(self) -> tuple[list[str], list[str]]:
+        """Choose inputs to time, clean ones first, and further ones if the model is quick.
+
+        Keys are digests, so the smallest are a fair sample.
+        """
         left = {one.key: one.change for one in self._inputs if one.key not in self._entries}
         few = min(MOST, max(FEW, 2 * (self._entry.batch or 1)))
         clean = heapq.nsmallest(few, (key for key, change in left.items() if not change))
-        many = few if self._entry.about.asked_here else CHANGED * few  # requests cost something
-        return clean + heapq.nsmallest(many, (key for key, change in left.items() if change))
+        changed = heapq.nsmallest(CHANGED * few, (key for key, change in left.items() if change))
+        costly = self._entry.about.asked_here  # requests cost something
+        return clean + changed[:few], [] if costly else changed[few:]
 
-    def _timed(self, keys: list[str], jobs: int) -> dict[str, float | int | str]:
+    def _timed(self, keys: list[str], more: list[str], jobs: int) -> dict[str, float | int | str]:
         """Predict some inputs in one process; gives fields of :class:`ModelForecast`."""
         if not keys:
             return {}
         if problem := self._prepare(jobs, True):
             return {"problem": problem}
-        items, batch = self._single(keys), self._entry.batch or 1
-        changed = {item.calls[0].key for item in items if item.calls[0].change is not None}
+        first, further, batch = self._single(keys), self._single(more), self._entry.batch or 1
+        changed = {item.calls[0].key for item in (*first, *further) if item.calls[0].change is not None}
         steps: dict[bool, list[float]] = {False: [], True: []}
         last = begin = time.monotonic()
 
@@ -117,15 +123,21 @@ class _Forecast(Prediction):
             last = now
             self._take(result)
 
+        def rounds() -> Iterator[list[Item]]:
+            yield first
+            usual = statistics.fmean(steps[True][batch:] or steps[True] or [0.0])
+            if further and len(further) * usual < QUICK and not self.failures:
+                yield further
+
         with self._store:
-            self._dispatch([items], ".timed", 1, finished, rehearsed=True)
+            self._dispatch(rounds(), ".timed", 1, finished, rehearsed=True)
         self._store.settle()
         # The first batch of a kind also loads what answers or changes it.
         clean, other = (statistics.fmean(took[batch:] or took or [0.0]) for took in steps.values())
         answering = clean * len(steps[False]) + other * len(steps[True])
         problems = [failure.problem for failure in self.failures]
         return {
-            "timed": len(keys),
+            "timed": len(steps[False]) + len(steps[True]),
             "start": max(0.0, last - begin - answering),
             "clean_seconds": clean or other,
             "changed_seconds": other or clean,

@@ -14,7 +14,6 @@ from soundcheck.common import resources, templates
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.common.templates import Html
 from soundcheck.common.yaml_text import flow, scalar
 from soundcheck.corpora.segments import parse
 from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
@@ -82,8 +81,8 @@ def _suite(corpus: _Corpus, *, entry: Sequence[str] | None, **context: object) -
     about = {"corpus": corpus.name, "lines": None, "entry": None, "declared": list(corpus.declared.values())}
     for name, lines in (("lines", corpus.lines), ("entry", entry)):
         if lines is not None:
-            about[name] = [Html(line) for line in lines]
-    return templates.text("start/suite.yml", flow, guessed=Html(GUESSED), **about, **context)
+            about[name] = [templates.ready(line) for line in lines]
+    return templates.text("start/suite.yml", flow, guessed=templates.ready(GUESSED), **about, **context)
 
 
 def _random(tasks: Mapping[str, Task]) -> dict[str, list[str]]:
