@@ -19,7 +19,7 @@ LIBRARY = Path(soundcheck.__file__).parent
 # that is no circle.
 ORDER = """
 common metrics statistics suite corpora sounds augment models predict results evaluation start
-report publish run history efficiency book pipeline verify commands cli
+report score publish run efficiency book pipeline commands cli
 """
 
 

@@ -41,7 +41,6 @@ def suite(tmp_path, monkeypatch):
 
 
 SHOWN = [
-    ("../README", "Test your own model"),
     ("suite", "All together"),
     ("suite", "Tasks of your own"),
     ("suite", "Thresholds of your own"),

@@ -229,7 +229,7 @@ def _preload() -> None:
     for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
         len(words)  # looks through all that is installed
     _keep_apart()
-    executor.CONTEXT.set_forkserver_preload(executor.PRELOADED)
+    executor.context().set_forkserver_preload(executor.PRELOADED)
     forkserver.ensure_running()  # the commands have it in common
 
 

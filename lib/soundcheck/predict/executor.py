@@ -20,11 +20,13 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Self
 
@@ -32,7 +34,7 @@ from soundcheck.models import processes
 from soundcheck.predict import protocol, worker
 from soundcheck.predict.protocol import Outcome, Result, Setup, Unit
 
-CONTEXT = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+LONGEST_PLACE = 60  # characters of a folder of temporary files; the address of a server of forks may have 107
 PRELOADED = ["soundcheck.predict.worker", "soundcheck.augment.registry", "soundcheck.models.function"]
 START_SECONDS = 180.0  # for starting a process and loading the model, on a busy machine
 STEP_SECONDS = 600.0  # for reading or changing a signal
@@ -44,6 +46,13 @@ LOG_BYTES = 1_000_000  # of a model's output that are kept
 STOPPED = "stopped"
 _WHILE = {protocol.READING: "reading the audio", protocol.CHANGING: "changing the signal"}
 _starting = threading.Lock()
+
+
+def context() -> BaseContext:
+    """Say how processes start."""
+    forks = sys.platform == "linux" and len(tempfile.gettempdir()) <= LONGEST_PLACE
+    return multiprocessing.get_context("forkserver" if forks else "spawn")
+
 
 Emit = Callable[[list[Result]], None]
 
@@ -159,15 +168,16 @@ class ModelProcess:
     def _start(self) -> None:
         """Start a process in the place of the one that is gone."""
         self.end()
-        self._connection, theirs = CONTEXT.Pipe()
-        self._output, printed = CONTEXT.Pipe(duplex=False)
+        own = context()
+        self._connection, theirs = own.Pipe()
+        self._output, printed = own.Pipe(duplex=False)
         os.set_blocking(self._output.fileno(), False)
         self._channels = [self._connection, self._output]
-        self._place = CONTEXT.RawArray("d", 4)
+        self._place = own.RawArray("d", 4)
         arguments = (theirs, printed, self._place, self._environment, self._idle)
-        self._process = CONTEXT.Process(target=worker.serve, args=arguments)
+        self._process = own.Process(target=worker.serve, args=arguments)
         with _starting, _environment(self._environment):  # libraries read it when they are imported
-            CONTEXT.set_forkserver_preload(PRELOADED)
+            own.set_forkserver_preload(PRELOADED)
             self._process.start()
         theirs.close()
         printed.close()

@@ -213,9 +213,12 @@ def _detach(output: Connection, environment: dict[str, str]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream in (1, 2):
         os.dup2(output.fileno(), stream)
+    alive = multiprocessing.forkserver._forkserver._forkserver_alive_fd
+    if (
+        alive is not None
+    ):  # the server that this process was forked from ends with the run, unless a fork prevents it
+        os.close(alive)
     if sys.platform == "linux":  # at once, even while code holds the interpreter
-        # The server that this process was forked from ends with the run, if none of its forks prevents it.
-        os.close(multiprocessing.forkserver._forkserver._forkserver_alive_fd)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     threading.Thread(target=_follow_run, daemon=True).start()
 

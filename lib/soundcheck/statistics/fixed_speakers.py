@@ -195,7 +195,7 @@ def value_ends(value: float, error: float, freedom: float, scale: Scale = FREE, 
     --------
     >>> low, high = value_ends(0.9, 0.05, 40.0, Scale(0, 1))(0.025)
     >>> round(low, 3), round(high, 3)
-    (0.743, 0.966)
+    (0.755, 0.963)
     """
     low, high = scale.low, scale.high
     on_limit = error == 0 and recordings > 0 and value in (low, high)
