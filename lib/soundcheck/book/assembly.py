@@ -197,10 +197,9 @@ def _other_notebooks(sources: pages.Sources, book: Book) -> None:
 
         def make(notebook=notebook, title=title, entry=entry, compares=compares, caveats=caveats):
             cells = executed.cells(notebook, title, entry, output.folder)
-            top = [
-                pages.output(caveats_notice(caveats)),
-                sheets.link(comparison_sheet(entry.slug)),
-            ] * compares
+            top = []
+            if compares:
+                top = [pages.output(caveats_notice(caveats)), sheets.link(comparison_sheet(entry.slug))]
             return [cells[0], *top, *cells[1:]]
 
         sources.page(overview.page_of(entry), make, title, entry, notebook, caveats, book.published)
