@@ -62,10 +62,7 @@ WORD_ERRORS = "asr_word_errors"  # the family whose groups are told apart in a t
 def run(options: RunOptions) -> Outcome:
     """Run a suite and build its book.
 
-    Raises
-    ------
-    InputError
-        Also if a model answers on another scale than the suite says; its answers are kept.
+    Raises InputError: also if a model answers on another scale than the suite says; its answers are kept.
     """
     suite = _suite(options)
     suite = suite if options.keep else dataclasses.replace(suite, history=None)

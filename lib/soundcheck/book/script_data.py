@@ -10,8 +10,6 @@ from soundcheck.common.escaping import shorten, xml_text
 def script(name: str, data: object) -> str:
     r"""Write data as a script that gives them to ours; texts from data are strings and nothing else.
 
-    Examples
-    --------
     >>> script("rows", ["</script>"])
     'window.soundcheck.give("rows",["\\u003c/script>"]);\n'
     """

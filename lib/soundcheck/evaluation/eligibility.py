@@ -21,8 +21,6 @@ def eligible(needed: Iterable[tuple[int | None, str, int]]) -> str:
 
     ``needed`` are numbers, of what, and the least of each; ``None`` is not known, and enough.
 
-    Examples
-    --------
     >>> eligible([(40, "segment", 25), (1, "speaker", 2)])
     '1 speaker, 2 needed'
     """

@@ -27,8 +27,6 @@ NAMED = 5  # answers that a message shows
 def nominal(values: np.ndarray, task: Task, bounds: tuple[float, float]) -> np.ndarray:
     """Map answers on a scale to the nominal range of a task; those outside of the scale stay outside.
 
-    Examples
-    --------
     >>> nominal(np.array([1.0, 4.6, 7.0]), Task("arousal", "regression"), (1, 7)).tolist()
     [0.0, 0.6, 1.0]
     """

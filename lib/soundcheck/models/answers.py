@@ -65,8 +65,6 @@ class NoAnswer(NamedTuple):
 def example(tasks: Sequence[Task]) -> dict[str, float | str | list[float]]:
     """Make up an answer.
 
-    Examples
-    --------
     >>> example([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
     {'arousal': 0.5, 'emotion': 'anger'}
     """
@@ -92,8 +90,6 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     as in :func:`soundcheck.models.stated_names`. It is empty if there is a problem with any task.
     :class:`NoAnswer` brings a problem of its own.
 
-    Examples
-    --------
     >>> check_output({"arousal": np.float32(0.5)}, [Task("arousal", "regression")])
     ({'arousal': 0.5}, '')
     >>> check_output({"arousal": float("nan")}, [Task("arousal", "regression")])
@@ -280,8 +276,6 @@ def _describe(value: object) -> str:
 def stated_names(tasks: Sequence[Task]) -> list[str]:
     """Name all that a model of some tasks may say of its answers, as kept answers and tables do.
 
-    Examples
-    --------
     >>> stated_names([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
     ['arousal.low', 'arousal.high', 'emotion.anger', 'emotion.joy', 'confidence']
     """
@@ -293,8 +287,6 @@ def stated_names(tasks: Sequence[Task]) -> list[str]:
 def word_names(tasks: Sequence[Task]) -> list[str]:
     """Name what is said of words: of all that is said, what is a text and no number.
 
-    Examples
-    --------
     >>> word_names([Task("transcript", "transcription")])
     ['transcript.words']
     """
@@ -376,8 +368,6 @@ def words_text(given: object, transcript: str) -> tuple[str, str]:
 
     Both are empty if nothing is said.
 
-    Examples
-    --------
     >>> words_text([{"word": "Go", "confidence": 0.9}, {"word": "on", "confidence": 0.5}], "Go on.")
     ('[["Go", 0.9], ["on", 0.5]]', '')
     >>> words_text([{"word": "go", "confidence": 1.5}], "go")
@@ -424,8 +414,6 @@ def _letters(text: str) -> str:
 def read_words(text: str | None) -> Words | None:
     """Read what is kept; ``None`` if nothing is said. ValueError if it is nothing of the kind, as in a table.
 
-    Examples
-    --------
     >>> read_words('[["go", 0.9]]'), read_words("")
     ([('go', 0.9)], None)
     """
@@ -443,8 +431,6 @@ def read_words(text: str | None) -> Words | None:
 def pack(vector: np.ndarray) -> str:
     """Write a vector as text: base64 of float32 numbers, little endian.
 
-    Examples
-    --------
     >>> pack(np.array([1.0, 0.0]))
     'AACAPwAAAAA='
     """
@@ -454,8 +440,6 @@ def pack(vector: np.ndarray) -> str:
 def unpack(text: str) -> np.ndarray:
     """Read what :func:`pack` wrote, float32 ``(d,)``.
 
-    Examples
-    --------
     >>> unpack("AACAPwAAAAA=").tolist()
     [1.0, 0.0]
     """

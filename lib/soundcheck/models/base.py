@@ -146,8 +146,6 @@ def reason(error: BaseException, *folders: str | os.PathLike) -> str:
 
     Those given are cut off from paths, as are the working directory, the home and whatever looks like one.
 
-    Examples
-    --------
     >>> reason(FileNotFoundError("no /home/me/suite/weights.npz"), "/home/me/suite")
     'FileNotFoundError: no weights.npz'
     """

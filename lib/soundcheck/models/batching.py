@@ -17,8 +17,6 @@ def each_length(
 
     ``call`` gets signals ``(signals, samples)`` and gives one answer for each.
 
-    Examples
-    --------
     >>> each_length([np.ones(2), np.ones(3), np.ones(2)], lambda batch: [batch.shape] * len(batch))
     [(2, 2), (1, 3), (2, 2)]
     """

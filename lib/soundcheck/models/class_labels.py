@@ -41,8 +41,6 @@ def meant(label: str, classes: Sequence[str], said: Mapping[str, str]) -> str | 
     ``said``: label -> class or :data:`NONE`, as the suite says. Upper and lower case count only where classes
     differ in nothing else.
 
-    Examples
-    --------
     >>> meant("Anger", ["anger", "joy"], {}), meant("hap", ["anger", "joy"], {"hap": "joy"})
     ('anger', 'joy')
     """
@@ -85,8 +83,6 @@ def class_answers(scores: np.ndarray, classes: Sequence[str], how: str | None = 
     for the check of answers to refuse. Probabilities are those of the classes that are not left out, given
     that it is one of them; those of labels that mean the same add up.
 
-    Examples
-    --------
     >>> class_answers(np.array([[0.2, 0.1, 0.7], [0.1, np.nan, 0.0]]), ["anger", "joy", ""])
     ['anger', nan]
     >>> class_answers(np.array([[0.0, 0.0, 9.0]]), ["anger", "joy", ""], "softmax")

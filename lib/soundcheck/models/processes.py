@@ -65,8 +65,6 @@ def environment(cache: str | os.PathLike | None = None) -> dict[str, str]:
 def ending(code: int) -> str:
     """Say how a process ended.
 
-    Examples
-    --------
     >>> ending(-11)
     'signal 11, SIGSEGV'
     """

@@ -27,8 +27,6 @@ def inline(value: object, limit: int | None = LIMIT) -> str:
 
     It is cut after ``limit`` characters; ``None`` keeps all of it.
 
-    Examples
-    --------
     >>> print(inline("a_b *c* | <b>\n---"))
     a_b \*c\* &#124; &lt;b&gt; ---
     >>> inline("# 1")

@@ -53,8 +53,6 @@ def comparison_lines(frame: pd.DataFrame, facts: ModelFacts) -> list[str]:
 def as_markdown(lines: Sequence[str], title: str = "") -> str:
     r"""Write lines as a Markdown list, whatever names are in them: no markup, no mention, no address.
 
-    Examples
-    --------
     >>> print(as_markdown(["What fails: <b> *x*"]), end="")
     - **What fails:** &lt;b&gt; \*x\*
     """

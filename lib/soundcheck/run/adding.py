@@ -37,10 +37,7 @@ def whole(suite: Suite) -> Plan:
 def add(suite: Suite, chosen: Suite, output: Output) -> Plan:
     """Plan a run of what the book in the output folder has, and of some models and families of its suite.
 
-    Raises
-    ------
-    InputError
-        If the folder holds the book of another suite.
+    Raises InputError: if the folder holds the book of another suite.
     """
     if not output.record.is_file():
         return whole(chosen)

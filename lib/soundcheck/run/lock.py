@@ -43,10 +43,7 @@ class FolderLock:
     def take(self) -> None:
         """Make the folder if it is not there, and take it.
 
-        Raises
-        ------
-        InputError
-            If another process has it.
+        Raises InputError: if another process has it.
         """
         if self._held is not None or fcntl is None:
             return

@@ -59,10 +59,7 @@ def load(
     A model whose fingerprint is known, of a shard (``answered``) or of the book that is added to, need not
     load here.
 
-    Raises
-    ------
-    InputError
-        If anything that the suite names cannot be used.
+    Raises InputError: if anything that the suite names cannot be used.
     """
     os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things, and for all children
     suite, problems = plan.suite, Problems()

@@ -153,12 +153,8 @@ class ShellEngine(Engine):
     ) -> None:
         """Execute the cells, each of which may take ``limit`` seconds; papermill writes the notebook.
 
-        Raises
-        ------
-        OutOfTimeError
-            If a cell took longer.
-        RuntimeError
-            If a cell ended the notebook without an error.
+        - Raises OutOfTimeError: if a cell took longer.
+        - Raises RuntimeError: if a cell ended the notebook without an error.
         """
         shell, saved = _shell(folder), time.monotonic()
         for number, cell in enumerate(nb_man.nb.cells, start=1):

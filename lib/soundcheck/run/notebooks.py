@@ -111,10 +111,7 @@ def without_outputs(outcome: Outcome) -> str:
 def check_notebook(path: Path) -> None:
     """Refuse a notebook that papermill could not run, before anything runs.
 
-    Raises
-    ------
-    InputError
-        Naming the file and what is missing.
+    Raises InputError: naming the file and what is missing.
     """
 
     def input_error(what: str, remedy: str) -> InputError:

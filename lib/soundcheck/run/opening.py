@@ -37,11 +37,8 @@ def share_cache(suite: Suite) -> None:
 def opened(suite: Suite, options: RunOptions) -> Iterator[Opened]:
     """Refuse what needs no corpus to be refused, then make the output folder, and lock it for a block.
 
-    Raises
-    ------
-    InputError
-        If the folder, a model's or family's name or a family cannot be used, or a model runs code although
-        that is not wanted.
+    Raises InputError: if the folder, a model's or family's name or a family cannot be used, or a model runs
+    code although that is not wanted.
     """
     share_cache(suite)
     output = Output(options.out)

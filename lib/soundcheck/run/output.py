@@ -84,11 +84,8 @@ class Output:
     def check(self, corpora: dict[str, Path]) -> None:
         """Refuse a place that is not ours to write to; ``corpora`` are folders that it must not lie in.
 
-        Raises
-        ------
-        InputError
-            If the folder is a file, cannot be written, lies inside a corpus, or has somebody's files or links
-            in it.
+        Raises InputError: if the folder is a file, cannot be written, lies inside a corpus, or has somebody's
+        files or links in it.
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise self._refusal("this is a file, not a folder")

@@ -175,10 +175,7 @@ def _problem(change: Perturbation, tried: Remembered) -> str:
 def refuse_code(suite: Suite) -> None:
     """Refuse models that run code, or do what is as dangerous, and notebooks and pages that the suite brings.
 
-    Raises
-    ------
-    InputError
-        Naming each of them.
+    Raises InputError: naming each of them.
     """
     problems = Problems()
     for entry in suite.models.values():

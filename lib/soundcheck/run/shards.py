@@ -111,12 +111,9 @@ class Shards:
     def take_over(self, material: Material, output: Output) -> dict[str, list[Result]]:
         """Keep all answers in the cache of a run; gives the inputs without an answer of each model.
 
-        Raises
-        ------
-        InputError
-            If a shard is of other models or data, so that answers are missing; nothing is kept then.
-        OutputError
-            If they cannot be written.
+        - Raises InputError: if a shard is of other models or data, so that answers are missing; nothing is
+          kept then.
+        - Raises OutputError: if they cannot be written.
         """
         problems, caches = Problems(), {}
         for entry in _listening(material.suite):
@@ -174,10 +171,7 @@ def _caches(folder: Path, output: Output) -> list[Path]:
 def read_shards(folders: Sequence[Path]) -> Shards:
     """Read what shards have left in their output folders; each may hold several.
 
-    Raises
-    ------
-    InputError
-        If a folder holds no shard, one is missing or twice there, or of another version.
+    Raises InputError: if a folder holds no shard, one is missing or twice there, or of another version.
     """
     problems, found = Problems(), {}
     for folder in folders:

@@ -24,10 +24,7 @@ def settings(
 ) -> list[Setting]:
     """List what to simulate.
 
-    Raises
-    ------
-    InputError
-        If there is no such metric or family, or nothing can be simulated.
+    Raises InputError: if there is no such metric or family, or nothing can be simulated.
     """
     for name in metrics:
         if name not in simulated_metrics.METRICS:

@@ -83,10 +83,7 @@ def is_run(path: Path) -> bool:
 def read(folder: Path) -> Run:
     """Read what a run left in its output folder.
 
-    Raises
-    ------
-    InputError
-        If the folder is not that of a run, or was changed after it.
+    Raises InputError: if the folder is not that of a run, or was changed after it.
     """
     files.require_regular(folder / "run.json")
     finished = read_run(folder)
@@ -101,10 +98,7 @@ def read(folder: Path) -> Run:
 def check_families(families: Sequence[str], runs: Sequence[Run]) -> None:
     """Refuse names of families that neither run has.
 
-    Raises
-    ------
-    InputError
-        Naming all of them.
+    Raises InputError: naming all of them.
     """
     known = list(dict.fromkeys(family.name for run in runs for family in run.record.families))
     problems = Problems()
@@ -118,10 +112,7 @@ def check_families(families: Sequence[str], runs: Sequence[Run]) -> None:
 def pair(first: Run, second: Run) -> list[ModelTwice]:
     """Pair the models of the same name, or the only model of each; random references have nothing to show.
 
-    Raises
-    ------
-    InputError
-        If there is no such pair.
+    Raises InputError: if there is no such pair.
     """
     names = [[m.name for m in run.record.models if m.kind != _RANDOM] for run in (first, second)]
     common = [ModelTwice(name, name) for name in names[0] if name in names[1]]

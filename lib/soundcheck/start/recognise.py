@@ -38,10 +38,7 @@ class Found:
 def recognise(place: Path) -> Found:
     """Find out in which format data are.
 
-    Raises
-    ------
-    InputError
-        If there is nothing, or nothing that a format is known for; says what was looked for.
+    Raises InputError: if there is nothing, or nothing that a format is known for; says what was looked for.
     """
     if not place.exists():
         raise input_error(f"--data {quoted(str(place))}", "it does not exist", "Name a folder or a file")

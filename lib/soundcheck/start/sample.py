@@ -44,10 +44,7 @@ class Sample:
 def read_sample(found: Found) -> Sample:
     """Read the beginning of data by the reader of their format.
 
-    Raises
-    ------
-    InputError
-        If they cannot be read.
+    Raises InputError: if they cannot be read.
     """
     path, part = found.path, False
     columns = _file_column(path) if found.format == "csv" else {}

@@ -55,10 +55,8 @@ def write_suite(folder: Path, kind: str | None, data: Path | None) -> str:
     Without a kind the model is a Python function, or a table if there is nothing to hear; without data the
     corpus is the demo.
 
-    Raises
-    ------
-    InputError
-        If the kind or the format is not known, the data cannot be read, or a file is there already.
+    Raises InputError: if the kind or the format is not known, the data cannot be read, or a file is there
+    already.
     """
     if kind is not None and kind not in KINDS:
         raise input_error(f"--model {quoted(kind)}", "no such kind of model", did_you_mean(kind, KINDS))

@@ -98,8 +98,6 @@ def label_cells(labels: Sequence[float], edges: Sequence[float] = ()) -> np.ndar
 
     Equal labels are in the same cell. Of up to ten different labels each is a cell of its own.
 
-    Examples
-    --------
     >>> label_cells([0.5, 0.25, 0.5, 0.75]).tolist()
     [1, 0, 1, 2]
     """

@@ -38,8 +38,6 @@ class Crossing:
 def first_reached(excess: np.ndarray, places: np.ndarray) -> float:
     """Find the first place at which an excess reaches 0, linearly interpolated.
 
-    Examples
-    --------
     >>> places = np.arange(3.0)
     >>> [first_reached(np.array(e), places) for e in ([-3, -1, 1], [-3, -2, -1], [0, -1, 1])]
     [1.5, inf, -inf]

@@ -36,8 +36,6 @@ def block_codes(names: Sequence[object]) -> tuple[np.ndarray, int]:
 def blocks_of(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Give each row of a segment table its block: a combination of the values of some columns.
 
-    Examples
-    --------
     >>> rows = pd.DataFrame({"meeting": ["b", "a", "b", "b"], "speaker": ["x", "x", "y", "x"]})
     >>> blocks_of(rows, ["meeting", "speaker"]).tolist()
     [1, 0, 2, 1]

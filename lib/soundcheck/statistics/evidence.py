@@ -119,8 +119,6 @@ def t_interval(
     blocks that reach it by ``of_blocks``, the value of each block by itself; without these all but one do, or
     all if the value lies there.
 
-    Examples
-    --------
     >>> low, high = t_interval(1.0, np.ones(1000), 10, Scale(0, 1))
     >>> round(low, 3), high
     (0.692, 1.0)
@@ -194,8 +192,6 @@ def p_value(
 def evidence(rule: str, low: float, high: float, threshold: float) -> str:
     """Say what an interval says: all of it passes, all of it fails, or neither.
 
-    Examples
-    --------
     >>> evidence("|value| <", -0.02, 0.05, 0.075), evidence("|value| <", 0.08, 0.2, 0.075)
     ('clear pass', 'clear fail')
     """

@@ -12,8 +12,6 @@ import numpy as np
 def adjusted_p_values(p: np.ndarray) -> np.ndarray:
     """Adjust p-values: calling all tests with at most 0.05 leaves at most 5 % false ones among them.
 
-    Examples
-    --------
     >>> adjusted_p_values(np.array([0.03, 0.01, 0.04, 0.5]))
     array([0.05333333, 0.04      , 0.05333333, 0.5       ])
     """

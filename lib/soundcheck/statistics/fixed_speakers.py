@@ -191,8 +191,6 @@ def _strata(speakers: np.ndarray, least: int) -> tuple[np.ndarray, bool]:
 def value_ends(value: float, error: float, freedom: float, scale: Scale = FREE, recordings: int = 0) -> Ends:
     """Give the ends of score intervals; ``recordings`` are those of a share, which count on its limits.
 
-    Examples
-    --------
     >>> low, high = value_ends(0.9, 0.05, 40.0, Scale(0, 1))(0.025)
     >>> round(low, 3), round(high, 3)
     (0.755, 0.963)

@@ -12,8 +12,6 @@ FEWEST = 4  # of a bin, however small the groups are
 def least_per_bin(published: Mapping[str, int], size: float) -> int:
     """Give the fewest segments that a bin needs in all groups together to be judged.
 
-    Examples
-    --------
     >>> [least_per_bin({"count": 67, "segments": 2000}, size) for size in (4000, 2000, 1000, 10)]
     [67, 67, 34, 4]
     """
@@ -29,8 +27,6 @@ def least_predictions(published: Mapping[str, int], size: float) -> int:
     Of groups of the published size labels alone decide, as published; smaller groups need as many predictions
     as :func:`least_per_bin` asks of labels.
 
-    Examples
-    --------
     >>> [least_predictions({"count": 67, "segments": 1000}, size) for size in (1000, 500, 10)]
     [0, 34, 4]
     """
@@ -47,8 +43,6 @@ def equal_size(sizes: Sequence[int], tested: int) -> int:
 
     segments each.
 
-    Examples
-    --------
     >>> equal_size([60, 60, 60], 0), equal_size([800, 90, 90], 0), equal_size([800, 90, 90], 1)
     (60, 220, 106)
     """

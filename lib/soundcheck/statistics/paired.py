@@ -78,8 +78,6 @@ def paired_p_value(
 ) -> float:
     """Test whether a difference is 0; ``differences`` are its replicates, both values on the same blocks.
 
-    Examples
-    --------
     >>> round(paired_p_value(np.random.default_rng(0).normal(0.2, 0.1, 1000), 0.2, 20), 2)
     0.06
     >>> paired_p_value(np.full(100, 0.1), 0.1, 10)

@@ -56,8 +56,6 @@ def _orders(blocks: int, piece: int, seed: int) -> np.ndarray:
 def least_p_value(blocks: int, members: int) -> float | None:
     """Give the smallest p-value that so many blocks can give; ``None`` if arrangements are drawn.
 
-    Examples
-    --------
     >>> round(least_p_value(10, 5), 4)
     0.0079
     """

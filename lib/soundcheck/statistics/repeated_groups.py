@@ -24,8 +24,6 @@ _SHARED = 0.5
 def repeated_groups(sides: Sequence[tuple[np.ndarray, np.ndarray]], worse: Worse) -> dict[int, list[int]]:
     """Sort groups under those that they repeat.
 
-    Examples
-    --------
     >>> whole, half = np.array([True, True, False]), np.array([True, False, False])
     >>> repeated_groups([(half, ~half), (whole, ~whole)], lambda own, rest: False)
     {1: [0]}

@@ -38,8 +38,6 @@ def one_sided(rule: str) -> bool:
 def passes(rule: str, value: float | np.ndarray, threshold: float) -> bool | np.ndarray:
     """Compare a score with its threshold; the only place that knows what a rule means.
 
-    Examples
-    --------
     >>> passes(">", 0.5, 0.5)
     False
     >>> passes("|value| <", -0.07, 0.075)

@@ -184,19 +184,9 @@ def _limits(name: str, test: _Test, top: _Top) -> tuple[float, float] | None:
 def read_family(name: str, own: Path | None = None, known: Remembered | None = None) -> Family:
     """Read and check the threshold file of a family.
 
-    Parameters
-    ----------
-    name
-        Name of the family.
-    own
-        Folder of the suite, looked at first.
-    known
-        See :func:`soundcheck.suite.yaml_reader.read_yaml`.
-
-    Raises
-    ------
-    InputError
-        If there is no such file or anything in it is wrong; holds all problems.
+    - ``own``: folder of the suite, looked at first.
+    - ``known``: see :func:`soundcheck.suite.yaml_reader.read_yaml`.
+    - Raises InputError: if there is no such file or anything in it is wrong; holds all problems.
     """
     shown = f"thresholds/{name}.yml"
     file = resources.find(shown, own)

@@ -58,8 +58,6 @@ OutputsKey = schema.parsed(dict, _read_outputs)  # the type of the key ``outputs
 def metadata_labels(metadata: Mapping[str, str]) -> list[str]:
     """Read the names of numbers that an author wrote into a file; empty if there are none.
 
-    Examples
-    --------
     >>> metadata_labels({"labels": "anger, joy"}), metadata_labels({"id2label": '{"0": "anger", "1": "joy"}'})
     (['anger', 'joy'], ['anger', 'joy'])
     """

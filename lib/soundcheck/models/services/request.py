@@ -232,8 +232,6 @@ class Service:
 def public_url(url: str) -> str:
     """Give an address for people: without name and password, and of a query only the names.
 
-    Examples
-    --------
     >>> public_url("https://me:secret@host:8000/v1/x?version=2&key=abc#y")
     'https://host:8000/v1/x?version=…&key=…'
     """
@@ -303,8 +301,6 @@ def confidences(content: Mapping[str, Any]) -> dict[str, Any]:
     the geometric mean of the probabilities of its tokens: segments count by their tokens, or by their
     duration, or alike.
 
-    Examples
-    --------
     >>> confidences({"text": "go on", "segments": [{"avg_logprob": 0.0, "tokens": [1, 2]}]})
     {'confidence': 1.0}
     >>> confidences({"text": "go", "words": [{"word": "go", "probability": 0.5}]})

@@ -63,8 +63,6 @@ def transcript_format(name: str, content: bytes, column: str = "file") -> str:
     The names ``.trn``, ``.stm`` and ``.ctm`` decide, and names of tables unless the file holds JSON; else its
     bytes do. ``column`` is what a table would call the column of files.
 
-    Examples
-    --------
     >>> transcript_format("text", b"s01-a turn left")
     'kaldi'
     >>> transcript_format("answers", b"file,transcript")
@@ -165,8 +163,6 @@ def _last_bracket(line: str) -> int:
 def chosen_words(text: str, where: str) -> str:
     """Take the first of all alternatives; raises InputError if braces do not match.
 
-    Examples
-    --------
     >>> chosen_words("turn { left / right } { @ / please } (%UH) now", "hyp.trn line 1")
     'turn left %UH now'
     """

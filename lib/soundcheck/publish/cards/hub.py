@@ -59,8 +59,6 @@ def task_type(facts: ModelFacts, task: str) -> str:
 def answer(task: Task) -> str:
     """Say what a model answers.
 
-    Examples
-    --------
     >>> answer(BUILTIN["arousal"]), answer(BUILTIN["transcript"])
     ('arousal: number from 0 to 1', 'text')
     """

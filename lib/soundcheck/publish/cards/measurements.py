@@ -108,8 +108,6 @@ def measurements(facts: ModelFacts) -> pd.DataFrame:
 def measure_of_figure(title: str) -> Measure:
     """Say what a key figure means, or the value of a group.
 
-    Examples
-    --------
     >>> measure = measure_of_figure("word error rate")
     >>> measure.id, measure.lower_is_better, measure.limits
     ('wer', True, (0.0, inf))
@@ -161,8 +159,6 @@ def interval_methods(facts: ModelFacts) -> list[str]:
 def interval_method(interval: str, block: str) -> str:
     """Say how intervals are computed.
 
-    Examples
-    --------
     >>> interval_method("t", "speaker")
     't interval, whole speakers resampled (blockwise bootstrap)'
     """

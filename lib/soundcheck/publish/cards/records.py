@@ -60,8 +60,6 @@ def filled(**values: object) -> dict[str, object]:
 def json_text(content: dict) -> str:
     r"""Write content as JSON with a line feed at its end; numbers that are NaN or infinite are refused.
 
-    Examples
-    --------
     >>> print(json_text({"name": "<b>ü"}), end="")
     {
      "name": "\u003cb\u003e\u00fc"
