@@ -104,11 +104,13 @@ def test_history_and_baseline_say_that_it_is_another_model(runs, command):
     assert "model ours is another one (other content of weights.json)" in run.stdout
 
 
-def test_a_model_that_is_not_asked_must_have_its_weights(runs, command):
+def test_a_model_that_is_not_named_is_asked_again_with_new_weights(runs, command):
     folder, _ = runs
     suite = SUITE.replace("families:", "  theirs: {random: gaussian, tasks: [arousal]}\nfamilies:")
     (folder / "two.yml").write_text(suite)
     assert command("run", "two.yml", "--no-book", "--out", "two", cwd=folder).returncode == 0
     (folder / "weights.json").write_text('{"slope": 0.7}')
     run = command("run", "two.yml", "--no-book", "--out", "two", "--model", "theirs", cwd=folder)
-    assert run.returncode == 2 and "weights.json changed since it was asked" in run.stderr
+    assert (
+        run.returncode == 0 and "these files are not what they were: weights.json" in run.stdout + run.stderr
+    )

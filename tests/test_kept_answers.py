@@ -149,10 +149,10 @@ def record(folder: Path) -> dict[str, dict]:
     return {model["name"]: model for model in models}
 
 
-def sessions(folder: Path) -> set[tuple[str, int]]:
-    """List what is kept: fingerprints of models, and a number for what each of their processes answered."""
+def stored(folder: Path) -> set[tuple[str, int]]:
+    """List what is kept: fingerprints of models, and the number of the row of each answer."""
     with contextlib.closing(sqlite3.connect(folder / "build" / "cache" / "predictions.sqlite")) as store:
-        return {*store.execute("SELECT fingerprint, id FROM sessions")}
+        return {*store.execute("SELECT fingerprint, rowid FROM answers")}
 
 
 @pytest.fixture(scope="module")
@@ -220,12 +220,12 @@ def test_pages_name_files_without_folders(runs):
 
 def test_fresh_asks_one_model_anew_and_keeps_the_others(runs, undrawn):
     folder, _ = runs
-    before = sessions(folder)
+    before = stored(folder)
     run = undrawn("run", "suite.yml", "--fresh", "--model", "c", "--no-book", cwd=folder)
     assert run.returncode == 0
     model = record(folder)["c"]  # the others stay in the book
     assert (model["asked"], model["days"], model["confirmed"]) == (INPUTS, {}, 0)
-    gone = before - sessions(folder)
+    gone = before - stored(folder)
     # Answers are kept by what the model's code is; what is told of it covers the files that it opened, too.
     assert {fingerprint for fingerprint, _ in gone} == {model["code"]}
     assert "through_c.py" in model["seen_files"] and model["fingerprint"] != model["code"]

@@ -106,7 +106,7 @@ def test_an_input_that_was_asked_in_vain_counts_as_all_words_missed(project):
     words = pd.to_numeric(words.set_index(["model", "condition"])["value"], errors="coerce")
     assert words.loc[("fails", "")] == pytest.approx(expected)  # its own rate as well, and on the first page
     page = (folder / "out" / "html" / "comparisons" / "failing.html").read_text()
-    assert "answered by both" not in page
+    assert "predicted by both" not in page
     spared = of(rows, "hears", "spared", "Word Error Rate")
     assert spared["candidate_value"] == spared["baseline_value"] == pytest.approx(rate(kept, "hears"))
     assert words.loc[("hears", "common with spared")] == pytest.approx(rate(kept, "hears"))
@@ -134,7 +134,7 @@ def test_without_a_common_segment_there_is_no_outcome(project):
 def test_the_page_counts_and_names_what_only_one_answered(project):
     folder, *_ = project
     page = (folder / "out" / "html" / "comparisons" / "new.html").read_text()
-    assert "answered by both" in page and ">80<" in page and "001.wav, 003.wav, 005.wav, …" in page
+    assert "predicted by both" in page and ">80<" in page and "001.wav, 003.wav, 005.wav, …" in page
 
 
 def test_nothing_is_executed_again_when_nothing_changed(project, command):

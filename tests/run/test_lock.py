@@ -63,13 +63,13 @@ BEGIN = """
 import sys, pathlib
 from soundcheck.common.errors import SoundcheckError
 from soundcheck.run.opening import opened
+from soundcheck.run.options import RunOptions
 from soundcheck.suite.suite_file import read_suite
 suite = read_suite(pathlib.Path("suite.yml"))
 print("ready", flush=True)
 sys.stdin.readline()
 try:
-    with opened(suite, pathlib.Path("out")) as folder:
-        folder.begin(no_code=False)
+    with opened(suite, RunOptions(suite=pathlib.Path("suite.yml"), out=pathlib.Path("out"))):
         print("runs", flush=True)
         sys.stdin.read()
 except SoundcheckError as error:

@@ -89,10 +89,10 @@ def test_no_file_of_a_family_is_overwritten(tmp_path, undrawn):
     assert "Traceback" not in done.stderr and not (tmp_path / "nowhere").exists()
 
 
-def readme() -> str:
-    """Give README's section on families."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return text.partition("## Add a family of tests")[2].partition("\n## ")[0]
+def guide() -> str:
+    """Give the handbook's section on families."""
+    text = (ROOT / "book" / "extending.md").read_text(encoding="utf-8")
+    return text.partition("## A family of tests")[2].partition("\n## ")[0]
 
 
 SUITE = """
@@ -107,9 +107,9 @@ families: [rare_errors, by_sex]
 """
 
 
-def test_readme_leads_to_a_page_in_the_book(tmp_path, undrawn):
-    """The command and the code that README prints, on a small table, up to the book."""
-    commands = re.findall(r"soundcheck (init --family .*?) my-suite", readme())
+def test_the_handbook_leads_to_a_page_in_the_book(tmp_path, undrawn):
+    """The command and the code that the handbook prints, on a small table, up to the book."""
+    commands = re.findall(r"soundcheck (init --family .*?) my-suite", guide())
     assert commands == ["init --family rare_errors"]
     folder = tmp_path / "my-suite"
     folder.mkdir()
@@ -131,7 +131,7 @@ def test_readme_leads_to_a_page_in_the_book(tmp_path, undrawn):
     notebook = json.loads((folder / "notebooks" / "rare_errors.ipynb").read_text())
     code = ["".join(cell["source"]) for cell in notebook["cells"]]
     first, second = (
-        textwrap.dedent(block) for block in re.findall(r" *```python\n(.*?) *```", readme(), re.DOTALL)
+        textwrap.dedent(block) for block in re.findall(r" *```python\n(.*?) *```", guide(), re.DOTALL)
     )
     assert first.strip() in code  # README shows what is written
 

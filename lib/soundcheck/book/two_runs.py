@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 
 from soundcheck.book import assembly, build, executed, overview, pages
-from soundcheck.common import files, resources
+from soundcheck.common import files, resources, templates
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
 from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
@@ -137,7 +137,8 @@ def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Prob
     """Build the book: what came out, and a page a model."""
     sources = build.open_sources(output, record)
     said = pages.output(join(element("p", line, limit=None) for line in lines))
-    cells = [pages.markdown("# Two runs, before and after"), said, *overview.comparisons(record)]
+    compared = templates.html("comparisons", comparisons=record.comparisons)
+    cells = [pages.markdown("# Two runs, before and after"), said, *pages.sections({"Comparisons": compared})]
     sources.page("index", lambda: cells)
     for entry in record.comparisons:
         notebook = output.comparisons / f"{entry.slug}.ipynb"

@@ -50,7 +50,7 @@ _starting = threading.Lock()
 
 def context() -> BaseContext:
     """Say how processes start."""
-    forks = sys.platform == "linux" and len(tempfile.gettempdir()) <= LONGEST_PLACE
+    forks = sys.platform == "linux" and hasattr(os, "fork") and len(tempfile.gettempdir()) <= LONGEST_PLACE
     return multiprocessing.get_context("forkserver" if forks else "spawn")
 
 
