@@ -4,6 +4,7 @@ The library is ONNX Runtime, or a module of its name that a test puts in its pla
 """
 
 import dataclasses
+import multiprocessing
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,7 @@ from soundcheck.common import extras
 from soundcheck.common.files import digest
 from soundcheck.models import library_model
 from soundcheck.models.load import check_model, load_model
+from soundcheck.predict import executor
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.tables import read_predictions
@@ -185,11 +187,14 @@ onnxruntime.InferenceSession.run = limited
 """
 
 
-def test_memory_that_does_not_suffice_is_the_failure_of_one_signal(project, library):
+def test_memory_that_does_not_suffice_is_the_failure_of_one_signal(project, library, monkeypatch, tmp_path):
+    # A process that starts anew finds the library in the place of the one that a fork has imported already.
+    monkeypatch.setattr(executor, "context", lambda: multiprocessing.get_context("spawn"))
     asked = Asked(project)
     soundfile.write(project.folder / "3.wav", np.zeros(9000), 16000)
     asked.corpus.segments.loc[3, "audio"] = digest(project.folder / "3.wav")
     library(SHORT_OF_MEMORY)
+    monkeypatch.syspath_prepend(str(tmp_path / "instead"))
     report = predict_model(asked.questions())
     ((_, item, _, problem),) = report.failures
     assert item == "3.wav"
