@@ -12,7 +12,6 @@ import ctypes
 import multiprocessing.forkserver
 import os
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -218,7 +217,9 @@ def _detach(output: Connection, environment: dict[str, str]) -> None:
         alive is not None
     ):  # the server that this process was forked from ends with the run, unless a fork prevents it
         os.close(alive)
-    if sys.platform == "linux":  # at once, even while code holds the interpreter
+    with contextlib.suppress(
+        AttributeError
+    ):  # at once, even while code holds the interpreter; Linux alone has it
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     threading.Thread(target=_follow_run, daemon=True).start()
 
