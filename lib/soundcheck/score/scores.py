@@ -176,7 +176,7 @@ def score_tables(
 def score_trials(trials: Path, scores: Path) -> Scores:
     """Score a file of scores against a list of trials of speaker verification, in the formats of a suite.
 
-    Without a table of recordings the speakers are told from the list, which is noted.
+    Without a table of recordings the speakers follow from the list, which is noted.
     """
     listed, given = read_trials(trials, trials.name), read_scores(scores, scores.name)
     raw = read_trial_corpus(CorpusEntry(CORPUS, "trials", trials, trials.name))

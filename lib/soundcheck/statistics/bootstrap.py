@@ -43,8 +43,8 @@ class Resampled:
     """Values of a statistic with their replicates; arrays and tuples have one entry a label, ``m`` in all."""
 
     labels: tuple[str, ...]  # names of the values
-    value: np.ndarray  # float64; settled to 12 digits, NaN exactly where `reasons` has a text
-    # float64 `(replicates, m)`, settled; NaN where undefined. No rows if there is a single block
+    value: np.ndarray  # float64; rounded to 12 digits, NaN exactly where `reasons` has a text
+    # float64 `(replicates, m)`, rounded; NaN where undefined. No rows if there is a single block
     replicates: np.ndarray
     segments: np.ndarray  # int64; segments that each value rests on
     blocks: np.ndarray  # int64; blocks with such segments

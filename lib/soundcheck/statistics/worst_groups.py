@@ -50,7 +50,7 @@ _Sides = tuple[tuple[str, ...], np.ndarray, np.ndarray]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Subgroup:
-    """A group that was looked at; the fields from ``value`` on are those of groups that are served worse."""
+    """A group that was looked at; the fields from ``value`` on are those of groups that are worse off."""
 
     words: tuple[str, ...]  # the value of each column that makes it, one or two
     gap: float  # how badly it is served minus how badly the others are; NaN if undefined
@@ -66,7 +66,7 @@ class Subgroup:
     low: float = np.nan  # interval of the gap; its level allows for the choice among all candidates
     high: float = np.nan
     adjusted: float = np.nan  # the p-value, adjusted for all candidates
-    folded: tuple[Subgroup, ...] = ()  # groups that are served worse, too, and repeat it
+    folded: tuple[Subgroup, ...] = ()  # groups that are worse off, too, and repeat it
 
     @property
     def name(self) -> str:
@@ -80,7 +80,7 @@ class Search:
 
     candidates: tuple[Subgroup, ...]  # all groups that were looked at
     adjusted: np.ndarray  # their p-values, adjusted for all of them, float64 `(candidates,)`
-    named: tuple[Subgroup, ...]  # groups that are served worse, by the size of their gap
+    named: tuple[Subgroup, ...]  # groups that are worse off, by the size of their gap
     level: float  # probability of their intervals; NaN if there are none
     segments: int  # segments that take part
     matters: float  # the gap that matters
