@@ -12,7 +12,7 @@ from soundcheck.run import adding
 from soundcheck.run.lock import FolderLock
 from soundcheck.run.options import RunOptions
 from soundcheck.run.output import Output
-from soundcheck.run.selection import ReadBefore, corpus_folders, read_families, refuse_code, select
+from soundcheck.run.selection import changes_made, corpus_folders, read_families, refuse_code, select
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 
@@ -48,12 +48,12 @@ def opened(suite: Suite, options: RunOptions) -> Iterator[Opened]:
         has_run = output.has_run
         part = options.models or options.families
         plan = adding.add(suite, chosen, output) if part else adding.whole(suite)
-        before = ReadBefore(output.cache)
-        families = read_families(plan.suite, before)
+        made = changes_made(output.cache)
+        families = read_families(plan.suite, made)
         if options.no_code:
             refuse_code(plan.suite)
         lock.take()
         output.prepare()
-        anew = before.anew
-        before.save()
+        anew = made.grown
+        made.save()
         yield Opened(plan, families, output, has_run, anew)

@@ -91,37 +91,21 @@ def _corpus_folder(entry: CorpusEntry) -> Path:
     return entry.path if entry.path.is_dir() else entry.path.parent
 
 
-class ReadBefore:
-    """What earlier runs into a cache have read of families, and which changes they could make."""
-
-    def __init__(self, cache: Path | None = None) -> None:
-        version = made_here() if cache is not None else ""
-        self.documents, self.changes = (
-            Remembered(cache / "families" / name if cache is not None else None, version)
-            for name in ("documents.json", "changes.json")
-        )
-
-    @property
-    def anew(self) -> bool:
-        """Whether there is what no earlier run had seen."""
-        return self.documents.grown or self.changes.grown
-
-    def save(self) -> None:
-        """Keep it for the next run."""
-        self.documents.save()
-        self.changes.save()
+def changes_made(cache: Path | None = None) -> Remembered:
+    """Give which changes of signals earlier runs into a cache could make."""
+    if cache is None:
+        return Remembered()
+    return Remembered(cache / "families" / "changes.json", made_here())
 
 
-def read_families(suite: Suite, before: ReadBefore | None = None) -> list[Family]:
+def read_families(suite: Suite, made: Remembered | None = None) -> list[Family]:
     """Read the families of a suite and check that each has its three files and known transforms."""
     families, problems = [], Problems()
-    before = before or ReadBefore()
+    made = made if made is not None else changes_made()
     grouped = [group.name for entry in suite.corpora.values() for group in entry.groups]
     for name in suite.families:
         try:
-            family = with_own_tests(
-                read_family(name, suite.root, before.documents), suite.tests.get(name, {})
-            )
+            family = with_own_tests(read_family(name, suite.root), suite.tests.get(name, {}))
             notebooks.check_notebook(notebook_jobs.notebook_of(name, suite.root))
         except InputError as error:
             problems.extend(error)
@@ -131,7 +115,7 @@ def read_families(suite: Suite, before: ReadBefore | None = None) -> list[Family
                 f"family {name}", f"the page book/methods/{name}.md is missing", "Write what it tests"
             )
         for change in family.all_changes:
-            problem = _problem(change, before.changes)
+            problem = _problem(change, made)
             if problem:
                 problems.add(f"thresholds/{name}.yml, change {change.name}", problem)
         for column in family.measured:

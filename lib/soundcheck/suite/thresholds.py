@@ -25,7 +25,6 @@ from pydantic import WrapValidator
 from soundcheck.common import files, resources
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import KINDS
 from soundcheck.metrics.differential import read_omega
 from soundcheck.statistics import simulation
@@ -181,11 +180,10 @@ def _limits(name: str, test: _Test, top: _Top) -> tuple[float, float] | None:
     return limits if all(map(math.isfinite, limits)) else None
 
 
-def read_family(name: str, own: Path | None = None, known: Remembered | None = None) -> Family:
+def read_family(name: str, own: Path | None = None) -> Family:
     """Read and check the threshold file of a family.
 
     - ``own``: folder of the suite, looked at first.
-    - ``known``: see :func:`soundcheck.suite.yaml_reader.read_yaml`.
     - Raises InputError: if there is no such file or anything in it is wrong; holds all problems.
     """
     shown = f"thresholds/{name}.yml"
@@ -194,14 +192,14 @@ def read_family(name: str, own: Path | None = None, known: Remembered | None = N
         known = resources.names("thresholds", ".yml", own)
         raise input_error(shown, f"there is no family {quoted(name)}", did_you_mean(name, known))
     problems = Problems()
-    document = read_yaml(file, shown, problems, known)
+    document = read_yaml(file, shown, problems)
     reader = _Reader(document, problems)
     family = reader.read(name)
     shipped = resources.root() / "thresholds" / f"{name}.yml"
     if not shipped.is_file() or shipped.samefile(file):
         problems.raise_if_any()
         return family
-    ours = read_family(name, known=known)
+    ours = read_family(name)
     if own is None or not (own / "notebooks" / f"{name}.ipynb").is_file():
         _check_known_tests(reader, name, ours)
     problems.raise_if_any()
