@@ -331,7 +331,8 @@ def _keep(history: Path, output: Output) -> list[str]:
         keep(history, output.folder, datetime.datetime.now(datetime.UTC))
     except (SoundcheckError, OSError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        return [f"This run was not kept in the history: {why}. Its results are whole; run again to keep it"]
+        what = f"This run was not saved in the history: {why}"
+        return [f"{what}. Its results are complete; run again to save it"]
     return []
 
 
@@ -344,7 +345,7 @@ def _measure(found: _Predicted, output: Output, seconds: float) -> list[str]:
 def _unloaded(material: Material) -> list[str]:
     earlier = material.plan.fingerprints
     return [
-        f"{name} could not be loaded here, its answers are those of "
+        f"{name} could not be loaded here, its predictions are those of "
         f"{'an earlier run' if name in earlier else 'the shards'}: {why}"
         for name, why in material.unloaded.items()
     ]

@@ -72,7 +72,7 @@ class Book:
             "license": "",
         }
         failures = [{"corpus": "c", "item": "1.wav", "change": "", "reason": "no"}]
-        notes = ["1 of 3 inputs have no answer", "1 times: no", "the file has odd rows"]
+        notes = ["1 of 3 inputs have no prediction", "1 times: no", "the file has odd rows"]
         return {
             "name": name,
             "slug": name,

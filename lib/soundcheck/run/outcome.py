@@ -44,7 +44,7 @@ def sum_up(
     for facts in facts_by_model(record, frame, read_estimates(output.folder)).values():
         lines += summary_lines(facts)
     lines += [f"Caveat: {caveat}" for caveat in record.caveats]
-    lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
+    lines += [f"{model.name}: predictions: {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:
         answers = (comparison.outcomes, comparison.outcomes_sample)
         new, here = (", ".join(f"{count} {name}" for name, count in found.items()) for found in answers)
@@ -59,7 +59,7 @@ def sum_up(
     for report in failed:
         inputs = counted(report.failed, "input")
         most = "" if report.unusable else f" (most often: {shorten(report.reasons()[0][0], 120)})"
-        lines.append(f"{report.model} gave no answer for {inputs}{most}; left_out.csv lists them")
+        lines.append(f"{report.model} gave no prediction for {inputs}{most}; left_out.csv lists them")
     lines += [f"{name}: {told}" for name, report in reports.items() for told in report.class_notes()]
     lines += [f"{corpus.name}: {told}" for corpus in record.corpora for told in corpus.unlabelled]
     left_out = sum(len(corpus.unused) for corpus in record.corpora)
@@ -76,7 +76,7 @@ def about_book(output: Output, *, wanted: bool, problems: Sequence[Problem], dig
     """Say where the book is, with its digest if it has one, or why there is none of this run."""
     place = Path(output.display_name) / "html" / "index.html"
     if problems:
-        why = f"The book could not be built; {output.log.name} in {output.display_name} tells more."
+        why = f"The book could not be built; {output.log.name} in {output.display_name} says more."
         return [*map(str, problems), why]
     if wanted:
         return [f"Book: {place}", *([f"Digest of the book: {digest}"] if digest else [])]
