@@ -23,9 +23,8 @@ def cache(suite: Path | None, out: Path, clear: bool) -> None:
     With SUITE, a suite.yml file, the cache may be one that the suite names.
     """
     from soundcheck.predict.store import NAME
-    from soundcheck.run.lock import FolderLock
-    from soundcheck.run.opening import share_cache
-    from soundcheck.run.output import Output
+    from soundcheck.run.output import FolderLock, Output
+    from soundcheck.run.selection import share_cache
     from soundcheck.suite.suite_file import read_suite
 
     if suite is not None:

@@ -13,7 +13,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.forecast import ModelForecast, forecast_model
-from soundcheck.predict.shares import Share
+from soundcheck.predict.questions import Share
 from soundcheck.results.record import RunRecord
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output

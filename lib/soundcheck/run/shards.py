@@ -21,8 +21,8 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.json_file import JsonFile
 from soundcheck.predict.engine import needed_keys, predict_share
 from soundcheck.predict.protocol import BY_MODEL, Result
+from soundcheck.predict.questions import Share
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.shares import Share
 from soundcheck.predict.store import NAME, Store
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
