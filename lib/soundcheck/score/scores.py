@@ -17,6 +17,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.scales import USUAL, usual_scales
@@ -39,7 +40,6 @@ from soundcheck.metrics.writing import CHARACTER, MIXED, WORD, unit_of
 from soundcheck.predict.tables import Columns, write_predictions
 from soundcheck.results.states import FAIL, decide
 from soundcheck.score import tables
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ERROR, CorpusEntry, Suite
 from soundcheck.suite.groups import OTHERS, UNUSABLE
 
