@@ -102,23 +102,17 @@ def read_yaml(path: str | os.PathLike, shown: str, problems: Problems) -> Docume
     - Raises InputError: if the file cannot be read as a whole; holds everything in ``problems``, too.
     """
     content = require_regular(path, shown, MAXIMUM_BYTES).read_bytes()
-    builder = _Builder(_decode(content, shown), shown, problems)
     try:
-        data = builder.document()
-    except yaml.YAMLError as error:
-        builder.note_syntax(error)
-    if builder.unusable:
-        problems.raise_if_any()
-    return Document(data, builder.places, shown, digest(content))
-
-
-def _decode(content: bytes, shown: str) -> str:
-    try:
-        return content.decode("utf-8").removeprefix("\ufeff")
+        text = content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         what = f"byte {error.start} (0x{content[error.start]:02x}) is not UTF-8; is it UTF-16 or Latin-1?"
         raise input_error(f"{shown} line {line}", what, "Save the file as UTF-8") from error
+    builder = _Builder(text, shown, problems)
+    data = builder.document()
+    if builder.unusable:
+        problems.raise_if_any()
+    return Document(data, builder.places, shown, digest(content))
 
 
 class _Builder:
@@ -130,54 +124,58 @@ class _Builder:
         self.places: dict[KeyPath, tuple[int, int]] = {}
         self.unusable = False
 
-    def refuse(self, mark: yaml.Mark, what: str, remedy: str) -> None:
+    def document(self) -> dict | list | str | None:
+        """Read the only document; notes what keeps it from being used."""
+        try:
+            next(self.events)  # the beginning of the stream
+            is_empty = isinstance(next(self.events), yaml.StreamEndEvent)
+            data = Plain("") if is_empty else self.value(next(self.events), ())
+            for event in self.events:
+                if isinstance(event, yaml.DocumentStartEvent):
+                    what = "but found another document"
+                    raise yaml.MarkedYAMLError("expected a single document", None, what, event.start_mark)
+        except yaml.reader.ReaderError:
+            sign = _CONTROL.search(self.text)
+            before = self.text[: sign.start()].split("\n")
+            where = f"{self.shown} line {len(before)}, column {len(before[-1]) + 1}"
+            remedy = "Remove it, it may be invisible in an editor. Save the file as UTF-8"
+            self.refuse(where, f"there is a control character (U+{ord(sign[0]):04X})", remedy)
+            return None
+        except yaml.MarkedYAMLError as error:
+            self.note_syntax(error)
+            return None
+        if not isinstance(data, dict) and not self.unusable:
+            kind = "a list" if isinstance(data, list) else f"the text {quoted(data)}"
+            what = "the file is empty" if data == "" else f"the file holds {kind}, not a mapping"
+            self.refuse(f"{self.shown} line 1", what, "Write key: value lines")
+        return data
+
+    def refuse(self, where: str, what: str, remedy: str) -> None:
         """Note what makes the file unusable."""
-        self.problems.add(self.where(mark), what, remedy)
+        self.problems.add(where, what, remedy)
         self.unusable = True
 
     def where(self, mark: yaml.Mark) -> str:
         return f"{self.shown} line {mark.line + 1}, column {mark.column + 1}"
 
-    def document(self) -> dict:
-        """Read the only document."""
-        next(self.events)
-        event = next(self.events)
-        first = next(self.events) if isinstance(event, yaml.DocumentStartEvent) else None
-        if first is None or (isinstance(first, yaml.ScalarEvent) and not first.value and not first.tag):
-            what = "the file is empty"
-        elif isinstance(first, yaml.SequenceStartEvent):
-            what = "the file holds a list, not a mapping"
-        elif isinstance(first, yaml.ScalarEvent):
-            what = f"the file holds the text {quoted(first.value)}, not a mapping"
-        else:
-            what = ""
-        self.places[()] = _place(first or event)
-        data = self.value(first, ()) if first else None
-        for event in self.events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                context = "expected a single document in the stream"
-                raise yaml.MarkedYAMLError(context, None, "but found another document", event.start_mark)
-        if what and not self.unusable:
-            self.problems.add(f"{self.shown} line 1", what, "Write key: value lines")
-            self.unusable = True
-        return data
-
     def value(self, event: yaml.Event, path: KeyPath) -> dict | list | str:
         """Make data of a value that begins with an event."""
+        self.places[path] = self.places.get(path, _place(event))  # of an entry the place of its key
         self.check(event)
         if len(path) > MAXIMUM_DEPTH:
             what = f"nested deeper than {MAXIMUM_DEPTH} levels"
-            self.refuse(event.start_mark, what, "Close the brackets; flatten the file")
+            self.refuse(self.where(event.start_mark), what, "Close the brackets; flatten the file")
             self.problems.raise_if_any()
         if isinstance(event, yaml.SequenceStartEvent):
             items: list = []
             while not isinstance(item := next(self.events), yaml.SequenceEndEvent):
-                inner = (*path, len(items))
-                self.places[inner] = _place(item)
-                items.append(self.value(item, inner))
+                items.append(self.value(item, (*path, len(items))))
             return items
         if isinstance(event, yaml.MappingStartEvent):
             return self.mapping(path)
+        return self.scalar(event)
+
+    def scalar(self, event: yaml.ScalarEvent | yaml.AliasEvent) -> str:
         text = getattr(event, "value", "")  # a reference has none
         if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t" for c in text):
             what = f"{quoted(text)} holds a control character"
@@ -187,13 +185,14 @@ class _Builder:
     def mapping(self, path: KeyPath) -> dict[str, object]:
         data: dict[str, object] = {}
         while not isinstance(key := next(self.events), yaml.MappingEndEvent):
+            self.check(key)
             if isinstance(key, yaml.CollectionStartEvent):
                 what = "a key must be text, not a list or mapping"
                 self.problems.add(self.where(key.start_mark), what, "Write key: value")
                 self.skip(key)
                 self.skip(next(self.events))
                 continue
-            name = str(self.value(key, path))
+            name = str(self.scalar(key))
             inner = (*path, name)
             if name in data:
                 line = key.start_mark.line + 1
@@ -207,7 +206,6 @@ class _Builder:
 
     def skip(self, event: yaml.Event) -> None:
         """Pass over a value that is not used."""
-        self.check(event)
         depth = isinstance(event, yaml.CollectionStartEvent)
         while depth:
             event = next(self.events)
@@ -219,36 +217,26 @@ class _Builder:
             sign = "*" if isinstance(event, yaml.AliasEvent) else "&"
             what = f"references ({quoted(sign + event.anchor)}) are not allowed"
             remedy = f"Write the value out; put a text that begins with {sign} in quotes"
-            self.refuse(event.start_mark, what, remedy)
+            self.refuse(self.where(event.start_mark), what, remedy)
         if tag := getattr(event, "tag", None):
             what = f"tags ({quoted(tag.replace('tag:yaml.org,2002:', '!!'))}) are not allowed"
-            self.refuse(event.start_mark, what, "Remove the tag; put a text that begins with ! in quotes")
+            remedy = "Remove the tag; put a text that begins with ! in quotes"
+            self.refuse(self.where(event.start_mark), what, remedy)
 
-    def note_syntax(self, error: yaml.YAMLError) -> None:
+    def note_syntax(self, error: yaml.MarkedYAMLError) -> None:
         """Note why a text is no YAML, and what a person can do about it."""
-        if isinstance(error, yaml.reader.ReaderError):
-            sign = re.search(
-                r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", self.text
-            )
-            before = self.text[: sign.start()].split("\n") if sign else [""]
-            what = f"there is a control character (U+{ord(sign[0]) if sign else 0:04X})"
-            remedy = "Remove it, it may be invisible in an editor. Save the file as UTF-8"
-            where = f"{self.shown} line {len(before)}, column {len(before[-1]) + 1}"
-            self.problems.add(where, what, remedy)
-            self.unusable = True
-            return
         mark = error.problem_mark or error.context_mark
         line = (self.text.split("\n")[mark.line :] or [""])[0]
-        sign = f"character {line[mark.column : mark.column + 1]!r} that cannot"
         what = ", ".join(part for part in (error.context, error.problem) if part)
-        what = what.replace("character that cannot", sign)
+        sign = line[mark.column : mark.column + 1]
+        what = what.replace("character that cannot", f"character {sign!r} that cannot")
         matches = (remedy for words, remedy in _REMEDIES.items() if words in what)
         remedy = next(matches, "Check indentation, quotes, and escapes after a backslash")
         if mark.index >= len(self.text.rstrip()):
             remedy = "A quote or bracket is not closed, or the file is cut"
         if "\\t" in what or "\t" in line[: len(line) - len(line.lstrip())]:
             remedy = "Indent with spaces; YAML allows no tab there"
-        self.refuse(mark, f"not valid YAML: {what}", remedy)
+        self.refuse(self.where(mark), f"not valid YAML: {what}", remedy)
 
 
 def _place(event: yaml.Event) -> tuple[int, int]:
