@@ -55,7 +55,7 @@ class CorpusKeys(schema.Section):
     base_condition: schema.Text = ""
     groups: Any = None  # read by soundcheck.suite.groups
     adjust: Any = None
-    benchmark: Any = None  # read by soundcheck.suite.card_reader
+    benchmark: Any = None  # read by soundcheck.suite.card
 
 
 class TableKeys(CorpusKeys):

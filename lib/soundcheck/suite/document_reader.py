@@ -84,11 +84,13 @@ class DocumentReader:
         kind: type,
         also: Collection[str] = (),
         more: Mapping[str, object] = MappingProxyType({}),
+        needed: Collection[str] = (),
     ) -> Any:
         """Check a section against its schema. Unknown keys are noted, and the rest is used.
 
         - ``also``: keys that are read by somebody else.
         - ``more``: fields that are no keys of the file.
+        - ``needed``: keys that must be there although their fields have a default.
         """
         meant = set()  # keys that an unknown key stands for
         if isinstance(value, dict):
@@ -97,6 +99,9 @@ class DocumentReader:
             for key in [key for key in value if key not in allowed]:
                 self.note((*path, key), "unknown key", did_you_mean(key, allowed))
                 meant.add(nearest(key, allowed))
+            for key in needed:
+                if key not in value and key not in meant:
+                    self.note((*path, key), *_MESSAGES["missing"])
             value = {**more, **{key: item for key, item in value.items() if key in keys}}
         return self.check(path, value, kind, meant)
 

@@ -10,7 +10,7 @@ from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, TRANSCRIPTION, Task
 from soundcheck.suite import schema
-from soundcheck.suite.card_reader import read_card
+from soundcheck.suite.card import read_card
 from soundcheck.suite.entries import ERROR, LEFT_OUT, ModelEntry
 from soundcheck.suite.entry_reader import EntryReader
 from soundcheck.suite.model_keys import ModelKeys

@@ -22,4 +22,4 @@ class ModelKeys(schema.Section):
     values: dict[str, dict[str, schema.Text]] = {}
     files: schema.Names | None = None
     missing: schema.choice(ERROR, LEFT_OUT) = ""  # empty: an error where words are recognised
-    card: Any = None  # read by soundcheck.suite.card_reader
+    card: Any = None  # read by soundcheck.suite.card

@@ -25,7 +25,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, KINDS, REGRESSION, Task
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite import schema
-from soundcheck.suite.card_reader import read_benchmark, read_card
+from soundcheck.suite.card import read_benchmark, read_card
 from soundcheck.suite.corpus_format import (
     CORPUS_FORMATS,
     RESERVED_COLUMNS,
@@ -48,7 +48,7 @@ from soundcheck.suite.entry_reader import EntryReader
 from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn
 from soundcheck.suite.groups_reader import GroupsReader
 from soundcheck.suite.model_entries import ModelReader
-from soundcheck.suite.own_rules_reader import OwnRulesReader
+from soundcheck.suite.own_rules import OwnRulesReader
 from soundcheck.suite.synonyms import read_synonyms
 from soundcheck.suite.yaml_reader import Document, read_yaml
 

@@ -170,12 +170,12 @@ class _Reader(DocumentReader):
 
     def read_top(self, data: dict) -> Family | None:
         """Read what the family is, without changes and tests."""
-        for key in [key for key in ("family", "tasks") if key not in data]:
-            self.note((key,), "the key is missing", "Add it")
         name = self.check(("family",), data.get("family", self.name), schema.Text)
         kinds = self.check(("tasks",), data.get("tasks", []), tuple[schema.choice(*KINDS), ...])
         own = {"name": self.name, "kinds": kinds or (), "digest": "", **{part: {} for part in _PARTS}}
-        family = self.section((), data, Family, ("family", "tasks", "defaults", *_PARTS), own)
+        family = self.section(
+            (), data, Family, ("family", "tasks", "defaults", *_PARTS), own, ("family", "tasks")
+        )
         if name not in (None, self.name):
             self.note(("family",), f"{quoted(name)} is not the name of the file", f"Write {self.name}")
         if family is not None and set(family.probes) not in (set(), {"sentences"}):
@@ -285,13 +285,11 @@ class _Reader(DocumentReader):
         own = {"name": name, "margin": None, "off": "", "shipped": None, "why": ""}
         given = threshold = None
         if isinstance(value, dict):
-            if "source" not in value:
-                self.note((*path, "source"), "the key is missing", "Add it")
             if "threshold" in value:
                 threshold = self.check((*path, "threshold"), value["threshold"], schema.Number)
             given = value.get("simulation")
             value = {"thresholds": {}, **value, "simulation": {}}
-        test = self.section(path, value, TestDefinition, ("threshold",), own)
+        test = self.section(path, value, TestDefinition, ("threshold",), own, ("source",))
         if test is None or family is None:
             return None
         if ("threshold" in value) == bool(test.thresholds):
