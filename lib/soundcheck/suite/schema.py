@@ -10,11 +10,12 @@ place.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import pydantic
@@ -36,6 +37,13 @@ class Section(pydantic.BaseModel):
     """Base of sections that are no dataclasses."""
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+
+
+def entry(kind: type, given: Mapping[str, Any]) -> Any:
+    """Make a dataclass of values; what it has no field for goes into its ``options``."""
+    fields = {field.name for field in dataclasses.fields(kind)}
+    options = {key: value for key, value in given.items() if key not in fields}
+    return kind(options=options, **{key: value for key, value in given.items() if key in fields})
 
 
 def wrong(what: str, remedy: str = "") -> PydanticCustomError:

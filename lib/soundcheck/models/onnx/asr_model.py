@@ -32,7 +32,7 @@ from soundcheck.models.library_model import LibraryModel, resampled
 from soundcheck.models.model_folder import links_outside, read_configuration
 from soundcheck.models.onnx import session as onnx_session
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
+from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_files, find_place
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from soundcheck.models.onnx.folder import LABELS, OBJECT, find_graph, read_folde
 from soundcheck.models.onnx.inputs import FILLS, Graph
 from soundcheck.models.onnx.outputs import Outputs, OutputsKey, metadata_labels
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
+from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:

@@ -44,8 +44,7 @@ from soundcheck.models.base import Model
 from soundcheck.models.programs.process import Program, temporary_folder
 from soundcheck.models.programs.staying import StayingProgram
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
-from soundcheck.suite.model_kind import public_path
+from soundcheck.suite.model_kind import ModelKeys, public_path
 from soundcheck.suite.programs import AUDIO, TASK, find_program, parse_command
 
 if TYPE_CHECKING:
