@@ -44,7 +44,6 @@ from soundcheck.run.planning import (
 from soundcheck.suite.entries import ERROR, SPEECH_KINDS, ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 
-
 STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take
 MOST_TRIAL_SECONDS = 0.002  # that a notebook may take more for each trial; on a quiet core it needs a tenth

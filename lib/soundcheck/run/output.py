@@ -23,7 +23,6 @@ from soundcheck.common.files import MARKER, TEMPORARY
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.store import CACHE_VARIABLE
 
-
 try:
     import fcntl
 except ImportError:  # no such locks on this system: runs at once are the user's business

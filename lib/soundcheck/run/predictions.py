@@ -24,7 +24,6 @@ from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
-
 RANDOM = "random"  # kind of models whose answers follow from the segments alone, and never fail
 COUNTED = ("inputs", "computed", "out_of_range", "unknown_classes", "notices")  # of their answers
 
