@@ -17,7 +17,7 @@ import numpy as np
 from soundcheck.augment.filters import tilt_filter
 from soundcheck.augment.noise import mix, pink
 from soundcheck.augment.registry import TRANSFORMS
-from soundcheck.sounds.sound import Sound, Sounds, SoundSet
+from soundcheck.augment.sounds import Sound, Sounds, SoundSet
 
 try:
     import auglib

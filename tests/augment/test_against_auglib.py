@@ -13,7 +13,7 @@ import pytest
 from late import late
 
 from soundcheck.augment import codec, edits, filters, level, noise, rooms
-from soundcheck.sounds.sound import Sound, Sounds, SoundSet
+from soundcheck.augment.sounds import Sound, Sounds, SoundSet
 
 auglib = late("auglib")  # the oracle of these tests
 

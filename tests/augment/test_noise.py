@@ -7,7 +7,7 @@ import scipy.stats
 from soundcheck.augment import noise
 from soundcheck.augment.level import decibel, peak, rms
 from soundcheck.augment.registry import TRANSFORMS
-from soundcheck.sounds.sound import Sound, Sounds, SoundSet
+from soundcheck.augment.sounds import Sound, Sounds, SoundSet
 
 RATE = 16000
 

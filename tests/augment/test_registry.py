@@ -15,9 +15,9 @@ from hypothesis.extra import numpy as hnp
 
 from soundcheck.augment import level, registry
 from soundcheck.augment.base import transform
+from soundcheck.augment.sounds import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
 from soundcheck.common import resources
 from soundcheck.common.errors import InputError
-from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
 from soundcheck.suite.thresholds import read_family
 
 RATE = 16000

@@ -7,7 +7,7 @@ import pytest
 
 from soundcheck.augment.level import peak
 from soundcheck.augment.rooms import reverberation
-from soundcheck.sounds.sound import Sound, Sounds, SoundSet
+from soundcheck.augment.sounds import Sound, Sounds, SoundSet
 
 RATE = 16000
 

@@ -7,7 +7,7 @@ import pytest
 
 from soundcheck.augment import registry, unspoken
 from soundcheck.augment.level import decibel, peak, rms
-from soundcheck.sounds.sound import Sound, Sounds, SoundSet
+from soundcheck.augment.sounds import Sound, Sounds, SoundSet
 from soundcheck.suite.families import Perturbation
 from soundcheck.suite.thresholds import read_family
 

@@ -8,7 +8,7 @@ A transform is a function ``f(signal, sampling_rate, rng, *, option...)``:
 - ``sampling_rate``: in Hz
 - ``rng``: the only source of chance, made by the caller from what the signal contains
 - ``sounds``: keyword-only and only if the transform needs noises or impulse responses: what it may draw from,
-  :class:`soundcheck.sounds.sound.Sounds`; an option of the transform tells the kind
+  :class:`soundcheck.augment.sounds.Sounds`; an option of the transform tells the kind
 - options: keyword-only, annotated, with the unit in the name (``snr_db``) or in the docstring
 - returns a float32 array, shape ``(samples,)``, C-contiguous: a new one or, where samples are only left out,
   a read-only view of the signal; whoever changes it in place has to copy it

@@ -20,7 +20,7 @@ import scipy  # scipy.fft is loaded when first used: it takes a third of a secon
 
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import SMALL_CHANGES, amplitude, centred, limit, peak, rms
-from soundcheck.sounds.sound import Sound, Sounds
+from soundcheck.augment.sounds import Sound, Sounds
 
 BACKGROUND = "Derington et al. (2023), arXiv:2312.06270, robustness against background noise"
 MIXED = "The sum is brought to the RMS of the signal; if that would leave full scale, to a peak of 1."

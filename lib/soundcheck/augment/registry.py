@@ -1,7 +1,7 @@
 """All transforms by name, the drawing of their options and their application to a signal.
 
 A transform is added by declaring a function with :func:`soundcheck.augment.base.transform` in any module of
-this package; no list has to be edited.
+the modules that are listed here.
 
 Conventions
 -----------
@@ -19,28 +19,38 @@ that a change lists as *common* do not count: steps of a sweep, which differ in 
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import itertools
-import pkgutil
 import sys
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType, ModuleType
 
 import numpy as np
 
-from soundcheck import augment
+from soundcheck.augment import (
+    codec,
+    degradations,
+    edits,
+    filters,
+    level,
+    noise,
+    prosody,
+    rooms,
+    transmission,
+    unspoken,
+)
 from soundcheck.augment.base import Transform, declared
+from soundcheck.augment.sounds import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
 from soundcheck.common import seeds
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
 from soundcheck.suite.entries import SPEECH_KINDS
 
 ENDS = {"from", "to"}
 TRIAL_RATE = 16000  # sampling rate in Hz at which a change is tried out
 TRIAL_SAMPLES = 1600
+MODULES = (codec, degradations, edits, filters, level, noise, prosody, rooms, transmission, unspoken)
 
 
 _TRIAL_SOUNDS = Sounds(
@@ -74,12 +84,6 @@ class Perturbation(typing.Protocol):
         """Options on whose values nothing that is drawn depends."""
 
 
-def _modules() -> Iterator[ModuleType]:
-    for module in pkgutil.iter_modules(augment.__path__, f"{augment.__name__}."):
-        if module.name != __name__:
-            yield importlib.import_module(module.name)
-
-
 def collect(modules: typing.Iterable[ModuleType]) -> Mapping[str, Transform]:
     """Gather the transforms that modules define themselves, in alphabetical order.
 
@@ -98,7 +102,7 @@ def collect(modules: typing.Iterable[ModuleType]) -> Mapping[str, Transform]:
     return MappingProxyType(dict(sorted(found.items())))
 
 
-TRANSFORMS: Mapping[str, Transform] = collect(_modules())
+TRANSFORMS: Mapping[str, Transform] = collect(MODULES)
 
 
 def draw(options: Mapping[str, object], rng: np.random.Generator) -> dict[str, object]:

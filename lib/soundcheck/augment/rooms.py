@@ -15,7 +15,7 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import centred, peak
-from soundcheck.sounds.sound import Sounds
+from soundcheck.augment.sounds import Sounds
 
 
 @transform(

@@ -20,7 +20,7 @@ import numpy as np
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import amplitude, centred, limit, rms
 from soundcheck.augment.noise import background, single_event
-from soundcheck.sounds.sound import Sounds
+from soundcheck.augment.sounds import Sounds
 
 OURS = "Soundcheck, words where nobody speaks"
 MOST_SECONDS = 600  # beyond that an option is a slip of the pen and would fill the memory

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from soundcheck.augment.sounds import Sounds
+from soundcheck.augment.sources import speech_source
 from soundcheck.book import (
     all_results,
     corpus_page,
@@ -44,8 +46,6 @@ from soundcheck.results.page_names import comparison_sheet, model_page
 from soundcheck.results.page_names import corpus_page as corpus_page_of
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run.output import Output
-from soundcheck.sounds.sound import Sounds
-from soundcheck.sounds.sources import speech_source
 from soundcheck.suite.families import Family
 
 HANDBOOK = "How the tests work in detail, and how models and data of your own are tested, is in the {}."

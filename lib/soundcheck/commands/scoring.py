@@ -53,9 +53,7 @@ def score(
     wanted = tables.Roles(**roles)
     if kind == "trials" or (kind is None and tables.is_trial_list(references)):
         if wanted.truth or wanted.prediction or wanted.speaker:
-            raise click.UsageError(
-                "Columns of trials are known: leave out --truth, --prediction and --speaker."
-            )
+            raise click.UsageError("These are trials: leave out --truth, --prediction and --speaker.")
         scores = score_trials(references, predictions, wanted.groups, against=against)
     else:
         scores = score_tables(references, predictions, wanted, against=against, kind=kind)

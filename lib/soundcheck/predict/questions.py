@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.protocol import PlainChange
-from soundcheck.sounds.sound import Sounds
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus

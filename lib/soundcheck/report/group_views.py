@@ -36,18 +36,8 @@ HOW_TO_READ = (
     "is compared with; grey band: the margin around it. Words: the interval of the difference."
 )
 _PLACE = ["corpus", "task", "measure", "label", "part"]
-_COMPARED = [
-    "others_value",
-    "gap",
-    "gap_low",
-    "gap_high",
-    "ratio",
-    "matters",
-    "evidence",
-    "mirrors",
-    "excess",
-]
-_COMPARED += ["against", "state", "state_sample"]
+_COMPARED = ["others_value", "gap", "gap_low", "gap_high", "ratio", "matters", "evidence", "mirrors"]
+_COMPARED += ["excess", "against", "state", "state_sample"]
 _NOT_COMPARED = {"evidence": "", "mirrors": "", "against": "", "state": NOT_EVALUATED}
 _NOT_COMPARED["state_sample"] = NOT_EVALUATED
 _WORDS = {

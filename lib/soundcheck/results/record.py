@@ -160,7 +160,7 @@ class ExcludedSound:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SoundsRecord:
-    """All sounds of a kind; see :class:`soundcheck.sounds.sound.SoundSet`."""
+    """All sounds of a kind; see :class:`soundcheck.augment.sounds.SoundSet`."""
 
     kind: str
     source: str

@@ -12,13 +12,13 @@ import functools
 from collections.abc import Iterable
 from pathlib import Path
 
+from soundcheck.augment.sources import SpeechSource, speech_digest, speech_source
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.fault_localisation import localised_words, vocabulary, words_to_speak
 from soundcheck.run.derived import Derived, of_notebooks
 from soundcheck.run.notebooks import Job
-from soundcheck.sounds.sources import SpeechSource, speech_digest, speech_source
 from soundcheck.suite.entries import CorpusEntry, Suite
 
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
+from soundcheck.augment.recordings import load_sounds
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.corpus import Corpus
@@ -19,8 +21,6 @@ from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.models.load import check_model
 from soundcheck.run import adding, planning
 from soundcheck.run.output import Output
-from soundcheck.sounds.load import load_sounds
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 

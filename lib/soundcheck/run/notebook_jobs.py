@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from soundcheck.augment.registry import missing
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files, resources
 from soundcheck.common.description import Description
 from soundcheck.common.errors import input_error
@@ -37,7 +38,6 @@ from soundcheck.run.planning import (
     supported_tasks,
     tasks_of,
 )
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import SPEECH_KINDS, ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 

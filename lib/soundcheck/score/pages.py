@@ -18,6 +18,7 @@ from soundcheck.report.standalone import standalone
 from soundcheck.results.estimates import ALL
 from soundcheck.results.states import FAIL, NOT_EVALUATED
 from soundcheck.score.scores import Scores
+from soundcheck.suite.groups import OTHERS
 from soundcheck.suite.measures import LOWER, info_of
 
 MOST_TOO_SMALL = 12  # groups that are listed with their values
@@ -54,12 +55,14 @@ def headline(scores: Scores) -> str:
 
 
 def group_rows(scores: Scores) -> pd.DataFrame:
-    """Put the values of groups beside what they are compared with: compared groups first, the worst on top."""
+    """Put the values of groups beside those of their references: the worst first, too small groups last."""
     rows = group_views.group_values(scores.estimates, scores.results)
     small = rows["state"].eq(NOT_EVALUATED) & rows["gap"].isna() & rows["low"].isna()
     worse = rows["value"].where([info_of(name).better == LOWER for name in rows["measure"]], -rows["value"])
-    order = rows.assign(small=small, worse=-worse)
-    return order.sort_values(["small", "worse", "group"], kind="stable")
+    rows = rows.assign(small=small, worse=-worse, lacks=rows["excluded"], excluded="")
+    return rows.assign(order=pd.factorize(rows["measure"])[0]).sort_values(
+        ["order", "small", "worse", "group"]
+    )
 
 
 def failing(scores: Scores) -> list[str]:
@@ -73,10 +76,11 @@ def compared(row: object) -> str:
     if row.mirrors or row.group == row.against:
         return "the reference"
     if pd.isna(row.gap):
-        return f"not compared: {row.excluded}" if row.excluded else "not compared"
+        return f"not compared: {row.lacks}" if row.lacks else ""
     factor, unit = (100, " points") if info_of(row.measure).rate else (1, "")
-    ends = [significant(factor * end) for end in (row.gap_low, row.gap_high) if not pd.isna(end)]
-    parts = [f"difference {significant(factor * row.gap)}{unit}{f' ({" to ".join(ends)})' if ends else ''}"]
+    parts = [f"difference {significant(factor * row.gap)}{unit}"]
+    if not pd.isna(row.gap_low):
+        parts[0] += f" ({significant(factor * row.gap_low)} to {significant(factor * row.gap_high)})"
     if not pd.isna(row.ratio):
         parts.append(f"ratio {significant(row.ratio)}")
     return ", ".join([*parts, "too few speakers to generalise" if failures.few(row) else row.state])
@@ -91,29 +95,28 @@ def _lines(scores: Scores) -> Iterator[str]:
     yield f"{scores.model}: {headline(scores)}"
     yield from (f"  {measured(row)} {written(row)}" for row in list(overall(scores).itertuples())[1:])
     rows = group_rows(scores)
-    first = list(dict.fromkeys(scores.estimates["measure"].where(scores.estimates["part"].ne(ALL)).dropna()))
     for (column, measure), own in rows.groupby(["column", "measure"], sort=False):
-        if scores.task.is_embedding or measure == first[0]:
-            yield from _column_lines(f"{column}, {info_of(measure).title}", own)
+        if scores.task.is_embedding or measure == rows["measure"].iloc[0]:
+            of = f", {info_of(measure).title}" if scores.task.is_embedding else ""
+            yield from _column_lines(f"{column}{of}", own, unit(scores))
     sentences = failing(scores)
     yield from ["Fail:"] * bool(sentences)
     yield from (f"  {sentence}" for sentence in sentences)
     yield from (f"Note: {note}" for note in scores.notes)
 
 
-def _column_lines(title: str, own: pd.DataFrame) -> Iterator[str]:
-    named = [name for name in own["against"] if name not in ("", "others")]
-    yield f"{title}, against {named[0] if named else 'the others'}:"
+def _column_lines(title: str, own: pd.DataFrame, unit: str) -> Iterator[str]:
+    against = own["against"].max().replace(OTHERS, "the others")
+    yield f"{title}, against {against}:" if against else f"{title}:"
     large = own[~own["small"]]
     width = max((len(group) for group in large["group"]), default=0)
-    yield from (f"  {row.group:<{width}}  {written(row)}; {compared(row)}" for row in large.itertuples())
-    each = [
-        f"{row.group} {written(row, interval=False)} ({row.segments})"
-        for row in own[own["small"]].itertuples()
-    ]
+    for row in large.itertuples():
+        yield "; ".join(filter(None, (f"  {row.group:<{width}}  {written(row)}", compared(row))))
+    small = own[own["small"]].itertuples()
+    each = [f"{row.group} {written(row, interval=False)} ({row.segments})" for row in small]
     if each:
         more = f" and {len(each) - MOST_TOO_SMALL} more" if len(each) > MOST_TOO_SMALL else ""
-        yield f"  too small to compare (size): {', '.join(each[:MOST_TOO_SMALL])}{more}"
+        yield f"  too small to compare ({unit}): {', '.join(each[:MOST_TOO_SMALL])}{more}"
 
 
 def body(scores: Scores) -> Html:
@@ -139,7 +142,7 @@ def _column(scores: Scores, name: str, own: pd.DataFrame) -> dict[str, object]:
     columns = {
         "group": "group",
         "measure": measured,
-        "value (95 %)": lambda row: estimate_cell(row._replace(excluded="")),
+        "value (95 %)": estimate_cell,
         "difference, ratio, state": lambda row: Cell(compared(row), row.gap),
         unit(scores): "segments",
         "speakers": "speakers",

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
@@ -37,7 +38,6 @@ from soundcheck.metrics.word_rates import cer, wer
 from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.results.states import FAIL, decide
 from soundcheck.score import tables
-from soundcheck.sounds.sound import Sounds
 from soundcheck.start.understand import likely_scale
 from soundcheck.suite.entries import ERROR, CorpusEntry, Suite
 from soundcheck.suite.groups import OTHERS, UNUSABLE
@@ -168,9 +168,9 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
     if values.isna().all():
         what = "none of its pairs is a trial of the list"
         raise input_error(scores.name, what, f"Name both sides as {trials.name} does")
-    columns = tables.read(trials) if listed.layout == "table" else pd.DataFrame()
+    columns = tables.read(trials) if listed.layout == "table" else pd.DataFrame(index=listed.frame.index)
     groups = groups or tables.usual_groups(columns)
-    if groups and columns.empty:
+    if groups and not len(columns.columns):
         remedy = f"Write the list as a CSV table with the columns enrol, test, label and {groups[0]}"
         raise input_error(trials.name, "lines of trials have no columns of groups", remedy)
     _check_columns(columns, groups, groups)
@@ -184,9 +184,9 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
         for subset in evaluation.subsets():
             verification.overview(evaluation, subset)
         compared = group_sets.of_suite(evaluation) if groups else []
-        group_sets.compare(evaluation, compared, measure_sets.of_suite_groups)
         for one in compared:
             _estimate_error_rates(evaluation, one)
+        group_sets.compare(evaluation, compared, measure_sets.of_suite_groups)
         result = _scores(evaluation, task, [*raw.notices, *table.notices])
     costs = result.estimates["measure"].str.contains(" (cost", regex=False)
     return dataclasses.replace(result, estimates=result.estimates[~costs])

@@ -85,8 +85,8 @@ class SpeechSource(abc.ABC):
         raise NotImplementedError
 
 
-SOUND_SOURCES = Registry(SoundSource, "soundcheck.sounds", "soundcheck.sounds")
-SPEECH_SOURCES = Registry(SpeechSource, "soundcheck.sounds", "soundcheck.speech")
+SOUND_SOURCES = Registry(SoundSource, "soundcheck.augment", "soundcheck.sounds")
+SPEECH_SOURCES = Registry(SpeechSource, "soundcheck.augment", "soundcheck.speech")
 
 
 def speech_source() -> type[SpeechSource] | None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from soundcheck.sounds import sound as module
-from soundcheck.sounds.sound import Sound, Sounds, SoundSet
+from soundcheck.augment import sounds as module
+from soundcheck.augment.sounds import Sound, Sounds, SoundSet
 
 RATE = 16000
 

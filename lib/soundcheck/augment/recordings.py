@@ -1,4 +1,4 @@
-"""Sounds that a suite brings: folders of recordings, audformat databases, the layouts of known collections.
+"""The sound material of a suite: recordings that it names, and what other packages make for the rest.
 
 Conventions
 -----------
@@ -12,11 +12,14 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
 
+from soundcheck.augment import responses
+from soundcheck.augment.sounds import BASE, OTHER, Sound, Sounds, SoundSet
+from soundcheck.augment.sources import SOUND_SOURCES
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
@@ -25,9 +28,15 @@ from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.layouts.audb_cache import HEADER, only_flavour
 from soundcheck.corpora.segments import parse
-from soundcheck.sounds import responses
-from soundcheck.sounds.sound import BASE, OTHER, Sound, SoundSet
-from soundcheck.suite.entries import NOISE_KINDS, RESPONSE_KINDS, CorpusEntry, SoundEntry, public_path
+from soundcheck.suite.entries import (
+    NOISE_KINDS,
+    RESPONSE_KINDS,
+    SPEECH_KINDS,
+    CorpusEntry,
+    SoundEntry,
+    Suite,
+    public_path,
+)
 
 SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc")
 FOLDERS = {  # kind: what its folder may be called in a collection
@@ -38,6 +47,37 @@ FOLDERS = {  # kind: what its folder may be called in a collection
     "sneezing": ("sneezing", "sneeze", "sneezes"),
 }
 SHORTEST = 0.01  # seconds of a segment that can be heard
+
+
+def load_sounds(
+    suite: Suite, kinds: Collection[str], cache: Path, *, jobs: int = 1, progress: bool = False
+) -> Sounds:
+    """Load the kinds of sounds that are needed.
+
+    - ``suite``: its ``sounds``, and the limit of the length of files.
+    - ``kinds``: kinds that any transform needs; what the suite names is checked even if nothing needs it.
+      Speech in another language may be missing.
+    - ``cache``: folder for synthesised sounds and for what is known about files.
+    - ``jobs, progress``: processes; whether to show progress bars.
+    - Raises InputError: if what the suite names cannot be used.
+    """
+    limit = suite.audio_limit
+    sets = read_sounds(suite.sounds, limit, cache, jobs=jobs, progress=progress)
+    missing = {kind for kind in kinds if kind not in sets}
+    for source in SOUND_SOURCES.values() if missing else ():
+        made = {kind: text for kind, text in source.kinds().items() if kind in missing}
+        if made:
+            folder = source.make(cache, jobs=jobs, progress=progress)
+            entries = {kind: SoundEntry(kind, folder / kind, kind) for kind in made}
+            for kind, found in read_sounds(entries, limit, cache).items():
+                sets[kind] = dataclasses.replace(found, source=made[kind], synthetic=True)
+            missing -= set(made)
+    missing -= set(SPEECH_KINDS)
+    if missing:
+        what = f"nobody has sounds of {', '.join(sorted(missing))}, which the families draw from"
+        remedy = "Name folders with recordings, or install a package that makes such sounds (soundcheck_demo)"
+        raise input_error(f"{suite.file.name}, sounds", what, f"{remedy}; or name other families")
+    return Sounds({kind: sets[kind] for kind in sorted(sets) if kind in kinds})
 
 
 def read_sounds(
