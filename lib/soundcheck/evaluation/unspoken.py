@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.augment.registry import drawn_options, kind_of_sounds
+from soundcheck.augment.sounds import SoundSet
 from soundcheck.augment.unspoken import seconds_heard
 from soundcheck.corpora.languages import among
 from soundcheck.evaluation.evaluation import Evaluation
@@ -35,7 +36,6 @@ from soundcheck.metrics.word_rates import (
     repeating_answers,
     word_counts,
 )
-from soundcheck.sounds.sound import SoundSet
 from soundcheck.suite.entries import SPEECH_KINDS
 from soundcheck.suite.families import Perturbation
 
