@@ -12,8 +12,7 @@ import pydantic
 from pydantic import AfterValidator
 
 from soundcheck.common.errors import did_you_mean
-from soundcheck.metrics.differential import read_omega
-from soundcheck.metrics.disagreement import AVERAGES
+from soundcheck.metrics.differential import AVERAGES, read_omega
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import Family, PerturbationSeries
