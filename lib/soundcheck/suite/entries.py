@@ -21,13 +21,10 @@ from soundcheck.suite.card import Card
 from soundcheck.suite.corpus_format import CorpusEntry
 from soundcheck.suite.groups import GroupColumn
 from soundcheck.suite.margins import Margin
-from soundcheck.suite.model_kind import ModelEntry, public_path
+from soundcheck.suite.model_kind import ERROR, LEFT_OUT, ModelEntry, public_path
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
-__all__ = [
-    *("ERROR", "LEFT_OUT", "ComparisonEntry", "CorpusEntry", "ModelEntry", "SoundEntry", "Suite"),
-    "public_path",
-]
+__all__ = ["ERROR", "LEFT_OUT", "ComparisonEntry", "CorpusEntry", "ModelEntry", "Suite", "public_path"]
 
 NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
 RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
