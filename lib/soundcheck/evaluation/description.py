@@ -72,7 +72,7 @@ class EvaluationDescription(ModelDescription):
     transformed_segments: int | None = None
     segments_per_change: int | None = None
     levels: int | None = None
-    transformations: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    transformations: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     # test -> what the suite changes about it
     tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
     alternatives: bool = False

@@ -125,7 +125,7 @@ class Suite:
     # files
     levels: int | None = None
     # family -> names of the transformations and sweeps that are heard for it; all for families not named
-    transformations: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    transformations: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
     notebook_seconds: float = 120.0

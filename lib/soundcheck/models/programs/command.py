@@ -45,7 +45,7 @@ from soundcheck.models.programs.process import Program, temporary_folder
 from soundcheck.models.programs.staying import StayingProgram
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import ModelKeys, public_path
-from soundcheck.suite.programs import AUDIO, TASK, find_program, parse_command
+from soundcheck.suite.paths import AUDIO, TASK, find_program, parse_command
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
