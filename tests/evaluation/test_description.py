@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from soundcheck.common.description import Description
+from soundcheck.common.json_file import Description
 from soundcheck.common.media import open_media
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import Evaluation

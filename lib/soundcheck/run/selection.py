@@ -21,8 +21,8 @@ from soundcheck.augment.registry import TRANSFORMS, check_change
 from soundcheck.common import files, resources
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.remembered import Remembered, made_here
-from soundcheck.common.store import CACHE_VARIABLE
+from soundcheck.common.resources import made_here
+from soundcheck.common.store import CACHE_VARIABLE, JsonCache
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_jobs, notebooks
@@ -179,14 +179,14 @@ def _corpus_folder(entry: CorpusEntry) -> Path:
     return entry.path if entry.path.is_dir() else entry.path.parent
 
 
-def changes_made(cache: Path | None = None) -> Remembered:
+def changes_made(cache: Path | None = None) -> JsonCache:
     """Give which changes of signals earlier runs into a cache could make."""
     if cache is None:
-        return Remembered()
-    return Remembered(cache / "families" / "changes.json", made_here())
+        return JsonCache()
+    return JsonCache(cache / "families" / "changes.json", made_here())
 
 
-def read_families(suite: Suite, made: Remembered | None = None) -> list[Family]:
+def read_families(suite: Suite, made: JsonCache | None = None) -> list[Family]:
     """Read the families of a suite and check that each has its three files and known transforms."""
     families, problems = [], Problems()
     made = made if made is not None else changes_made()
@@ -230,7 +230,7 @@ def read_families(suite: Suite, made: Remembered | None = None) -> list[Family]:
     ]
 
 
-def _problem(change: Perturbation, tried: Remembered) -> str:
+def _problem(change: Perturbation, tried: JsonCache) -> str:
     """Say what is wrong with a change; one of ours that could be made need not be tried again."""
     transform = TRANSFORMS.get(change.transform) if isinstance(change.transform, str) else None
     if transform is None or not transform.function.__module__.startswith("soundcheck."):

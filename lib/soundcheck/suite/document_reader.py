@@ -62,7 +62,7 @@ class DocumentReader:
         - Returns the value, ``None`` if it cannot be used; all its problems are noted.
         """
         try:
-            return _adapter(kind).validate_python(value)
+            return _adapter(kind).validate_python(value, context=schema.YAML)
         except pydantic.ValidationError as error:
             for detail in error.errors(include_url=False):
                 missing, place, given = detail["type"] == "missing", detail["loc"], value

@@ -138,11 +138,13 @@ class OwnRulesReader(DocumentReader):
 
         - ``tested``: family -> tasks that models of the suite predict for it.
         """
+        if "tests" not in self.document.data:
+            return {}
         from soundcheck.suite.thresholds import read_family  # heavy, and most suites change nothing
 
         own: dict[str, dict[str, OwnTest]] = {}
         known = resources.names("thresholds", ".yml", own=self.root)
-        for name, value in self._mapping(("tests",), self.document.data.get("tests", {})).items():
+        for name, value in self._mapping(("tests",), self.document.data["tests"]).items():
             path = ("tests", name)
             if name not in known:
                 self.note(path, f"unknown family {quoted(name)}", did_you_mean(name, known))

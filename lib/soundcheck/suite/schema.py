@@ -33,6 +33,9 @@ _AMBIGUOUS = re.compile(
 _ADDRESS = re.compile(r"https?://[\w.:@-]+(/[\w.~%/+-]*)?")
 
 
+YAML = "YAML"  # the context of validation in which values are as :func:`read_yaml` gives them
+
+
 class Section(pydantic.BaseModel):
     """Base of sections that are no dataclasses."""
 
@@ -97,9 +100,13 @@ def free_value(value: object) -> Any:
     return given
 
 
-def parsed(kind: Any, parse: Callable) -> Any:
-    """Make the type of a field that a function reads."""
-    return Annotated[kind, BeforeValidator(parse)]
+def parsed(kind: Any, parse: Callable[[object], object]) -> Any:
+    """Make the type of a field whose value in a YAML file a function reads; a record holds what it made."""
+
+    def read(value: object, info: pydantic.ValidationInfo) -> object:
+        return parse(value) if info.context else value
+
+    return Annotated[kind, BeforeValidator(read)]
 
 
 # Texts ------------------------------------------------------------------------------------------------------
@@ -147,7 +154,7 @@ _TEXT = pydantic.TypeAdapter(Text)
 
 
 def _read_names(value: object) -> object:
-    return value if isinstance(value, list) else [_TEXT.validate_python(value)]
+    return value if isinstance(value, list) else [_TEXT.validate_python(value, context=YAML)]
 
 
 Texts = tuple[Text, ...]
@@ -165,7 +172,7 @@ def _bounded(kind: type, noun: str, low: float, high: float, positive: bool) -> 
             raise PydanticCustomError("out_of_range", "out of range", {"allowed": allowed})
         return value
 
-    return Annotated[kind, pydantic.Strict(), BeforeValidator(plain_value), AfterValidator(check)]
+    return Annotated[parsed(Annotated[kind, pydantic.Strict()], plain_value), AfterValidator(check)]
 
 
 def whole(low: int, high: int) -> Any:
@@ -197,7 +204,8 @@ def _check_scale(pair: tuple[float, float]) -> tuple[float, float]:
 
 
 Number = number()
-Boolean = Annotated[bool, pydantic.Strict(), BeforeValidator(plain_value)]
-Range = Annotated[tuple[Number, Number], BeforeValidator(_read_pair), AfterValidator(_check_rise)]
-Scale = Annotated[tuple[Number, Number], BeforeValidator(_read_pair), AfterValidator(_check_scale)]
+Boolean = parsed(Annotated[bool, pydantic.Strict()], plain_value)
+_PAIR = parsed(tuple[Number, Number], _read_pair)
+Range = Annotated[_PAIR, AfterValidator(_check_rise)]
+Scale = Annotated[_PAIR, AfterValidator(_check_scale)]
 Free = parsed(object, free_value)
