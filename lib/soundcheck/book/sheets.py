@@ -15,7 +15,6 @@ from soundcheck.publish.sheet.tables import since
 from soundcheck.publish.sheet.writing import page
 from soundcheck.report.html import element
 from soundcheck.results import page_names
-from soundcheck.results.compared import read_comparison
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.run.output import Output
@@ -34,7 +33,7 @@ def link(name: str) -> dict:
 
 def write(sources: pages.Sources, output: Output, record: RunRecord, results: pd.DataFrame) -> None:
     """Have all summaries of a book written with the pages that Jupyter Book does not read."""
-    run = FinishedRun(output.display_name, output.results, results, record, {})
+    run = FinishedRun(output.display_name, output.results, results, record)
     facts_of = functools.cache(functools.partial(ModelFacts, run))
 
     def of_model(name: str) -> Sheet:
@@ -42,7 +41,7 @@ def write(sources: pages.Sources, output: Output, record: RunRecord, results: pd
         return model_sheet(facts, since(facts), today())
 
     def of_comparison(entry: object) -> Sheet:
-        return comparison_sheet(facts_of(entry.candidate), entry, read_comparison(run, entry), today())
+        return comparison_sheet(facts_of(entry.candidate), entry, run.contrasts(entry), today())
 
     for model in filter(has_sheet, record.models):
         _register(sources, page_names.model_sheet(model.slug), functools.partial(of_model, model.name))
