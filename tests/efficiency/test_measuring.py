@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import soundfile
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.efficiency import measuring
 from soundcheck.efficiency.measuring import JOINED, MOST_LOST, OVER, RECORDED, Input, measure
 from soundcheck.predict.protocol import Call, Item, Setup
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.suite_file import read_suite
 
 NAMES = ("sleeps", "warms", "grows", "fails", "hangs", "dies", "counts_cores")

@@ -15,9 +15,8 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.load import load_corpus
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.load import check_model
-from soundcheck.predict.engine import predict_model
+from soundcheck.predict.engine import look_up, predict_model
 from soundcheck.predict.inputs import list_segments
-from soundcheck.predict.look_up import look_up
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.tables import Columns, Row, read_predictions
 from soundcheck.suite.suite_file import read_suite

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Item, Result
-from soundcheck.predict.questions import Questions
-from soundcheck.predict.shares import Share
+from soundcheck.predict.questions import Questions, Share
 
 FEW = 4  # clean inputs that are timed
 MOST = 32  # of them, if a model takes batches

@@ -27,9 +27,8 @@ from soundcheck.predict.executor import LocalExecutor, Log
 from soundcheck.predict.inputs import Segment, list_segments
 from soundcheck.predict.keys import Keys, repeated_key
 from soundcheck.predict.protocol import Call, Item, Result, Setup
-from soundcheck.predict.questions import Questions
+from soundcheck.predict.questions import Questions, Share
 from soundcheck.predict.report import PredictionReport, damaged_notes, dropped_notes, outdated_notes
-from soundcheck.predict.shares import Share
 from soundcheck.predict.store import Entry, Store
 from soundcheck.predict.tables import Row
 

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from soundcheck.augment.sounds import Sounds
     from soundcheck.models.base import Model
-    from soundcheck.sounds.sound import Sounds
     from soundcheck.suite.entries import ModelEntry, Suite
 
 READY = "ready"  # the model is loaded; + no results, + seconds that it took

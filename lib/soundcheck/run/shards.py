@@ -21,8 +21,8 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.json_file import JsonFile
 from soundcheck.predict.engine import needed_keys, predict_share
 from soundcheck.predict.protocol import BY_MODEL, Result
+from soundcheck.predict.questions import Share
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.shares import Share
 from soundcheck.predict.store import NAME, Store
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
@@ -89,10 +89,10 @@ def ask_shard(material: Material, output: Output, share: Share, *, jobs: int) ->
 
 
 def _summary(name: str, report: PredictionReport) -> str:
-    line = f"{name}: {report.inputs} inputs of the share, {report.asked} asked now"
+    line = f"{name}: {report.inputs} inputs of the share, {report.asked} computed now"
     if without := report.failed + report.unusable:
         reasons = dict.fromkeys(reason for *_, reason in report.failures)
-        line += f", {without} without an answer: {'; '.join(list(reasons)[:3])}"
+        line += f", {without} without a prediction: {'; '.join(list(reasons)[:3])}"
     return line
 
 
@@ -154,7 +154,7 @@ class Shards:
                 known |= found[cache][0]
                 changed |= {*found[cache][1]}
             if missing := sum(key in share for key in needed - known):
-                what = f"{missing} inputs of {quoted(entry.name)} have no answer in its cache"
+                what = f"{missing} inputs of {quoted(entry.name)} have no prediction in its cache"
                 if changed:
                     what += f" that depends on the files that are here ({', '.join(sorted(changed)[:3])})"
                 problems.add(where, what, _AGAIN)

@@ -104,7 +104,7 @@ def _find_numbers(frame: pd.DataFrame, about: Understanding) -> None:
         numbers = pd.to_numeric(frame[theirs].where(frame[theirs] != ""), errors="coerce")
         if numbers.isna().all() or (numbers.isna() & (frame[theirs] != "")).any():
             continue
-        bounds = _scale(numbers)
+        bounds = likely_scale(numbers)
         if name in BUILTIN:
             about.tasks[name] = BUILTIN[name]
             if name != theirs:
@@ -116,7 +116,7 @@ def _find_numbers(frame: pd.DataFrame, about: Understanding) -> None:
         frame[name] = frame[theirs]
 
 
-def _scale(numbers: pd.Series) -> tuple[float, float]:
+def likely_scale(numbers: pd.Series) -> tuple[float, float]:
     """Guess on which scale numbers are."""
     low, high = float(numbers.min()), float(numbers.max())
     around = (scale for scale in USUAL if scale[0] <= low and high <= scale[1])

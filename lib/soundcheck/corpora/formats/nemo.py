@@ -32,7 +32,7 @@ class NemoFormat(TableFormat):
         Raises InputError: if a line is no object, has a key twice or of another type, or lacks
         ``audio_filepath``.
         """
-        from soundcheck.common.json_table import read_json_table
+        from soundcheck.common.json_lines import read_json_table
         from soundcheck.corpora.table_keys import take_columns
 
         shown = entry.shown_path or entry.path.name
