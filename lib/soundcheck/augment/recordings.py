@@ -12,10 +12,9 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Collection, Mapping
 from pathlib import Path
-
-import numpy as np
 
 from soundcheck.augment import responses
 from soundcheck.augment.sounds import BASE, OTHER, Sound, Sounds, SoundSet
@@ -24,7 +23,6 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER
-from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.layouts.audb_cache import HEADER, only_flavour
 from soundcheck.corpora.segments import parse
@@ -52,14 +50,13 @@ SHORTEST = 0.01  # seconds of a segment that can be heard
 def load_sounds(
     suite: Suite, kinds: Collection[str], cache: Path, *, jobs: int = 1, progress: bool = False
 ) -> Sounds:
-    """Load the kinds of sounds that are needed.
+    """Load the kinds of sounds that any transform needs, from the recordings of a suite or from a source.
 
-    - ``suite``: its ``sounds``, and the limit of the length of files.
-    - ``kinds``: kinds that any transform needs; what the suite names is checked even if nothing needs it.
-      Speech in another language may be missing.
+    What the suite names is checked even if nothing needs it; speech in another language may be missing.
+
     - ``cache``: folder for synthesised sounds and for what is known about files.
     - ``jobs, progress``: processes; whether to show progress bars.
-    - Raises InputError: if what the suite names cannot be used.
+    - Raises InputError: if what the suite names cannot be used, or nobody has a kind.
     """
     limit = suite.audio_limit
     sets = read_sounds(suite.sounds, limit, cache, jobs=jobs, progress=progress)
@@ -69,8 +66,8 @@ def load_sounds(
         if made:
             folder = source.make(cache, jobs=jobs, progress=progress)
             entries = {kind: SoundEntry(kind, folder / kind, kind) for kind in made}
-            for kind, found in read_sounds(entries, limit, cache).items():
-                sets[kind] = dataclasses.replace(found, source=made[kind], synthetic=True)
+            for kind, group in read_sounds(entries, limit, cache).items():
+                sets[kind] = dataclasses.replace(group, source=made[kind], synthetic=True)
             missing -= set(made)
     missing -= set(SPEECH_KINDS)
     if missing:
@@ -83,141 +80,110 @@ def load_sounds(
 def read_sounds(
     entries: Mapping[str, SoundEntry], limit: float, cache: Path, *, jobs: int = 1, progress: bool = False
 ) -> dict[str, SoundSet]:
-    """Read the recordings that a suite names.
+    """Read the recordings that a suite names, by kind.
 
     - ``entries``: by kind, or ``"noise"`` for a collection; a kind of its own comes before the collection.
     - ``limit``: seconds of the longest file that is read.
-    - ``cache``: folder that keeps what is known about files.
-    - ``jobs, progress``: processes; whether to show progress bars.
-    - Returns kind -> sounds, of the kinds that there are recordings for.
     - Raises InputError: if a folder holds nothing that can be used; holds the problems of all.
     """
     problems = Problems()
     named = {kind: entry for kind, entry in entries.items() if kind != "noise"}
     if "noise" in entries:
         try:
-            named = _kinds(entries["noise"]) | named
+            named = _of_collection(entries["noise"]) | named
         except InputError as error:
             problems.extend(error)
-    found = {}
+    sets = {}
     for kind, entry in sorted(named.items()):
         try:
-            found[kind] = _read(kind, entry, limit, cache, jobs, progress)
+            sets[kind] = _read(entry, limit, cache, jobs, progress)
         except InputError as error:
             problems.extend(error)
     problems.raise_if_any()
-    return found
+    return sets
 
 
-def _kinds(entry: SoundEntry) -> dict[str, SoundEntry]:
+def _of_collection(entry: SoundEntry) -> dict[str, SoundEntry]:
     """Find the folders of a collection."""
     entry = dataclasses.replace(entry, path=only_flavour(entry.path))
     try:
-        there = {path.name.lower(): path for path in sorted(entry.path.iterdir()) if path.is_dir()}
+        folders = {path.name.lower(): path for path in sorted(entry.path.iterdir()) if path.is_dir()}
     except OSError as error:
         what = f"{quoted(entry.shown_path)} cannot be read: {error.strerror or error}"
         raise input_error("sounds.noise", what, "Check the permissions") from error
     kinds = {}
     for kind in NOISE_KINDS:
-        for name in FOLDERS[kind]:
-            if name in there and kind not in kinds:
-                shown = f"{entry.shown_path.rstrip('/')}/{there[name].name}"
-                kinds[kind] = SoundEntry(kind, there[name], shown)
+        for folder in [folders[name] for name in FOLDERS[kind] if name in folders][:1]:
+            kinds[kind] = SoundEntry(kind, folder, f"{entry.shown_path.rstrip('/')}/{folder.name}")
     if not kinds:
-        known = ", ".join(name for names in FOLDERS.values() for name in names)
+        names = ", ".join(name for names in FOLDERS.values() for name in names)
         what = f"{quoted(entry.shown_path)} has no folder for any kind of noise"
-        raise input_error("sounds.noise", what, f"Known are {known}; or name each kind by itself")
+        raise input_error("sounds.noise", what, f"Known are {names}; or name each kind by itself")
     return kinds
 
 
-@dataclasses.dataclass(frozen=True)
-class _Place:
-    """Where a sound is: a file, perhaps a part of it."""
-
-    file: str
-    start: float = 0.0
-    end: float = float("inf")
-
-
-def _read(kind: str, entry: SoundEntry, limit: float, cache: Path, jobs: int, progress: bool) -> SoundSet:
-    where = f"sounds.{kind}"
+def _read(entry: SoundEntry, limit: float, cache: Path, jobs: int, progress: bool) -> SoundSet:
+    kind, where = entry.kind, f"sounds.{entry.kind}"
     entry = dataclasses.replace(entry, path=only_flavour(entry.path))
-    database = (entry.path / HEADER).is_file()
-    if entry.where and not database:
+    is_database = (entry.path / HEADER).is_file()
+    if entry.where and not is_database:
         raise input_error(f"{where}.where", "only audformat databases have columns", "Name the folder itself")
-    if database and entry.where:
-        places = _of_database(entry)
+    if entry.where:
+        segments = _of_database(entry)
     else:
-        places = [_Place(name) for name in _audio_files(entry.path)]
-    if not places:
+        segments = [(name, 0.0, math.inf) for name in _audio_files(entry.path)]
+    if not segments:
         what = f"there is no audio file in {quoted(entry.shown_path)}"
         raise input_error(where, what, f"Put recordings there: {', '.join(SUFFIXES[:5])}")
-    names = list(dict.fromkeys(place.file for place in places))
+    names = list(dict.fromkeys(name for name, *_ in segments))
     store = cache / "facts" / f"sounds-{kind}-{files.digest(str(entry.path))[:10]}.json"
-    facts = inspect_files(
-        entry.path, names, limit, store, jobs=jobs, progress=progress, title=f"sounds.{kind}"
-    )
-    measured = responses.measurements(entry.path, where, names) if kind in RESPONSE_KINDS else {}
+    facts = inspect_files(entry.path, names, limit, store, jobs=jobs, progress=progress, title=where)
+    is_response = kind in RESPONSE_KINDS
+    measured = responses.measurements(entry.path, where, names) if is_response else {}
     usable, left_out = [], []
-    for place in places:
-        fact = facts[place.file]
-        problem = fact.problem
-        if not problem and (kind not in RESPONSE_KINDS or place.file in measured):
-            sound = _sound(kind, entry, place, fact)
-            if sound.duration >= SHORTEST:
-                usable.append(sound)
-                continue
+    for name, start, end in segments:
+        fact, problem = facts[name], facts[name].problem
+        end = min(end, fact.duration)
+        if not problem and is_response and name not in measured:
+            continue
+        if not problem and end - start < SHORTEST:
             problem = "the segment is too short"
         if problem:
-            left_out.append((place.file, problem))
+            left_out.append((name, problem))
+            continue
+        digest = files.digest(f"{fact.digest}|{start!r}|{end!r}")
+        channel = 0 if is_response else None
+        usable.append(Sound(name, entry.path / name, end - start, digest, start, channel))
     if not usable:
         reasons = "; ".join(f"{quoted(name)}: {reason}" for name, reason in left_out[:3])
         raise input_error(where, f"no recording can be used ({reasons})", "Check the files")
-    if kind in RESPONSE_KINDS:
-        usable = _with_roles(kind, entry, measured, usable, left_out)
+    if is_response:
+        usable = _with_roles(entry, measured, usable, left_out)
     usable.sort(key=lambda sound: (sound.name, sound.start))
     source = f"recordings of the suite, {public_path(entry.shown_path)}"
     return SoundSet(kind, tuple(usable), source, False, tuple(dict.fromkeys(left_out)))
 
 
-def _sound(kind: str, entry: SoundEntry, place: _Place, fact: AudioInfo) -> Sound:
-    end = min(place.end, fact.duration)
-    return Sound(
-        place.file,
-        entry.path / place.file,
-        duration=end - place.start,
-        digest=files.digest(f"{fact.digest}|{place.start!r}|{end!r}"),
-        start=place.start,
-        channel=0 if kind in RESPONSE_KINDS else None,
-    )
-
-
 def _with_roles(
-    kind: str,
-    entry: SoundEntry,
-    measured: Mapping[str, responses.Measurement],
-    usable: list[Sound],
-    left_out: list[tuple[str, str]],
+    entry: SoundEntry, measured: Mapping[str, responses.Measurement], usable: list[Sound], left_out: list
 ) -> list[Sound]:
     """Say which impulse response is the base and which are compared with it."""
-    where = f"sounds.{kind}"
+    kind, where = entry.kind, f"sounds.{entry.kind}"
     wanted = entry.base or responses.BASES[kind]
     base = responses.reference(measured, {sound.name for sound in usable}, wanted, f"{where}.base")
-    found: list[Sound] = []
+    sounds: list[Sound] = []
     for sound in usable:
-        place = measured[sound.name]
-        if kind == "rooms" and measured[base].distance and not place.distance:
+        label, distance, _ = measured[sound.name]
+        if kind == "rooms" and measured[base].distance and not distance:
             left_out.append((sound.name, "nothing tells at which distance it was measured"))
             continue
         role = OTHER
-        if (
-            place.label.casefold() == measured[base].label.casefold()
-        ):  # of several segments of a file the first
-            role = BASE if sound.name == base and all(other.role != BASE for other in found) else ""
-        found.append(dataclasses.replace(sound, role=role, label=place.label, distance=place.distance))
-    if OTHER not in {sound.role for sound in found}:
+        if label.casefold() == measured[base].label.casefold():  # of several segments of a file the first
+            role = BASE if sound.name == base and all(other.role != BASE for other in sounds) else ""
+        sounds.append(dataclasses.replace(sound, role=role, label=label, distance=distance))
+    if OTHER not in {sound.role for sound in sounds}:
         raise input_error(where, "there is nothing to compare the base with", "Add other impulse responses")
-    return found
+    return sounds
 
 
 def _audio_files(folder: Path) -> list[str]:
@@ -225,26 +191,26 @@ def _audio_files(folder: Path) -> list[str]:
 
     Not hidden ones, nor those behind links of folders, nor those that Soundcheck wrote into an output folder.
     """
-    ours = {path.parent for path in folder.rglob(MARKER)}
-    found = []
+    outputs = {path.parent for path in folder.rglob(MARKER)}
+    names = []
     for path in folder.rglob("*"):
         name = path.relative_to(folder)
         hidden = any(part.startswith(".") for part in name.parts)
         if path.suffix.lower() in SUFFIXES and not hidden and not path.is_dir():
-            if ours.isdisjoint(path.parents):
-                found.append(name.as_posix())
-    return sorted(found)
+            if outputs.isdisjoint(path.parents):
+                names.append(name.as_posix())
+    return sorted(names)
 
 
-def _of_database(entry: SoundEntry) -> list[_Place]:
-    """List the segments of an audformat database with a wanted value of a column."""
-    columns = {"item": next(iter(entry.where))}
+def _of_database(entry: SoundEntry) -> list[tuple[str, float, float]]:
+    """List the segments of an audformat database with the wanted value of a column: file, start, end."""
+    ((column, value),) = entry.where.items()
     corpus = CorpusEntry(
         f"sounds.{entry.kind}",
         "audformat",
         entry.path,
         entry.shown_path,
-        columns=columns,
+        columns={"item": column},
         split=("all",),
         blocks=("file",),
     )
@@ -254,15 +220,11 @@ def _of_database(entry: SoundEntry) -> list[_Place]:
 
         table = parse(read_database(corpus, {}), corpus, {}).table
     except InputError as error:
-        what = f"column {quoted(next(iter(entry.where)))} cannot be read from {entry.shown_path}"
+        what = f"column {quoted(column)} cannot be read from {entry.shown_path}"
         raise input_error(where, what, error.problems[0].what) from error
-    for column, value in entry.where.items():
-        known = sorted(set(table["item"].dropna()))
-        table = table[table["item"] == value]
-        if table.empty:
-            what = f"no segment has {quoted(value)} in column {quoted(column)}"
-            raise input_error(where, what, did_you_mean(value, known))
-    start = table["start"].fillna(0.0).to_numpy(dtype=np.float64)
-    end = table["end"].fillna(np.inf).to_numpy(dtype=np.float64)
-    places = zip(table["file"], start, end, strict=True)
-    return [_Place(file, float(first), float(last)) for file, first, last in places]
+    chosen = table[table["item"] == value]
+    if chosen.empty:
+        what = f"no segment has {quoted(value)} in column {quoted(column)}"
+        raise input_error(where, what, did_you_mean(value, sorted(set(table["item"].dropna()))))
+    start, end = chosen["start"].fillna(0.0).astype(float), chosen["end"].fillna(math.inf).astype(float)
+    return list(zip(chosen["file"], start.tolist(), end.tolist(), strict=True))

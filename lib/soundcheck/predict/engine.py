@@ -28,13 +28,87 @@ from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.inputs import Wanted, asked_changes, shown_segment
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
-from soundcheck.predict.questions import Questions, Share
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.request import PredictionRequest, Share
 from soundcheck.predict.tables import Columns, said_in, write_predictions
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
+    from soundcheck.suite.entries import ModelEntry
     from soundcheck.suite.families import Perturbation
+
+
+def predict_model(
+    request: PredictionRequest,
+    *,
+    jobs: int = 1,
+    progress: bool = False,
+    log: str = "",  # part of the name of the log, for models that predict in several rounds
+    fresh: bool = False,  # whether to forget what the model answered before
+    confirm: bool = True,  # whether to predict some inputs again before kept answers are believed
+    failed: Iterable[Result] = (),  # inputs that are known to have no answer, and are not predicted again
+    cluster: Cluster | None = None,  # whose workers predict; the few inputs predicted twice are done here
+) -> PredictionReport:
+    """Predict all segments with one model and write its prediction tables.
+
+    - Raises InputError: if the model cannot be loaded at all, or answers on another scale than the suite
+      says; what it has answered is kept.
+    - Raises OutputError: if there is no space; answers that were kept are found again in the next run.
+    """
+    start = time.monotonic()
+    entry, suite = request.entry, request.suite
+    tasks = [suite.tasks[name] for name in entry.tasks]
+    if entry.about.needs_audio:
+        request = dataclasses.replace(request, fingerprint=request.fingerprint or check_model(entry, suite))
+        prediction = Prediction(request, log=request.log(log), failed=failed, cluster=cluster)
+        prediction.run(jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
+        prediction.check_scale()
+        prediction.refuse_odd_lengths()
+        report, rows = prediction.report(), prediction.rows()
+        said = said_in(itertools.chain(*rows.values()), tasks)
+        answered = {corpus: Columns.of_rows(own, tasks, said) for corpus, own in rows.items()}
+    else:
+        model = entry.about.load(entry, suite)
+        report, answered = look_up(model, request.corpora, request.changes, request.wanted)
+        tasks = model.table_tasks(tasks)
+    far = _far_outside(answered.values(), tasks, entry)
+    answered = {corpus: _in_our_terms(table, tasks, entry) for corpus, table in answered.items()}
+    unknown = _unknown_classes(answered.values(), tasks)
+    folder = request.out / "predictions" / files.slug(entry.name)
+    tables = {corpus: folder / f"{files.slug(corpus)}.parquet" for corpus in answered}
+    for corpus, table in answered.items():
+        write_predictions(tables[corpus], table, tasks)
+    return dataclasses.replace(
+        report,
+        model=entry.name,
+        tables=tables,
+        inputs=sum(map(len, answered.values())),
+        out_of_range=sum(_out_of_range(table, tasks) for table in answered.values()),
+        far_outside=far,
+        unknown_classes=unknown,
+        meant={task.name: words for task in tasks if (words := meanings(unknown, task.classes))},
+        seconds=round(time.monotonic() - start, 3),
+    )
+
+
+def predict_share(
+    request: PredictionRequest, share: Share, *, jobs: int
+) -> tuple[PredictionReport, list[Result]]:
+    """Predict a share of the inputs of a model that listens; only the cache keeps what it answers.
+
+    Also gives the inputs of the share that have no answer.
+    """
+    prediction = Prediction(request, log=request.log(), share=share)
+    prediction.run(jobs=jobs, progress=True)
+    report = prediction.report()
+    inputs = report.computed + report.reused + report.failed + report.unusable
+    failures = sorted(prediction.failures, key=lambda result: result.key)
+    return dataclasses.replace(report, inputs=inputs), failures
+
+
+def needed_keys(request: PredictionRequest) -> set[str]:
+    """Give the keys of all inputs that a model is to predict."""
+    return Prediction(request, log=request.log()).keys
 
 
 def look_up(
@@ -96,83 +170,6 @@ def _asked(
     masks = np.array([[change in item.changes for change in ["", *changed]] for item in own], dtype=bool)
     keys = np.array([item.key for item in own], dtype=object)
     return keys, lambda row: own[row].shown, masks.reshape(len(own), 1 + len(changed))
-
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry
-
-
-def predict_model(
-    questions: Questions,
-    *,
-    jobs: int = 1,
-    progress: bool = False,
-    log: str = "",  # part of the name of the log, for models that predict in several rounds
-    fresh: bool = False,  # whether to forget what the model answered before
-    confirm: bool = True,  # whether to predict some inputs again before kept answers are believed
-    failed: Iterable[Result] = (),  # inputs that are known to have no answer, and are not predicted again
-    cluster: Cluster | None = None,  # whose workers predict; the few inputs predicted twice are done here
-) -> PredictionReport:
-    """Predict all segments with one model and write its prediction tables.
-
-    - Raises InputError: if the model cannot be loaded at all, or answers on another scale than the suite
-      says; what it has answered is kept.
-    - Raises OutputError: if there is no space; answers that were kept are found again in the next run.
-    """
-    start = time.monotonic()
-    entry, suite = questions.entry, questions.suite
-    tasks = [suite.tasks[name] for name in entry.tasks]
-    if entry.about.needs_audio:
-        questions = dataclasses.replace(
-            questions, fingerprint=questions.fingerprint or check_model(entry, suite)
-        )
-        prediction = Prediction(questions, log=questions.log(log), failed=failed, cluster=cluster)
-        prediction.run(jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
-        prediction.check_scale()
-        prediction.refuse_odd_lengths()
-        report, rows = prediction.report(), prediction.rows()
-        said = said_in(itertools.chain(*rows.values()), tasks)
-        answered = {corpus: Columns.of_rows(own, tasks, said) for corpus, own in rows.items()}
-    else:
-        model = entry.about.load(entry, suite)
-        report, answered = look_up(model, questions.corpora, questions.changes, questions.wanted)
-        tasks = model.table_tasks(tasks)
-    far = _far_outside(answered.values(), tasks, entry)
-    answered = {corpus: _in_our_terms(table, tasks, entry) for corpus, table in answered.items()}
-    unknown = _unknown_classes(answered.values(), tasks)
-    folder = questions.out / "predictions" / files.slug(entry.name)
-    tables = {corpus: folder / f"{files.slug(corpus)}.parquet" for corpus in answered}
-    for corpus, table in answered.items():
-        write_predictions(tables[corpus], table, tasks)
-    return dataclasses.replace(
-        report,
-        model=entry.name,
-        tables=tables,
-        inputs=sum(map(len, answered.values())),
-        out_of_range=sum(_out_of_range(table, tasks) for table in answered.values()),
-        far_outside=far,
-        unknown_classes=unknown,
-        meant={task.name: words for task in tasks if (words := meanings(unknown, task.classes))},
-        seconds=round(time.monotonic() - start, 3),
-    )
-
-
-def predict_share(questions: Questions, share: Share, *, jobs: int) -> tuple[PredictionReport, list[Result]]:
-    """Predict a share of the inputs of a model that listens; only the cache keeps what it answers.
-
-    Also gives the inputs of the share that have no answer.
-    """
-    prediction = Prediction(questions, log=questions.log(), share=share)
-    prediction.run(jobs=jobs, progress=True)
-    report = prediction.report()
-    inputs = report.computed + report.reused + report.failed + report.unusable
-    failures = sorted(prediction.failures, key=lambda result: result.key)
-    return dataclasses.replace(report, inputs=inputs), failures
-
-
-def needed_keys(questions: Questions) -> set[str]:
-    """Give the keys of all inputs that a model is to predict."""
-    return Prediction(questions, log=questions.log()).keys
 
 
 def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:
