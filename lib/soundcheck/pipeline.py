@@ -25,8 +25,8 @@ from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.cluster import Cluster, connect
-from soundcheck.predict.questions import Share
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.request import Share
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame, load_contrasts
 from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
 from soundcheck.results.judged import load_all

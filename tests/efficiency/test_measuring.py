@@ -91,7 +91,7 @@ def test_failures_are_counted_and_have_no_latency(measured):
 
 
 def test_a_call_that_takes_too_long_is_counted_and_lets_the_others_go_on(measured):
-    late = [call for call in measured["hangs"].calls if call.late]
+    late = [call for call in measured["hangs"].calls if call.timed_out]
     assert late
     assert {call.kind for call in late} == {JOINED}
     assert all(call.problem == "no answer within 0.5 s" for call in late)

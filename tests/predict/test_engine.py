@@ -32,8 +32,8 @@ from soundcheck.models.reference import reference_predictions
 from soundcheck.predict import dispatch, executor, prediction, store
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.opened_files import changed_files
-from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.request import PredictionRequest
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run import notebook_server
 from soundcheck.suite.entries import ModelEntry, Suite
@@ -110,7 +110,9 @@ class World:
         out = out or self.out
         options = {"jobs": jobs, "log": log, "fresh": fresh, "confirm": confirm}
         with mock.patch.object(prediction, "REPEATED", self.repeated):
-            return predict_model(Questions(model, suite, corpora, changes or {}, out, self.cache), **options)
+            return predict_model(
+                PredictionRequest(model, suite, corpora, changes or {}, out, self.cache), **options
+            )
 
     def log(self) -> str:
         return "".join(path.read_text("utf-8", "replace") for path in (self.out / "logs").glob("*"))

@@ -14,7 +14,7 @@ from soundcheck.commands.options import PLACE, run_options
 from soundcheck.common.escaping import quoted, terminal
 
 if TYPE_CHECKING:
-    from soundcheck.predict.questions import Share
+    from soundcheck.predict.request import Share
     from soundcheck.run.options import RunOptions
     from soundcheck.run.outcome import Outcome
 
@@ -25,7 +25,7 @@ def _end(outcome: Outcome) -> NoReturn:
 
 
 def _share(text: str) -> Share:
-    from soundcheck.predict.questions import Share
+    from soundcheck.predict.request import Share
 
     try:
         return Share.parse(text)

@@ -49,7 +49,7 @@ from soundcheck.evaluation.recognition import TextTasks
 from soundcheck.evaluation.subset import CLEAN as AS_IS
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.verification import TrialTasks
-from soundcheck.metrics.disagreement import Setting
+from soundcheck.metrics.differential import Setting
 from soundcheck.models.reference import reference_predictions
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries

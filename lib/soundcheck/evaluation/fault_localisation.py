@@ -24,6 +24,7 @@ from soundcheck.metrics.differential import (
     NOT_ROBUST,
     ROBUST,
     Localised,
+    dropped_words,
     frequent_words,
     localise,
     read_omega,
@@ -31,7 +32,6 @@ from soundcheck.metrics.differential import (
     word_drops,
     words,
 )
-from soundcheck.metrics.disagreement import dropped_words
 from soundcheck.metrics.regression import mean_value
 from soundcheck.statistics.draws import block_codes
 

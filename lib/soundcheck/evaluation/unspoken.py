@@ -27,7 +27,8 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.combinators import stack
-from soundcheck.metrics.made_up import (
+from soundcheck.metrics.word_errors import word_errors
+from soundcheck.metrics.word_rates import (
     character_counts,
     empty_answers,
     most_repeated,
@@ -35,7 +36,6 @@ from soundcheck.metrics.made_up import (
     repeating_answers,
     word_counts,
 )
-from soundcheck.metrics.word_errors import word_errors
 from soundcheck.suite.entries import SPEECH_KINDS
 from soundcheck.suite.families import Perturbation
 

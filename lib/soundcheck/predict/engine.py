@@ -28,8 +28,8 @@ from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.inputs import Wanted, asked_changes, shown_segment
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
-from soundcheck.predict.questions import Questions, Share
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.request import PredictionRequest, Share
 from soundcheck.predict.tables import Columns, said_in, write_predictions
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def predict_model(
-    questions: Questions,
+    request: PredictionRequest,
     *,
     jobs: int = 1,
     progress: bool = False,
@@ -56,13 +56,11 @@ def predict_model(
     - Raises OutputError: if there is no space; answers that were kept are found again in the next run.
     """
     start = time.monotonic()
-    entry, suite = questions.entry, questions.suite
+    entry, suite = request.entry, request.suite
     tasks = [suite.tasks[name] for name in entry.tasks]
     if entry.about.needs_audio:
-        questions = dataclasses.replace(
-            questions, fingerprint=questions.fingerprint or check_model(entry, suite)
-        )
-        prediction = Prediction(questions, log=questions.log(log), failed=failed, cluster=cluster)
+        request = dataclasses.replace(request, fingerprint=request.fingerprint or check_model(entry, suite))
+        prediction = Prediction(request, log=request.log(log), failed=failed, cluster=cluster)
         prediction.run(jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
         prediction.check_scale()
         prediction.refuse_odd_lengths()
@@ -71,12 +69,12 @@ def predict_model(
         answered = {corpus: Columns.of_rows(own, tasks, said) for corpus, own in rows.items()}
     else:
         model = entry.about.load(entry, suite)
-        report, answered = look_up(model, questions.corpora, questions.changes, questions.wanted)
+        report, answered = look_up(model, request.corpora, request.changes, request.wanted)
         tasks = model.table_tasks(tasks)
     far = _far_outside(answered.values(), tasks, entry)
     answered = {corpus: _in_our_terms(table, tasks, entry) for corpus, table in answered.items()}
     unknown = _unknown_classes(answered.values(), tasks)
-    folder = questions.out / "predictions" / files.slug(entry.name)
+    folder = request.out / "predictions" / files.slug(entry.name)
     tables = {corpus: folder / f"{files.slug(corpus)}.parquet" for corpus in answered}
     for corpus, table in answered.items():
         write_predictions(tables[corpus], table, tasks)
@@ -93,12 +91,14 @@ def predict_model(
     )
 
 
-def predict_share(questions: Questions, share: Share, *, jobs: int) -> tuple[PredictionReport, list[Result]]:
+def predict_share(
+    request: PredictionRequest, share: Share, *, jobs: int
+) -> tuple[PredictionReport, list[Result]]:
     """Predict a share of the inputs of a model that listens; only the cache keeps what it answers.
 
     Also gives the inputs of the share that have no answer.
     """
-    prediction = Prediction(questions, log=questions.log(), share=share)
+    prediction = Prediction(request, log=request.log(), share=share)
     prediction.run(jobs=jobs, progress=True)
     report = prediction.report()
     inputs = report.computed + report.reused + report.failed + report.unusable
@@ -106,9 +106,9 @@ def predict_share(questions: Questions, share: Share, *, jobs: int) -> tuple[Pre
     return dataclasses.replace(report, inputs=inputs), failures
 
 
-def needed_keys(questions: Questions) -> set[str]:
+def needed_keys(request: PredictionRequest) -> set[str]:
     """Give the keys of all inputs that a model is to predict."""
-    return Prediction(questions, log=questions.log()).keys
+    return Prediction(request, log=request.log()).keys
 
 
 def look_up(

@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import some
 from soundcheck.evaluation.comparison import Comparison, Pair
-from soundcheck.metrics.change import unchanged
+from soundcheck.metrics.change import EVENTS, MARGIN, impact, impact_codes, net_corrections, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
-from soundcheck.metrics.impact import EVENTS, MARGIN, impact, impact_codes, net_corrections
 from soundcheck.metrics.word_changes import changed_words, word_changes
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report import figures, page, style, views

@@ -15,7 +15,7 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.robustness import DOUBLE, HALF, Swept, labelled, proportion_unchanged, quality_name
 from soundcheck.evaluation.robustness import quality as quality_of
 from soundcheck.evaluation.subset import Measure, Subset
-from soundcheck.metrics.disagreement import Setting
+from soundcheck.metrics.differential import Setting
 from soundcheck.report import figures, page, views
 from soundcheck.report.compared_examples import AS_IT_IS, recordings
 from soundcheck.report.formats import POINTS, Cell, number, stacked, value_cell, values

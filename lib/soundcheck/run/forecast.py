@@ -13,11 +13,11 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.forecast import ModelForecast, forecast_model
-from soundcheck.predict.questions import Share
+from soundcheck.predict.request import Share
 from soundcheck.results.record import RunRecord
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
-from soundcheck.run.predictions import questions
+from soundcheck.run.predictions import request_of
 
 NOTICES = 10  # of a corpus, at most
 
@@ -39,7 +39,7 @@ def forecast(
     models: dict[str, ModelForecast] = {}
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as scratch:
         for entry in material.suite.models.values():
-            about = questions(entry, material, output, material.corpora)
+            about = request_of(entry, material, output, material.corpora)
             if not entry.about.needs_audio:
                 lines.append(f"{entry.name}: looked up, nothing to predict")
             elif about.corpora:

@@ -24,7 +24,7 @@ _TEXT = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 
 
 @dataclasses.dataclass(frozen=True)
-class Questions:
+class PredictionRequest:
     """All that one model is asked in a run.
 
     - ``entry, suite``: the model; imported in child processes only.
