@@ -246,9 +246,7 @@ def test_the_base_is_one_response(tmp_path):
         ('file,label,distance\n1.wav,booth,"1,5"\n2.wav,hall,1', ("(write a point, not a comma)",)),
         (
             "file,label,distance\n1.wav,booth,1\n2.wav,hall,1\n3.wav,booth,1",
-            (
-                "line 4, column label: 'booth' has two impulse responses at 1 m, '1.wav' and '3.wav'.",
-            ),
+            ("line 4, column label: 'booth' has two impulse responses at 1 m, '1.wav' and '3.wav'.",),
         ),
         (
             "file,label\n1.wav,booth\n2.wav,hall\n1.wav,cave",
