@@ -22,9 +22,9 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.scales import USUAL, usual_scales
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.common.wording import counted
-from soundcheck.corpora import nobody
+from soundcheck.corpora import labels
 from soundcheck.corpora.trials.resolve import resolve
-from soundcheck.corpora.trials.trial_corpus import read_trial_corpus
+from soundcheck.corpora.trials.speakers import read_trial_corpus
 from soundcheck.corpora.trials.trial_files import read_scores, read_trials
 from soundcheck.corpora.trials.trial_table import write_table
 from soundcheck.evaluation import Evaluation, measure_sets, words
@@ -320,8 +320,8 @@ def _segments(
     for name in (*grouping, *([speaker] if speaker else [])):
         role = "speaker" if name == speaker else tables.role_of(name)
         own = pd.Series(_texts(frame[name]), name=role, dtype=object)
-        if role in nobody.COLUMNS:
-            own, _ = nobody.without_nobody(own)
+        if role in labels.WHO:
+            own, _ = labels.without_nobody(own)
         segments["speaker" if name == speaker else name] = own
         unknown = int(own.isna().sum())
         if unknown and name == speaker:

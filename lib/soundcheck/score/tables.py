@@ -22,7 +22,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.json_table import read_json_table
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.common.text_table import TextTable, read_tab_table, read_text_table
-from soundcheck.corpora import nobody
+from soundcheck.corpora import labels
 from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS
 
 NAMES = (*FILE_NAMES, "utterance", "utt", "utt_id", "id", "segment", "segment_id", "key", "name")
@@ -210,7 +210,7 @@ def _prediction(columns: Sequence[str], truth: str) -> str:
 
 
 def _is_grouping(column: pd.Series) -> bool:
-    return nobody.without_nobody(column)[0].nunique() > 1
+    return labels.without_nobody(column)[0].nunique() > 1
 
 
 def check_named(frame: pd.DataFrame, columns: Columns) -> None:

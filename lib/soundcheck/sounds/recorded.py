@@ -22,8 +22,8 @@ from soundcheck.common.errors import InputError, Problems, did_you_mean, input_e
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER
 from soundcheck.corpora.audio import AudioInfo
+from soundcheck.corpora.formats.audformat import HEADER, only_flavour
 from soundcheck.corpora.inspection import inspect_files
-from soundcheck.corpora.layouts.audb_cache import HEADER, only_flavour
 from soundcheck.corpora.segments import parse
 from soundcheck.sounds import responses
 from soundcheck.sounds.sound import BASE, OTHER, Sound, SoundSet
@@ -210,7 +210,7 @@ def _of_database(entry: SoundEntry) -> list[_Place]:
     )
     where = f"sounds.{entry.kind}.where"
     try:
-        from soundcheck.corpora.layouts.audformat_db import read_database  # late: few sounds need it
+        from soundcheck.corpora.audformat_database import read_database  # late: few sounds need it
 
         table = parse(read_database(corpus, {}), corpus, {}).table
     except InputError as error:
