@@ -14,8 +14,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.results.states import FAIL, PASS, decide
 from soundcheck.results.table import to_frame, to_verdicts
-from soundcheck.run.output import Output
-from soundcheck.run.sealing import seal
+from soundcheck.run.output import Output, seal
 
 ROWS = [*to_verdicts(decide(to_frame([verdict(), verdict(test="U", **FAILED), verdict("n")]))).values()]
 COUNTS = {"m": {PASS: 1, FAIL: 1}, "n": {PASS: 1}}

@@ -9,7 +9,7 @@ import pytest
 from soundcheck.evaluation import trials as cohorts
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.trials import HALF, carry_over, split_speakers
-from soundcheck.metrics.logistic_calibration import fit_calibration
+from soundcheck.metrics.calibration import fit_calibration
 
 
 def evaluation(calibration=HALF, least=2, seed=0):

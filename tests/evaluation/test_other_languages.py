@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from soundcheck.augment.sounds import Sound, SoundSet
 from soundcheck.evaluation.unspoken import unjudged
-from soundcheck.sounds.sound import Sound, SoundSet
 
 
 @pytest.mark.parametrize(

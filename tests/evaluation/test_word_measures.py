@@ -10,7 +10,7 @@ import pytest
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.words import INSTEAD, fitting_tests, speech_rates
-from soundcheck.metrics.word_errors import count_errors
+from soundcheck.metrics.word_errors import word_errors
 from soundcheck.metrics.writing import unit_of
 from soundcheck.report.words import rates_by_speech as drawn
 from soundcheck.report.words import speech_table
@@ -67,7 +67,7 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
     ends = {"lengths": {"word": [2, 5]}, "speaking_rates": {"word": [1, 2.5]}}
     found = speech_rates(looking(**ends), subset(said, heard, duration=seconds))
     pairs = [
-        (count_errors(one, other), len(one.split()), second)
+        (word_errors([one], [other]), len(one.split()), second)
         for one, other, second in zip(said, heard, seconds, strict=True)
         if other is not None and one
     ]

@@ -87,10 +87,18 @@ def test_anything_else_is_refused_with_one_message(tmp_path, recorded, content, 
     ("asked", "days", "told"),
     [
         (0, {}, ""),  # a table of predictions
-        (1200, {}, "1,200 asked now, none kept from an earlier run"),
-        (0, {"2026-11-20": 7}, "7 kept from 2026-11-20, 0 asked now"),
-        (3, {"2026-11-22": 2, "2026-11-20": 7}, "9 kept from 2026-11-20 (7) and 2026-11-22 (2), 3 asked now"),
-        (0, {f"2026-11-{n}": 1 for n in (12, 11, 10)}, "3 kept from 2026-11-10 to 2026-11-12, 0 asked now"),
+        (1200, {}, "1,200 computed now, none from the cache"),
+        (0, {"2026-11-20": 7}, "7 from the cache of 2026-11-20, 0 computed now"),
+        (
+            3,
+            {"2026-11-22": 2, "2026-11-20": 7},
+            "9 from the cache of 2026-11-20 (7) and 2026-11-22 (2), 3 computed now",
+        ),
+        (
+            0,
+            {f"2026-11-{n}": 1 for n in (12, 11, 10)},
+            "3 from the cache of 2026-11-10 to 2026-11-12, 0 computed now",
+        ),
     ],
 )
 def test_where_answers_come_from(asked, days, told):

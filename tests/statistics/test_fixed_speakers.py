@@ -8,8 +8,8 @@ from soundcheck.metrics.additive import values
 from soundcheck.metrics.calibration import cllr
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import average, difference, restrict
-from soundcheck.metrics.ranking import spearmans_rho
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
+from soundcheck.metrics.speakers import spearmans_rho
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     actual_dcf,
@@ -193,12 +193,6 @@ def test_intervals_of_independent_recordings_are_those_of_wilson_and_newcombe():
         assert ends(0.025) == pytest.approx((expected.low, expected.high))
     ends = difference_ends((0.8, 0.6), (*errors, np.hypot(*errors)), sides)
     assert ends(0.025) == pytest.approx((0.0524, 0.3339), abs=1e-4)
-
-
-def test_sides_that_share_recordings_have_the_error_of_their_difference():
-    sides = value_ends(0.5, 0.05, np.inf), value_ends(0.3, 0.05, np.inf)
-    low, high = difference_ends((0.5, 0.3), (0.05, 0.05, 0.01), sides)(stats.norm.sf(2))
-    assert (low, high) == (pytest.approx(0.18), pytest.approx(0.22))
 
 
 @pytest.mark.parametrize(("value", "n"), [(1.0, 292), (0.0, 20)])

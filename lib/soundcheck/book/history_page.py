@@ -18,7 +18,7 @@ from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.common.wording import counted
 from soundcheck.report import names, notices, verdict_tables
 from soundcheck.report.comparisons import badge
-from soundcheck.report.formats import Cell, estimate, p_value, significant, two_lines
+from soundcheck.report.formats import Cell, estimate, p_value, significant, stacked
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label, measure
 from soundcheck.report.palettes import GREEN, GREY, RED
@@ -164,15 +164,15 @@ def _changed(frame: pd.DataFrame) -> Html:
     columns = {
         "": lambda row: badge(row.mark),
         "runs": lambda row: Cell(f"{row.against}\u00a0→\u00a0{row.position}", row.position),
-        "model, family": lambda row: two_lines(row.model, row.family),
-        "corpus, task": lambda row: two_lines(row.corpus, row.task),
+        "model, family": lambda row: stacked(row.model, row.family),
+        "corpus, task": lambda row: stacked(row.corpus, row.task),
         "test": verdict_tables.test_cell,
         "value": lambda row: f"{significant(row.before)} → {significant(row.value)}",
         "difference (95 %)": lambda row: Cell(
             estimate(row.difference, row.difference_low, row.difference_high).replace("95 % ", ""),
             row.difference,
         ),
-        "comparison": lambda row: two_lines(
+        "comparison": lambda row: stacked(
             f"{row.pairing}, {p_value(row.adjusted_p_value)}",
             "; ".join(filter(None, (_new(row), row.reason))),
         ),

@@ -25,7 +25,7 @@ def thresholds() -> None:
     "--samples", multiple=True, type=Number(2, 1_000_000), help="Segments of each group; may be repeated."
 )
 @click.option(
-    "--family", metavar="NAME", help="What the thresholds of this family rest on, instead of a grid."
+    "--family", metavar="NAME", help="What the thresholds of this family come from, instead of a grid."
 )
 @click.option("--runs", type=Number(1, 1_000_000), default=1000, show_default=True)
 @click.option("--seed", type=SEED, default=0, show_default=True)

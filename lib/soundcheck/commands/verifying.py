@@ -17,8 +17,7 @@ from soundcheck.common.wording import counted
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.results.states import STATES, decide
 from soundcheck.results.table import is_older, read_results
-from soundcheck.run.output import Output
-from soundcheck.run.sealing import sealed
+from soundcheck.run.output import Output, sealed
 
 
 class Verified(NamedTuple):

@@ -41,9 +41,8 @@ from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
 from soundcheck.evaluation.trials import rates_in_use
 from soundcheck.evaluation.verification import TRIAL_COLUMNS
 from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.combinators import against_all, against_average
+from soundcheck.metrics.combinators import against_all, against_average, shift, shift_difference
 from soundcheck.metrics.regression import EDGES
-from soundcheck.metrics.shift import shift, shift_difference
 from soundcheck.metrics.weighted import Weighted, weighted_difference
 from soundcheck.statistics import balance, group_sizes
 from soundcheck.suite.groups import BOTH

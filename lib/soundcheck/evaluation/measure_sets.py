@@ -14,9 +14,9 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.classification import with_label_shares
 from soundcheck.metrics.combinators import combine, require_count
 from soundcheck.metrics.distribution import bin_proportions, class_proportions
-from soundcheck.metrics.prevalence import with_label_shares
 from soundcheck.metrics.verification import false_acceptance_rate, false_rejection_rate
 from soundcheck.metrics.word_rates import group_error_rate
 from soundcheck.statistics import group_sizes

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from soundcheck.report import failures
-from soundcheck.report.sentences import both_rules
 from soundcheck.results import facts
 from soundcheck.results.facts import read_recorded
 from soundcheck.results.page_names import model_page, result_page
@@ -18,8 +17,8 @@ class ModelFacts(facts.ModelFacts):
 
     def sentence(self, row: object) -> str:
         """Write what a row says, with its interval; rows are those of ``itertuples``."""
-        said = failures.sentence(row, failures.blocks_of(self.record, row.corpus))
-        return "; ".join(filter(None, (said, both_rules(row).partition(";")[0])))
+        said = failures.sentence(row, self.record.block_of(row.corpus))
+        return "; ".join(filter(None, (said, failures.both_rules(row).partition(";")[0])))
 
     def page(self, family: str = "") -> str:
         """Name the page of the book about the model, or about it and a family, relative to the book."""

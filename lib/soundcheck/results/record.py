@@ -102,8 +102,8 @@ class ModelRecord:
         """Say how many answers are kept, from which days, and how many are new; empty if nobody listens."""
         kept = sum(self.days.values())
         if not kept:
-            return f"{self.asked:,} asked now, none kept from an earlier run" if self.asked else ""
-        return f"{kept:,} kept from {_when(self.days)}, {self.asked:,} asked now"
+            return f"{self.asked:,} computed now, none from the cache" if self.asked else ""
+        return f"{kept:,} from the cache of {_when(self.days)}, {self.asked:,} computed now"
 
     def answered(self, today: datetime.date) -> dict[str, int]:
         """Count the answers of each day, as ISO 8601; those that this run did not find are of today."""
@@ -160,7 +160,7 @@ class ExcludedSound:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SoundsRecord:
-    """All sounds of a kind; see :class:`soundcheck.sounds.sound.SoundSet`."""
+    """All sounds of a kind; see :class:`soundcheck.augment.sounds.SoundSet`."""
 
     kind: str
     source: str

@@ -15,7 +15,7 @@ import pandas as pd
 from soundcheck.common.class_words import meanings
 from soundcheck.common.scales import USUAL, usual_scales
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION, Task
-from soundcheck.corpora import labels
+from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.start.column_names import CLASSES, RATINGS, SYNONYMS
 from soundcheck.start.listing import Listing
 from soundcheck.start.sample import Sample
@@ -68,7 +68,7 @@ def understand(sample: Sample, data: Path, *, sounds_inside: bool = False) -> Un
     _find_classes(frame, about)
     if "transcript" in frame and _filled(frame["transcript"]):
         about.tasks["transcript"] = BUILTIN["transcript"]
-    if not about.tasks and "speaker" in frame and labels.without_nobody(frame["speaker"])[0].nunique() > 1:
+    if not about.tasks and "speaker" in frame and without_nobody(frame["speaker"])[0].nunique() > 1:
         about.tasks["embedding"] = BUILTIN["embedding"]
     if "split" in frame and _filled(frame["split"]):
         about.splits = frame["split"].value_counts().sort_index().to_dict()
@@ -76,8 +76,8 @@ def understand(sample: Sample, data: Path, *, sounds_inside: bool = False) -> Un
     if not sounds_inside:
         _find_audio(frame, sample.root, data, about)
     about.frame = frame.where(frame != "", None)
-    for name in {*labels.WHO} & {*frame}:
-        about.frame[name], _ = labels.without_nobody(about.frame[name])
+    for name in {*WHO} & {*frame}:
+        about.frame[name], _ = without_nobody(about.frame[name])
     if "emotion" in about.frame:
         about.frame["category"] = about.frame["emotion"]
     for name in set(about.frame) & {*BUILTIN} - {*about.tasks}:
@@ -104,7 +104,7 @@ def _find_numbers(frame: pd.DataFrame, about: Understanding) -> None:
         numbers = pd.to_numeric(frame[theirs].where(frame[theirs] != ""), errors="coerce")
         if numbers.isna().all() or (numbers.isna() & (frame[theirs] != "")).any():
             continue
-        bounds = _scale(numbers)
+        bounds = likely_scale(numbers)
         if name in BUILTIN:
             about.tasks[name] = BUILTIN[name]
             if name != theirs:
@@ -116,7 +116,7 @@ def _find_numbers(frame: pd.DataFrame, about: Understanding) -> None:
         frame[name] = frame[theirs]
 
 
-def _scale(numbers: pd.Series) -> tuple[float, float]:
+def likely_scale(numbers: pd.Series) -> tuple[float, float]:
     """Guess on which scale numbers are."""
     low, high = float(numbers.min()), float(numbers.max())
     around = (scale for scale in USUAL if scale[0] <= low and high <= scale[1])

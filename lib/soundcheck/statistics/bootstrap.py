@@ -13,7 +13,7 @@ Conventions
 - Only blocks with contributing segments are drawn; others change nothing.
 - The draws depend on the seed and the number of blocks, so statistics over the same blocks share them:
   models, groups and changes are compared within the same replicates. More replicates continue the same draws.
-- Exact sums (see :mod:`soundcheck.metrics.exact`) stay exact in the product, because weights are whole
+- Exact sums (see :mod:`soundcheck.metrics.additive`) stay exact in the product, because weights are whole
   numbers. So the bytes of a result do not depend on BLAS either.
 - An interval is withheld (NaN) for fewer than 5 blocks, and if a value is undefined in more than 10 % of the
   replicates; below 20 blocks percentile intervals are too narrow and :attr:`Resampled.few_blocks` says so.

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
+from soundcheck.augment import responses
 from soundcheck.common import seeds, store
 from soundcheck.common.files import digest, write_text
 from soundcheck.corpora import audio
-from soundcheck.sounds import responses
 from soundcheck_demo.sounds import environment, events, music, rooms
 from soundcheck_demo.speech import corpus as demo
 from soundcheck_demo.speech import texts

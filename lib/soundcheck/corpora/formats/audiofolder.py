@@ -19,7 +19,7 @@ from pathlib import Path
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.json_table import read_json_table
+from soundcheck.common.json_lines import read_json_table
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.common.wording import counted

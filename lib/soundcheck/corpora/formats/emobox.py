@@ -22,8 +22,7 @@ from typing import ClassVar
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.json_lines import json_object
-from soundcheck.common.json_table import read_json_table
+from soundcheck.common.json_lines import json_object, read_json_table
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.common.wording import counted

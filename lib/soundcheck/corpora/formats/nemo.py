@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from soundcheck.common.json_table import read_json_table
+from soundcheck.common.json_lines import read_json_table
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.corpora.raw_table import RawTable, display_name, take_columns

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from soundcheck.metrics.additive import value, values
+from soundcheck.metrics.combinators import shift, shift_difference
 from soundcheck.metrics.distribution import bin_proportions, class_proportions
 from soundcheck.metrics.regression import mean_value
-from soundcheck.metrics.shift import shift, shift_difference
-from soundcheck.statistics.bootstrap import resample
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -49,15 +48,6 @@ def test_against_the_plain_formula(kind):
         found = shift_difference(statistic, groups, tested, context)
         np.testing.assert_allclose(values(found), expected, atol=1e-9)
         assert set(found.point().segments) == {int((groups[tested] & context).sum())}
-
-
-def test_differences_of_all_groups_add_up_to_nothing():
-    prediction, groups, context = data(3)
-    found = [
-        resample(shift_difference(mean_value(prediction), groups, g, context), np.arange(300) // 10)
-        for g in range(3)
-    ]
-    np.testing.assert_allclose(sum(each.replicates for each in found), 0, atol=1e-10)
 
 
 def test_a_group_without_the_context_leaves_no_average():

@@ -4,6 +4,7 @@ import dataclasses
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import audformat
 import numpy as np
@@ -11,12 +12,13 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck.augment import registry
+from soundcheck.augment import recordings, registry
+from soundcheck.augment.recordings import read_sounds
+from soundcheck.augment.registry import missing
+from soundcheck.augment.responses import measurements
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import InputError
 from soundcheck.report.sound_tables import material
-from soundcheck.sounds.recorded import read_sounds
-from soundcheck.sounds.responses import measurements
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import SoundEntry
 from soundcheck.suite.families import Perturbation
 from soundcheck.suite.thresholds import read_family
@@ -391,3 +393,14 @@ def test_a_changed_file_has_another_digest(tmp_path):
     assert read(tmp_path, coughing="coughs")["coughing"].digest == before
     write(tmp_path / "coughs/a.wav", seconds=0.2)
     assert read(tmp_path, coughing="coughs")["coughing"].digest != before
+
+
+def test_a_run_needs_no_speech_in_other_languages(tmp_path, monkeypatch):
+    monkeypatch.setattr(recordings, "SOUND_SOURCES", {})
+    suite = SimpleNamespace(file=Path("suite.yml"), audio_limit=60.0, sounds={})
+    with pytest.raises(InputError, match="nobody has sounds of music, which"):
+        recordings.load_sounds(suite, {"music", "other_language"}, tmp_path)
+    sounds = recordings.load_sounds(suite, {"other_language"}, tmp_path)
+    changes = read_family("asr_hallucination").changes
+    assert "no sounds of the kind other_language; a suite names" in missing(changes["Other Language"], sounds)
+    assert not missing(changes["Silence"], sounds)

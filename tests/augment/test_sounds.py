@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from soundcheck.sounds import sound as module
-from soundcheck.sounds.sound import Sound, Sounds, SoundSet
+from soundcheck.augment import sounds as module
+from soundcheck.augment.sounds import Sound, Sounds, SoundSet
 
 RATE = 16000
 
@@ -15,17 +15,15 @@ def in_file(path, signal, rate=RATE, **more) -> Sound:
     return Sound(path.name, path, len(signal) / rate, "digest", **more)
 
 
-@pytest.fixture(params=["signal", "file", "long file"])
+@pytest.fixture(params=["file", "long file"])
 def ramp(request, tmp_path, monkeypatch):
     signal = np.linspace(0.1, 0.9, 1000).astype(np.float32)
-    if request.param == "signal":
-        return Sound.of("ramp", signal), signal
     if request.param == "long file":
         monkeypatch.setattr(module, "WHOLE", 0.001)
     return in_file(tmp_path / "ramp.wav", signal), signal
 
 
-@pytest.mark.parametrize("first, count", [(0, 10), (990, 10), (995, 10), (5, 3500), (999, 1), (2001, 4)])
+@pytest.mark.parametrize("first, count", [(0, 10), (995, 10), (5, 3500), (2001, 4)])
 def test_parts_begin_anywhere_and_go_round(ramp, first, count):
     sound, signal = ramp
     assert sound.samples(RATE) == 1000
@@ -55,8 +53,6 @@ def test_other_rates_are_resampled(tmp_path):
     found = sound.read(RATE)
     assert len(found) == pytest.approx(RATE, abs=2)
     assert np.argmax(np.abs(np.fft.rfft(found[:RATE]))) == pytest.approx(500, abs=1)
-    kept = Sound.of("tone", np.sin(2 * np.pi * 500 * time), 44100).read(RATE)
-    assert np.allclose(kept, found, atol=1e-4)
 
 
 def test_a_file_that_vanished_is_named(tmp_path):
@@ -90,15 +86,14 @@ def test_the_list_is_found_again(tmp_path):
 
 
 def test_the_digest_tells_contents_and_roles_apart():
-    one, two = Sound.of("a", np.ones(3)), Sound.of("a", np.zeros(3))
-    sets = [("x", (one,)), ("x", (two,)), ("x", (one, two)), ("x", (Sound.of("a", np.ones(3), role="base"),))]
-    assert len({SoundSet(*each).digest for each in sets}) == 4
-    assert SoundSet("x", (Sound.of("other name", np.ones(3)),)).digest == SoundSet("x", (one,)).digest
+    one, two, base = Sound("a", digest="1"), Sound("a", digest="2"), Sound("a", digest="1", role="base")
+    assert len({SoundSet("x", group).digest for group in ((one,), (two,), (one, two), (base,))}) == 4
+    assert SoundSet("x", (Sound("other name", digest="1"),)).digest == SoundSet("x", (one,)).digest
     assert Sounds().digest("music") == ""
 
 
 def test_a_kind_or_role_without_sounds_is_named():
-    sounds = Sounds({"rooms": SoundSet("rooms", (Sound.of("a", np.ones(3), role="other"),))})
+    sounds = Sounds({"rooms": SoundSet("rooms", (Sound("a", role="other"),))})
     with pytest.raises(ValueError, match="no sounds of the kind base rooms"):
         sounds.of("rooms", "base")
     with pytest.raises(ValueError, match="no sounds of the kind music"):

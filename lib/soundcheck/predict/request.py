@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.protocol import PlainChange
-from soundcheck.sounds.sound import Sounds
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from soundcheck.suite.families import Perturbation
 
 
+_DIGITS = 15  # of a key, hexadecimal
+_TEXT = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+
+
 @dataclasses.dataclass(frozen=True)
-class Questions:
+class PredictionRequest:
     """All that one model is asked in a run.
 
     - ``entry, suite``: the model; imported in child processes only.
@@ -61,3 +66,37 @@ class Questions:
             )
             for name, change in self.changes.items()
         }
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Share:
+    """One of some equal shares, counted from 1.
+
+    >>> half = Share.parse("2/2")
+    >>> str(half), "00000000000000f" in half, "00000000000000e" in half
+    ('2/2', True, False)
+    """
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a share as people write it.
+
+        Raises ValueError: if it is none, with the reason.
+        """
+        found = _TEXT.fullmatch(text)
+        if not found:
+            raise ValueError("it is not of the form K/N, such as 2/3")
+        number, of = map(int, found.groups())
+        if not 1 <= number <= of:
+            raise ValueError(f"K must be from 1 to N, such as 1/{max(of, 1)}")
+        return cls(number, of)
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def __contains__(self, key: str) -> bool:
+        """Say whether a question belongs to the share."""
+        return int(key[:_DIGITS], 16) % self.of == self.number - 1

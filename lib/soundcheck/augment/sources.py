@@ -6,7 +6,6 @@ several can do something, the first in the order of their names does it.
 
 from __future__ import annotations
 
-import abc
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,23 +18,21 @@ from soundcheck.common.registry import Registry
 from soundcheck.suite.entries import CorpusEntry
 
 
-class SoundSource(abc.ABC):
+class SoundSource:
     """Makes sounds of the kinds that a suite brings no recordings of."""
 
     keyword: ClassVar[str] = ""
 
     @classmethod
-    @abc.abstractmethod
     def kinds(cls) -> Mapping[str, str]:
         """Map the kinds of sound that it makes to what pages say about how they are made."""
 
     @classmethod
-    @abc.abstractmethod
     def make(cls, cache: Path, *, jobs: int, progress: bool) -> Path:
         """Make the sounds, or find them in the cache; returns a folder with a folder for each kind."""
 
 
-class SpeechSource(abc.ABC):
+class SpeechSource:
     """Speaks sentences around words, and has a sample of speech for the pages about methods."""
 
     keyword: ClassVar[str] = ""
@@ -45,12 +42,10 @@ class SpeechSource(abc.ABC):
     conditions: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
-    @abc.abstractmethod
     def obstacle(cls, word: str) -> str:
         """Say why a word cannot be spoken so that recognisers can be tested with it; empty if it can."""
 
     @classmethod
-    @abc.abstractmethod
     def sentences(
         cls,
         cache: Path,
@@ -62,22 +57,16 @@ class SpeechSource(abc.ABC):
         jobs: int,
         progress: bool,
     ) -> Path:
-        """Speak sentences around words, or find them in the cache.
+        """Speak so many sentences around the words of each kind, or find them in the cache.
 
-        - ``kinds``: kind of word -> words.
         - ``seed``: decides which sentences a word gets.
         - ``complements``: word -> ends of sentences that suit it.
-        - ``jobs, progress``: processes; whether to show progress bars.
         - Returns a table of segments in CSV, with the word of each in the column ``keyword``.
         """
 
     @classmethod
-    @abc.abstractmethod
     def sample(cls, cache: Path, corpora: Sequence[CorpusEntry]) -> np.ndarray:
-        """Give a sample of speech: float32 ``(samples,)`` at 16 kHz.
-
-        ``corpora`` are those of the run, which may have been made with the same voices.
-        """
+        """Give a sample of speech at 16 kHz; corpora of the run may have been made with the same voices."""
 
     @classmethod
     def record(cls, signal: np.ndarray, condition: str, item: str) -> np.ndarray:
@@ -85,8 +74,8 @@ class SpeechSource(abc.ABC):
         raise NotImplementedError
 
 
-SOUND_SOURCES = Registry(SoundSource, "soundcheck.sounds", "soundcheck.sounds")
-SPEECH_SOURCES = Registry(SpeechSource, "soundcheck.sounds", "soundcheck.speech")
+SOUND_SOURCES = Registry(SoundSource, "soundcheck.augment", "soundcheck.sounds")
+SPEECH_SOURCES = Registry(SpeechSource, "soundcheck.augment", "soundcheck.speech")
 
 
 def speech_source() -> type[SpeechSource] | None:

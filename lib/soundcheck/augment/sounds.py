@@ -16,7 +16,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-import audresample
 import numpy as np
 
 from soundcheck.common import files
@@ -28,16 +27,12 @@ BASE, OTHER = "base", "other"  # roles of impulse responses: what is compared wi
 
 ROUNDING = 1e-9  # share by which a distance may exceed its bounds: 2.25 m is within 1.5 times 1.5 m
 WHOLE = 30.0  # seconds; longer sounds are not kept in memory, only what is needed of them is read
-_WRITTEN = ("name", "duration", "digest", "start", "channel", "role", "label", "distance")
-_KEPT = 48  # sounds that a process keeps in memory
+CACHED = 48  # sounds that a process keeps in memory
 
 
 @dataclasses.dataclass(frozen=True)
 class Sound:
-    """One sound.
-
-    - ``signal, sampling_rate``: the sound itself, if it has no file.
-    """
+    """One sound: a file or a part of it."""
 
     name: str  # what it is called, relative to its folder
     path: Path = Path()
@@ -48,62 +43,30 @@ class Sound:
     role: str = ""  # impulse responses: ``"base"``, ``"other"``, or empty for those that are not used
     label: str = ""  # impulse responses: the room or position
     distance: float = 0.0  # impulse responses: metres between mouth and microphone; 0 if unknown
-    signal: np.ndarray | None = dataclasses.field(default=None, compare=False, repr=False)
-    sampling_rate: int = audio.SAMPLING_RATE
-
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        signal: np.ndarray,
-        sampling_rate: int = audio.SAMPLING_RATE,
-        *,
-        role: str = "",
-        distance: float = 0.0,
-    ) -> Sound:
-        """Make a sound of a signal, shape ``(samples,)``."""
-        signal = np.ascontiguousarray(signal, dtype=np.float32)
-        return cls(
-            name,
-            duration=len(signal) / sampling_rate,
-            digest=files.digest(signal.tobytes()),
-            role=role,
-            distance=distance,
-            signal=signal,
-            sampling_rate=sampling_rate,
-        )
 
     def read(self, sampling_rate: int) -> np.ndarray:
-        """Read all of it.
-
-        Raises ValueError: if the file vanished or changed meanwhile.
-        """
-        if self.signal is None:
-            return _read(self.path, self.start, self.start + self.duration, self.channel, sampling_rate)
-        if self.sampling_rate == sampling_rate:
-            return self.signal
-        return audresample.resample(self.signal, self.sampling_rate, sampling_rate)[0]
+        """Read all of it; a ValueError says that the file vanished or changed meanwhile."""
+        return _read(self.path, self.start, self.start + self.duration, self.channel, sampling_rate)
 
     def samples(self, sampling_rate: int) -> int:
         """Count its samples at a rate."""
-        if self.signal is not None or self.duration <= WHOLE:
+        if self.duration <= WHOLE:
             return len(self.read(sampling_rate))
         return max(1, int(self.duration * sampling_rate))
 
     def part(self, first: int, count: int, sampling_rate: int) -> np.ndarray:
         """Read ``count`` samples from sample ``first`` on; after its end it begins again."""
-        if self.signal is not None or self.duration <= WHOLE:
-            whole = self.read(sampling_rate)
-            return np.take(whole, np.arange(first, first + count), mode="wrap")
+        if self.duration <= WHOLE:
+            return np.take(self.read(sampling_rate), np.arange(first, first + count), mode="wrap")
         total = self.samples(sampling_rate)
         pieces = []
         while count > 0:
             first %= total
-            some = min(count, total - first)
+            size = min(count, total - first)
             start = self.start + first / sampling_rate
-            piece = _load(self.path, start, start + some / sampling_rate, self.channel, sampling_rate)
-            pieces.append(np.pad(piece[:some], (0, some - len(piece[:some]))))
-            first, count = first + some, count - some
+            piece = _load(self.path, start, start + size / sampling_rate, self.channel, sampling_rate)
+            pieces.append(np.pad(piece[:size], (0, size - len(piece[:size]))))
+            first, count = first + size, count - size
         return np.concatenate(pieces)
 
 
@@ -114,7 +77,7 @@ def _load(path: Path, start: float, end: float, channel: int | None, sampling_ra
         raise ValueError(f"the sound {path.name} can no longer be read") from error
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@functools.lru_cache(maxsize=CACHED)
 def _read(path: Path, start: float, end: float, channel: int | None, sampling_rate: int) -> np.ndarray:
     signal = _load(path, start, end, channel, sampling_rate)
     signal.flags.writeable = False  # shared by all callers
@@ -152,39 +115,31 @@ class Sounds:
         return kind in self.sets
 
     def of(self, kind: str, role: str = "") -> tuple[Sound, ...]:
-        """Give the sounds of a kind, of impulse responses those with a role.
-
-        Raises ValueError: if there are none.
-        """
-        found = self.sets[kind].sounds if kind in self.sets else ()
-        found = tuple(sound for sound in found if not role or sound.role == role)
-        if not found:
+        """Give the sounds of a kind, of impulse responses those with a role; ValueError if there are none."""
+        sounds = self.sets[kind].sounds if kind in self.sets else ()
+        sounds = tuple(sound for sound in sounds if not role or sound.role == role)
+        if not sounds:
             raise ValueError(f"there are no sounds of the kind {' '.join(filter(None, (role, kind)))}")
-        return found
+        return sounds
 
     def responses(self, kind: str, role: str, ratio: float = 0.0, times: float = 1.0) -> tuple[Sound, ...]:
         """Give the impulse responses of a kind with a role, of the others perhaps only those at a distance.
 
-        - ``kind, role``: see :meth:`of`.
         - ``ratio``: how far the distance may be from the wanted one, as a ratio from 1 on; 0 = any distance.
           It does not count for the base, nor if the distance of the base is unknown.
         - ``times``: the wanted distance as a multiple of that of the base.
         - Raises ValueError: if there are none.
         """
-        found = self.of(kind, role)
+        responses = self.of(kind, role)
         base = self.of(kind, BASE)[0]
         if role == BASE or not ratio or not base.distance:
-            return found
-        within = ratio * (1 + ROUNDING)
-        near = tuple(
-            sound
-            for sound in found
-            if sound.distance and 1 / within <= sound.distance / (times * base.distance) <= within
-        )
+            return responses
+        wanted, within = times * base.distance, ratio * (1 + ROUNDING)
+        near = tuple(sound for sound in responses if 1 / within <= sound.distance / wanted <= within)
         if not near:
             raise ValueError(
                 f"of {kind}, nothing but {base.label or base.name} was measured at a distance within a ratio "
-                f"of {ratio:g} of {times * base.distance:.3g} m"
+                f"of {ratio:g} of {wanted:.3g} m"
             )
         return near
 
@@ -193,21 +148,10 @@ class Sounds:
         return self.sets[kind].digest if kind in self.sets else ""
 
     def write(self, path: Path) -> None:
-        """Write a list of the sounds, from which :meth:`load` finds them again."""
-        content = [
-            {
-                **{key: getattr(group, key) for key in ("kind", "source", "synthetic", "left_out")},
-                "sounds": [
-                    {
-                        "path": str(sound.path),
-                        **{key: getattr(sound, key) for key in _WRITTEN},
-                    }
-                    for sound in group.sounds
-                ],
-            }
-            for group in self.sets.values()
-        ]
-        files.write_text(path, json.dumps(content))
+        """Write a list of the sounds, from which :meth:`load` makes them again."""
+        files.write_text(
+            path, json.dumps([dataclasses.asdict(each) for each in self.sets.values()], default=str)
+        )
 
     @classmethod
     def load(cls, path: Path) -> Sounds:
