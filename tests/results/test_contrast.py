@@ -23,7 +23,7 @@ from soundcheck.results.judged import Judged, load_all, load_judged, save
 from soundcheck.results.verdict import Verdict
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.fixed_speakers import SKETCH, fixed_speakers
-from soundcheck.statistics.paired import welch
+from soundcheck.statistics.significance import welch
 
 BLOCKS = np.repeat(np.arange(40), 10)
 

@@ -33,8 +33,8 @@ from soundcheck.metrics.regression import mean_value
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import blocks_of
 from soundcheck.statistics.evidence import FREE, Scale
-from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import WITHIN
+from soundcheck.statistics.significance import adjusted_p_values
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.groups import BOTH, numbers_of
 

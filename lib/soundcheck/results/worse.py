@@ -24,8 +24,8 @@ from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.judged import Judged
 from soundcheck.results.states import FALSE_DISCOVERY_RATE
 from soundcheck.results.verdict import Verdict
-from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import ABOVE, GAP_RULES
+from soundcheck.statistics.significance import adjusted_p_values
 
 MATTERS_WORSE = 0.01
 _SETTINGS = ("version", "title", "seed", "interval", "normaliser")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from soundcheck.statistics import draws
-from soundcheck.statistics.paired import paired_interval, paired_p_value, standard_error, welch
+from soundcheck.statistics.significance import paired_interval, paired_p_value, standard_error, welch
 
 
 def drawn(values, replicates=20_000):
