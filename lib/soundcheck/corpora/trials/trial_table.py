@@ -17,15 +17,13 @@ from soundcheck.corpora.segments import segment_name
 
 LISTED = "list"  # origin of trials that a corpus brings
 _METADATA = b"soundcheck"
-_SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in ("key", "enrol", "test")),
-        *(("target", pa.bool_()), ("enrolment", pa.int64()), ("segment", pa.int64())),
-        *((name, pa.string()) for name in ("enrol_speaker", "test_speaker")),
-        ("members", pa.list_(pa.int64())),
-    ]
-)
-_TEXTS = [field.name for field in _SCHEMA if field.type == pa.string()]
+_TYPES = dict.fromkeys(("key", "enrol", "test", "enrol_speaker", "test_speaker"), pa.string())
+_TYPES |= {
+    "target": pa.bool_(),
+    "enrolment": pa.int64(),
+    "segment": pa.int64(),
+    "members": pa.list_(pa.int64()),
+}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -92,9 +90,10 @@ def write_table(path: str | os.PathLike, table: TrialTable) -> str:
         "left_out": [dataclasses.astuple(item) for item in table.left_out],
     }
     frame = table.frame.assign(members=pd.Series(lists, index=table.frame.index, dtype=object))
-    plain = pa.Table.from_pandas(frame, _SCHEMA.with_metadata({_METADATA: json.dumps(about)}), False)
+    columns = {name: pa.array(frame[name], _TYPES.get(name)) for name in frame}
+    plain = pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(about)})
     sink = pa.BufferOutputStream()
-    pq.write_table(plain.replace_schema_metadata({_METADATA: json.dumps(about)}), sink, compression="zstd")
+    pq.write_table(plain, sink, compression="zstd")
     return files.write_bytes(path, sink.getvalue().to_pybytes())
 
 
@@ -103,8 +102,8 @@ def read_table(path: str | os.PathLike) -> TrialTable:
     table = pq.read_table(path)
     about = json.loads(table.schema.metadata[_METADATA])
     frame = table.replace_schema_metadata().to_pandas()
-    frame[_TEXTS] = frame[_TEXTS].astype(object)
     members = frame.pop("members")
+    frame = frame.astype(dict.fromkeys(frame.select_dtypes("str"), object))
     of_enrolment = members[members.map(len) > 0].groupby(frame["enrolment"]).first()
     return TrialTable(
         frame,
