@@ -38,7 +38,7 @@ from soundcheck.metrics.word_rates import cer, wer
 from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.results.states import FAIL, decide
 from soundcheck.score import tables
-from soundcheck.start.understand import likely_scale
+from soundcheck.start.infer import likely_scale
 from soundcheck.suite.entries import ERROR, CorpusEntry, Suite
 from soundcheck.suite.groups import OTHERS, UNUSABLE
 

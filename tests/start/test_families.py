@@ -13,7 +13,7 @@ import soundfile
 
 from soundcheck.common.errors import InputError
 from soundcheck.results.table import read_results
-from soundcheck.suite import starter
+from soundcheck.start import families, suites
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
@@ -23,17 +23,15 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_suite_is_valid_and_names_the_model_beside_it(tmp_path):
-    told = starter.write(tmp_path / "new")
+    told = suites.write_suite(tmp_path / "new", None, None)
     assert str(tmp_path / "new" / "suite.yml") in told
     suite = read_suite(tmp_path / "new" / "suite.yml")
-    assert list(suite.models) == ["mine", "random-gaussian"] and list(suite.comparisons) == [
-        "mine against chance"
-    ]
+    assert list(suite.models) == ["mine", "random-gaussian"]
     assert "correctness_regression" in suite.families
 
 
 def test_the_model_answers(tmp_path):
-    starter.write(tmp_path)
+    suites.write_suite(tmp_path, None, None)
     names: dict = {}
     exec((tmp_path / "my_model.py").read_text(), names)
     quiet, loud = (
@@ -45,7 +43,7 @@ def test_the_model_answers(tmp_path):
 def test_nothing_is_overwritten(tmp_path):
     (tmp_path / "my_model.py").write_text("mine")
     with pytest.raises(InputError, match="my_model.py.*exists already"):
-        starter.write(tmp_path)
+        suites.write_suite(tmp_path, None, None)
     assert (tmp_path / "my_model.py").read_text() == "mine" and not (tmp_path / "suite.yml").exists()
 
 
@@ -54,8 +52,8 @@ def test_nothing_is_overwritten(tmp_path):
 
 @pytest.mark.parametrize("name", ["my_tests", "T", "true", "MY_TITLE_NAME", "a" * 40])
 def test_the_files_of_a_family_are_valid(tmp_path, name):
-    starter.write(tmp_path)
-    told = starter.write_family(tmp_path, name)
+    suites.write_suite(tmp_path, None, None)
+    told = families.write_family(tmp_path, name)
     family = read_family(name, tmp_path)
     assert family.name == name and list(family.tests) == ["Rarely Exceeded Error"]
     notebook = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4)
@@ -74,7 +72,7 @@ def test_the_files_of_a_family_are_valid(tmp_path, name):
 )
 def test_names_that_cannot_be_used(tmp_path, name):
     with pytest.raises(InputError, match="cannot be the name of a family|of this name already"):
-        starter.write_family(tmp_path, name)
+        families.write_family(tmp_path, name)
     assert not list(tmp_path.iterdir())
 
 
