@@ -1,7 +1,7 @@
 """How long a run takes whose models are tables: 200,000 segments, or a million utterances without audio.
 
-Run ``python benchmarks/large_tables.py segments`` or ``... utterances``. It makes a corpus and the predictions
-of two models in several sizes, and runs the real command on each, in a new folder. No model gets any sound:
+Run ``python benchmarks/large_tables.py segments`` or ``... utterances``. It makes a corpus, and predictions
+of two models, in several sizes, and runs the real command on each, in a new folder. No model gets any sound:
 what is timed is reading, looking at files, matching, statistics, notebooks and the book.
 
 - ``segments``: 2,000, 20,000 and 200,000 segments with values and classes, once spread over 2,000 files and
