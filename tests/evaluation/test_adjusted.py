@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-import types
 
 import numpy as np
 import pandas as pd
 import pytest
+from judging import judging
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.adjusted import adjusting_columns
 from soundcheck.evaluation.groups import judge_groups
-from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.results.states import decide
 from soundcheck.suite.groups import number_of
-from soundcheck.suite.margins import Margin
-from soundcheck.suite.thresholds import read_family
 
 AROUSAL = BUILTIN["arousal"]
 MEAN = {"Mean Value": lambda s, p: mean_value(p.clean)}
 NEWER = ["adjusted", "adjusted_low", "adjusted_high", "counterpart", "adjusted_by"]
-
-
-def judging(adjust=("noise",), **settings) -> Judging:
-    found = Judging()
-    found.model, found.family, found.tasks = "m", read_family("fairness_accent"), [AROUSAL]
-    found.corpora = [types.SimpleNamespace(name="c", adjust=tuple(adjust), against={})]
-    found.seed, found.replicates, found.interval, found.thresholds = 0, 400, "t", "gap"
-    found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
-    found._seconds_left, found.margin = 10.0, Margin(relative=None)
-    found._estimates, found._drawn, found.block_names = [], {}, {"c": "speaker"}
-    found._group_values = []
-    for name, value in settings.items():
-        setattr(found, name, value)
-    return found
 
 
 def voices(
@@ -67,7 +50,7 @@ def voices(
 
 
 def frame_of(subset: Subset, adjust=("noise",), tests=MEAN, **settings) -> pd.DataFrame:
-    own = judging(adjust, **settings)
+    own = judging("fairness_accent", AROUSAL, adjust, **{"replicates": 400} | settings)
     judge_groups(own, subset, "accent", ["irish", "welsh"], tests)
     frame = decide(own.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")].set_index("group")
@@ -159,8 +142,7 @@ def test_rows_without_gap_are_not_adjusted():
     subset = dataclasses.replace(
         subset, truth=np.full(len(subset), 0.5), predictions=Predictions(np.full(len(subset), 0.5))
     )
-    own = judging()
-    own.family = read_family("fairness_sex")
+    own = judging("fairness_sex", AROUSAL, ("noise",), replicates=400)
     judge_groups(own, subset, "accent", ["irish", "welsh"], tests)
     frame = own.frame().query("group != '' and test in @tests")
     assert frame["gap"].isna().all() and frame["adjusted_by"].eq("").all() and len(frame) == 2
@@ -181,7 +163,7 @@ def test_ranges_of_a_number_are_not_adjusted_by_that_number():
     subset = subset.with_column("noise (number)", noise).with_column(
         "noise", np.where(noise < 0.37, "quiet", "loud")
     )
-    own = judging(("noise (number)",))
+    own = judging("fairness_accent", AROUSAL, ("noise (number)",), replicates=400)
     judge_groups(own, subset, "noise", ["loud", "quiet"], MEAN)
     frame = own.frame()
     frame = frame[frame["test"].isin(MEAN) & frame["group"].ne("")]

@@ -17,16 +17,15 @@ A subset of this module has tables in the place of predictions, one row a segmen
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.eligibility import eligible
+from soundcheck.evaluation.eligibility import GroupCount, eligible
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.groups import compared_columns
+from soundcheck.evaluation.groups import columns_of
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import brier
 from soundcheck.metrics import confidence as metrics
@@ -196,21 +195,20 @@ def compared(
 ) -> dict[str, list[str]]:
     """List the columns of a corpus and their groups that are large enough; other columns are skipped."""
     least = evaluation.family.options["minimum_segments"]
+
+    def counts_of(subset: Subset, column: str) -> list[GroupCount]:
+        counts = []
+        for group, own in subset.segments.groupby(column, observed=True):
+            blocks = len(np.unique(subset.blocks[own.index]))
+            lack = eligible([(len(own), noun, least), (blocks, "speaker", LEAST_BLOCKS)])
+            counts.append(GroupCount(str(group), len(own), blocks, lack))
+            if lack:
+                evaluation.note(f"{subset.corpus}, {column}: {group} is not compared: {lack}")
+        return counts
+
     reason = f"fewer than 2 groups with {least} {noun}s and {LEAST_BLOCKS} speakers"
-    large_enough = functools.partial(groups_of, evaluation, noun=noun)
-    return compared_columns(evaluation, subset, tests, large_enough, reason)
-
-
-def groups_of(evaluation: Evaluation, subset: Subset, column: str, noun: str = "segment") -> list[str]:
-    """List the groups of a column that are large enough to be compared; notes name the others."""
-    least, found = evaluation.family.options["minimum_segments"], []
-    for group, own in subset.segments.groupby(column, observed=True):
-        blocks = len(np.unique(subset.blocks[own.index]))
-        if lack := eligible([(len(own), noun, least), (blocks, "speaker", LEAST_BLOCKS)]):
-            evaluation.note(f"{subset.corpus}, {column}: {group} is not compared: {lack}")
-        else:
-            found.append(str(group))
-    return found
+    found = columns_of(evaluation, subset, tests, reason, counts_of)
+    return {one.column: one.names for one in found if one.names}
 
 
 def _stated(evaluation: Evaluation, subset: Subset, change: str = "") -> Subset:

@@ -21,6 +21,7 @@ Conventions
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 
@@ -28,6 +29,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import seeds
+from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
 from soundcheck.metrics.temporal import neighbours
@@ -153,3 +155,43 @@ def smallest(order: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
     taken = np.zeros(len(rows), dtype=bool)
     taken[chosen] = True
     return taken
+
+
+# Recordings of the same words under different conditions
+
+
+@dataclasses.dataclass(frozen=True)
+class Pairing:
+    """All pairs of recordings under two conditions."""
+
+    base: str  # names of the conditions
+    other: str
+    rows: tuple[np.ndarray, np.ndarray]  # of the segment table that are partners, in the order of the base's
+    notes: tuple[str, ...] = ()  # what is missing, sentences
+
+
+def pairings(table: pd.DataFrame, base: str = "") -> list[Pairing]:
+    """Pair segments of the same ``item`` (and ``speaker``, if known) under the base and other conditions.
+
+    An item that stands twice under a condition has no partners; it is left out and counted.
+    """
+    by = [name for name in ("speaker", "item") if name in table.columns]
+    known = table[[*by, "condition"]].assign(row=np.arange(len(table))).dropna(subset=["item", "condition"])
+    known[by] = known[by].astype(object).where(known[by].notna(), "")
+    counts = known["condition"].value_counts()
+    base = base or min(counts.index, key=lambda name: (-counts[name], name), default="")
+    repeated = known.duplicated([*by, "condition"], keep=False)
+    unique, again = known[~repeated], known["condition"][repeated].value_counts()
+    found = []
+    for other in sorted(set(counts.index) - {base}):
+        sides = (unique[unique["condition"] == name] for name in (base, other))
+        both, notes = pd.merge(*sides, on=by).sort_values("row_x"), []
+        for condition, partner in ((base, other), (other, base)):
+            if same := again.get(condition, 0):
+                notes.append(f"{same} segments under {quoted(condition)} repeat an item and are left out")
+            if alone := counts.get(condition, 0) - same - len(both):
+                what = f"{alone} of {counts[condition]} segments under {quoted(condition)}"
+                notes.append(f"{what} have no partner under {quoted(partner)}")
+        rows = both["row_x"].to_numpy(dtype=np.int64), both["row_y"].to_numpy(dtype=np.int64)
+        found.append(Pairing(base, other, rows, tuple(notes)))
+    return found
