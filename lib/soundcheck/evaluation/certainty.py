@@ -1,17 +1,11 @@
-"""What a model says of its own answers, beside what is true: for classes confidences, for values intervals.
+"""What a model says of its own predictions, beside what is true: confidences of classes, intervals of values.
 
-A subset of this module has tables in the place of predictions, one row a segment::
+A subset of this module has tables in the place of predictions, one row a segment: ``confidence``, ``correct``
+(1 or 0) and the probability of each class; or ``low`` and ``high``, scaled to 0..1. NaN is nothing said.
+The confidence is the one that the model gives, else the probability of the class that it names.
 
-    for subset in stated_subsets(evaluation):
-        confidence, correct = judged_by(subset.predictions.clean)
-
-- Tables of classes have the columns ``confidence``, ``correct`` (1 or 0), then the probability of each class;
-  those of values ``low`` and ``high``, scaled to 0..1 as labels are. NaN where the model says or answers
-  nothing.
-- The confidence is the one that the model gives, else the probability of the class that it names.
-- The reference ignores the sound: it gives the shares of the classes in the corpus as probabilities and names
-  the most frequent one, and the same interval for every value, between quantiles of the labels. It is
-  calibrated, and useless.
+The reference ignores the sound: it gives the shares of the classes in the corpus and names the most frequent
+one, and the same interval for every value, between quantiles of the labels. It is calibrated, and useless.
 """
 
 from __future__ import annotations

@@ -1,22 +1,12 @@
-"""Which segments of a corpus a family looks at under its changes.
+"""Which segments of a corpus a family looks at under its changes, and pairs of recordings of the same words.
 
-Models are asked about these segments only, and notebooks look at the same ones.
-
-Conventions
------------
-- All segments are changed, labelled or not, unless the family needs labels: then the labelled ones. Of a
-  corpus that has transcripts, recognisers hear the segments that have one.
-- Of more than ``segments`` (an option of the family) so many are drawn at random; what a segment's draw is
-  depends on the suite's seed and the segment alone. A suite may set ``segments_per_change``, which is never
-  exceeded, in sweeps neither.
-- Families that name the same ``sample`` (an option) draw the same segments, and share predictions.
-- Families that follow files look at whole files that have ``file_minimum`` (an option) of these segments; the
-  last file that is drawn may be cut. Sweeps grow within each file, see :func:`growing_steps`.
-- Sweeps and transformations look at ``sweep_segments`` at most, taken in turn from all blocks, so that many
-  speakers are heard.
-- Transformations serve to compare groups. Without ``sweep_segments`` as many segments are transformed as it
-  takes for each group that is large enough to be judged (``groups`` and ``minimum_segments``, options) to be
-  judged; with fewer, the columns come first of whose groups each can be judged.
+- All segments are changed, or the labelled ones if the family needs labels; for recognisers those with a
+  transcript if there are any.
+- Of more than ``segments`` (an option of the family) or ``segments_per_change`` (of the suite) so many are
+  drawn, by the suite's seed and the segment alone; those with the same ``sample`` (an option) draw the same.
+- With ``file_minimum`` (an option) whole files of so many segments are taken; sweeps grow within each file.
+- Sweeps and transformations look at ``sweep_segments`` at most, taken in turn from all blocks. Without this
+  option as many are transformed as it takes to judge each group of ``groups`` that has ``minimum_segments``.
 """
 
 from __future__ import annotations

@@ -1,18 +1,14 @@
 """What may be concluded from a value, for one row of the tables each: interval, evidence, p-values.
 
-Three kinds of rows: a *group* is compared with a reference, all others together or one that the suite names,
-and judged by the difference and its margin; any other judged value by its threshold; an estimate has its
-intervals alone. See :mod:`soundcheck.statistics.evidence`, :mod:`soundcheck.statistics.permutation` and, for
-what is true of these speakers, :mod:`soundcheck.statistics.fixed_speakers`.
+A *group* is compared with a reference, all others together or one that the suite names, and judged by the
+difference and its margin; any other judged value by its threshold; an estimate has its intervals alone. See
+:mod:`soundcheck.statistics.evidence`, :mod:`soundcheck.statistics.permutation` and, for these speakers,
+:mod:`soundcheck.statistics.fixed_speakers`.
 
-Conventions
------------
 - The difference of a group is its value minus that of the reference. What is published compares a group with
   everybody, itself included; of two groups of equal size that is half the difference.
-- Either side needs 5 speakers; else there is no interval and no p-value for new speakers.
-- Speakers are permuted where each of them belongs to one group.
-  Where groups vary within speakers, and for trials, the p-value is that of Student's t.
-- A part is resampled by itself, with the blocks that are in it: its interval does not depend on other parts.
+- Either side needs 5 speakers for an interval and a p-value for new speakers. Speakers are permuted where
+  each belongs to one group; else, and for trials, the p-value is that of Student's t.
 """
 
 from __future__ import annotations

@@ -5,24 +5,16 @@ statistic and has it judged::
 
     evaluation = Evaluation.load(run)
     for subset in evaluation.subsets():
-        evaluation.judge(
-            subset,
-            "Mean Absolute Error",
-            lambda subset, predictions: mean_absolute_error(subset.truth, predictions.clean),
-        )
+        evaluation.judge(subset, "Mean Absolute Error", lambda s, p: mean_absolute_error(s.truth, p.clean))
     evaluation.save()
 
 A *measure* is a function of a subset and predictions. It returns a statistic of :mod:`soundcheck.metrics`, a
 number, or a mapping of label to number (see :mod:`soundcheck.evaluation.plain_measures`). It is called with
-the predictions of the model and with those of the random reference model, so that no verdict stands without
-its reference. :mod:`soundcheck.evaluation.judging` judges, :mod:`soundcheck.evaluation.groups` draws groups
-and compares them.
+the predictions of the model and with those of the random reference model.
 
-Conventions
------------
 - Labels and predictions of regression tasks are scaled to 0..1 (see :class:`soundcheck.common.tasks.Task`).
-- A subset has every labelled segment, also those that the model gave no prediction for (NaN or ``None``):
-  metrics leave them out and count them, and all models are tested on the same segments.
+- A subset has every labelled segment, also without a prediction (NaN or ``None``): metrics leave these out
+  and count them, and all models are tested on the same segments.
 - Texts are normalised, see :mod:`soundcheck.evaluation.recognition`; tasks with embeddings have trials in the
   place of segments, and scores as predictions, see :mod:`soundcheck.evaluation.verification`.
 """

@@ -1,7 +1,5 @@
 """Which words a recogniser loses under changes of the sound, by group of speakers, and if others lose them.
 
-Conventions
------------
 A *group* is a column of the segment table and one of its values; :data:`EVERYBODY` stands for all segments.
 """
 

@@ -5,18 +5,13 @@ One call judges measures for every group of a column; a measure knows nothing of
     tests = {"Mean Value": lambda subset, predictions: mean_value(predictions.clean)}
     judge_groups(evaluation, subset, "accent", ["irish", "welsh"], tests, against=AVERAGE)
 
-What it judges gets the group in a column of its own: ``accent: irish``.
-
-Conventions
------------
-- A value is that of the group minus that of all groups, the group included, on the same replicates. *All* is
-  either everybody together (:data:`EVERYBODY`; for groups of the same size, see :func:`balanced`) or the
-  average of the groups (:data:`AVERAGE`), in which each weighs the same. Its gap is that of the group minus
-  that of all others together, see :mod:`soundcheck.evaluation.conclusions`.
+- A value is that of the group minus that of all groups, itself included, on the same replicates. *All* is
+  everybody together (:data:`EVERYBODY`) or the average of the groups (:data:`AVERAGE`). Its gap is that of
+  the group minus that of all others, see :mod:`soundcheck.evaluation.conclusions`.
 - A trial belongs to a group if both of its speakers do.
 - Every group has a value among the estimates, those that are too small to be compared without interval.
-- Draws depend on the suite's seed, the family, the corpus and keys of segments or speakers, not on the order
-  of rows. Notes say what was not drawn.
+- Draws depend on the suite's seed, the family, the corpus and keys of segments or speakers. Notes say what
+  was not drawn.
 - Of groups that a suite names all labelled segments are used, or all that there are without labels; nothing
   is balanced, and one that is a single speaker is counted and never judged.
 """
@@ -192,8 +187,10 @@ def columns_of(
     found, options, of_trials = [], evaluation.family.options, subset.task.is_embedding
     for column in options["groups"]:
         known = of_trials or column in subset.segments and subset.segments[column].notna().any()
-        few_segments = few or f"fewer than 2 groups with {options['minimum_segments']} segments"
-        why = evaluation.too_small(column) if of_trials else few_segments
+        if of_trials:
+            why = evaluation.too_small(column)
+        else:
+            why = few or f"fewer than 2 groups with {options['minimum_segments']} segments"
         counts = (counts_of or functools.partial(group_counts, evaluation))(subset, column) if known else []
         names = [count.group for count in counts if not count.lacks]
         small = [] if of_trials or counts_of else [count for count in counts if count.lacks]

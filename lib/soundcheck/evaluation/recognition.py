@@ -1,16 +1,11 @@
 """Tasks with texts: transcripts as they are compared, also of other recognisers, and how much these disagree.
 
-Conventions
------------
-- All texts of subsets are normalised, transcripts of the corpus and of recognisers alike; see
+- All texts of subsets are normalised, by the language of the segment, see
   :mod:`soundcheck.metrics.normalisation`. A missing one is ``None``, an empty one is a prediction.
-- The language of a segment counts: Turkish and Azeri have letters of their own case.
-- Where some references of a corpus are in scripts without blanks between words and others are not, characters
-  of such scripts are words of their own on both sides, see :mod:`soundcheck.metrics.writing`.
-- *The transcripts* of a corpus are one more opponent of the recogniser that is tested, called :data:`TRUTH`.
-  What is compared with them never decides about pairs of recognisers.
-- A pair of recognisers is called the same on the pages of both: their names in alphabetical order.
-- Transcripts under transformations are known for the segments that :meth:`Evaluation.transformed` gives.
+- Where only some references of a corpus are in scripts without blanks, characters of such scripts are words
+  of their own on both sides, see :mod:`soundcheck.metrics.writing`.
+- The transcripts of a corpus are one more opponent of the tested recogniser, :data:`TRUTH`; what is compared
+  with them never decides about pairs of recognisers. Names of pairs are in alphabetical order.
 """
 
 from __future__ import annotations

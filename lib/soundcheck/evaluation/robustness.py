@@ -1,15 +1,10 @@
 """Changes of the sound: predictions that stay, quality, and error rates from mild to severe changes.
 
-Conventions
------------
-- A *setting* is a change with a level. Changes are in the order of the threshold file, levels from mild to
+- A *setting* is a change with a level; changes are in the order of the threshold file, levels from mild to
   severe.
-- Error rates under settings are compared over the same segments or trials, those with a prediction for the
-  sound as it is. A missing transcript under a change counts as an empty one, a missing score as the lowest:
-  failing where it is hard gains nothing.
+- Error rates under settings are about the segments or trials with a prediction for the sound as it is. A
+  missing transcript under a change counts as an empty one, a missing score as the lowest.
 - The random reference predicts the same for every setting: drawn anew it would change by chance.
-- Elsewhere ``predictions.clean`` are those for the signals that are compared with, ``predictions.changed``
-  those for the changed signals of the same segments. Measures of quality leave out segments without a label.
 """
 
 from __future__ import annotations

@@ -1,18 +1,11 @@
 """Speaker verification: errors of trials and of groups, under changes and under other conditions.
 
-The conditions are thresholds and calibrations of other speakers, scores normalised against a cohort, more
-enrolled recordings and shorter tested ones.
-
-Conventions
------------
-- In use a threshold is fixed before anybody is tested; one that is chosen on the tested trials is too well
-  chosen. So one half of the speakers, dealt by the seed of the suite, fits, the other is tested, and trials
-  between the halves are left out; or another corpus fits, without the speakers that both have. The fit is the
-  same for all replicates, and only tested speakers are drawn.
+- A threshold or calibration is fitted on other speakers than it is tested on: on one half of them, drawn by
+  the seed of the suite, or on another corpus without the speakers that both have.
 - The fitting side is the *cohort* as well, against which scores are normalised. Each of its speakers is one
   embedding, the mean direction of the recordings in its trials.
-- With one recording a speaker is enrolled with the first of the trial's own; then the trial's others and
-  recordings of the speaker in other trials follow, drawn by the seed, but never the tested one.
+- A speaker is enrolled with the first recording of the trial's own, then with its others and recordings of
+  the speaker in other trials, drawn by the seed, but never the tested one.
 - All numbers of a condition are about the same trials: those with recordings enough, or long enough, for all
   its values; a value that half of the trials of a kind are too short for is left out.
 """

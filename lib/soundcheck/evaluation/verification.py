@@ -1,14 +1,9 @@
 """Tasks with embeddings: trials, their scores, and thresholds.
 
-A subset of trials is like a subset of segments: its ``segments`` are the trials, ``truth`` says which of
-them are targets, predictions are scores. So tests of trials are judged like all others.
-
-Conventions
------------
-- A trial belongs to a group if both of its speakers do: a group's false acceptances are those among its own
-  members, which are the hardest ones.
-- Speakers are resampled; a non-target trial counts as often as the product of how often each was drawn.
-- Where signals are changed, the tested side is; the enrolled side stays as it is.
+A subset of trials is like a subset of segments: its ``segments`` are the trials, ``truth`` says which of them
+are targets, predictions are scores. A trial belongs to a group if both of its speakers do. Speakers are
+resampled; a non-target trial counts as often as the product of how often each was drawn. The tested side is
+changed, the enrolled one stays as it is.
 """
 
 from __future__ import annotations
