@@ -14,7 +14,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from soundcheck.metrics import brier, prediction_intervals
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import value
 from soundcheck.statistics.bootstrap import resample
@@ -58,12 +57,12 @@ def draw(rng: np.random.Generator, speakers: int, each: int, bold: float) -> dic
 MEASURES: dict[str, tuple[Callable, Scale]] = {
     "overconfidence": (lambda d: metrics.overconfidence(d["sure"], d["correct"]), FREE),
     "coverage": (
-        lambda d: prediction_intervals.interval_coverage(d["label"], d["low"], d["high"], above=0.9),
+        lambda d: metrics.interval_coverage(d["label"], d["low"], d["high"], above=0.9),
         FREE,
     ),
-    "Brier skill": (lambda d: brier.brier_skill(d["truth"], d["probabilities"], CLASSES), FREE),
+    "Brier skill": (lambda d: metrics.brier_skill(d["truth"], d["probabilities"], CLASSES), FREE),
     "interval skill": (
-        lambda d: prediction_intervals.interval_skill(d["label"], d["low"], d["high"], (0.05, 0.95), 0.9),
+        lambda d: metrics.interval_skill(d["label"], d["low"], d["high"], (0.05, 0.95), 0.9),
         FREE,
     ),
     "area under risk, relative": (

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
+from soundcheck.augment.recordings import load_sounds
 from soundcheck.augment.registry import apply
-from soundcheck.sounds.load import load_sounds
-from soundcheck.sounds.sound import KINDS, Sounds
+from soundcheck.augment.sounds import KINDS, Sounds
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Perturbation
 from soundcheck.suite.thresholds import read_family

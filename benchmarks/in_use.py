@@ -25,10 +25,8 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.conclusions import scale_of
 from soundcheck.evaluation.corpus_audit import audit
-from soundcheck.metrics.calibration import cllr
-from soundcheck.metrics.logistic_calibration import bayes_threshold, fit_calibration
-from soundcheck.metrics.score_normalisation import normalised_scores
-from soundcheck.metrics.similarity import cosine_scores, mean_directions
+from soundcheck.metrics.calibration import bayes_threshold, cllr, fit_calibration
+from soundcheck.metrics.similarity import cosine_scores, mean_directions, normalised_scores
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import actual_dcf, equal_error_rate, min_dcf
 from soundcheck.metrics.weighted import Weighted, weighted_difference

@@ -32,13 +32,13 @@ import numpy as np
 import psutil
 import soundfile
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.onnx import session as onnx_session
 from soundcheck.models.onnx.model import OnnxKeys
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log
 from soundcheck.predict.protocol import Call, Item, Result, Setup
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.model_kind import ModelKeys
 

@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.load import load_model
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
 from soundcheck.predict.worker import Worker
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 
 TASKS = ("arousal", "dominance", "valence")

@@ -9,15 +9,18 @@ there, so ours stand alone.
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
+import soundfile
 
 from soundcheck.augment.filters import tilt_filter
 from soundcheck.augment.noise import mix, pink
 from soundcheck.augment.registry import TRANSFORMS
-from soundcheck.sounds.sound import Sound, Sounds, SoundSet
+from soundcheck.augment.sounds import Sound, Sounds, SoundSet
 
 try:
     import auglib
@@ -48,22 +51,19 @@ OPTIONS = {
 SLOW = ("codec", "low_quality_phone")  # fewer calls
 
 
-def material() -> Sounds:
-    """Make sounds of noise: seven voices of ten seconds, a cough, a response of half a second."""
+def material(folder: Path) -> Sounds:
+    """Write sounds of noise: seven voices of ten seconds, a cough, a response of half a second."""
     rng = np.random.default_rng(1)
-    lengths = {"babble": 7 * [10.0], "coughing": [0.5], "rooms": [0.5]}
-    return Sounds(
-        {
-            kind: SoundSet(
-                kind,
-                tuple(
-                    Sound.of(f"{kind} {n}", 0.1 * rng.standard_normal(round(RATE * seconds)), role="base")
-                    for n, seconds in enumerate(each)
-                ),
-            )
-            for kind, each in lengths.items()
-        }
-    )
+    sets = {}
+    for kind, each in {"babble": 7 * [10.0], "coughing": [0.5], "rooms": [0.5]}.items():
+        sounds = [
+            Sound(f"{kind} {n}", folder / f"{kind}_{n}.wav", s, role="base") for n, s in enumerate(each)
+        ]
+        for sound in sounds:
+            signal = 0.1 * rng.standard_normal(round(RATE * sound.duration))
+            soundfile.write(sound.path, signal, RATE, subtype="FLOAT")
+        sets[kind] = SoundSet(kind, tuple(sounds))
+    return Sounds(sets)
 
 
 def alternatives(sounds: Sounds) -> dict[str, Callable]:
@@ -104,9 +104,13 @@ def milliseconds(calls: Sequence[Callable | None], signal: np.ndarray, rounds: i
 
 
 def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        compare(material(Path(folder)))
+
+
+def compare(sounds: Sounds) -> None:
     rng = np.random.default_rng(0)
     signal = rng.uniform(-0.5, 0.5, SECONDS * RATE).astype(np.float32)
-    sounds = material()
     others = alternatives(sounds)
     print(f"{'transform':<18}{'ours/ms':>10}{'auglib/ms':>12}{'ratio':>8}")
     for name, options in OPTIONS.items():

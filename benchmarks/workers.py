@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.load import check_model
 from soundcheck.predict.cluster import ClusterExecutor, connect
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log
 from soundcheck.predict.protocol import Call, Item, Setup
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 
 MODELS = """

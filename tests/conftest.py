@@ -17,13 +17,13 @@ from browser import missing, started_browser
 from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
 from pydantic import TypeAdapter
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.book import sphinx_run
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.models import processes
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_server
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.margins import Margin
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

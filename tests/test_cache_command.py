@@ -35,7 +35,7 @@ def out(tmp_path, monkeypatch):
 
 
 def test_size_and_clearing_of_an_output_folder(out):
-    assert "0.4 MB, of these 0.0 MB answers of models" in cache("--out", out)
+    assert "0.4 MB, of these 0.0 MB predictions" in cache("--out", out)
     assert (out / "cache" / NAME).exists()
     assert "Everything in it was removed" in cache("--out", out, "--clear")
     assert not (out / "cache").exists()
@@ -47,6 +47,6 @@ def test_of_a_shared_cache_only_answers_are_removed(out, tmp_path, monkeypatch):
     (tmp_path / "c.csv").write_text("file,arousal\n")
     (tmp_path / "suite.yml").write_text(SUITE)
     assert f"Cache {tmp_path / 'shared'}" in cache(tmp_path / "suite.yml", "--out", out)
-    assert "The answers of models were removed" in cache(tmp_path / "suite.yml", "--out", out, "--clear")
+    assert "The predictions of models were removed" in cache(tmp_path / "suite.yml", "--out", out, "--clear")
     assert [path.name for path in (tmp_path / "shared").iterdir()] == ["mine.txt"]
     assert (out / "cache" / NAME).exists()

@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 TURNED = "is worse than chance. Are the scores distances? Then declare `distances: true`"
-TWICE = "inputs that were asked twice got another answer"
+TWICE = "inputs that were predicted twice got another prediction"
 MODEL = """import itertools
 
 CALLS = itertools.count()

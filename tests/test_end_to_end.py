@@ -178,7 +178,7 @@ def test_second_run_computes_nothing(project, command):
     assert (folder / "out" / "results.csv").read_bytes() == before
     confirming = 5  # kept answers that are asked again
     assert (folder / "calls.txt").stat().st_size == calls + confirming
-    assert "loud: answers 48 kept from" in done.stdout and "0 asked now" in done.stdout
+    assert "loud: predictions: 48 from the cache of" in done.stdout and "0 computed now" in done.stdout
 
 
 def test_jobs_do_not_change_results(project, undrawn):

@@ -10,9 +10,9 @@ import soundfile
 from scipy import stats
 
 from soundcheck.augment.registry import apply
+from soundcheck.augment.sounds import Sounds
 from soundcheck.evaluation.unspoken import IN_CORPUS
 from soundcheck.results.estimates import read_estimates
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow

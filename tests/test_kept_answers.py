@@ -178,11 +178,11 @@ def test_an_unchanged_suite_asks_nothing_but_canaries(runs):
     for name, model in models.items():
         assert (model["asked"], sum(model["days"].values())) == (0, INPUTS)
         assert (model["confirmed"], model["confirmed_different"]) == (5, 0)
-        assert f"{name}: answers 12 kept from {max(model['days'])}, 0 asked now" in run.stdout
+        assert f"{name}: predictions: 12 from the cache of {max(model['days'])}, 0 computed now" in run.stdout
         assert model["notes"] == []
         assert max(model["days"]) <= today
     assert done["first"][1]["use"]["asked"] == INPUTS
-    assert "use: answers 12 asked now, none kept from an earlier run" in done["first"][0].stdout
+    assert "use: answers 12 computed now, none from the cache" in done["first"][0].stdout
     assert {*map(tuple, found.values())} == {("0.25",)}
 
 
@@ -197,18 +197,18 @@ def test_the_reason_is_told(runs):
     folder, done = runs
     run, models, _ = done["retrained"]
     for name in ("import", "use"):
-        told = f"12 inputs were asked anew, because these files are not what they were: {name}.txt"
+        told = f"12 inputs were predicted again, because these files are not what they were: {name}.txt"
         assert told in models[name]["notes"]
         assert f"{name}: {told}" in run.stderr
         assert f"{name}.txt" in models[name]["seen_files"]
         assert models[name]["confirmed"] == 0
     for name in UNSEEN:
         (told,) = models[name]["notes"]
-        assert told.startswith("5 of 5 kept answers were others when they were asked again")
+        assert told.startswith("5 of 5 cached predictions were different when they were computed again")
         assert "under files:" in told
         assert f"{name}: {told}" in run.stderr
         page = (folder / "build" / "html" / "models" / f"{name}.html").read_text()
-        assert "5 of 5 kept answers were others" in page and "12 given on 20" in page
+        assert "5 of 5 cached predictions were different" in page and "12 given on 20" in page
 
 
 def test_pages_name_files_without_folders(runs):
@@ -246,7 +246,7 @@ def test_a_damaged_store_is_told(runs, undrawn):
         model = record(folder)[name]
         assert (model["asked"], model["days"]) == (INPUTS, {})
         (told,) = model["notes"]
-        assert told.startswith("kept answers of all models are lost or cannot be read")
+        assert told.startswith("cached predictions of all models are lost or cannot be read")
         assert told.endswith("it was set aside as predictions.damaged.sqlite")
         assert f"{name}: {told}" in run.stderr
         assert answers(folder, name) == {"0.75"}

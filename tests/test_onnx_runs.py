@@ -173,15 +173,15 @@ def test_numbers_that_are_none_are_failures_of_their_inputs(folder, undrawn):
     (folder / "none.yml").write_text(f"{text}families: [correctness_regression]\n")
     done = undrawn("run", "none.yml", "--out", "none", "--no-book", cwd=folder)
     assert done.returncode == 3 and "Traceback" not in done.stderr, done.stderr
-    told = [line for line in done.stdout.splitlines() if "gave no answer" in line]
+    told = [line for line in done.stdout.splitlines() if "gave no prediction" in line]
     nan, infinite = (
         "(most often: arousal is nan, not a number)",
         "(most often: arousal is infinite, not a number)",
     )
     assert told == [
-        f"some gave no answer for 3 inputs {nan}; left_out.csv lists them",
-        f"all gave no answer for 6 inputs {nan}; left_out.csv lists them",
-        f"endless gave no answer for 2 inputs {infinite}; left_out.csv lists them",
+        f"some gave no prediction for 3 inputs {nan}; left_out.csv lists them",
+        f"all gave no prediction for 6 inputs {nan}; left_out.csv lists them",
+        f"endless gave no prediction for 2 inputs {infinite}; left_out.csv lists them",
     ]
     left_out = pd.read_csv(folder / "none" / "left_out.csv")
     assert left_out.groupby("model", sort=False)["item"].agg(list).to_dict() == {

@@ -136,7 +136,7 @@ def answers(project):
 def test_run_tells_what_has_no_answer(project):
     folder, done = project
     assert done.returncode == 3, done.stderr + done.stdout  # one recording has no answer
-    assert "mine gave no answer for" in done.stdout
+    assert "mine gave no prediction for" in done.stdout
     left_out = pd.read_csv(folder / "out" / "left_out.csv")
     reasons = left_out.groupby("item")["reason"].first()
     assert reasons["no answer.wav"] == "arousal is nan, not a number"

@@ -10,7 +10,7 @@ import soundfile
 import yaml
 
 from soundcheck.common import resources, seeds
-from soundcheck.metrics.logistic_calibration import fit_calibration
+from soundcheck.metrics.calibration import fit_calibration
 
 pytestmark = pytest.mark.slow
 

@@ -177,6 +177,6 @@ def test_what_a_recipe_keeps_is_enough_to_ask_nothing_again(verified):
     shutil.copyfile(verified.out / ".soundcheck", fresh / ".soundcheck")
     calls = verified.calls()
     told = verified("run", "suite.yml", "--out", "fresh", "--no-book")
-    assert "answers 132 kept from" in told and ", 0 asked now" in told
+    assert "predictions: 132 from the cache of" in told and ", 0 computed now" in told
     assert verified.calls() - calls <= 5  # asked again before kept answers are used
     assert (fresh / "results.csv").read_bytes() == (verified.out / "results.csv").read_bytes()

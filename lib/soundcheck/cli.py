@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def _interrupted(code: int) -> NoReturn:
-    _say("Stopped. What was done is kept: run again to go on.")
+    _say("Stopped. What was done is saved: run again to go on.")
     sys.exit(code)
 
 

@@ -26,7 +26,7 @@ from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.shares import Share
+from soundcheck.predict.request import Share
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame, load_contrasts
 from soundcheck.results.estimates import Estimate, collected, estimate_frame, write_estimates
 from soundcheck.results.judged import load_all
@@ -36,22 +36,19 @@ from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import Verdict, skipped_rows
 from soundcheck.run import key_figures, notebook_jobs, planning, tables
-from soundcheck.run.common_jobs import common_estimates, common_jobs
 from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
 from soundcheck.run.forecast import forecast
 from soundcheck.run.material import Material, load
+from soundcheck.run.notebook_jobs import common_estimates, common_jobs
 from soundcheck.run.notebooks import Job, Notebooks, without_outputs
 from soundcheck.run.notebooks import Outcome as NotebookOutcome
-from soundcheck.run.opening import Opened, opened
 from soundcheck.run.options import RunOptions
-from soundcheck.run.outcome import Outcome, about_book, sum_up
-from soundcheck.run.output import Output
+from soundcheck.run.outcome import Outcome, Stages, about_book, sum_up
+from soundcheck.run.output import Output, seal
 from soundcheck.run.predictions import predict_all
 from soundcheck.run.record import compose
-from soundcheck.run.sealing import seal
-from soundcheck.run.selection import comparing, corpus_folders, select
+from soundcheck.run.selection import Opened, comparing, corpus_folders, opened, select
 from soundcheck.run.shards import Shards, ask_shard, read_shards
-from soundcheck.run.stages import Stages
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.suite_file import read_suite
@@ -331,7 +328,8 @@ def _keep(history: Path, output: Output) -> list[str]:
         keep(history, output.folder, datetime.datetime.now(datetime.UTC))
     except (SoundcheckError, OSError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        return [f"This run was not kept in the history: {why}. Its results are whole; run again to keep it"]
+        what = f"This run was not saved in the history: {why}"
+        return [f"{what}. Its results are complete; run again to save it"]
     return []
 
 
@@ -344,7 +342,7 @@ def _measure(found: _Predicted, output: Output, seconds: float) -> list[str]:
 def _unloaded(material: Material) -> list[str]:
     earlier = material.plan.fingerprints
     return [
-        f"{name} could not be loaded here, its answers are those of "
+        f"{name} could not be loaded here, its predictions are those of "
         f"{'an earlier run' if name in earlier else 'the shards'}: {why}"
         for name, why in material.unloaded.items()
     ]

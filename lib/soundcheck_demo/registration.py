@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from soundcheck.augment.sources import SoundSource, SpeechSource
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.formats.csv import CsvFormat
-from soundcheck.sounds.sources import SoundSource, SpeechSource
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import CorpusFormat, CorpusKeys
 from soundcheck.suite.entries import CorpusEntry
@@ -120,6 +120,6 @@ class DemoSpeech(SpeechSource):
     @classmethod
     def record(cls, signal: np.ndarray, condition: str, item: str) -> np.ndarray:
         """Record the sample with one of the three microphones."""
-        from soundcheck_demo.speech.recordings import record
+        from soundcheck_demo.speech.derived import record
 
         return record(signal, condition, item, item)

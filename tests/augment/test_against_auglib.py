@@ -11,9 +11,9 @@ import shutil
 import numpy as np
 import pytest
 from late import late
+from made_sounds import sound, sounds
 
 from soundcheck.augment import codec, edits, filters, level, noise, rooms
-from soundcheck.sounds.sound import Sound, Sounds, SoundSet
 
 auglib = late("auglib")  # the oracle of these tests
 
@@ -32,19 +32,19 @@ def theirs(transform, signal):
     return np.ravel(transform(signal.copy(), RATE))  # a copy, since some of theirs write into their input
 
 
-@pytest.mark.parametrize("gain_db", [-2, -1, 1, 2])
+@pytest.mark.parametrize("gain_db", [-2, 1])
 def test_gain(speech, rng, gain_db):
     expected = theirs(auglib.transform.GainStage(gain_db), speech)
     assert np.allclose(level.gain(speech, RATE, rng, gain_db=gain_db), expected, rtol=0, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("ratio", [0.001, 0.002, 0.003])
+@pytest.mark.parametrize("ratio", [0.001, 0.003])
 def test_clip(speech, rng, ratio):
     expected = theirs(auglib.transform.ClipByRatio(ratio), speech)
     assert np.allclose(level.clip(speech, RATE, rng, ratio=ratio), expected, rtol=0, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("samples", [100, 500, 1000])
+@pytest.mark.parametrize("samples", [100, 1000])
 def test_edits(speech, rng, samples):
     append = auglib.transform.AppendValue(samples, unit="samples")
     prepend = auglib.transform.PrependValue(samples, unit="samples")
@@ -67,7 +67,7 @@ def test_butterworth_filters(speech, rng, cutoff, order):
     assert np.allclose(ours_low, lowpass, rtol=0, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("frequency", [5000, 6321, 7000])
+@pytest.mark.parametrize("frequency", [5000, 6321])
 def test_tone_is_louder_by_the_difference_of_crest_factors(speech, rng, frequency):
     expected = theirs(auglib.transform.Tone(frequency, snr_db=40), speech).astype(np.float64) - speech
     ours = noise.additive_tone(speech, RATE, rng, frequency=frequency, snr_db=40).astype(np.float64) - speech
@@ -76,7 +76,7 @@ def test_tone_is_louder_by_the_difference_of_crest_factors(speech, rng, frequenc
     assert np.corrcoef(ours, expected)[0, 1] > 0.999
 
 
-@pytest.mark.parametrize("snr_db", [20, 35, 45])
+@pytest.mark.parametrize("snr_db", [20, 45])
 def test_white_noise_has_the_same_level(speech, rng, snr_db):
     expected = theirs(auglib.transform.WhiteNoiseGaussian(snr_db=snr_db), speech).astype(np.float64) - speech
     ours = noise.white_noise(speech, RATE, rng, snr_db=snr_db).astype(np.float64) - speech
@@ -99,8 +99,8 @@ def test_convolution(speech, rng):
     both = auglib.transform.Compose(
         [auglib.transform.FFTConvolve(response, keep_tail=False), auglib.transform.NormalizeByPeak()]
     )
-    sounds = Sounds({"rooms": SoundSet("rooms", (Sound.of("room", response, role="base"),))})
-    ours = rooms.reverberation(speech, RATE, rng, sounds=sounds, responses="rooms", role="base")
+    material = sounds(rooms=[sound("room", response, role="base")])
+    ours = rooms.reverberation(speech, RATE, rng, sounds=material, responses="rooms", role="base")
     assert np.allclose(ours, theirs(both, speech), rtol=0, atol=TOLERANCE)
 
 
@@ -123,6 +123,6 @@ def test_compressor(speech):
         -20, 0.8, attack_time=0.01, release_time=0.02, knee_radius_db=4, makeup_db=0, clip=True
     )
     loud = speech / np.abs(speech).max()
-    ours = codec.compress(loud, RATE, threshold_db=-20, ratio=0.8, attack=0.01, release=0.02, knee_db=4)
+    ours = codec.compress(loud, RATE)
     # They pass 16-bit files to SoX, and SoX rounds the knee a little differently.
     assert np.allclose(ours, theirs(compressor, loud), rtol=0, atol=1e-3)

@@ -12,6 +12,7 @@ import soundfile
 
 from soundcheck.augment import codec
 from soundcheck.augment.level import decibel, peak, rms
+from soundcheck.corpora.audio import resampled
 
 RATE = 16000
 
@@ -60,7 +61,7 @@ def test_fewer_bits_are_worse(rng):
     time = np.arange(2 * RATE) / RATE
     voice = sum(np.sin(2 * np.pi * (140 + 20 * np.sin(3 * time)) * k * time) / k for k in range(1, 20))
     voice = (0.2 * voice).astype(np.float32)
-    narrow = codec._resample(voice, RATE, 8000)
+    narrow = resampled(voice, RATE, 8000)
 
     def distance(bit_rate):
         heard = codec.coded(narrow, "amr-nb", bit_rate)
@@ -72,24 +73,8 @@ def test_fewer_bits_are_worse(rng):
     assert distance(12200) < distance(7400) < distance(4750)
 
 
-@pytest.mark.parametrize(
-    "name, bit_rate, allowed",
-    [
-        ("amr-nb", 7000, "one of 4750, 5150, 5900, 6700, 7400, 7950, 10200, 12200"),
-        ("g711-a", 32000, "one of 64000"),
-        ("opus", 100, "from 6000 to 128000"),
-        ("mp3", 999999, "from 8000 to 160000"),
-    ],
-)
-def test_bit_rates_that_a_codec_does_not_have(speech, rng, name, bit_rate, allowed):
-    with pytest.raises(ValueError, match=f"bit_rate is {bit_rate}. For {name} it must be {allowed}"):
-        codec.codec(speech, RATE, rng, name=name, bit_rate=bit_rate)
-    with pytest.raises(ValueError, match="bit_rate is 1. It must be one of"):
-        codec.low_quality_phone(speech, RATE, rng, bit_rate=1)
-
-
 def compress(signal):
-    return codec.compress(signal, 8000, threshold_db=-20, ratio=0.8, attack=0.01, release=0.02, knee_db=4)
+    return codec.compress(signal, 8000)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +95,7 @@ def test_compressor_is_smooth_and_rises():
 
 @pytest.mark.skipif(not shutil.which("sox"), reason="SoX is the oracle of this test")
 def test_compressor_against_sox(speech, tmp_path):
-    signal = codec._resample(speech, RATE, 8000)
+    signal = resampled(speech, RATE, 8000)
     signal = signal / np.abs(signal).max()
     soundfile.write(tmp_path / "in.wav", signal, 8000, subtype="PCM_32")
     command = ["sox", "in.wav", "-b", "32", "out.wav", "compand", "0.01,0.02", "4:-20,-16"]
@@ -139,15 +124,7 @@ def test_phone_hiss_is_25_decibels_below_full_scale(speech, rng, monkeypatch):
     assert peak(drawn["noise"]) == pytest.approx(1)
 
 
-def test_phone_differs_for_each_file_but_not_in_itself(speech):
-    def run(seed):
-        return codec.low_quality_phone(speech, RATE, np.random.default_rng(seed))
-
-    assert np.array_equal(run(0), run(0))
-    assert not np.array_equal(run(0), run(1))
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 79, 80, 159, 161, 1601])
+@pytest.mark.parametrize("count", [1, 2, 79, 161, 1601])
 def test_any_length(rng, count):
     signal = rng.uniform(-0.5, 0.5, count).astype(np.float32)
     assert len(codec.low_quality_phone(signal, RATE, rng)) == count
@@ -156,24 +133,22 @@ def test_any_length(rng, count):
         assert len(codec.codec(signal, RATE, rng, name=name, bit_rate=bit_rate)) == count
 
 
-def test_a_missing_library_is_told(monkeypatch):
-    monkeypatch.setitem(sys.modules, "av", None)
-    codec._missing.cache_clear()
+@pytest.mark.parametrize(
+    "absent, problem",
+    [
+        ("library", "the codec library PyAV cannot be loaded"),
+        ("codec", "PyAV comes without no_such_encoder here, which the codec amr-nb needs"),
+    ],
+)
+def test_what_is_missing_is_named(monkeypatch, absent, problem):
+    if absent == "library":
+        monkeypatch.setitem(sys.modules, "av", None)
+    else:
+        monkeypatch.setitem(codec.CODECS, "amr-nb", codec.Codec("no_such_encoder", 8000, "amr"))
+    codec.missing.cache_clear()
     try:
-        assert codec.missing("amr-nb").startswith("the codec library PyAV cannot be loaded")
-        with pytest.raises(ValueError, match="PyAV cannot be loaded"):
+        assert codec.missing("amr-nb").startswith(problem)
+        with pytest.raises(ValueError, match=problem):
             codec.coded(np.zeros(9, np.float32), "amr-nb")
     finally:
-        codec._missing.cache_clear()
-
-
-def test_a_missing_codec_is_told(monkeypatch):
-    absent = codec.Codec("no_such_encoder", "no_such_decoder", 8000)
-    monkeypatch.setitem(codec.CODECS, "amr-nb", absent)
-    codec._missing.cache_clear()
-    try:
-        assert codec.missing("amr-nb") == (
-            "PyAV comes without no_such_encoder here, which the codec amr-nb needs"
-        )
-    finally:
-        codec._missing.cache_clear()
+        codec.missing.cache_clear()

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import soundfile
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.book import build, executed, overview, pages
 from soundcheck.book.assembly import Book, assemble
 from soundcheck.common import files
@@ -25,7 +26,6 @@ from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import skipped_rows
 from soundcheck.run.output import Output
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.thresholds import read_family
 

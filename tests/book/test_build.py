@@ -12,6 +12,7 @@ import yaml
 from tests.support.browser import LIMITS, SETTLED
 from tests.support.links import dead_links, raw_text
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.book import build, written
 from soundcheck.common import files
 from soundcheck.common.media import MediaStore
@@ -27,7 +28,6 @@ from soundcheck.results.states import decide
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import Verdict
 from soundcheck.run.output import Output
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.thresholds import read_family
 

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.book import methods
 from soundcheck.common import resources
 from soundcheck.common.media import MediaStore
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.own_rules import OwnTest, with_own_tests
 from soundcheck.suite.thresholds import read_family
 

@@ -14,8 +14,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.results.states import FAIL, PASS, decide
 from soundcheck.results.table import to_frame, to_verdicts
-from soundcheck.run.output import Output
-from soundcheck.run.sealing import seal
+from soundcheck.run.output import Output, seal
 
 ROWS = [*to_verdicts(decide(to_frame([verdict(), verdict(test="U", **FAILED), verdict("n")]))).values()]
 COUNTS = {"m": {PASS: 1, FAIL: 1}, "n": {PASS: 1}}
@@ -167,7 +166,7 @@ def test_a_verdict_that_does_not_follow_is_found(book):
 
     reseal(edit, book)
     (line,) = problems(book)
-    assert line.startswith("results.csv line 2, column passed: True contradicts value 0.3")
+    assert line.startswith("results.csv line 2, column passed: 'True' contradicts its number")
 
 
 def test_a_state_that_does_not_follow_from_the_numbers_is_found(book):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import soundfile
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.efficiency import measuring
 from soundcheck.efficiency.measuring import JOINED, MOST_LOST, OVER, RECORDED, Input, measure
 from soundcheck.predict.protocol import Call, Item, Setup
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.suite_file import read_suite
 
 NAMES = ("sleeps", "warms", "grows", "fails", "hangs", "dies", "counts_cores")
@@ -91,7 +91,7 @@ def test_failures_are_counted_and_have_no_latency(measured):
 
 
 def test_a_call_that_takes_too_long_is_counted_and_lets_the_others_go_on(measured):
-    late = [call for call in measured["hangs"].calls if call.late]
+    late = [call for call in measured["hangs"].calls if call.timed_out]
     assert late
     assert {call.kind for call in late} == {JOINED}
     assert all(call.problem == "no answer within 0.5 s" for call in late)

@@ -19,9 +19,9 @@ from soundcheck.efficiency.page import page
 from soundcheck.efficiency.step import measure_run
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import load
-from soundcheck.run.opening import opened
 from soundcheck.run.options import RunOptions
-from soundcheck.run.sealing import sealed
+from soundcheck.run.output import sealed
+from soundcheck.run.selection import opened
 from soundcheck.suite.suite_file import read_suite
 
 pytestmark = pytest.mark.slow

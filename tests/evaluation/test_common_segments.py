@@ -110,7 +110,7 @@ def test_an_input_that_was_asked_in_vain_counts_as_all_words_missed(project):
     spared = of(rows, "hears", "spared", "Word Error Rate")
     assert spared["candidate_value"] == spared["baseline_value"] == pytest.approx(rate(kept, "hears"))
     assert words.loc[("hears", "common with spared")] == pytest.approx(rate(kept, "hears"))
-    assert "16 of 160 inputs have no answer" in told
+    assert "16 of 160 inputs have no prediction" in told
 
 
 def test_the_terminal_says_the_headline_first(project):

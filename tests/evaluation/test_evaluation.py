@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from soundcheck.augment.sounds import Sound, SoundSet
 from soundcheck.common.description import Description
 from soundcheck.common.media import open_media
 from soundcheck.common.tasks import BUILTIN
@@ -22,7 +23,6 @@ from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.unspoken import unjudged
 from soundcheck.metrics.additive import value
 from soundcheck.predict.tables import Row, write_predictions
-from soundcheck.sounds.sound import Sound, SoundSet
 
 TASKS = tuple(BUILTIN[name] for name in ("arousal", "transcript", "embedding"))
 CORPUS = CorpusDescription(

@@ -12,7 +12,7 @@ from soundcheck.evaluation import trials as cohorts
 from soundcheck.evaluation.corpus_view import score_trials
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.trials import HALF, WHOLE, carry_over, cut_to, enrolled_with, split_speakers
-from soundcheck.metrics.logistic_calibration import fit_calibration
+from soundcheck.metrics.calibration import fit_calibration
 from soundcheck.suite.thresholds import read_family
 
 # Scores

@@ -12,7 +12,7 @@ from soundcheck.evaluation.subset import CLEAN, Predictions, Subset
 from soundcheck.evaluation.words import INSTEAD, cer, compare, fitting_tests, group_rates, speech_rates, wer
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.combinators import restrict
-from soundcheck.metrics.word_errors import count_errors, error_rates, word_errors
+from soundcheck.metrics.word_errors import error_rates, word_errors
 from soundcheck.metrics.writing import unit_of
 from soundcheck.report.words import rates_by_speech as drawn
 from soundcheck.report.words import speech_table
@@ -112,7 +112,7 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
     ends = {"lengths": {"word": [2, 5]}, "speaking_rates": {"word": [1, 2.5]}}
     found = speech_rates(looking(**ends), subset(said, heard, 50, duration=seconds))
     pairs = [
-        (count_errors(one, other), len(one.split()), second)
+        (word_errors([one], [other]), len(one.split()), second)
         for one, other, second in zip(said, heard, seconds, strict=True)
         if other is not None and one
     ]
@@ -127,8 +127,8 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
     assert list(zip(found["column"], found["bin"], strict=True)) == list(spans)
     for row, inside in zip(found.itertuples(), spans.values(), strict=True):
         own = [errors for errors, count, second in pairs if inside(count, second)]
-        total = sum(errors.words for errors in own)
-        assert row.value == pytest.approx(sum(errors.errors for errors in own) / total, abs=1e-11)
+        total = sum(errors.words[0] for errors in own)
+        assert row.value == pytest.approx(sum(errors.errors[0] for errors in own) / total, abs=1e-11)
         assert (row.units, row.segments) == (total, len(own)) and row.low < row.value < row.high
     table = str(speech_table(found))
     assert "3 to 5 words<" in table and "2.5 words a second" in table and len(drawn(found).axes) == 2

@@ -38,7 +38,11 @@ KEYS = {
     "comparisons.csv": ["baseline", "candidate", "corpus", "family", "task", "test", "label", "group"],
 }
 KEPT = (*KEYS, "left_out.csv", "tables/word_errors.csv", "junit.xml", "card/README.md", "said.txt")
-VARYING = re.compile(r"^(Time: |Digest of the book: |\[\d+ (s|min)).*\n?", re.MULTILINE)
+# lines about time, the digest of the book (which has the versions of libraries), progress
+VARYING = re.compile(
+    r"^(?:(?:Time: |Digest of the book: |\[\d+ (?:s|min)).*|\S.*: \d+ of \d+ .*, about .* left)\n?",
+    re.MULTILINE,
+)
 EXAMPLES = 5
 DAY = "1767225600"  # SOURCE_DATE_EPOCH: cards and sheets name the day
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss
 
-from soundcheck.metrics import brier
+from soundcheck.metrics import confidence as brier
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.confidence import equal_mass_bins
 

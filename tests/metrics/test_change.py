@@ -5,8 +5,6 @@ import pytest
 
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.change import is_unchanged, unchanged
-from soundcheck.metrics.combinators import paired_difference
-from soundcheck.metrics.regression import concordance_cc
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -31,26 +29,8 @@ def test_share():
     assert value(unchanged([0.1], [0.1])) == 1.0
 
 
-def test_exactly_95_percent():
-    changed = np.zeros(1000)
-    changed[:50] = 1
-    assert value(unchanged(np.zeros(1000), changed)) == 0.95
-
-
 def test_missing_predictions():
     found = unchanged([0.1, 0.2, np.nan, 0.4], [0.1, 0.2, 0.3, np.nan]).point()
     assert found.value[0] == 1.0 and found.segments[0] == 2
     assert found.notes == ("no prediction for 2 of 4 segments",)
     assert unchanged([], []).point().reasons == ("no segments",)
-
-
-def test_same_signal_changes_nothing(rng):
-    truth, prediction = rng.random((2, 50))
-    metric = concordance_cc(truth, prediction)
-    assert value(paired_difference(metric, concordance_cc(truth, prediction.copy()))) == 0.0
-    assert value(unchanged(prediction, prediction)) == 1.0
-
-
-def test_different_lengths():
-    with pytest.raises(ValueError, match="do not fit"):
-        unchanged([0.1], [0.1, 0.2])

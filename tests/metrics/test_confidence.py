@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from soundcheck.metrics import brier
+from soundcheck.metrics import confidence as brier
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import value, values
 from soundcheck.statistics.bootstrap import resample
@@ -123,12 +123,6 @@ def test_too_few_confidences_are_refused_by_all_measures_alike(data):
     )
 
 
-def test_what_chance_adds_is_not_known_from_one_block(data):
-    _, _, sure, correct, _ = data
-    one = metrics.debiased_calibration_error(sure, correct, np.zeros(400, dtype=int))
-    assert one.point().reasons == ("1 block, 2 needed",)
-
-
 def test_intervals_of_the_calibration_error_reach_down_to_0_unless_chance_seldom_makes_it_as_large():
     rng, held, bold_low = np.random.default_rng(4), 0, []
     blocks = np.repeat(np.arange(30), 20)
@@ -156,14 +150,6 @@ def test_intervals_of_the_calibration_error_reach_down_to_0_unless_chance_seldom
         moved += abs(weights @ np.bincount(blocks, apart)) * np.sqrt(30 / 29)
     plain = value(metrics.calibration_error(sure, correct, 5))
     assert statistic.by_chance(weights)[0] == pytest.approx(np.mean(moved / 600 >= plain))
-
-
-def test_replicates_of_constants_do_not_vary(data):
-    truth, _, _, correct, blocks = data
-    found = resample(
-        metrics.area_under_risk(np.full(400, 0.5), correct, blocks, relative=True), blocks, 50, 0
-    )
-    assert np.allclose(found.replicates, 1)
 
 
 @pytest.mark.parametrize("relative", [False, True])

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.metrics.exact import block_layers, largest, layers
+from soundcheck.metrics.additive import block_layers, largest, layers
 
 NUMBERS = st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 6)), min_size=1, max_size=60)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.impact import EVENTS, impact, impact_codes, net_corrections
+from soundcheck.metrics.change import EVENTS, impact, impact_codes, net_corrections
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

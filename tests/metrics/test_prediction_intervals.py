@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from soundcheck.metrics.additive import value
-from soundcheck.metrics.prediction_intervals import interval_coverage, interval_skill
+from soundcheck.metrics.confidence import interval_coverage, interval_skill
 
 
 def test_coverage_and_skill_of_intervals():

@@ -5,7 +5,7 @@ import statistics
 import numpy as np
 import pytest
 
-from soundcheck.metrics.score_normalisation import NORMS, normalised_scores
+from soundcheck.metrics.similarity import NORMS, normalised_scores
 
 
 def loop(score, one, other, top):

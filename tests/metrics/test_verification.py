@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize, stats
+from scipy import optimize
 from sklearn import metrics
 from sklearn.isotonic import IsotonicRegression
 
@@ -25,7 +25,6 @@ from soundcheck.metrics.verification import (
     min_dcf,
     min_dcf_threshold,
 )
-from soundcheck.metrics.weighted import weighted_difference
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import weights
 
@@ -230,8 +229,8 @@ def test_windows_change_nothing(speakers, monkeypatch):
     drawn = weights(speakers, 60, 1)
     statistics = [equal_error_rate(data), min_dcf(data)]
     expected = [each.evaluate(drawn) for each in statistics]
-    monkeypatch.setattr(verification, "_SMALL", 0)
-    monkeypatch.setattr(verification, "_FEW", 0)
+    monkeypatch.setattr(machinery, "_SMALL", 0)
+    monkeypatch.setattr(machinery, "_FEW", 0)
     monkeypatch.setattr(verification, "_PILOT", 4)  # some replicates cross outside of the window
     for each, plain in zip(statistics, expected, strict=True):
         assert each.evaluate(drawn).tobytes() == plain.tobytes()
@@ -292,23 +291,16 @@ def test_joined_steps_are_close(monkeypatch):
     point = values(frr_at_far(data, rates)), value(min_cllr(data))
     monkeypatch.setattr(machinery, "_MOST_STEPS", 500)
     ordered = machinery.SortedTrials(data)
-    targets, _ = ordered.rejected(ordered.weights(drawn), 0, ordered.groups(500))
-    shares = (np.diff(targets, axis=0, prepend=0) / targets[-1]).max(axis=0)
+    steps = ordered.groups(500)
+    shares = ordered.scan(
+        ordered.weights(drawn), lambda t, *_: (np.diff(t, axis=0) / t[-1]).max(axis=0), steps
+    )
     moved = np.abs(frr_at_far(data, rates).evaluate(drawn) - exact).max(axis=1)
     assert moved.max() > 0 and (moved < shares).all() and moved.max() < 0.01
     higher = min_cllr(data).evaluate(drawn) - lowest
     assert (higher >= -1e-12).all() and 0 < higher.max() < 0.002
     assert values(frr_at_far(data, rates)).tobytes() == point[0].tobytes()
     assert value(min_cllr(data)) == point[1]
-
-
-def test_joined_steps_are_equally_filled():
-    """Equal scores stay together, however many there are."""
-    scores = np.concatenate([np.zeros(500), np.arange(1, 501)])
-    ordered = machinery.SortedTrials(independent(scores, scores % 2 == 0))
-    groups = ordered.groups(10)
-    assert ordered.groups(501).tolist() == list(range(501))
-    assert np.diff(ordered.ends[groups], prepend=0).tolist() == [500] + [100] * 5
 
 
 def test_missed_at_rates_on_the_curve():
@@ -323,14 +315,6 @@ def test_missed_at_rates_on_the_curve():
     for wrong in ([-0.1], [1.1], [np.nan], [[0.1]]):
         with pytest.raises(ValueError, match="lie from 0 to 1"):
             frr_at_far(data, wrong)
-
-
-def test_a_band_of_the_curve_holds_the_curve():
-    data = trials(9, 3000, 60)
-    found = resample(frr_at_far(data, RATES[1:-1]), NO_BLOCKS, 300)
-    low, high = found.interval()
-    assert (low <= found.value).all() and (found.value <= high).all() and (low < high).all()
-    assert found.blocks.tolist() == [60] * 6 and found.segments.tolist() == [3000] * 6
 
 
 def test_cost_of_likelihood_ratios_known_answers():
@@ -357,18 +341,6 @@ def test_lowest_cost_is_that_of_isotonic_regression(seed, distinct):
     lowest = value(min_cllr(data))
     assert lowest == pytest.approx(best, abs=1e-9)
     assert 0 <= lowest <= min(value(cllr(data)), 1) + 1e-12
-
-
-def test_calibrated_scores_cost_little_more_than_the_lowest():
-    rng = np.random.default_rng(0)
-    target = np.arange(100_000) < 50_000
-    scores = 2 * rng.normal(size=100_000) + np.where(target, 2, -2)  # the ratio of densities is the score
-    data = independent(scores, target)
-    cost, lowest = value(cllr(data)), value(min_cllr(data))
-    expected = stats.norm.expect(lambda x: np.logaddexp(0, -x) / np.log(2), loc=2, scale=2)
-    assert cost == pytest.approx(expected, abs=0.01)
-    assert 0 < cost - lowest < 0.005
-    assert value(cllr(independent(scores + 2, target))) > cost + 0.1
 
 
 def test_threshold_of_the_lowest_cost():
@@ -405,13 +377,6 @@ def test_groups_share_replicates():
         data.only(mask.astype(int))
 
 
-def test_threshold_of_equal_errors():
-    data = trials(2, 5000)
-    threshold = equal_error_threshold(data)
-    rates = [value(rate(data, threshold)) for rate in (false_acceptance_rate, false_rejection_rate)]
-    assert rates == pytest.approx([value(equal_error_rate(data))] * 2, abs=0.002)
-
-
 def test_names_become_numbers():
     data = Trials.of([0.1, 0.2, 0.9], [False, False, True], ["b", "a", "c"], ["a", "c", "c"])
     assert data.first.tolist() == [1, 0, 2] and data.second.tolist() == [0, 2, 2] and data.speakers == 3
@@ -419,12 +384,10 @@ def test_names_become_numbers():
         Trials.of([0.1], [True], ["a"], [None])
     zeros, one = np.zeros(2, int), np.ones(2, bool)
     for wrong in (
-        (np.zeros(2), one, zeros, zeros + 1, 1),
-        (np.zeros(2), one, zeros - 1, zeros, 1),
         (np.array([np.inf, 0]), one, zeros, zeros, 1),
         (np.zeros(2), zeros, zeros, zeros, 1),
     ):
-        with pytest.raises(ValueError, match="whole numbers|finite"):
+        with pytest.raises(ValueError, match="finite"):
             Trials(*wrong)
     with pytest.raises(ValueError, match="threshold"):
         false_acceptance_rate(data, np.nan)
@@ -460,13 +423,6 @@ def test_no_value(make, scores, target, reason):
     )
 
 
-def test_missing_scores_are_counted():
-    data = trials(3, 100)
-    data.scores[:10] = np.nan
-    point = equal_error_rate(data).point()
-    assert point.segments.tolist() == [90] and point.notes == ("no score for 10 of 100 trials",)
-
-
 def test_a_replicate_without_targets_is_undefined():
     data = Trials.of([0.9, 0.8, 0.1, 0.2], [True, True, False, False], list("abab"), list("abcc"))
     drawn = np.array([[0, 0, 3], [1, 1, 1], [3, 0, 0]])
@@ -480,19 +436,3 @@ def test_impossible_costs():
     for arguments in ((0.0,), (1.0,), (0.5, 0.0), (0.5, 1.0, -1.0)):
         with pytest.raises(ValueError, match="lies between"):
             min_dcf(trials(0), *arguments)
-
-
-def test_models_are_compared_on_the_same_replicates():
-    data = trials(4, 2000, 40)
-    better = Trials(data.scores + 0.3 * data.target, data.target, data.first, data.second, 40)
-    gain = resample(weighted_difference(equal_error_rate(better), equal_error_rate(data)), NO_BLOCKS, 300)
-    alone = resample(equal_error_rate(data), NO_BLOCKS, 300)
-    assert gain.interval()[1][0] < 0
-    assert gain.standard_error < 0.8 * alone.standard_error
-
-
-def test_normal_scores_have_the_rate_of_theory():
-    rng = np.random.default_rng(0)
-    target = np.arange(200_000) < 100_000
-    data = independent(rng.normal(size=200_000) + 2 * target, target)
-    assert value(equal_error_rate(data)) == pytest.approx(stats.norm.cdf(-1), abs=0.003)

@@ -1,11 +1,10 @@
 """Sums of statistics that are no sums: values, replicates, reasons; and what is kept of them."""
 
 import numpy as np
-import pytest
 
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
-from soundcheck.metrics.weighted import Remembered, weighted_difference, weighted_sums
+from soundcheck.metrics.weighted import Memoised, weighted_difference, weighted_sums
 from soundcheck.statistics.bootstrap import resample
 
 NO_BLOCKS = np.zeros(0, dtype=np.intp)
@@ -43,15 +42,9 @@ def test_only_sums_that_use_it_are_undefined():
     assert point.reasons == ("", "no target trials")
 
 
-def test_what_cannot_be_added_up():
-    few = equal_error_rate(Trials.of([1.0, 0.0], [True, False], list("aa"), list("ab")))
-    with pytest.raises(ValueError, match="over the same blocks"):
-        weighted_sums({"": [(1, rate(0)), (-1, few)]})
-
-
 def test_replicates_are_computed_once(monkeypatch):
     asked, statistic = [], rate(0)
-    kept, evaluate = Remembered(statistic), statistic.evaluate
+    kept, evaluate = Memoised(statistic), statistic.evaluate
     monkeypatch.setattr(
         statistic, "evaluate", lambda weights: asked.append(len(weights)) or evaluate(weights)
     )

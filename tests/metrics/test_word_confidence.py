@@ -4,11 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.calibration import calibration_curve
 
-from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.confidence import reliability
-from soundcheck.metrics.word_confidence import CERTAIN, normalised_cross_entropy, recognised_words
+from soundcheck.metrics.additive import value
+from soundcheck.metrics.confidence import CERTAIN, normalised_cross_entropy, recognised_words
 from soundcheck.statistics.bootstrap import resample
 
 
@@ -68,11 +66,3 @@ def test_left_out_words_are_no_words_of_the_recogniser():
         ("on", False),
     ]
     assert recognised_words("turn left", "") == []
-
-
-def test_bins_are_those_of_scikit_learn():
-    rng = np.random.default_rng(2)
-    confidence = rng.random(500)
-    correct = (rng.random(500) < confidence**2).astype(float)
-    shares, _ = calibration_curve(correct, confidence, n_bins=10, strategy="quantile")
-    assert values(reliability(confidence, correct, 10)).tolist() == pytest.approx(shares.tolist(), abs=0.021)

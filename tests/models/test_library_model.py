@@ -20,7 +20,7 @@ from soundcheck.models import library_model
 from soundcheck.models.load import check_model, load_model
 from soundcheck.predict import executor
 from soundcheck.predict.engine import predict_model
-from soundcheck.predict.questions import Questions
+from soundcheck.predict.request import PredictionRequest
 from soundcheck.predict.tables import read_predictions
 
 pytest.importorskip("onnxruntime")
@@ -146,9 +146,9 @@ class Asked:
         self.corpus = SimpleNamespace(name="demo", root=self.root, segments=segments)
         self.entry, self.suite = project.read(TEXT)
 
-    def questions(self, out: str = "out") -> Questions:
+    def request_of(self, out: str = "out") -> PredictionRequest:
         folder = self.root / out
-        return Questions(self.entry, self.suite, [self.corpus], {}, folder, self.root / "cache")
+        return PredictionRequest(self.entry, self.suite, [self.corpus], {}, folder, self.root / "cache")
 
     def expected(self) -> np.ndarray:
         signals = [soundfile.read(self.root / f"{number}.wav", dtype="float32")[0] for number in range(6)]
@@ -164,7 +164,7 @@ def found(report) -> np.ndarray:
 @pytest.mark.usefixtures("forked_models")
 def test_workers_give_what_the_graph_computes(project):
     asked = Asked(project)
-    assert np.abs(found(predict_model(asked.questions(), jobs=2)) - asked.expected()).max() < 1e-6
+    assert np.abs(found(predict_model(asked.request_of(), jobs=2)) - asked.expected()).max() < 1e-6
 
 
 SHORT_OF_MEMORY = """
@@ -195,7 +195,7 @@ def test_memory_that_does_not_suffice_is_the_failure_of_one_signal(project, libr
     asked.corpus.segments.loc[3, "audio"] = digest(project.folder / "3.wav")
     library(SHORT_OF_MEMORY)
     monkeypatch.syspath_prepend(str(tmp_path / "instead"))
-    report = predict_model(asked.questions())
+    report = predict_model(asked.request_of())
     ((_, item, _, problem),) = report.failures
     assert item == "3.wav"
     assert problem == "RuntimeError: Failed to allocate memory for requested buffer of size 21474836480"
@@ -208,9 +208,9 @@ def test_memory_that_does_not_suffice_is_the_failure_of_one_signal(project, libr
 @pytest.mark.usefixtures("forked_models")
 def test_a_model_that_has_changed_is_asked_again(project):
     asked = Asked(project)
-    before = found(predict_model(asked.questions()))
+    before = found(predict_model(asked.request_of()))
     onnx_model(project.folder / "m.onnx", change=_doubled)
-    assert np.allclose(found(predict_model(asked.questions())), 2 * before, atol=1e-6)
+    assert np.allclose(found(predict_model(asked.request_of())), 2 * before, atol=1e-6)
 
 
 def _doubled(model) -> None:

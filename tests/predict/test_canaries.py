@@ -65,11 +65,11 @@ def test_choice(clean, changed):
 
 def test_notes():
     assert Confirmation(5).notes() == []
-    assert "2 of 5 kept answers were others" in Confirmation(5, 2).notes()[0]
+    assert "2 of 5 cached predictions were different" in Confirmation(5, 2).notes()[0]
     assert Confirmation(1, 0, 4, "no server").notes() == [
-        "4 of 5 kept answers could not be confirmed: no server"
+        "4 of 5 cached predictions could not be confirmed: no server"
     ]
-    assert "not answer alike twice" in Confirmation(5, loose=True).notes()[0]
+    assert "not predict the same twice" in Confirmation(5, loose=True).notes()[0]
 
 
 def test_what_a_model_says_of_its_answers_counts():

@@ -23,7 +23,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.predict import cluster as cluster_module
 from soundcheck.predict.cluster import connect
 from soundcheck.predict.engine import predict_model
-from soundcheck.predict.questions import Questions
+from soundcheck.predict.request import PredictionRequest
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Perturbation
 
@@ -84,7 +84,7 @@ def run(world: Path, name: str, cluster=None, **options):
     suite = Suite(
         "t", 0, 100, "percentile", (), {}, {"mine": model}, BUILTIN, root=world, file=world / "suite.yml"
     )
-    asked = Questions(model, suite, [corpus], TONE, world / name, world / name / "cache")
+    asked = PredictionRequest(model, suite, [corpus], TONE, world / name, world / name / "cache")
     return predict_model(asked, jobs=2, cluster=cluster, **options)
 
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from soundcheck.predict.common_answers import differ, reduced
+from soundcheck.predict.tables import differ, reduced
 
 KEYS = {"key": ["a", "b", "a", "b"], "change": ["", "", "noise", "noise"], "error": [""] * 4}
 

@@ -21,7 +21,7 @@ class Workers:
         self.units: list[list[str]] = []
         self.batches: list[list[str]] = []
         self.stopped = False
-        self.last, self.rest = "", "no more"  # which answer says that there is none to anything else
+        self.last, self.refusal = "", "no more"  # which answer says that there is none to anything else
         self.at_once = self.most = 0
         self._lock = threading.Lock()
 
@@ -47,7 +47,7 @@ class Workers:
 
     def _go(self, unit, tell):
         begin, left = time.monotonic(), list(unit.keys)
-        size = 1 if unit.alone else self._batch
+        size = 1 if unit.one_by_one else self._batch
         while left and not self.stopped:
             keys = left[:size]
             self.batches.append(keys)
@@ -58,7 +58,7 @@ class Workers:
                 step = protocol.CALLING if late else step
                 lost = () if step == protocol.STARTING else tuple(keys)
                 return Outcome(1.0, "it died", step, late, lost)
-            tell([Result(key, {"x": 1.0}, rest=self.rest if key == self.last else "") for key in keys])
+            tell([Result(key, {"x": 1.0}, refusal=self.refusal if key == self.last else "") for key in keys])
             left = left[size:]
         if left:
             return Outcome(problem="stopped")

@@ -32,8 +32,8 @@ from soundcheck.models.reference import reference_predictions
 from soundcheck.predict import dispatch, executor, prediction, store
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.opened_files import changed_files
-from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.request import PredictionRequest
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run import notebook_server
 from soundcheck.suite.entries import ModelEntry, Suite
@@ -110,7 +110,9 @@ class World:
         out = out or self.out
         options = {"jobs": jobs, "log": log, "fresh": fresh, "confirm": confirm}
         with mock.patch.object(prediction, "REPEATED", self.repeated):
-            return predict_model(Questions(model, suite, corpora, changes or {}, out, self.cache), **options)
+            return predict_model(
+                PredictionRequest(model, suite, corpora, changes or {}, out, self.cache), **options
+            )
 
     def log(self) -> str:
         return "".join(path.read_text("utf-8", "replace") for path in (self.out / "logs").glob("*"))
@@ -296,7 +298,7 @@ def test_the_same_problem_is_told_once(world):
     world.model("raise ValueError('no weights')")
     report = world.run(TONE)
     assert report.failed == 12
-    assert report.notes() == ["12 of 12 inputs have no answer", "12 times: ValueError: no weights"]
+    assert report.notes() == ["12 of 12 inputs have no prediction", "12 times: ValueError: no weights"]
 
 
 @pytest.mark.parametrize("how", ["sys.exit(0)", "raise KeyboardInterrupt", "os.kill(os.getpid(), 2)"])
@@ -354,7 +356,7 @@ def test_a_model_that_is_not_deterministic(world):
     world.model("number = random.random()", before="import random")
     report = world.run()
     assert (report.repeated, report.repeated_different) == (6, 6)
-    assert "6 of 6 inputs predicted twice gave another answer" in report.notes()
+    assert "6 of 6 inputs predicted twice gave another prediction" in report.notes()
     assert world.run().repeated_different == 6
 
 
@@ -574,7 +576,7 @@ def test_a_few_answers_outside_are_kept(world):
     on_scale(world, -0.5, 1.0)  # 2 of 6
     report = world.run()
     assert (report.computed, report.out_of_range) == (6, 2)
-    assert report.notes() == ["2 answers lie outside of the nominal range; they are kept"]
+    assert report.notes() == ["2 predictions lie outside of the nominal range; they are used"]
 
 
 def test_a_dozen_far_outside_are_another_scale(tmp_path):
@@ -752,14 +754,17 @@ def test_a_damaged_store_is_computed_again_and_told(world, caplog):
         store.execute("UPDATE answers SET answer = replace(answer, '0.1', '0.7')")
     report = world.run(TONE)
     assert (report.damaged, report.reused, report.computed) == (3, 10, 2)  # 0.1: clean, repeated, changed
-    assert "3 kept answers were damaged and are asked anew" in report.notes()
-    assert "mine: 3 kept answers were damaged" in caplog.text
+    assert "3 cached predictions were damaged and are computed again" in report.notes()
+    assert "mine: 3 cached predictions were damaged" in caplog.text
     assert table(report).equals(first)
     path.write_bytes(b"no database")
     report = world.run(TONE)
     assert (report.reused, report.computed) == (0, 12)
     (note,) = report.notes()
-    assert "kept answers of all models are lost" in note and "set aside as predictions.damaged.sqlite" in note
+    assert (
+        "cached predictions of all models are lost" in note
+        and "set aside as predictions.damaged.sqlite" in note
+    )
     assert f"mine: {note}" in caplog.text
     assert table(report).equals(first)
     assert world.run(TONE).notes() == []
@@ -800,7 +805,7 @@ def test_answers_of_other_weights_are_not_used(world, caplog):
     second = world.run(TONE)
     assert (second.computed, second.reused, second.outdated) == (12, 0, 12)
     assert set(table(second)["arousal"]) == {0.2}
-    assert "mine: 12 inputs were asked anew" in caplog.text and "weights.txt" in caplog.text
+    assert "mine: 12 inputs were predicted again" in caplog.text and "weights.txt" in caplog.text
     third = world.run(TONE)
     assert (third.computed, third.reused, third.outdated, third.notes()) == (0, 12, 0, [])
     assert set(table(third)["arousal"]) == {0.2}
@@ -947,7 +952,7 @@ def test_another_answer_empties_the_cache(world, caplog):
     assert (report.computed, report.reused) == (12, 0)
     assert set(table(report)["arousal"]) == {0.2}
     assert (report.confirmation.asked, report.confirmation.different) == (5, 5)
-    assert "mine: 5 of 5 kept answers were others when they were asked again" in caplog.text
+    assert "mine: 5 of 5 cached predictions were different when they were computed again" in caplog.text
     assert "under files:" in " ".join(report.notes())
     again = world.run(TONE)
     assert (again.reused, again.confirmation.different) == (12, 0)
@@ -1021,7 +1026,7 @@ def test_kept_answers_that_cannot_be_confirmed_stay(world, caplog):
     (world.root / "up").unlink()
     report = world.run()
     assert (report.reused, report.confirmation.unanswered) == (6, 5)
-    assert "5 of 5 kept answers could not be confirmed: OSError: no server" in report.notes()
+    assert "5 of 5 cached predictions could not be confirmed: OSError: no server" in report.notes()
     assert "could not be confirmed" in caplog.text
     assert table(report).equals(first)
 

@@ -15,10 +15,9 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.load import load_corpus
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.load import check_model
-from soundcheck.predict.engine import predict_model
+from soundcheck.predict.engine import look_up, predict_model
 from soundcheck.predict.inputs import list_segments
-from soundcheck.predict.look_up import look_up
-from soundcheck.predict.questions import Questions
+from soundcheck.predict.request import PredictionRequest
 from soundcheck.predict.tables import Columns, Row, read_predictions
 from soundcheck.suite.suite_file import read_suite
 
@@ -35,7 +34,7 @@ def predict(suite_file: Path):
     corpus = load_corpus(suite.corpora["calls"], suite, out / "cache")
     entry = suite.models["model1"]
     fingerprint = check_model(entry, suite, [corpus])
-    report = predict_model(Questions(entry, suite, [corpus], {}, out, out / "cache", fingerprint))
+    report = predict_model(PredictionRequest(entry, suite, [corpus], {}, out, out / "cache", fingerprint))
     return corpus, report
 
 

@@ -25,11 +25,11 @@ def test_parts_of_units(unit):
 
 @given(st.lists(st.integers(1, 9), max_size=9), st.integers(1, 12))
 def test_pieces_of_units(counts, size):
-    unit = Unit(tuple(item(f"{n}-", count) for n, count in enumerate(counts)), alone=True)
+    unit = Unit(tuple(item(f"{n}-", count) for n, count in enumerate(counts)), one_by_one=True)
     pieces = unit.pieces(size)
     assert [key for piece in pieces for key in piece.keys] == unit.keys
     assert all(len(piece.keys) == size for piece in pieces[:-1])
-    assert all(piece.alone and piece.items for piece in pieces)
+    assert all(piece.one_by_one and piece.items for piece in pieces)
     assert all(item.calls and item.path == item.content for piece in pieces for item in piece.items)
 
 

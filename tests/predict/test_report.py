@@ -56,8 +56,8 @@ def test_rounds_are_joined_with_where_their_answers_come_from():
     notes = " ".join(both.notes())
     assert (both.damaged, both.damage) == (3, ("cut",))
     for words in (
-        *("1 inputs were asked anew", "2 answers are not kept", "pipe", "gone"),
-        *("3 kept answers were damaged", "lost or cannot be read, so they are asked anew: cut"),
+        *("1 inputs were predicted again", "2 predictions are not cached", "pipe", "gone"),
+        *("3 cached predictions were damaged", "lost or cannot be read, so they are computed again: cut"),
     ):
         assert words in notes
     assert "secret" not in notes
@@ -88,6 +88,6 @@ def test_the_fingerprint_is_of_the_content_of_files_wherever_they_lie(sources, s
 @pytest.mark.parametrize(("unusable", "doubtful"), [(100, True), (10, False)])
 def test_many_missing_answers_are_a_caveat(unusable, doubtful):
     found = [str(one) for one in PredictionReport("quits", inputs=200, unusable=unusable).caveats()]
-    told = "quits: 100 of 200 inputs have no answer, so values are about the others"
+    told = "quits: 100 of 200 inputs have no prediction, so values are about the others"
     assert bool(found and found[0].startswith(told) and "left_out.csv lists them" in found[0]) is doubtful
     assert doubtful or not found

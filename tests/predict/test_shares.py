@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.common import files
-from soundcheck.predict.shares import Share
+from soundcheck.predict.request import Share
 
 KEYS = [files.digest(str(number)) for number in range(3000)]
 

@@ -395,7 +395,7 @@ def test_the_file_of_another_version(tmp_path):
     query(tmp_path, "PRAGMA user_version = 2")
     kept = Store(tmp_path, FINGERPRINT, tmp_path)
     assert kept.load() == {}
-    assert "not hold answers of this version of Soundcheck; it was set aside" in kept.damage[0]
+    assert "has no predictions of this version of Soundcheck; it was set aside" in kept.damage[0]
 
 
 @pytest.mark.parametrize(

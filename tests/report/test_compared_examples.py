@@ -13,8 +13,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.comparison import Pair
 from soundcheck.evaluation.recognition import TRUTH, RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Predictions, Subset
-from soundcheck.metrics.differential import NOT_ROBUST, Localised
-from soundcheck.metrics.disagreement import group_distances
+from soundcheck.metrics.differential import NOT_ROBUST, Localised, group_distances
 from soundcheck.report import compared_examples, examples
 
 TASK = next(task for task in BUILTIN.values() if task.is_transcription)

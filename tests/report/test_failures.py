@@ -49,8 +49,8 @@ def test_a_change_is_named_after_the_task():
         (
             {"adjusted": 0.02, "counterpart": 0.9, "adjusted_by": "signal_to_noise"},
             "arousal of spanish speakers is 0.62 against 0.44 of the others (difference 0.18, 95 % 0.11 to "
-            "0.32, 10 speakers, surely beyond the margin of 0.075); most of the difference goes with the "
-            "signal-to-noise ratio (0.020 if both had the same)",
+            "0.32, 10 speakers, surely beyond the margin of 0.075); most of the difference is explained by "
+            "the signal-to-noise ratio (adjusted: 0.020)",
         ),
         (
             CORRECT,

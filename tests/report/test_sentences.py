@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.report import sentences
+from soundcheck.report import failures, sentences
 
 HOSTILE = "<script>" + "x" * 5000
 NONE = np.nan
@@ -45,15 +45,15 @@ GROUP = dict(group="sex: female", rule="|value| <", threshold=0.075, matters=0.1
 def test_two_rules_that_differ_are_said_in_one_sentence(passed, state, said):
     differs = "unweighted average recall of emotion of female speakers differs from that of the others by "
     one = rows(GROUP | dict(passed=passed, gap=-0.32)).assign(state=state)
-    assert sentences.both_rules(next(one.itertuples())) == said.format(differs)
+    assert failures.both_rules(next(one.itertuples())) == said.format(differs)
 
 
 def test_two_rules_name_the_reference_and_the_rule_of_the_suite():
     one = rows(GROUP | dict(gap=0.32, rule="|gap| <", against="us")).assign(state="fail")
-    told = sentences.both_rules(next(one.itertuples()))
+    told = failures.both_rules(next(one.itertuples()))
     assert told.startswith("passes the rule (|gap| < 0.075); ") and "differs from that of us by" in told
     value = rows(dict(passed=True)).assign(state="fail")  # of a value both say the same
-    assert sentences.both_rules(next(value.itertuples())) == ""
+    assert failures.both_rules(next(value.itertuples())) == ""
 
 
 def test_a_value_is_that_of_its_row():

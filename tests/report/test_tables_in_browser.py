@@ -39,11 +39,9 @@ def path(page_of):
     rows = []
     for number, name in enumerate(NAMES):
         state = FAIL if number % 3 == 0 else INCONCLUSIVE
-        value = formats.Cell(
-            formats.two_lines(f"−0.{number:02}", "−1 to 1"), -number / 100 - 1e-9, "sc-number"
-        )
+        value = formats.Cell(formats.stacked(f"−0.{number:02}", "−1 to 1"), -number / 100 - 1e-9, "sc-number")
         group = formats.Cell(
-            formats.two_lines("Mean", f"group {number % 2}"), None, facet=f"group {number % 2}"
+            formats.stacked("Mean", f"group {number % 2}"), None, facet=f"group {number % 2}"
         )
         rows.append([name, group, formats.Cell(states.mark(state), number % 3), value, *["wide" * 12] * 8])
     columns = ["name", "test", "state", "value", *(f"more {n}" for n in range(8))]

@@ -3,66 +3,47 @@
 import re
 from html.parser import HTMLParser
 
-import pandas as pd
 import pytest
 
-from soundcheck.report import states
-from soundcheck.report.verdict_tables import Among, anchor_of, state_lines, verdict_table
+from soundcheck.report import failures, states
+from soundcheck.report.verdict_tables import anchor_of, state_lines, verdict_table
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, STATES, decide
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import Verdict
 
 HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'
-GROUP = dict(
-    category="fairness",
-    group="sex: female",
-    rule="|gap| <",
-    threshold=0.1,
-    matters=0.1,
-    gap=-0.21,
-    gap_low=-0.302,
-    gap_high=-0.118,
-    evidence="clear fail",
-    bound=0.302,
-    p_value=0.0004,
-    passed=False,
+BASE = dict(
+    **dict(model="m", corpus="c", family="f", category="correctness", task="arousal"),
+    **dict(
+        test="Concordance Correlation Coeff", value=0.61234, low=0.55, high=0.67, segments=1234, blocks=24
+    ),
+    **dict(threshold=0.5, rule=">", passed=True, certainty=0.987, reference=0.01, reference_passed=False),
+    evidence="open",
 )
+GROUP = dict(
+    **dict(category="fairness", group="sex: female", rule="|gap| <", threshold=0.1, matters=0.1, gap=-0.21),
+    **dict(gap_low=-0.302, gap_high=-0.118, evidence="clear fail", bound=0.302, p_value=0.0004, passed=False),
+)
+OPEN = GROUP | dict(evidence="open", p_value=0.2)
+ADJUSTED = dict(adjusted=-0.03, adjusted_low=-0.1, adjusted_high=0.04, counterpart=0.93, adjusted_by="device")
 
 
 def row(**given) -> Verdict:
-    base = dict(
-        model="m",
-        corpus="c",
-        family="f",
-        category="correctness",
-        task="arousal",
-        test="Concordance Correlation Coeff",
-        value=0.61234,
-        low=0.55,
-        high=0.67,
-        segments=1234,
-        blocks=24,
-        threshold=0.5,
-        rule=">",
-        passed=True,
-        certainty=0.987,
-        reference=0.01,
-        reference_passed=False,
-        evidence="open",
-    )
-    return Verdict(**(base | given))
+    return Verdict(**(BASE | given))
 
 
-def shown(*rows: Verdict) -> str:
-    return str(verdict_table(to_frame(rows)))
+def shown(*rows: Verdict, **columns) -> str:
+    return str(verdict_table(to_frame(rows).assign(**columns)))
 
 
-def one(state=None, against="others", **given):
-    """Give a row of the table as pages see it; with its state, as the book sees it."""
-    return next(to_frame([row(**given)]).assign(state=state, against=against).itertuples())
+def one(**given):
+    columns = {name: given.pop(name) for name in ("tests", "too_few", "accepted", "state") if name in given}
+    return next(to_frame([row(**given)]).assign(**{"against": "others"} | columns).itertuples())
 
 
 class Cells(HTMLParser):
+    """Texts of the cells of all rows."""
+
     def __init__(self, text: str) -> None:
         super().__init__()
         self.rows: list[list[str]] = []
@@ -81,8 +62,7 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += " "
 
     def handle_endtag(self, tag):
-        if tag in ("td", "th"):
-            self._open = False
+        self._open = self._open and tag not in ("td", "th")
 
     def handle_data(self, data):
         if self._open:
@@ -90,17 +70,16 @@ class Cells(HTMLParser):
 
 
 def test_a_value_stands_with_its_interval_counts_threshold_and_the_random_reference():
-    html = shown(row(evidence="clear pass", p_value=0.99))
-    line = " | ".join(Cells(html).rows[1])
+    line = " | ".join(Cells(shown(row(evidence="clear pass", p_value=0.99))).rows[1])
     for part in ("arousal", "0.612", "0.550 to 0.670", "1,234", "24 speakers", "> 0.5", "✓ pass", "0.010"):
         assert part in line
+    assert "random passes too" not in line and "random passes too" in shown(row(reference_passed=True))
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_states_are_signs_and_words(state):
-    html = str(verdict_table(to_frame([row()]).assign(state=state)))
-    assert str(states.mark(state)) in html
-    assert not any(str(states.mark(name)) in html for name in STATES if name != state)
+    html = shown(row(), state=state)
+    assert [str(states.mark(name)) in html for name in STATES] == [name == state for name in STATES]
 
 
 def test_a_group_shows_its_own_value_its_reference_its_difference_and_its_margin():
@@ -109,98 +88,122 @@ def test_a_group_shows_its_own_value_its_reference_its_difference_and_its_margin
     line = dict(zip(rows[0], rows[1], strict=True))
     assert line["group"] == "0.320" and line["reference"] == "0.530" and line["margin"] == "0.100"
     assert line["difference (95 %)"] == "−0.210 −0.302 to −0.118 1.4 times the reference"
-    named = Cells(shown(row(**GROUP | values | {"against": "us"}))).rows[1]
-    assert "0.530 us" in named
+    assert "0.530 us" in Cells(shown(row(**GROUP | values | {"against": "us"}))).rows[1]
+    published = GROUP | dict(rule="|value| <", threshold=0.3, value=0.1, passed=True, state=FAIL)
+    html = shown(row(**published, against="others"))
+    assert "0.100 |value| < 0.3, passes" in " | ".join(Cells(html).rows[1])
+    assert "rule on group − all" not in shown(row(**GROUP))
     assert not any("difference" in head for head in Cells(shown(row())).rows[0])
 
 
-def test_the_published_rule_has_a_column_of_its_own_where_it_is_another():
-    published = GROUP | dict(rule="|value| <", threshold=0.3, value=0.1, passed=True, state=FAIL)
-    html = str(verdict_table(to_frame([row(**published, against="others")])))
-    assert "0.100 |value| < 0.3, passes" in " | ".join(Cells(html).rows[1])
-    assert "rule on group − all" not in shown(row(**GROUP))
-
-
-def test_an_adjusted_difference_stands_beside_the_difference_where_there_is_one():
-    known = dict(
-        adjusted=-0.03, adjusted_low=-0.1, adjusted_high=0.04, counterpart=0.93, adjusted_by="device"
-    )
+def test_an_adjusted_difference_stands_below_the_difference_with_what_it_explains():
     refused = dict(task="valence", adjusted_by=f"none: {HOSTILE} decides the group")
-    html = shown(row(**GROUP | known), row(**GROUP | refused), row())
-    rows = Cells(html).rows
-    place = rows[0].index("adjusted difference")
-    words = "−0.030 −0.100 to 0.040 93 % matched most of the difference goes with the device"
-    assert words in {line[place] for line in rows[1:3]}
-    assert f"– {HOSTILE} decides the group" in {line[place] for line in rows[1:3]} and "<img" not in html
-    assert html.count("most of the difference goes with the device") == 1
-    assert "adjusted" not in shown(row(**GROUP), row())
+    html = shown(row(**GROUP | ADJUSTED), row(**GROUP | refused), row())
+    text = "\n".join(cell for line in Cells(html).rows for cell in line)
+    assert "adjusted: −0.030 (−0.100 to 0.040), 93 % matched most of the difference is explained by" in text
+    assert f"not adjusted: {HOSTILE} decides the group" in text and "<img" not in html
+    assert (
+        "if both sides had the same device" in html and "adjusted" not in shown(row(**GROUP), row()).lower()
+    )
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        *[(left, "most of the difference is explained by the device") for left in (0.0, 0.069, -0.069)],
+        *[(left, "part of the difference is explained by the device") for left in (0.071, 0.139)],
+        *[(left, "the difference remains when adjusted for device") for left in (0.141, 0.3)],
+        (-0.071, "the difference is reversed when adjusted for device"),
+    ],
+)
+def test_words_of_an_adjustment_are_defined_by_what_is_left(left, words):
+    for sign in (1, -1):
+        plain = dict(gap=0.21 * sign, gap_low=0.21 * sign - 0.1, gap_high=0.21 * sign + 0.1)
+        ends = dict(adjusted_low=left * sign - 0.01, adjusted_high=left * sign + 0.01)
+        found = one(**GROUP | plain | ADJUSTED | ends | {"adjusted": left * sign})
+        assert failures.adjustment(found) == words
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (dict(adjusted=0.05, adjusted_low=-0.3, adjusted_high=0.25), "is inconclusive"),
+        (dict(adjusted=None, adjusted_by="none: device decides the group"), ""),
+        (dict(gap_high=0.1), ""),
+        (dict(gap_low=None, gap_high=None), ""),
+        (dict(gap_low=None, gap_high=None, holds=True), "explained by"),
+        (dict(matters=0.3), ""),
+        (dict(gap=0.0, gap_low=None, gap_high=None), ""),
+    ],
+)
+def test_of_a_difference_in_doubt_no_adjustment_is_told(given, said):
+    found = failures.adjustment(one(**GROUP | ADJUSTED | given))
+    assert said in found and bool(said) == bool(found)
 
 
 VALUE = dict(value=0.45, low=0.4, high=0.55, passed=False, bound=0.4, p_value=0.3)
-REPORTS = dict(value=None, low=None, high=None, passed=None, certainty=None, skipped="no labels")
+NOTHING = dict(value=None, low=None, high=None, passed=None, certainty=None, skipped="no labels", evidence="")
 
 
 @pytest.mark.parametrize(
     ("given", "state", "among", "said"),
     [
-        (GROUP, None, None, "p < 0.001, surely beyond the margin"),
-        (GROUP, FAIL, Among(108), "p < 0.001 among 108 tests, surely beyond the margin"),
+        (GROUP, None, None, "p < 0.001, the whole interval is beyond the margin"),
+        (GROUP, FAIL, 108, "p < 0.001 among 108 tests, the whole interval is beyond the margin"),
         (
-            GROUP | dict(evidence="open", p_value=0.01, bound=0.3),
-            *(FAIL, Among(9)),
+            *(GROUP, INCONCLUSIVE, 9),
+            "p < 0.001 among 9 tests, the whole interval is beyond the margin, not significant among 9 tests",
+        ),
+        (
+            *(OPEN | dict(p_value=0.01, bound=0.3), FAIL, 9),
             "p = 0.01 among 9 tests, more than the margin; that there is a difference is significant",
         ),
         (
-            GROUP | dict(evidence="open", p_value=0.2, gap=0.15),
-            *(INCONCLUSIVE, Among(9), "p = 0.2 among 9 tests, more than the margin; not significant"),
+            *(OPEN | dict(gap=0.15), INCONCLUSIVE, 9),
+            "p = 0.2 among 9 tests, more than the margin; not significant",
         ),
+        (OPEN | dict(gap=0.05), INCONCLUSIVE, 9, "within the margin; 0.302 is not excluded"),
         (
-            GROUP | dict(evidence="open", p_value=0.2, gap=0.05),
-            *(INCONCLUSIVE, Among(9), "within the margin; 0.302 is not excluded"),
-        ),
-        (
-            GROUP | dict(evidence="open", p_value=0.2),
-            *(INCONCLUSIVE, Among(9, True)),
+            *(OPEN | dict(too_few=True), INCONCLUSIVE, 9),
             "p = 0.2 among 9 tests, more than the margin; not significant, "
             "too few speakers to be significant alone",
         ),
-        (VALUE, FAIL, Among(9), "p = 0.3 among 9 tests, on the failing side; significantly"),
-        (VALUE, INCONCLUSIVE, Among(9), "p = 0.3 among 9 tests, on the failing side; not significant"),
-        (dict(bound=0.48), INCONCLUSIVE, Among(9), "on the passing side; 0.480 is not excluded"),
-        (dict(evidence="clear pass", p_value=0.98), PASS, Among(9), ""),
-        (dict(value=0.2, passed=False, evidence="clear fail"), FAIL, Among(9), "the whole interval fails"),
+        (VALUE, FAIL, 9, "p = 0.3 among 9 tests, on the failing side; significantly"),
+        (VALUE, INCONCLUSIVE, 9, "p = 0.3 among 9 tests, on the failing side; not significant"),
+        (dict(bound=0.48), INCONCLUSIVE, 9, "on the passing side; 0.480 is not excluded"),
+        (dict(evidence="clear pass", p_value=0.98), PASS, 9, ""),
+        (dict(value=0.2, passed=False, evidence="clear fail"), FAIL, 9, "the whole interval fails"),
         (
-            *(GROUP, FAIL, Among(1, accepted=HOSTILE)),
-            f"p < 0.001 among 1 test, surely beyond the margin, accepted: {HOSTILE}",
+            *(dict(accepted=HOSTILE, evidence="clear fail"), FAIL, 1),
+            f"the whole interval fails, accepted: {HOSTILE}",
         ),
-        (REPORTS, NOT_EVALUATED, Among(9), "no labels"),
+        (NOTHING, NOT_EVALUATED, 9, "no labels"),
     ],
 )  # fmt: skip
 def test_small_print_gives_the_reasons_of_a_state(given, state, among, said):
-    _, lines = state_lines(one(state, **given), among)
+    final = {} if among is None else {"tests": among, "too_few": False, "accepted": ""}
+    _, lines = state_lines(one(**final | given | {"state": state}))
     assert ", ".join(lines) == said
 
 
-def test_failures_come_first_and_what_was_not_evaluated_last():
+def test_failures_come_first_long_tables_and_single_bins_are_folded():
     table = to_frame([row(test=name) for name in "ABC"]).assign(state=[NOT_EVALUATED, PASS, FAIL])
     assert [line[1] for line in Cells(str(verdict_table(table))).rows[1:]] == ["C", "B", "A"]
+    html = shown(*(row(test=f"T{n}") for n in range(50)))
+    assert "10 more rows" in html and html.count("<details") == 1
+    bins = [row(test="Recall Per Bin", label=f"({n}, {n + 1}]", evidence="open") for n in range(3)]
+    assert "single classes and parts of the scale: 3 inconclusive" in shown(*bins, row())
+    assert "single classes" not in shown(*bins) and "<table" not in shown()
 
 
 def test_rows_are_places_that_links_lead_to_and_their_names_are_harmless():
-    nothing = dict.fromkeys(("value", "low", "high", "passed")) | {"skipped": "no labels", "evidence": ""}
     pair = [row(**GROUP), row(**GROUP | {"group": "sex: male", "gap": 0.21})]
-    table = decide(to_frame([*pair, row(), *(row(task="emotion", test=t, **nothing) for t in "AB")]))
-    among = pd.Series([Among(9)] * len(table), index=table.index, dtype=object)
-    html = str(verdict_table(table, among))
+    table = decide(to_frame([*pair, row(), *(row(task="emotion", test=t, **NOTHING) for t in "AB")]))
+    html = str(verdict_table(table.assign(tests=9, too_few=False, accepted="")))
     assert [html.count(f'id="{anchor_of(one)}"') for one in table.itertuples()] == [1] * 5
     assert "emotion: 2 tests not evaluated: no labels" in html
     assert re.fullmatch("row-[0-9a-f]{8}", anchor_of(one(corpus=HOSTILE)))
     assert 'id="row-' not in str(verdict_table(table))  # a notebook's table is not the final one
-
-
-def test_long_tables_are_folded():
-    html = shown(*(row(test=f"T{n}") for n in range(50)))
-    assert "10 more rows" in html and html.count("<details") == 1
 
 
 @pytest.mark.parametrize(("blocks", "marked"), [(3, True), (19, True), (20, False)])
@@ -210,23 +213,7 @@ def test_few_blocks_are_marked_with_the_measured_coverage(blocks, marked):
     assert "†" not in shown(row(blocks=3, low=None, high=None))
 
 
-def test_a_random_model_that_passes_too_is_marked():
-    assert "random passes too" in shown(row(reference_passed=True))
-    assert "random passes too" not in shown(row())
-
-
 def test_hostile_text_stays_text():
     names = ("task", "corpus", "test", "label", "skipped")
     html = shown(*(row(**{name: HOSTILE}) for name in names), row(**GROUP | {"group": f"sex: {HOSTILE}"}))
     assert "<img" not in html and "img" not in Cells(html).tags
-
-
-def test_single_bins_are_folded_with_their_counts():
-    bins = [row(test="Recall Per Bin", label=f"({n}, {n + 1}]", evidence="open") for n in range(3)]
-    html = shown(*bins, row())
-    assert "single classes and parts of the scale: 3 inconclusive" in html
-    assert "single classes" not in shown(*bins)
-
-
-def test_an_empty_frame_is_an_empty_table():
-    assert "<table" not in str(verdict_table(to_frame([])))

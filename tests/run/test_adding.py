@@ -10,7 +10,7 @@ import pytest
 from soundcheck import __version__
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
-from soundcheck.run import adding
+from soundcheck.run import selection
 from soundcheck.run.output import Output
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.suite_file import read_suite
@@ -72,7 +72,7 @@ class Book:
             "license": "",
         }
         failures = [{"corpus": "c", "item": "1.wav", "change": "", "reason": "no"}]
-        notes = ["1 of 3 inputs have no answer", "1 times: no", "the file has odd rows"]
+        notes = ["1 of 3 inputs have no prediction", "1 times: no", "the file has odd rows"]
         return {
             "name": name,
             "slug": name,
@@ -95,7 +95,7 @@ class Book:
         told = {"synthetic": False, "left_out": [], "notices": []}
         return {"name": "c", "slug": "c", "digest": digest, **about, **counts, **told}
 
-    def plan(self, models=(), families=(), suite=None) -> adding.Plan:
+    def plan(self, models=(), families=(), suite=None) -> selection.Plan:
         suite = suite or self.suite()
         chosen = dataclasses.replace(
             suite,
@@ -103,7 +103,7 @@ class Book:
             families=tuple(name for name in suite.families if not families or name in families),
             comparisons={},
         )
-        return adding.add(suite, chosen, self.output)
+        return selection.plan_part(suite, chosen, self.output)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ INPUTS = 3 * SEGMENTS
 
 def planned(text: str) -> dict[str, tuple[int, int, int]]:
     """Read inputs, kept and asked of each model that listens."""
-    pattern = r"^(\w+): (\d+) inputs .*of them (\d+) kept in the cache and (\d+) to ask"
+    pattern = r"^(\w+): (\d+) inputs .*of them (\d+) cached and (\d+) to predict"
     return {name: tuple(map(int, numbers)) for name, *numbers in re.findall(pattern, text, re.MULTILINE)}
 
 
@@ -83,7 +83,7 @@ def test_inputs_are_those_that_the_run_then_asks(project):
         assert (inputs, asked) == (INPUTS, record["asked"]) == (record["inputs"], INPUTS - kept)
         assert 0 < kept < INPUTS  # those with which the model was timed
     assert "loud: 36 inputs (12 clean, 24 under 2 changes)" in project["plan"].stdout
-    assert "chance: looked up, nothing to ask" in project["plan"].stdout
+    assert "chance: looked up, nothing to predict" in project["plan"].stdout
 
 
 def test_a_change_of_the_signal_that_is_new_is_to_be_asked(project):
@@ -95,7 +95,7 @@ def test_a_change_of_the_signal_that_is_new_is_to_be_asked(project):
 def test_nothing_is_to_do_when_nothing_changed(project):
     text = project["plan again"].stdout
     assert planned(text) == {"loud": (INPUTS, INPUTS, 0), "several": (INPUTS, INPUTS, 0)}
-    assert "No model is left to ask" in text and "nothing to ask" in text
+    assert "Nothing is left to predict" in text and "nothing to predict" in text
     assert not project["asked again"]
 
 
@@ -171,8 +171,8 @@ def test_a_model_that_fails_is_named_with_its_reason(small_suite, command):
     )
     plan = project.run("--plan", "--model", "loud", "--family", "planned")
     assert plan.returncode == 0
-    assert re.search(r"no answer to \d+ inputs: RuntimeError: no weights", plan.stdout)
-    assert "without models that gave no answer" in plan.stdout
+    assert re.search(r"no prediction for \d+ inputs: RuntimeError: no weights", plan.stdout)
+    assert "without models that gave no prediction" in plan.stdout
     assert planned(plan.stdout)["loud"] == (INPUTS, 0, INPUTS)
 
 

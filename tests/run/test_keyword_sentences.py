@@ -15,7 +15,7 @@ from soundcheck.evaluation.fault_localisation import (
 from soundcheck.evaluation.subset import Predictions
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
 from soundcheck.report import words as views
-from soundcheck.run import keyword_sentences
+from soundcheck.run import predictions
 from soundcheck.statistics.bootstrap import resample
 
 WELSH, SCOTTISH = ("accent", "welsh"), ("accent", "scottish")
@@ -133,10 +133,10 @@ def test_nothing_is_spoken_where_nothing_is_tested(monkeypatch, tmp_path):
     heard = evaluation(minimum_count=3, group_count=2, words=200)
     heard.transformed = lambda: [SimpleNamespace(corpus="tones", predictions=Predictions(texts))]
     assert vocabulary(heard, texts) == {}
-    monkeypatch.setattr(keyword_sentences, "Evaluation", lambda description: heard)
+    monkeypatch.setattr(predictions, "Evaluation", lambda description: heard)
     suite = SimpleNamespace(models={"good": SimpleNamespace(about=SimpleNamespace(changes_audio=True))})
     job = SimpleNamespace(model="good", family="own", description={}, rows=tmp_path)
-    assert keyword_sentences.keyword_corpora(suite, [job], tmp_path) == []
+    assert predictions.keyword_corpora(suite, [job], tmp_path) == []
     heard.family.options["minimum_count"] = 2
     assert vocabulary(heard, texts) == {"go": 2, "left": 2}
 

@@ -13,14 +13,13 @@ from tones import make
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import MARKER, TEMPORARY
-from soundcheck.run.lock import LOCK, FolderLock
-from soundcheck.run.output import Output
+from soundcheck.run.output import LOCK, FolderLock, Output
 
 pytestmark = pytest.mark.slow
 
 HOLD = """
 import sys, pathlib
-from soundcheck.run.lock import FolderLock
+from soundcheck.run.output import FolderLock
 lock = FolderLock(pathlib.Path(sys.argv[1]), "build")
 lock.take()
 print("held", flush=True)
@@ -62,7 +61,7 @@ def test_a_folder_that_is_not_there_yet_is_taken_once_it_is(tmp_path):
 BEGIN = """
 import sys, pathlib
 from soundcheck.common.errors import SoundcheckError
-from soundcheck.run.opening import opened
+from soundcheck.run.selection import opened
 from soundcheck.run.options import RunOptions
 from soundcheck.suite.suite_file import read_suite
 suite = read_suite(pathlib.Path("suite.yml"))

@@ -113,11 +113,11 @@ def test_failures_are_told_by_shards_and_by_the_merge(project):
     assert len(problems) == failures(project) > 0
     assert all(problem.startswith("ValueError: too loud") for problem in problems)
     assert any("without an answer: ValueError: too loud" in told for told in project.told.values())
-    assert f"picky gave no answer for {failures(project)} inputs" in project.merged
+    assert f"picky gave no prediction for {failures(project)} inputs" in project.merged
 
 
 def test_a_model_need_not_load_where_nothing_is_left_to_ask(project):
-    assert "loud could not be loaded here, its answers are those of the shards" in project.merged
+    assert "loud could not be loaded here, its predictions are those of the shards" in project.merged
     assert "no weights on this machine" in project.merged
 
 
@@ -262,7 +262,7 @@ def test_other_data_are_named(project, merge):
         message = merge(*folders)
     finally:
         recording.write_bytes(content)
-    assert re.search(r"shard ./3 in .*: [123] inputs of 'loud' have no answer in its cache", message)
+    assert re.search(r"shard ./3 in .*: [123] inputs of 'loud' have no prediction in its cache", message)
 
 
 def test_answers_that_are_gone_are_counted(project, merge):
@@ -270,7 +270,7 @@ def test_answers_that_are_gone_are_counted(project, merge):
     shutil.rmtree(folders[1] / "cache")
     inputs = shard(folders[1])["models"]["loud"]["inputs"]
     message = merge(*folders)
-    assert f"shard 2/3 in {folders[1]}: {inputs} inputs of 'loud' have no answer in its cache" in message
+    assert f"shard 2/3 in {folders[1]}: {inputs} inputs of 'loud' have no prediction in its cache" in message
     assert "shard 1/3" not in message and "shard 3/3" not in message
 
 

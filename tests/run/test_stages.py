@@ -1,6 +1,6 @@
 """The account of a run: what took how long."""
 
-from soundcheck.run.stages import Stages
+from soundcheck.run.outcome import Stages
 
 
 def test_stages_follow_each_other_and_are_told_in_logs(capsys):

@@ -12,12 +12,10 @@ from click.testing import CliRunner
 import soundcheck
 from soundcheck.cli import commands
 from soundcheck.common.errors import InputError
-from soundcheck.score import tables
-from soundcheck.score.scores import evaluate
+from soundcheck.score.scores import evaluate, score_trials
 
 PUBLISHED = os.environ.get("SOUNDCHECK_PUBLISHED", "")
-SPOKEN = ["turn the light on", "what time is it", "play some music", "stop"]
-HEARD = ["turn the light on", "what time was it", "play music", "shop"]
+DIALECTS = {"truth": "said", "prediction": "heard", "groups": ["dialect"], "speaker": "speaker"}
 
 
 def recordings(rng: np.random.Generator, worse: float = 0.0) -> pd.DataFrame:
@@ -33,122 +31,151 @@ def recordings(rng: np.random.Generator, worse: float = 0.0) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["file", "speaker", "dialect", "said", "heard"])
 
 
-def value(found, measure: str, part: str = "all", label: str = "") -> float:
-    rows = found.estimates
-    chosen = rows[rows["measure"].eq(measure) & rows["part"].eq(part) & rows["label"].eq(label)]
-    assert len(chosen) == 1
-    return chosen["value"].iloc[0]
+def value(scores, measure: str, part: str = "all", label: str = "") -> float:
+    rows = scores.estimates
+    return rows.loc[
+        rows["measure"].eq(measure) & rows["part"].eq(part) & rows["label"].eq(label), "value"
+    ].item()
 
 
 def test_word_errors_are_those_of_jiwer(rng):
     frame = recordings(rng, 0.2)
-    found = soundcheck.evaluate(
-        frame, truth="said", prediction="heard", groups=["dialect"], speaker="speaker"
-    )
-    assert value(found, "word_error_rate") == pytest.approx(
-        jiwer.wer(frame["said"].tolist(), frame["heard"].tolist())
-    )
-    for name, own in frame.groupby("dialect"):
+    scores = soundcheck.evaluate(frame, **DIALECTS)
+    for part, own in {
+        "all": frame,
+        **{f"dialect: {name}": own for name, own in frame.groupby("dialect")},
+    }.items():
         expected = jiwer.wer(own["said"].tolist(), own["heard"].tolist())
-        assert value(found, "word_error_rate", f"dialect: {name}") == pytest.approx(expected)
+        assert value(scores, "word_error_rate", part) == pytest.approx(expected)
 
 
 def test_a_worse_group_fails_and_an_equal_one_does_not(rng):
-    worse = evaluate(
-        recordings(rng, 0.2), truth="said", prediction="heard", groups=["dialect"], speaker="speaker"
-    )
+    worse = evaluate(recordings(rng, 0.2), **DIALECTS)
     row = worse.results.query("mirrors == '' and state == 'fail'").iloc[0]
     assert row["group"] == "dialect: odd" and row["ratio"] > 2 and worse.exit_code == 1
     assert "word error rate of dialect: odd is" in str(worse)
-    equal = evaluate(recordings(rng), truth="said", prediction="heard", groups=["dialect"], speaker="speaker")
+    equal = evaluate(recordings(rng), **DIALECTS)
     assert not equal.results["state"].eq("fail").any() and equal.exit_code == 0
 
 
 def test_the_reference_group_is_named(rng):
-    options = {"truth": "said", "prediction": "heard", "groups": ["dialect"], "speaker": "speaker"}
-    found = evaluate(recordings(rng, 0.2), **options, against="plain")
-    assert "dialect, against plain:" in str(found)
-    with pytest.raises(InputError, match="there is no group 'plane'"):
-        evaluate(recordings(rng), **options, against="plane")
+    frame = recordings(rng, 0.2).assign(sex="f")
+    scores = evaluate(frame, **DIALECTS | {"groups": ["sex", "dialect"]}, against="plain")
+    assert "dialect, against plain:" in str(scores) and "the reference" in str(scores)
+    assert evaluate(frame, **DIALECTS, against={"dialect": "plain"}).results["against"].eq("plain").all()
+    for against in ("plane", {"dialect": "plane"}, {"sex": "plain"}):
+        with pytest.raises(InputError, match="there is no group 'pla"):
+            evaluate(frame, **DIALECTS, against=against)
 
 
 def test_classes_and_values():
     frame = pd.DataFrame({"emotion": ["a", "a", "b", "b", "b", "b"], "model": ["a", "b", "b", "b", "b", "a"]})
-    found = evaluate(frame, truth="emotion", prediction="model")
-    assert value(found, "unweighted_average_recall") == pytest.approx((1 / 2 + 3 / 4) / 2)
-    assert value(found, "recall", label="b") == 3 / 4
-    frame = pd.DataFrame({"mos": [1, 2, 3, 4, 5], "model": [1.0, 2.0, 3.0, 4.0, 4.0]})
-    found = evaluate(frame, truth="mos", prediction="model")
-    assert value(found, "mean_absolute_error") == pytest.approx(0.2 / 4)  # of a scale from 1 to 5
-    assert found.block == "file" and any("no column of speakers" in note for note in found.notes)
+    scores = evaluate(frame, truth="emotion", prediction="model")
+    assert value(scores, "unweighted_average_recall") == pytest.approx((1 / 2 + 3 / 4) / 2)
+    assert value(scores, "recall", label="b") == 3 / 4
+    frame = pd.DataFrame({"mos": [1, 2, 3, 4, 5], "model": [1.0, 2.0, 3.0, 4.0, 4.0]}, index=list("vwxyz"))
+    scores = evaluate(frame, truth="mos", prediction="model")
+    assert value(scores, "mean_absolute_error") == pytest.approx(0.2 / 4)  # of a scale from 1 to 5
+    assert scores.block == "file" and any("no column of speakers" in note for note in scores.notes)
 
 
 def test_missing_predictions_are_counted():
-    words = pd.DataFrame({"said": SPOKEN, "heard": [*HEARD[:3], None]})
-    found = evaluate(words, truth="said", prediction="heard")
-    assert value(found, "word_error_rate") == pytest.approx((0 + 1 + 1 + 1) / 12)
-    assert any("1 input without an answer" in note for note in found.notes)
+    said = ["turn the light on", "what time is it", "play some music", "stop"]
+    heard = ["turn the light on", "what time was it", "play music", None]
+    words = pd.DataFrame({"said": said, "heard": heard})
+    scores = evaluate(words, truth="said", prediction="heard")
+    assert value(scores, "word_error_rate") == pytest.approx((0 + 1 + 1 + 1) / 12)
+    assert any("1 input without an answer" in note for note in scores.notes)
     classes = pd.DataFrame({"truth": ["a", "b"] * 30, "model": ["a", "b"] * 29 + ["a", None]})
-    assert any(
-        "1 prediction of 60 missing" in note
-        for note in evaluate(classes, truth="truth", prediction="model").notes
-    )
+    notes = evaluate(classes, truth="truth", prediction="model").notes
+    assert any("1 prediction of 60 missing" in note for note in notes)
+
+
+@pytest.mark.parametrize("same", ["a", "0.5", "w1 w2"])
+def test_predictions_that_are_all_the_same(rng, same):
+    frame = recordings(rng).assign(model=same)
+    frame["truth"] = {"a": rng.choice(["a", "b"], 240), "0.5": rng.random(240)}.get(same, frame["said"])
+    scores = evaluate(frame, truth="truth", prediction="model", groups=["dialect"], speaker="speaker")
+    assert scores.exit_code == 0 and "Fail" not in str(scores) and scores._repr_html_()
+
+
+def test_few_rows_and_one_group_conclude_nothing(rng):
+    few = evaluate(recordings(rng).head(10), **DIALECTS)
+    assert few.results["state"].eq("not evaluated").all()
+    assert few.results["skipped"].str.contains("everything is one group").any()
+    assert "too small to compare (recordings)" in str(few)
 
 
 def test_unknown_values_are_nobody(rng):
     frame = recordings(rng).rename(columns={"dialect": "gender"}).replace({"gender": {"odd": "unknown"}})
-    found = evaluate(frame, truth="said", prediction="heard", groups=["gender"], speaker="speaker")
-    assert "unknown" not in str(found).partition("Note:")[0]
+    frame.loc[3, "speaker"] = "n/a"
+    scores = evaluate(frame, **DIALECTS | {"groups": ["gender"]})
+    assert "unknown" not in str(scores).partition("Note:")[0]
+    assert any(note.startswith("1 of 240 rows name no speaker") for note in scores.notes)
 
 
-def write(folder: Path, frame: pd.DataFrame, own: list[str], predicted: list[str]) -> tuple[str, str]:
-    paths = folder / "references.csv", folder / "predictions.csv"
-    for path, columns in zip(paths, (own, predicted), strict=True):
-        frame[columns].to_csv(path, index=False)
-    return tuple(map(str, paths))
+# The command ------------------------------------------------------------------------------------------------
 
 
 def run(*arguments: str):
-    return CliRunner().invoke(commands, ["score", *arguments], catch_exceptions=True)
+    return CliRunner().invoke(commands, ["score", *map(str, arguments)], catch_exceptions=True)
 
 
-def test_the_command_finds_columns_and_writes_a_page(tmp_path, rng):
-    frame = recordings(rng, 0.2).rename(
-        columns={"said": "sentence", "heard": "hypothesis", "dialect": "accent"}
-    )
+def write(folder: Path, frame: pd.DataFrame, own: list[str], predicted: list[str]) -> tuple[Path, Path]:
+    paths = folder / "references.csv", folder / "predictions.csv"
+    for path, columns in zip(paths, (own, predicted), strict=True):
+        frame[columns].to_csv(path, index=False)
+    return paths
+
+
+def test_the_command_recognises_columns_and_writes_a_page(tmp_path, rng):
+    names = {"said": "sentence", "heard": "hypothesis", "dialect": "accent"}
+    frame = recordings(rng, 0.2).rename(columns=names)
     frame["clip"] = "/data/" + frame["file"]
     paths = write(tmp_path, frame, ["file", "speaker", "accent", "sentence"], ["clip", "hypothesis"])
-    done = run(*paths, "--out", str(tmp_path / "page.html"), "--check")
+    done = run(*paths, "--out", tmp_path / "page.html", "--check")
     assert done.exit_code == 1 and "accent, against the others:" in done.output
     page = (tmp_path / "page.html").read_text()
     assert "By accent" in page and "data:image/svg+xml" in page and "<script" not in page
-    assert run(*paths, "--group", "speaker").exception.problems
 
 
-def test_trials_and_scores(tmp_path, rng):
-    trials, scores = [], []
-    for n in range(200):
-        one, other = rng.choice(20, 2, replace=False) if n % 2 else (n % 20, n % 20)
-        pair = f"s{one}/{n}.wav s{other}/{n + 1000}.wav"
-        trials.append(f"{int(one == other)} {pair}")
-        scores.append(f"{float(one == other)} {pair}")
-    (tmp_path / "trials.txt").write_text("\n".join(trials))
-    (tmp_path / "scores.txt").write_text("\n".join(scores))
-    done = run(str(tmp_path / "trials.txt"), str(tmp_path / "scores.txt"))
-    assert done.exit_code == 0 and done.output.startswith("scores: equal error rate 0.0 %")
+@pytest.mark.parametrize(("ending", "separator"), [("parquet", ""), ("tsv", "\t"), ("csv", ";")])
+def test_formats_and_encodings(tmp_path, rng, ending, separator):
+    frame = recordings(rng).rename(columns={"said": "text"})
+    own, predicted = frame.drop(columns="heard"), frame[["file", "heard"]]
+    path = tmp_path / f"references.{ending}"
+    if separator:
+        own.to_csv(path, sep=separator, index=False, encoding="utf-8-sig")
+    else:
+        own.to_parquet(path)
+    predicted.to_json(tmp_path / "model.jsonl", orient="records", lines=True)
+    done = run(path, tmp_path / "model.jsonl")
+    assert done.output.startswith("model: word error rate"), done.exception
 
 
-BAD = {
+def twice_as_many(frame: pd.DataFrame) -> pd.DataFrame:
+    frame = pd.concat([frame, frame.assign(file="x" + frame["file"], clip="x" + frame["file"])])
+    return frame.assign(dialect=frame["file"])
+
+
+BAD = {  # what is done to the tables, options, what the message says
     "no common names": (lambda f: f.assign(clip="x" + f["file"]), [], "names the same files"),
-    "a name twice": (lambda f: pd.concat([f, f.head(1)]), [], "stands more than once"),
+    "a name twice": (lambda f: pd.concat([f, f.head(1)]), [], "stands more than once (rows 2, 242)"),
     "no such truth": (None, ["--truth", "sayd"], "no column 'sayd'. Did you mean 'said'"),
+    "no such prediction": (None, ["--prediction", "herd"], "no column 'herd'. Did you mean 'heard'"),
     "no such group": (None, ["--group", "dialct"], "Did you mean 'dialect'"),
     "no such speaker": (None, ["--speaker", "who"], "no column 'who'"),
     "no such reference": (None, ["--group", "dialect", "--against", "south"], "no group 'south'"),
-    "no truth": (lambda f: f.rename(columns={"said": "x1"}), [], "Name it with --truth"),
-    "all labels empty": (lambda f: f.assign(said=""), ["--truth", "said"], "no row has a label"),
-    "numbers and words": (lambda f: f, ["--truth", "said", "--kind", "values"], "not all of it are numbers"),
+    "a reference without groups": (lambda f: f.assign(dialect="all"), ["--against", "south"], "--group"),
+    "truth is not known": (lambda f: f.rename(columns={"said": "x1"}), [], "Name it with --truth"),
+    "all labels empty": (lambda f: f.assign(said=""), [], "no row has a label"),
+    "all predictions empty": (lambda f: f.assign(heard=""), [], "no row has a prediction"),
+    "no rows": (lambda f: f.head(0), [], "no rows"),
+    "numbers and words": (None, ["--kind", "values"], "not all of it are numbers"),
+    "one class": (lambda f: f.assign(said="a"), [], "all labels are the same"),
+    "too many classes": (None, ["--kind", "classes"], "different labels"),
     "speakers as groups": (None, ["--group", "speaker"], "it cannot be a group"),
+    "too many groups": (twice_as_many, ["--group", "dialect"], "it has 480 different values"),
 }
 
 
@@ -159,27 +186,86 @@ def test_bad_tables(tmp_path, rng, case):
     frame = change(frame) if change else frame
     said = "said" if "said" in frame else "x1"
     paths = write(tmp_path, frame, ["file", "speaker", "dialect", said], ["clip", "heard"])
-    truth = [] if "--truth" in options or case == "no truth" else ["--truth", said]
+    truth = [] if "--truth" in options or said == "x1" else ["--truth", said]
     done = run(*paths, *truth, *options)
     assert isinstance(done.exception, InputError) and message in str(done.exception)
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [(b"\x80\x04", "pickle"), (b"", "empty"), (b"a,b\n1\n", "1 cells")]
+    ("content", "message"),
+    [
+        (None, "does not exist"),
+        (b"\x80\x04", "pickle"),
+        (b"", "empty"),
+        (b"a,b\n1\n", "1 cells"),
+        (b"a,a\n1,2\n", "'a'"),
+        ("file,text\n1,\xe4\n".encode("latin-1"), "UTF-8"),
+    ],
 )
-def test_files_that_are_no_tables(tmp_path, content, message):
-    (tmp_path / "table.csv").write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        tables.read(tmp_path / "table.csv")
+def test_files_that_are_no_tables(tmp_path, rng, content, message):
+    references, predictions = write(tmp_path, recordings(rng), ["file", "said"], ["file", "heard"])
+    references.unlink() if content is None else references.write_bytes(content)
+    done = run(references, predictions, "--truth", "text")
+    assert isinstance(done.exception, InputError) and message in str(done.exception)
+
+
+# Trials -----------------------------------------------------------------------------------------------------
+
+
+def trials(rng: np.random.Generator, worse: float = 0.0) -> pd.DataFrame:
+    """Make 2000 trials within two groups of ten speakers; scores of the second one are noisier."""
+    rows = []
+    for number in range(2000):
+        sex = ("f", "m")[number % 2]
+        one, other = rng.choice(10, 2, replace=False)
+        other = one if number % 4 < 2 else other
+        score = float(one == other) + rng.normal(scale=0.2 + worse * (sex == "m"))
+        pair = f"{sex}{one}/{number}.wav", f"{sex}{other}/{number + 5000}.wav"
+        rows.append((*pair, int(one == other), sex, "x", score))
+    return pd.DataFrame(rows, columns=["enrol", "test", "label", "sex", "device", "score"])
+
+
+def test_lists_of_trials_and_scores(tmp_path, rng):
+    frame = trials(rng)
+    for name, column in (("trials", "label"), ("scores", "score")):
+        lines = frame[column].astype(str) + " " + frame["enrol"] + " " + frame["test"]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines))
+    paths = tmp_path / "trials.txt", tmp_path / "scores.txt"
+    done = run(*paths, "--out", tmp_path / "page.html")
+    assert done.output.startswith("scores: equal error rate ") and "2,000 trials" in done.output
+    done = run(*paths, "--group", "sex")
+    assert "Write the list as a CSV table with the columns enrol, test, label and sex" in str(done.exception)
+    assert run(*paths, "--truth", "label").exit_code == 2
+
+
+def equal_error_rate(frame: pd.DataFrame) -> float:
+    """Find by search the rate at which as many targets are rejected as non-targets are accepted."""
+    scores, target = frame["score"].to_numpy(), frame["label"].to_numpy() == 1
+    rates = [((scores[~target] > one).mean(), (scores[target] <= one).mean()) for one in np.sort(scores)]
+    return np.mean(min(rates, key=lambda both: abs(both[0] - both[1])))
+
+
+def test_groups_of_trials(tmp_path, rng):
+    frame, paths = trials(rng, 0.4), (tmp_path / "trials.csv", tmp_path / "model.csv")
+    frame.drop(columns="score").to_csv(paths[0], index=False)
+    frame[["enrol", "test", "score"]].to_csv(paths[1], index=False)
+    done = run(*paths, "--against", "f", "--check", "--out", tmp_path / "page.html")
+    assert done.exit_code == 1 and "By sex" in (tmp_path / "page.html").read_text()
+    assert "sex, equal error rate:" in done.output and "sex, false acceptance rate, against f:" in done.output
+    scores = score_trials(*paths, ["sex"])
+    for part, own in {"all": frame, "sex: m": frame[frame["sex"] == "m"]}.items():
+        assert value(scores, "equal_error_rate", part) == pytest.approx(equal_error_rate(own), abs=2e-3)
+    assert {"sex: f", "sex: m"} <= set(scores.results["group"])
+    with pytest.raises(InputError, match="no column 'accent'"):
+        score_trials(*paths, ["accent"])
+    assert "everything is one group" in " ".join(score_trials(*paths, ["device"]).results["skipped"])
 
 
 @pytest.mark.skipif(not PUBLISHED, reason="needs published results")
 def test_published_results():
     artie, crema = (Path(PUBLISHED) / name for name in ("artie", "crema_d"))
-    done = run(str(artie / "artie-bias-corpus.tsv"), str(artie / "amazon.csv"), "--against", "us")
-    assert (
-        "word error rate 24.6 %" in done.output
-        and "word error rate of indian speakers is 35\xa0%" in done.output
-    )
-    done = run(str(crema / "segments.csv"), str(crema / "humans.csv"), "--group", "sex")
+    done = run(artie / "artie-bias-corpus.tsv", artie / "amazon.csv", "--against", "us")
+    assert "word error rate 24.6 %" in done.output
+    assert "word error rate of indian speakers is 35\xa0%" in done.output
+    done = run(crema / "segments.csv", crema / "humans.csv", "--group", "sex")
     assert done.output.startswith("humans: unweighted average recall 0.468")

@@ -102,24 +102,6 @@ def test_segments_that_the_value_does_not_rest_on_do_not_count():
     assert found.counterpart == 1.0
 
 
-def test_rows_of_neither_side_do_not_count():
-    blocks, group, rng = sides()
-    others = ~group & (blocks < 30)
-    found = cells(rng.normal(size=800), blocks, group, others=others)
-    assert (found.codes[blocks >= 30] == -1).all() and np.bincount(found.codes[blocks < 30]).tolist() == [
-        60
-    ] * 10
-
-
-def test_a_small_part_of_the_others_is_counterpart_enough():
-    """All of the group were recorded by phone, and so was a fifth of the others."""
-    blocks, group, _ = sides(speakers=60)
-    device = np.where(group | (blocks % 5 == 0), "phone", "headset").astype(object)
-    found = cells({"device": device}, blocks, group)
-    assert found.reason == "" and found.counterpart == 1.0
-    assert cells({"device": device}, blocks, ~group).reason == "only 20 % of the group have a counterpart"
-
-
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
@@ -150,21 +132,6 @@ def test_two_columns_that_together_decide_are_refused():
     odd, even = np.where(one, blocks % 3, np.nan), np.where(one, np.nan, blocks % 3)
     lacks = cells({"a": odd, "b": even}, blocks, group)
     assert lacks.reason == "no segment has both a and b"
-
-
-def test_few_speakers_are_no_cell():
-    blocks, group, rng = sides(speakers=8)
-    assert (
-        cells(rng.normal(size=160), blocks, group).reason
-        == "nowhere do 5 speakers of either side have the same x"
-    )
-
-
-def test_the_order_of_segments_does_not_matter():
-    blocks, group, rng = sides()
-    x, order = rng.normal(size=800), rng.permutation(800)
-    found, again = cells(x, blocks, group), cells(x[order], blocks[order], group[order])
-    assert (found.codes[order] == again.codes).all()
 
 
 def test_infinite_numbers_are_the_largest():

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundcheck.metrics.additive import value
 from soundcheck.metrics.combinators import stack
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.statistics.bootstrap import resample
@@ -82,8 +81,3 @@ def test_intervals_hold_the_true_level():
         sides,
     )
     assert max(sides) / trials <= 0.06
-
-
-def test_the_excess_is_the_paired_change():
-    words, clean, changed = np.array([2.0, 3.0]), np.array([1.0, 0.0]), np.array([2.0, 3.0])
-    assert value(word_error_rate(words, changed - clean)) == pytest.approx(5 / 5 - 1 / 5)

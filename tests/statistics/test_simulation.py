@@ -15,8 +15,7 @@ from soundcheck.metrics import classification, regression
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.combinators import against_all
 from soundcheck.statistics import simulation
-from soundcheck.statistics.simulated_metrics import METRICS, Sums, score
-from soundcheck.statistics.simulation import SPARSE, Setting, grid, simulate
+from soundcheck.statistics.simulation import METRICS, SPARSE, Setting, Sums, grid, score, simulate
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -220,11 +219,6 @@ def test_groups_with_truths_of_their_own_differ_more(metric):
     assert wide > narrow
 
 
-def test_more_segments_mean_smaller_differences():
-    found = [simulate(Setting("ccc", 2, n, "gaussian", "gaussian")).percentile_99 for n in (20, 100, 1000)]
-    assert found[0] > 2 * found[1] > 4 * found[2]
-
-
 def test_minimum_per_bin():
     assert (simulation.minimum_per_bin(60), simulation.minimum_per_bin(1000)) == (4, 67)
 
@@ -244,13 +238,6 @@ def test_minimum_per_bin():
 def test_impossible_settings(arguments, told):
     with pytest.raises(ValueError, match=told):
         Setting(*arguments)
-
-
-def test_jobs_decide_about_time_only():
-    wanted = list(grid(("mean", "recall"), (2,), (20, 40)))
-    one = simulation.simulate_all(wanted, runs=20)
-    assert one.equals(simulation.simulate_all(wanted, runs=20, jobs=2))
-    assert list(one["groups"].unique()) == [2] and len(one) == len(wanted)
 
 
 FAIRNESS = {
@@ -311,14 +298,6 @@ def test_seven_classes_drawn_segment_by_segment(metric):
     found = simulate(Setting(metric, groups, size, "uniform", truth, classes=7), 4000).scores
     for share in (50, 90):
         assert np.percentile(found, share) == pytest.approx(np.percentile(scores, share), rel=0.08)
-
-
-def test_draws_in_parts_have_the_same_distribution(monkeypatch):
-    setting = Setting("recall", 2, 60, "uniform", "sparse", classes=9)
-    whole = simulate(setting, 4000).scores
-    monkeypatch.setattr(simulation, "_COUNTS_AT_A_TIME", 100_000)
-    parts = simulate(setting, 4000).scores
-    assert len(parts) == 4000 and stats.ks_2samp(whole, parts).pvalue > 0.001
 
 
 @pytest.mark.parametrize(

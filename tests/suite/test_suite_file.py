@@ -51,7 +51,7 @@ SHOWN = [
     ("groups", "Groups"),
     ("measured_columns", "Measured columns"),
     ("history", "A history of runs"),
-    ("answers", "Answers that are kept"),
+    ("answers", "Cached predictions"),
     ("pipelines", "Accepted failures"),
     ("cards", "What only people know"),
     ("methods/asr_formatting", "Data"),

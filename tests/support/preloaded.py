@@ -53,7 +53,7 @@ LAZY += ("IPython.extensions.storemagic", "tornado.platform.asyncio")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # numpy reads them when it is imported
 POLL_SECONDS = 0.02
 PACKAGES = ("book", "corpora", "corpora.formats", "corpora.measures", "corpora.trials", "models", "predict")
-PACKAGES += ("results", "run", "sounds", "suite", "augment", "statistics")
+PACKAGES += ("results", "run", "suite", "augment", "statistics")
 END_SECONDS = 20.0
 BLANK = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
 

@@ -22,8 +22,8 @@ from soundcheck.common.files import digest
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.load import check_model, load_model
 from soundcheck.predict.engine import predict_model
-from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.request import PredictionRequest
 from soundcheck.suite.entries import ModelEntry, Suite
 
 SIGNAL = np.zeros(1600, dtype=np.float32)
@@ -98,7 +98,7 @@ def predict(
     corpus = SimpleNamespace(name="demo", root=world.root, segments=segments)
     entry, suite = world.suite(target, time_limit=time_limit, **more)
     out = world.root / "out"
-    return predict_model(Questions(entry, suite, [corpus], {}, out, out / "cache"), jobs=jobs)
+    return predict_model(PredictionRequest(entry, suite, [corpus], {}, out, out / "cache"), jobs=jobs)
 
 
 def gone(pid: int, wait: float = 5.0) -> bool:

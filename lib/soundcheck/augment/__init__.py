@@ -1,1 +1,1 @@
-"""Changes of a signal: signal in, signal out."""
+"""Changes of a signal: signal in, signal out; and the sounds that they draw from."""

@@ -2,16 +2,17 @@
 
 Conventions
 -----------
-A transform is a function ``f(signal, sampling_rate, rng, *, option...)``:
+A transform is declared as a function of the signal and of what else it needs, and is called with all of it:
+``f(signal, sampling_rate, rng, *, sounds, option...)``.
 
-- ``signal``: one channel, shape ``(samples,)``, full scale at ±1; never changed, may be read-only
+- ``signal``: one channel, float32 ``(samples,)``, full scale at ±1; never changed, may be read-only
 - ``sampling_rate``: in Hz
 - ``rng``: the only source of chance, made by the caller from what the signal contains
-- ``sounds``: keyword-only and only if the transform needs noises or impulse responses: what it may draw from,
-  :class:`soundcheck.sounds.sound.Sounds`; an option of the transform tells the kind
-- options: keyword-only, annotated, with the unit in the name (``snr_db``) or in the docstring
-- returns a float32 array, shape ``(samples,)``, C-contiguous: a new one or, where samples are only left out,
-  a read-only view of the signal; whoever changes it in place has to copy it
+- ``sounds``: noises and impulse responses, :class:`soundcheck.augment.sounds.Sounds`; only for transforms
+  that draw from them, one of whose options tells the kind
+- options: keyword-only, annotated with their type and range, with the unit in the name or in the docstring
+- returns float32 ``(samples,)``, C-contiguous: a new array or, where samples are only left out, a read-only
+  view of the signal; a ValueError says why a signal cannot be changed
 
 Samples beyond ±1 are kept: a transform clips or scales only where its definition says so, and whoever writes
 the result to an integer format clips it there. Every transform has one more option, ``full_scale``: with
@@ -25,17 +26,52 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import numbers
+import sys
+import typing
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-_MARK = "declared_transform"
-_NO_OPTIONS = ("signal", "sampling_rate", "rng", "sounds")
+from soundcheck.common.errors import did_you_mean
+from soundcheck.common.escaping import quoted
+
+_CONTEXT = ("sampling_rate", "rng", "sounds")  # what a transform may ask for beside its options
 _FULL_SCALE = inspect.Parameter(
     "full_scale", inspect.Parameter.KEYWORD_ONLY, default="kept", annotation=Literal["kept", "clipped"]
 )
+
+
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """Numbers that an option may be."""
+
+    low: float
+    high: float | None  # ``None`` = half the sampling rate
+    ends: str = "[]"  # as intervals are written: ``"("`` or ``")"`` if an end itself is not allowed
+    zero: bool = False  # whether 0 is allowed as well
+
+    def problem(self, value: float, sampling_rate: int) -> str:
+        """Say what a value must be; empty if it is."""
+        high = sampling_rate / 2 if self.high is None else self.high
+        above, from_text = (
+            (value > self.low, "above") if "(" in self.ends else (value >= self.low, "at least")
+        )
+        below, to_text = (value < high, "below") if ")" in self.ends else (value <= high, "at most")
+        if (above and below) or (self.zero and value == 0):
+            return ""
+        or_zero = "0 or " if self.zero else ""
+        half = ", half the sampling rate" if self.high is None else ""
+        return f"must be {or_zero}{from_text} {self.low} and {to_text} {high:g}{half}"
+
+
+Rng = np.random.Generator
+Decibels = Annotated[float, Range(-120, 120)]
+Hertz = Annotated[float, Range(0, None, "()")]
+Seconds = Annotated[float, Range(0, 600)]  # beyond that an option is a slip and would fill the memory
+Milliseconds = Annotated[float, Range(1, 1000)]
+Metres = Annotated[float, Range(0.01, 1000)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,91 +79,84 @@ class Transform:
     """A change of a signal that threshold files may name."""
 
     name: str
-    function: Callable[..., np.ndarray]  # the checked function, see the conventions of this module
-    summary: str  # one plain sentence: the first line of the docstring
-    source: str  # where the definition comes from
-    level: str  # what happens to the level, a sentence
-    # name of each option -> its parameter, with annotation and default
-    options: Mapping[str, inspect.Parameter]
-    # name of the option that tells which kind of sound the transform draws from; empty if it draws none
-    sounds: str = ""
-    # says what the transform needs and this machine does not have; empty if all is there
-    missing: Callable[[], str] = lambda: ""
+    function: Callable[..., np.ndarray]  # checked, see the conventions of this module
+    options: Mapping[str, inspect.Parameter]  # by name, with annotation and default
+    sounds: str  # the option that tells which kind of sound is drawn from; empty if none is
+    missing: Callable[[], str]  # says what the transform needs and this machine lacks; empty if nothing
+    check: Callable[..., str]  # says what is wrong with a combination of options; empty if nothing is
 
-    @property
-    def required(self) -> tuple[str, ...]:
-        """Options without a default."""
-        return tuple(name for name, option in self.options.items() if option.default is option.empty)
+    def problem(self, name: str, value: object, sampling_rate: int) -> str:
+        """Say what is wrong with the value of an option, and the remedy; empty if nothing is."""
+        kind = self.options[name].annotation
+        arguments = typing.get_args(kind)
+        if typing.get_origin(kind) is Literal:
+            refused = f"{quoted(value)} is not allowed. {did_you_mean(value, arguments)}"
+            return "" if value in arguments else refused
+        # A comparison refuses NaN and infinity, and takes whole numbers too large for a float.
+        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if not number or not abs(value) < sys.float_info.max:
+            return f"{quoted(value)} is not a number. Give a finite number"
+        if int in (kind, *arguments[:1]) and not isinstance(value, numbers.Integral):
+            return f"{quoted(value)} is not a whole number. Give a whole number"
+        problems = filter(None, (allowed.problem(value, sampling_rate) for allowed in arguments[1:]))
+        return next((f"{value} is out of range, it {problem}" for problem in problems), "")
+
+
+TRANSFORMS: dict[str, Transform] = {}  # filled by the decorator
 
 
 def transform(
-    *, source: str, level: str, sounds: str = "", missing: Callable[[], str] = lambda: ""
-) -> Callable[[Callable], Callable[..., np.ndarray]]:
-    """Declare a function as a transform and take the checks of signals off its shoulders.
+    formula: Callable[..., np.ndarray] | None = None,
+    *,
+    sounds: str = "",
+    missing: Callable[[], str] = lambda: "",
+    check: Callable[..., str] = lambda **options: "",
+) -> Callable:
+    """Declare a function as a transform, whose signals and options are checked before it is called.
 
-    - ``source``: paper or standard that defines it.
-    - ``level``: what happens to the level, a sentence.
-    - ``sounds, missing``: see :class:`Transform`.
-    - Returns decorator. It only marks the function; :mod:`soundcheck.augment.registry` finds the mark.
-    - Raises ValueError: by the decorated function: if the signal has not exactly one dimension or no samples.
-      That the result is finite is checked by :func:`soundcheck.augment.registry.apply`, through which all
-      signals go.
+    - ``sounds, missing, check``: see :class:`Transform`.
+    - Raises ValueError: if there is a transform of that name; by the decorated function: if the signal has
+      not one dimension with samples, or an option is wrong.
     """
+    if formula is None:
+        return functools.partial(transform, sounds=sounds, missing=missing, check=check)
+    name, parameters = formula.__name__, inspect.signature(formula, eval_str=True).parameters
+    if name in TRANSFORMS:
+        first = TRANSFORMS[name].function.__module__
+        raise ValueError(f"{name} is defined in {first} and in {formula.__module__}")
+    options = {key: part for key, part in parameters.items() if key not in ("signal", *_CONTEXT)}
+    needed = [key for key in _CONTEXT if key in parameters]
 
-    def declare(formula: Callable) -> Callable[..., np.ndarray]:
-        @functools.wraps(formula)
-        def function(
-            signal: np.ndarray,
-            sampling_rate: int,
-            rng: np.random.Generator,
-            *,
-            full_scale: str = _FULL_SCALE.default,
-            **options: object,
-        ) -> np.ndarray:
-            signal = np.asarray(signal, dtype=np.float32)
-            if signal.ndim != 1 or not signal.size:
-                raise ValueError(
-                    f"a signal of shape {signal.shape} cannot be changed; one channel with samples is needed"
-                )
-            result = formula(signal, sampling_rate, rng, **options)
-            if full_scale == "clipped":
-                result = np.clip(result, -1, 1)
-            result = np.ascontiguousarray(result, np.float32)
-            if np.may_share_memory(result, signal):
-                result = result.view()
-                result.flags.writeable = False
-            return result
+    @functools.wraps(formula)
+    def function(
+        signal: np.ndarray,
+        sampling_rate: int,
+        rng: np.random.Generator,
+        *,
+        sounds: object = None,
+        full_scale: str = _FULL_SCALE.default,
+        **chosen: object,
+    ) -> np.ndarray:
+        signal = np.asarray(signal, dtype=np.float32)
+        if signal.ndim != 1 or not signal.size:
+            what = f"a signal of shape {signal.shape} cannot be changed"
+            raise ValueError(f"{what}; one channel with samples is needed")
+        for key, value in chosen.items():
+            if key in options and (problem := declared.problem(key, value, sampling_rate)):
+                raise ValueError(f"{key} {problem}")
+        if problem := declared.check(**chosen):
+            raise ValueError(problem)
+        context = {"sampling_rate": sampling_rate, "rng": rng, "sounds": sounds}
+        result = formula(signal, **{key: context[key] for key in needed}, **chosen)
+        if full_scale == "clipped":
+            result = np.clip(result, -1, 1)
+        result = np.ascontiguousarray(result, np.float32)
+        if np.may_share_memory(result, signal):
+            result = result.view()
+            result.flags.writeable = False
+        return result
 
-        parameters = inspect.signature(formula, eval_str=True).parameters
-        mark = Transform(
-            name=formula.__name__,
-            function=function,
-            summary=inspect.getdoc(formula).splitlines()[0],
-            source=source,
-            level=level,
-            options=MappingProxyType(
-                {k: v for k, v in parameters.items() if k not in _NO_OPTIONS}
-                | {_FULL_SCALE.name: _FULL_SCALE}
-            ),
-            sounds=sounds,
-            missing=missing,
-        )
-        setattr(function, _MARK, mark)
-        return function
-
-    return declare
-
-
-def declared(thing: object) -> Transform | None:
-    """Return the declaration of a decorated function, ``None`` for anything else."""
-    mark = getattr(thing, _MARK, None)
-    return mark if isinstance(mark, Transform) else None
-
-
-def require(condition: bool, problem: str) -> None:
-    """Refuse the value of an option.
-
-    Raises ValueError: with ``problem`` as text: the option, its value, what is allowed.
-    """
-    if not condition:
-        raise ValueError(problem)
+    del function.__wrapped__  # whose signature is not the one to call
+    declared = Transform(name, function, options | {_FULL_SCALE.name: _FULL_SCALE}, sounds, missing, check)
+    TRANSFORMS[name] = declared
+    return function

@@ -1,88 +1,112 @@
-"""Transforms that take samples away or add zeros, without touching the others.
+"""Transforms that take samples away, silence them or add zeros, without touching the others.
 
-Conventions
------------
-Lengths are counts of samples, at whatever sampling rate: 100, 500 and 1000 samples are 6, 31 and 63 ms at the
-16 kHz for which they were chosen, and half of that at 32 kHz. Only that of a central part is in seconds.
+Small changes are those of Derington et al. (2023), arXiv:2312.06270. Their lengths are counts of samples, at
+whatever sampling rate: 100, 500 and 1000 samples are 6, 31 and 63 ms at the 16 kHz for which they were
+chosen, and half of that at 32 kHz. Dropped chunks are those of AequeVox (2022), arXiv:2110.09843.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Annotated, Literal
+
 import numpy as np
 
-from soundcheck.augment.base import require, transform
-from soundcheck.augment.level import SMALL_CHANGES
+from soundcheck.augment.base import Milliseconds, Range, Rng, transform
 
-MOST_SAMPLES = 10_000_000  # an option beyond that is a slip of the pen and would fill the memory
-
-
-def _require_count(samples: int) -> None:
-    require(0 <= samples <= MOST_SAMPLES, f"samples is {samples}. It must lie between 0 and {MOST_SAMPLES}")
+FADING = 0.5  # of each further packet in a row that is concealed
+Count = Annotated[int, Range(0, 10_000_000)]
 
 
-@transform(source=SMALL_CHANGES, level="The samples stay as they are.")
-def append_zeros(
-    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, samples: int
-) -> np.ndarray:
-    """Add zeros at the end.
-
-    - ``samples``: number of zeros, at least 0.
-    - Returns float32, shape ``(N + samples,)``.
-    """
-    _require_count(samples)
+@transform
+def append_zeros(signal: np.ndarray, *, samples: Count) -> np.ndarray:
+    """Add zeros at the end."""
     return np.pad(signal, (0, samples))
 
 
-@transform(source=SMALL_CHANGES, level="The samples stay as they are.")
-def prepend_zeros(
-    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, samples: int
-) -> np.ndarray:
-    """Add zeros at the beginning.
-
-    - ``samples``: number of zeros, at least 0.
-    - Returns float32, shape ``(samples + N,)``.
-    """
-    _require_count(samples)
+@transform
+def prepend_zeros(signal: np.ndarray, *, samples: Count) -> np.ndarray:
+    """Add zeros at the beginning."""
     return np.pad(signal, (samples, 0))
 
 
-@transform(source=SMALL_CHANGES, level="The samples stay as they are.")
-def crop_beginning(
-    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, samples: int
-) -> np.ndarray:
-    """Remove samples from the beginning.
-
-    - ``samples``: number of samples to remove, at least 0; at most :math:`N-1` are removed, so that one is
-      left.
-    - Returns float32, shape ``(max(1, N - samples),)``.
-    """
-    _require_count(samples)
+@transform
+def crop_beginning(signal: np.ndarray, *, samples: Count) -> np.ndarray:
+    """Remove samples from the beginning; one is left at least."""
     return signal[min(samples, signal.size - 1) :]
 
 
-@transform(source=SMALL_CHANGES, level="The samples stay as they are.")
-def crop_end(signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, samples: int) -> np.ndarray:
-    """Remove samples from the end.
-
-    - ``samples``: number of samples to remove, at least 0; at most :math:`N-1` are removed, so that one is
-      left.
-    - Returns float32, shape ``(max(1, N - samples),)``.
-    """
-    _require_count(samples)
+@transform
+def crop_end(signal: np.ndarray, *, samples: Count) -> np.ndarray:
+    """Remove samples from the end; one is left at least."""
     return signal[: max(1, signal.size - samples)]
 
 
-@transform(source="chosen for this suite", level="The samples stay as they are.")
+@transform
 def central_part(
-    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, seconds: float
+    signal: np.ndarray, sampling_rate: int, *, seconds: Annotated[float, Range(0, 86400, "(]")]
 ) -> np.ndarray:
-    """Keep the middle of a recording.
-
-    - ``seconds``: length of what is kept, above 0. A shorter recording stays whole.
-    - Returns float32, at least one sample.
-    - Raises ValueError: if the length is not above 0.
-    """
-    require(seconds > 0, f"seconds is {seconds}. It must be above 0")
+    """Keep the middle of a recording; a shorter one stays whole."""
     length = max(1, round(min(seconds * sampling_rate, signal.size)))
     start = (signal.size - length) // 2
     return signal[start : start + length]
+
+
+@transform
+def dropped_chunks(
+    signal: np.ndarray,
+    sampling_rate: int,
+    rng: Rng,
+    *,
+    percent: Annotated[float, Range(0, 50)],
+    milliseconds: Milliseconds,
+) -> np.ndarray:
+    r"""Silence random chunks, never two neighbours.
+
+    The signal is divided into :math:`P` pairs of chunks; of :math:`\lfloor 2 P \theta / 100 \rfloor` random
+    pairs the first chunk becomes zero. What is left behind the last pair stays.
+
+    - ``percent``: :math:`\theta`: share of the chunks that become zero.
+    - ``milliseconds``: duration of a chunk.
+    """
+    length = max(1, round(milliseconds * sampling_rate / 1000))
+    pairs = len(signal) // (2 * length)
+    count = int(Fraction(str(float(percent))) * 2 * pairs / 100)
+    result = signal.copy()
+    for pair in rng.choice(pairs, size=count, replace=False) if count else ():
+        result[2 * length * pair : 2 * length * pair + length] = 0
+    return result
+
+
+@transform
+def lost_packets(
+    signal: np.ndarray,
+    sampling_rate: int,
+    rng: Rng,
+    *,
+    percent: Annotated[float, Range(0, 100)],
+    milliseconds: Milliseconds = 20.0,
+    concealment: Literal["none", "repetition"] = "none",
+) -> np.ndarray:
+    r"""Lose random packets, neighbours too, and leave gaps or conceal them.
+
+    Of the :math:`P` packets, the last one perhaps shorter, :math:`\lfloor P \theta / 100 \rfloor` random ones
+    are lost: more at a higher share, and the same ones, too. Without concealment they become zero. With it,
+    simpler than ITU-T G.711 Appendix I, the last packet that arrived is repeated, at half its amplitude, and
+    at half of that for each further packet that is lost in a row; before the first packet that arrives there
+    is silence.
+
+    - ``percent``: :math:`\theta`: share of the packets that are lost.
+    - ``milliseconds``: duration of a packet.
+    """
+    length = max(1, round(milliseconds * sampling_rate / 1000))
+    count = -(-signal.size // length)
+    packets = np.zeros((count, length), dtype=np.float32)
+    packets.flat[: signal.size] = signal
+    lost = np.zeros(count, dtype=bool)
+    lost[rng.permutation(count)[: int(count * percent / 100)]] = True
+    arrived = np.maximum.accumulate(np.where(lost, -1, np.arange(count)))  # the last one until then
+    gap = np.arange(count) - arrived  # in packets; 0 for those that arrived
+    gain = FADING**gap if concealment == "repetition" else np.zeros(count)
+    gain = np.where(lost, np.where(arrived < 0, 0, gain), 1).astype(np.float32)
+    return (packets[np.maximum(arrived, 0)] * gain[:, None]).ravel()[: signal.size]

@@ -1,75 +1,52 @@
-r"""Transforms that add a sound to the signal.
+r"""Transforms that add a sound to the signal, as defined by Derington et al. (2023), arXiv:2312.06270.
 
 Conventions
 -----------
 - A signal-to-noise ratio (SNR) compares the given signal, silence at its ends included, with what is added,
   both without their means. Each transform says whether by peaks or by root mean squares.
-- Of the small changes, the signal itself keeps its level; the sum is neither clipped nor scaled. Background
-  noises are mixed: the sum is brought to the level that the signal had.
+- Tone and white noise come on top: the signal keeps its level, the sum is neither clipped nor scaled.
+  Background noises are mixed: the sum is brought to the RMS that the signal had or, if that would leave full
+  scale, to a peak of 1.
 - Nothing can be added to silence at a finite SNR: a silent signal comes back unchanged.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 import scipy  # scipy.fft is loaded when first used: it takes a third of a second
 
-from soundcheck.augment.base import require, transform
-from soundcheck.augment.level import SMALL_CHANGES, amplitude, centred, limit, peak, rms
-from soundcheck.sounds.sound import Sound, Sounds
+from soundcheck.augment.base import Decibels, Hertz, Rng, transform
+from soundcheck.augment.level import amplitude, centred, limit, peak, rms
+from soundcheck.augment.sounds import Sound, Sounds
 
-BACKGROUND = "Derington et al. (2023), arXiv:2312.06270, robustness against background noise"
-MIXED = "The sum is brought to the RMS of the signal; if that would leave full scale, to a peak of 1."
+EVENTS = ("coughing", "sneezing")
 VOICES = (4, 7)  # of a babble, both included
 VOICE_DB = (-20, -13)  # gain of each of them, whole decibels, both included
 HEARD = 0.05  # seconds of an event that the end of the signal must leave
 TRIES = 20  # excerpts that are drawn before sounds count as silent
 
 
-def _require_snr(snr_db: float) -> None:
-    require(-120 <= snr_db <= 120, f"snr_db is {snr_db}. It must lie between -120 and 120")
-
-
-@transform(
-    source=SMALL_CHANGES,
-    level="The signal keeps its level and the tone comes on top; samples beyond full scale are kept.",
-)
+@transform
 def additive_tone(
-    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, frequency: float, snr_db: float
+    signal: np.ndarray, sampling_rate: int, *, frequency: Hertz, snr_db: Decibels
 ) -> np.ndarray:
-    r"""Add a steady sine tone.
+    r"""Add a steady sine tone that starts at phase 0.
 
     :math:`y_n = x_n + \max|x - \bar x| \cdot 10^{-\mathrm{SNR}/20} \sin(2 \pi f n / f_s)`
 
     The SNR is based on peaks. A tone at the same SNR based on root mean squares, as some libraries have it,
     is quieter by the difference of the crest factors of the speech and the sine, some 10 to 15 dB.
-
-    - ``rng``: not used; the tone starts at phase 0.
-    - ``frequency``: frequency :math:`f` in Hz, above 0 and below half the sampling rate.
-    - ``snr_db``: signal-to-noise ratio in dB, from -120 to 120.
-    - Returns float32, shape ``(samples,)``, not clipped; equal to the signal if that is silent.
     """
-    require(
-        0 < frequency < sampling_rate / 2,
-        f"frequency is {frequency} Hz. It must lie between 0 and half the sampling rate, "
-        f"{sampling_rate / 2:g} Hz",
-    )
-    _require_snr(snr_db)
     phase = 2 * np.pi * frequency / sampling_rate * np.arange(signal.size)
     return signal + peak(centred(signal)) * amplitude(-snr_db) * np.sin(phase)
 
 
-@transform(
-    source=SMALL_CHANGES,
-    level="The signal keeps its level and the noise comes on top; samples beyond full scale are kept.",
-)
-def white_noise(
-    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, snr_db: float
-) -> np.ndarray:
+@transform
+def white_noise(signal: np.ndarray, rng: Rng, *, snr_db: Decibels) -> np.ndarray:
     r"""Add white Gaussian noise.
 
     :math:`y_n = x_n + \sigma z_n` with :math:`z_n \sim \mathcal{N}(0, 1)` and
@@ -77,23 +54,18 @@ def white_noise(
 
     The SNR is based on root mean squares and holds in expectation: a drawn noise deviates with a standard
     deviation of :math:`6.1 / \sqrt{N}` dB, 0.03 dB for three seconds at 16 kHz.
-
-    - ``snr_db``: signal-to-noise ratio in dB, from -120 to 120.
-    - Returns float32, shape ``(samples,)``, not clipped; equal to the signal if that is silent.
     """
-    _require_snr(snr_db)
     noise = rng.standard_normal(signal.size, dtype=np.float32)
     noise *= np.float32(rms(signal) * amplitude(-snr_db))
     noise += signal
     return noise
 
 
-def pink(count: int, rng: np.random.Generator) -> np.ndarray:
+def pink(count: int, rng: Rng) -> np.ndarray:
     r"""Draw pink noise: the power of white Gaussian noise, weighted by :math:`1/f`.
 
     A white spectrum is drawn, weighted by :math:`1/\sqrt{f}` without its part at 0 Hz, and transformed back.
-
-    Returns float32, shape ``(count,)``, peak 1.
+    The result is float32 with a peak of 1.
     """
     length = scipy.fft.next_fast_len(max(2, count), real=True)
     bins = length // 2 + 1
@@ -122,11 +94,7 @@ def mix(signal: np.ndarray, noise: np.ndarray, snr_db: float, based_on: str = "r
     :math:`y = x + g\,n` with :math:`g = \frac{L(x)}{L(n)} 10^{-\mathrm{SNR}/20}`, then scaled to the root
     mean square of :math:`x` and, only if its largest magnitude exceeds 1, scaled down as a whole. :math:`L`
     is the root mean square or the peak, over the whole length and without the mean, which :math:`x` keeps.
-
-    - ``signal, noise``: shape ``(samples,)`` both.
-    - ``snr_db``: signal-to-noise ratio in dB.
-    - ``based_on``: ``"rms"`` or ``"peak"``.
-    - Returns shape ``(samples,)``; the signal itself if either is silent.
+    Both have the shape ``(samples,)``. Returns the signal itself if either is silent.
     """
     speech, added = centred(signal), centred(noise)
     power, noise_power = np.dot(speech, speech), np.dot(added, added)
@@ -145,43 +113,35 @@ def mix(signal: np.ndarray, noise: np.ndarray, snr_db: float, based_on: str = "r
     return limit(result)
 
 
-@transform(source=BACKGROUND, level=MIXED, sounds="noise")
+@transform(sounds="noise")
 def background_noise(
     signal: np.ndarray,
     sampling_rate: int,
-    rng: np.random.Generator,
-    *,
+    rng: Rng,
     sounds: Sounds,
+    *,
     noise: Literal["babble", "environmental", "music", "white"],
-    snr_db: float,
+    snr_db: Decibels,
     based_on: Literal["rms", "peak"] = "rms",
 ) -> np.ndarray:
     """Mix the speech with a noise that lasts as long as the speech.
 
     Environmental noise and music are one random sound from a random place on, repeated if it is too short.
     Babble is the sum of 4 to 7 random voices, each from a random place on and with a random gain of -20 to
-    -13 dB. White noise is Gaussian.
-
-    - ``rng``: draws sounds, places and gains, or the white noise.
-    - ``snr_db``: signal-to-noise ratio in dB, from -120 to 120, over the whole signal.
-    - ``based_on``: whether root mean squares are compared or peaks.
-    - Returns float32, shape ``(samples,)``, within ±1; equal to the signal if that is silent.
-    - Raises ValueError: if an option is out of range, there are no such sounds, or all that are drawn are
-      silent.
+    -13 dB. White noise is Gaussian. ``based_on`` tells whether root mean squares are compared or peaks.
     """
-    _require_snr(snr_db)
-    return mix(signal, background(noise, sounds, signal.size, sampling_rate, rng), snr_db, based_on)
+    return mix(signal, draw_sound(noise, sounds, signal.size, sampling_rate, rng), snr_db, based_on)
 
 
-@transform(source=BACKGROUND, level=MIXED, sounds="event")
+@transform(sounds="event")
 def sound_event(
     signal: np.ndarray,
     sampling_rate: int,
-    rng: np.random.Generator,
-    *,
+    rng: Rng,
     sounds: Sounds,
+    *,
     event: Literal["coughing", "sneezing"],
-    snr_db: float,
+    snr_db: Decibels,
     based_on: Literal["rms", "peak"] = "rms",
 ) -> np.ndarray:
     """Mix the speech with a single event at a random place.
@@ -189,50 +149,27 @@ def sound_event(
     The event is one random sound. It begins anywhere in the speech, and what goes past the end is cut off; a
     twentieth of a second of it is left at least. Its energy is spread over the whole signal when the
     signal-to-noise ratio is computed, so the event itself is much louder than the ratio says.
-
-    - ``rng``: draws the sound and its place.
-    - ``snr_db``: signal-to-noise ratio in dB, from -120 to 120, over the whole signal.
-    - ``based_on``: whether root mean squares are compared or peaks.
-    - Returns float32, shape ``(samples,)``, within ±1; equal to the signal if that is silent.
-    - Raises ValueError: if an option is out of range, there are no such sounds, or all that are drawn are
-      silent.
     """
-    _require_snr(snr_db)
-    return mix(signal, single_event(event, sounds, signal.size, sampling_rate, rng), snr_db, based_on)
+    return mix(signal, draw_sound(event, sounds, signal.size, sampling_rate, rng), snr_db, based_on)
 
 
-def background(
-    kind: str, sounds: Sounds, count: int, sampling_rate: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw a noise of ``count`` samples at any level, see :func:`background_noise`."""
+def draw_sound(kind: str, sounds: Sounds, count: int, sampling_rate: int, rng: Rng) -> np.ndarray:
+    """Draw ``count`` samples of a kind of sound, or a single event in silence, at any level.
+
+    See :func:`background_noise` and :func:`sound_event`. Draws until something is heard: a place in a
+    recording may be silent; a ValueError says that all of them were.
+    """
     if kind == "white":
         return rng.standard_normal(count, dtype=np.float32)
-    known = sounds.of(kind)
-    return _first_audible(lambda: _noise(kind, known, count, sampling_rate, rng), kind)
-
-
-def single_event(
-    kind: str, sounds: Sounds, count: int, sampling_rate: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw a single event in ``count`` samples of silence at any level, see :func:`sound_event`."""
-    known = sounds.of(kind)
-    return _first_audible(lambda: _event(known, count, sampling_rate, rng), kind)
-
-
-def _first_audible(draw: Callable[[], np.ndarray], kind: str) -> np.ndarray:
-    """Draw until something is heard: a place in a recording may be silent."""
+    draw = _event if kind in EVENTS else _babble if kind == "babble" else _excerpt
     for _ in range(TRIES):
-        noise = draw()
+        noise = draw(sounds.of(kind), count, sampling_rate, rng)
         if noise.any():
             return noise
     raise ValueError(f"the sounds of the kind {kind} are silent wherever one was drawn")
 
 
-def _noise(
-    kind: str, sounds: Sequence[Sound], count: int, sampling_rate: int, rng: np.random.Generator
-) -> np.ndarray:
-    if kind != "babble":
-        return _excerpt(sounds, count, sampling_rate, rng)
+def _babble(sounds: Sequence[Sound], count: int, sampling_rate: int, rng: Rng) -> np.ndarray:
     total = np.zeros(count)
     for _ in range(int(rng.integers(*VOICES, endpoint=True))):
         gain = amplitude(int(rng.integers(*VOICE_DB, endpoint=True)))
@@ -240,13 +177,13 @@ def _noise(
     return total
 
 
-def _excerpt(sounds: Sequence[Sound], count: int, sampling_rate: int, rng: np.random.Generator) -> np.ndarray:
+def _excerpt(sounds: Sequence[Sound], count: int, sampling_rate: int, rng: Rng) -> np.ndarray:
     """Cut a random part out of a random sound."""
     sound = sounds[int(rng.integers(len(sounds)))]
     return sound.part(int(rng.integers(sound.samples(sampling_rate))), count, sampling_rate)
 
 
-def _event(sounds: Sequence[Sound], count: int, sampling_rate: int, rng: np.random.Generator) -> np.ndarray:
+def _event(sounds: Sequence[Sound], count: int, sampling_rate: int, rng: Rng) -> np.ndarray:
     sound = centred(sounds[int(rng.integers(len(sounds)))].read(sampling_rate)).astype(np.float32)
     place = rng.random()
     loud = np.flatnonzero(sound)

@@ -1,7 +1,7 @@
 """All transforms by name, the drawing of their options and their application to a signal.
 
-A transform is added by declaring a function with :func:`soundcheck.augment.base.transform` in any module of
-this package; no list has to be edited.
+A transform is added by declaring a function with :func:`soundcheck.augment.base.transform` in one of the
+modules that are imported here.
 
 Conventions
 -----------
@@ -19,93 +19,28 @@ that a change lists as *common* do not count: steps of a sweep, which differ in 
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import itertools
-import pkgutil
-import sys
-import typing
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType, ModuleType
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from soundcheck import augment
-from soundcheck.augment.base import Transform, declared
+from soundcheck.augment import codec, edits, filters, level, noise, prosody, rooms, unspoken  # noqa: F401
+from soundcheck.augment.base import TRANSFORMS, Transform
+from soundcheck.augment.sounds import BASE, KINDS, Sound, Sounds
 from soundcheck.common import seeds
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
 from soundcheck.suite.entries import SPEECH_KINDS
 
-ENDS = {"from", "to"}
-TRIAL_RATE = 16000  # sampling rate in Hz at which a change is tried out
-TRIAL_SAMPLES = 1600
+if TYPE_CHECKING:
+    from soundcheck.suite.families import Perturbation
 
-
-_TRIAL_SOUNDS = Sounds(
-    {
-        kind: SoundSet(
-            kind,
-            tuple(Sound.of(role, np.array([0.5, -0.25], np.float32), role=role) for role in (BASE, OTHER)),
-        )
-        for kind in KINDS
-    }
-)
-
-
-class Perturbation(typing.Protocol):
-    """What a threshold file asks for: a transform with options to draw."""
-
-    @property
-    def name(self) -> str:
-        """How the change is called in results."""
-
-    @property
-    def transform(self) -> str:
-        """Name of the transform."""
-
-    @property
-    def options(self) -> Mapping[str, object]:
-        """Option name -> value, list or ``{from, to}``."""
-
-    @property
-    def common(self) -> tuple[str, ...]:
-        """Options on whose values nothing that is drawn depends."""
-
-
-def _modules() -> Iterator[ModuleType]:
-    for module in pkgutil.iter_modules(augment.__path__, f"{augment.__name__}."):
-        if module.name != __name__:
-            yield importlib.import_module(module.name)
-
-
-def collect(modules: typing.Iterable[ModuleType]) -> Mapping[str, Transform]:
-    """Gather the transforms that modules define themselves, in alphabetical order.
-
-    Raises ValueError: if two modules define a transform of the same name.
-    """
-    found: dict[str, Transform] = {}
-    for module in modules:
-        for thing in vars(module).values():
-            mark = declared(thing)
-            if mark is None or mark.function.__module__ != module.__name__:
-                continue
-            if mark.name in found:
-                other = found[mark.name].function.__module__
-                raise ValueError(f"{mark.name} is defined in {other} and in {module.__name__}")
-            found[mark.name] = mark
-    return MappingProxyType(dict(sorted(found.items())))
-
-
-TRANSFORMS: Mapping[str, Transform] = collect(_modules())
+TRIAL_RATE = 16000  # Hz, the sampling rate for which options are checked before a run
 
 
 def draw(options: Mapping[str, object], rng: np.random.Generator) -> dict[str, object]:
-    """Draw a value for each option, in the order of the option names.
-
-    - ``options``: checked by :func:`check_change`.
-    - ``rng``: its state moves on by one draw for each list or range.
+    """Draw a value for each checked option, in the order of their names; one draw a list or range.
 
     >>> draw({"snr_db": [40], "frequency": {"from": 7, "to": 7}, "order": 1}, np.random.default_rng(0))
     {'frequency': 7, 'order': 1, 'snr_db': 40}
@@ -121,6 +56,15 @@ def draw(options: Mapping[str, object], rng: np.random.Generator) -> dict[str, o
     return drawn
 
 
+def drawn_options(
+    change: Perturbation, *, seed: int, content: str
+) -> tuple[dict[str, object], np.random.Generator]:
+    """Draw the options of a change for a signal, and give what the transform draws all else from."""
+    named = {name: value for name, value in change.options.items() if name not in change.common}
+    rng = seeds.generator(seed, "change", change.transform, named, content)
+    return draw(change.options, rng), rng
+
+
 def apply(
     change: Perturbation,
     signal: np.ndarray,
@@ -130,33 +74,36 @@ def apply(
     content: str,
     sounds: Sounds | None = None,
 ) -> tuple[np.ndarray, dict[str, object]]:
-    """Change a signal.
+    """Change a signal; gives the result and the options that were drawn.
 
     - ``change``: transform and options, checked by :func:`check_change`.
-    - ``signal``: float32, shape ``(samples,)``, not empty; never changed, may be read-only.
     - ``content``: digest of the audio that the signal was read from.
     - ``sounds``: noises and impulse responses, for transforms that need them.
-    - Returns ``signal``: float32, shape ``(samples,)``, finite; may be a read-only view of what was given.
-    - Returns ``drawn``: Option name -> value used.
+    - Returns ``signal``: finite; see :mod:`soundcheck.augment.base`.
     - Raises InputError: if there is no such transform.
     - Raises ValueError: if the transform cannot be applied to this signal; the text says why.
     """
     transform = _lookup(change)
     drawn, rng = drawn_options(change, seed=seed, content=content)
-    material = {"sounds": sounds or Sounds()} if transform.sounds else {}
     with np.errstate(over="ignore", invalid="ignore"):  # the check says it in words
-        changed = transform.function(signal, sampling_rate, rng, **material, **drawn)
+        changed = transform.function(signal, sampling_rate, rng, sounds=sounds or Sounds(), **drawn)
     if not np.isfinite(changed).all():
         raise ValueError(f"{transform.name} gives samples that are not finite numbers")
     return changed, drawn
 
 
+def _lookup(change: Perturbation) -> Transform:
+    if change.transform not in TRANSFORMS:
+        what = f"there is no transform {quoted(change.transform)}"
+        remedy = did_you_mean(change.transform, sorted(TRANSFORMS))
+        raise input_error(f"change {quoted(change.name)}", what, remedy)
+    return TRANSFORMS[change.transform]
+
+
 def kind_of_sounds(change: Perturbation) -> tuple[str, ...]:
     """Name the kinds of sounds that a change draws from; empty if it draws from none."""
-    option = _lookup(change).sounds
-    value = change.options.get(option, ())
-    values = value if isinstance(value, list | tuple) else [value]
-    return tuple(kind for kind in values if kind in KINDS)
+    kinds, _ = _values(change.options.get(_lookup(change).sounds, ()))
+    return tuple(kind for kind in kinds if kind in KINDS)
 
 
 def missing(change: Perturbation, sounds: Sounds | None = None) -> str:
@@ -182,118 +129,60 @@ def drawable(change: Perturbation, sounds: Sounds) -> list[Sound]:
     Raises ValueError: if there are none for one of its options, or if nothing is known of the distance that
     it wants.
     """
-    known = _lookup(change).options
+    options = _lookup(change).options
     wanted = [
-        _drawable(change.options.get(name, known[name].default))[0] for name in ("role", "ratio", "times")
+        _values(change.options.get(name, options[name].default))[0] for name in ("role", "ratio", "times")
     ]
-    found: dict[str, Sound] = {}
+    responses: dict[str, Sound] = {}
     for kind, role, ratio, times in itertools.product(kind_of_sounds(change), *wanted):
         if times != 1 and not sounds.of(kind, BASE)[0].distance:
             raise ValueError(
                 f"nothing tells at which distances the impulse responses of {kind} were measured"
             )
-        found |= {sound.name: sound for sound in sounds.responses(kind, role, ratio, times)}
-    return list(found.values())
-
-
-def drawn_options(
-    change: Perturbation, *, seed: int, content: str
-) -> tuple[dict[str, object], np.random.Generator]:
-    """Draw the options of a change as :func:`apply` does, without any signal.
-
-    - ``change, seed, content``: see :func:`apply`.
-    - Returns ``drawn``: Option name -> value.
-    - Returns ``rng``: What the transform draws all else from.
-    """
-    named = {name: value for name, value in change.options.items() if name not in change.common}
-    rng = seeds.generator(seed, "change", change.transform, named, content)
-    return draw(change.options, rng), rng
-
-
-def _lookup(change: Perturbation) -> Transform:
-    found = TRANSFORMS.get(change.transform)
-    if found is None:
-        raise input_error(
-            f"change {quoted(change.name)}",
-            f"there is no transform {quoted(change.transform)}",
-            did_you_mean(change.transform, TRANSFORMS),
-        )
-    return found
+        responses |= {sound.name: sound for sound in sounds.responses(kind, role, ratio, times)}
+    return list(responses.values())
 
 
 def check_change(change: Perturbation) -> str:
-    """Say what is wrong with a change before anything is run; empty if nothing is.
+    """Say what is wrong with a change before anything is run, and the remedy; empty if nothing is.
 
-    Checks the names of transform and options, the kind of every value that could be drawn, and its range by
-    trying the transform on a tenth of a second of sound at 16 kHz.
-
-    Returns what is wrong and the remedy, as sentences; names neither the file nor the change.
+    Checks the names of transform and options and every value that could be drawn, of a range its ends. Names
+    neither the file nor the change.
     """
     transform = TRANSFORMS.get(change.transform) if isinstance(change.transform, str) else None
     if transform is None:
-        remedy = did_you_mean(str(change.transform), TRANSFORMS)
+        remedy = did_you_mean(str(change.transform), sorted(TRANSFORMS))
         return f"there is no transform {quoted(change.transform)}. {remedy}."
     for name in change.options:
         if name not in transform.options:
             remedy = did_you_mean(str(name), transform.options)
             return f"{transform.name} has no option {quoted(name)}. {remedy}."
-    for name in transform.required:
-        if name not in change.options:
+    for name, option in transform.options.items():
+        if option.default is option.empty and name not in change.options:
             return f"{transform.name} needs the option {name}. Give a value, a list or {{from, to}}."
-    drawable: dict[str, list] = {}
+    values: dict[str, list] = {}
     for name, value in change.options.items():
-        drawable[name], problem = _drawable(value)
-        problem = problem or _wrong_kind(drawable[name], transform.options[name])
-        if problem:
+        values[name], problem = _values(value)
+        problems = [problem, *(transform.problem(name, each, TRIAL_RATE) for each in values[name])]
+        if problem := next(filter(None, problems), ""):
             return f"option {name} of {transform.name}: {problem}."
-    return _try(transform, drawable)
+    for chosen in itertools.product(*values.values()):
+        if problem := transform.check(**dict(zip(values, chosen, strict=True))):
+            return f"{transform.name}: {problem}."
+    return ""
 
 
-def _drawable(value: object) -> tuple[list, str]:
-    """List the values that could be drawn, of a range only the ends."""
-    if isinstance(value, list | tuple):
-        return list(value), "" if value else "the list is empty. Give at least one value"
-    if not isinstance(value, Mapping):
-        return [value], ""
-    if set(value) != ENDS:
-        return [], f"{quoted(dict(value))} is not a valid range. Write {{from: 1, to: 2}}"
-    low, high = value["from"], value["to"]
+def _values(option: object) -> tuple[list, str]:
+    """List the values that could be drawn, of a range only the ends; or say what is wrong."""
+    if isinstance(option, list | tuple):
+        return list(option), "" if option else "the list is empty. Give at least one value"
+    if not isinstance(option, Mapping):
+        return [option], ""
+    if set(option) != {"from", "to"}:
+        return [], f"{quoted(dict(option))} is not a valid range. Write {{from: 1, to: 2}}"
+    low, high = option["from"], option["to"]
     if not all(isinstance(end, int) and not isinstance(end, bool) for end in (low, high)):
-        return [], f"{quoted(dict(value))} needs whole numbers. Use a list for anything else"
+        return [], f"{quoted(dict(option))} needs whole numbers. Use a list for anything else"
     if low > high:
         return [], f"the range starts at {low} and ends at {high}. Swap them"
     return [low, high], ""
-
-
-def _wrong_kind(values: list, option: inspect.Parameter) -> str:
-    """Compare values with what the function's annotation promises; other annotations are not checked."""
-    kind = option.annotation
-    for value in values:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        # A comparison refuses NaN and infinity, and takes whole numbers too large for a float.
-        if kind is float and not (number and abs(value) < sys.float_info.max):
-            return f"{quoted(value)} is not a number. Give a finite number"
-        if kind is int and not (number and isinstance(value, int)):
-            return f"{quoted(value)} is not a whole number. Give a whole number"
-        if kind is str and not isinstance(value, str):
-            return f"{quoted(value)} is not a text. Put it in quotes"
-        if typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
-            return f"{quoted(value)} is not allowed. {did_you_mean(str(value), typing.get_args(kind))}"
-    return ""
-
-
-def _try(transform: Transform, drawable: Mapping[str, list]) -> str:
-    """Call the transform with each value once, the other options at their first."""
-    signal = np.zeros(TRIAL_SAMPLES, dtype=np.float32)
-    signal[::2] = 0.5
-    first = {name: values[0] for name, values in drawable.items()}
-    tries = [first | {name: value} for name, values in drawable.items() for value in values]
-    material = {"sounds": _TRIAL_SOUNDS} if transform.sounds else {}
-    if transform.missing():
-        return ""  # the book says so; the options cannot be tried
-    for options in tries or [first]:
-        try:
-            transform.function(signal, TRIAL_RATE, np.random.default_rng(0), **material, **options)
-        except ValueError as error:
-            return f"{transform.name}: {error}."
-    return ""

@@ -13,119 +13,85 @@ Conventions
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from soundcheck.augment.base import require, transform
+from soundcheck.augment.base import Range, Rng, Seconds, transform
 from soundcheck.augment.level import amplitude, centred, limit, rms
-from soundcheck.augment.noise import background, single_event
-from soundcheck.sounds.sound import Sounds
-
-OURS = "Soundcheck, words where nobody speaks"
-MOST_SECONDS = 600  # beyond that an option is a slip of the pen and would fill the memory
-EVENTS = ("coughing", "sneezing")
+from soundcheck.augment.noise import draw_sound
+from soundcheck.augment.sounds import Sounds
 
 
 def _samples(signal: np.ndarray, sampling_rate: int, seconds: float) -> int:
     """Give the length of the result in samples, at least 1."""
-    require(0 <= seconds <= MOST_SECONDS, f"seconds is {seconds}. It must lie between 0 and {MOST_SECONDS}")
     return max(1, round(seconds * sampling_rate)) if seconds else signal.size
 
 
-@transform(source=OURS, level="Digital silence.")
-def silence(
-    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, seconds: float = 0
-) -> np.ndarray:
-    """Put digital silence in the place of the signal.
-
-    - ``signal``: float32, shape ``(samples,)``; only its length counts.
-    - ``seconds``: length, 0 to 600; 0 = as long as the signal.
-    - Returns float32, zeros.
-    """
+@transform
+def silence(signal: np.ndarray, sampling_rate: int, *, seconds: Seconds = 0) -> np.ndarray:
+    """Put digital silence in the place of the signal."""
     return np.zeros(_samples(signal, sampling_rate, seconds), dtype=np.float32)
 
 
-@transform(
-    source=OURS,
-    level="The sound has the given RMS; if it would leave full scale, it is scaled down to a peak of 1.",
-    sounds="sound",
-)
+@transform(sounds="sound")
 def sound_alone(
     signal: np.ndarray,
     sampling_rate: int,
-    rng: np.random.Generator,
-    *,
+    rng: Rng,
     sounds: Sounds,
+    *,
     sound: Literal["babble", "coughing", "environmental", "music", "other_language", "sneezing", "white"],
-    level_db: float,
-    seconds: float = 0,
+    level_db: Annotated[float, Range(-120, 0)],
+    seconds: Seconds = 0,
 ) -> np.ndarray:
     """Put a sound in the place of the signal: noise, music, a babble of voices, one cough, foreign speech.
 
-    Sounds are drawn as for the mixtures of speech and noise; a babble is the sum of 4 to 7 voices.
-
-    - ``signal``: float32, shape ``(samples,)``; only its length counts.
-    - ``rng``: draws sounds, places and gains.
-    - ``sounds``: voices, music, environmental sounds, coughs, sneezes, speech in another language.
-    - ``level_db``: root mean square in dB re full scale, -120 to 0.
-    - ``seconds``: length, 0 to 600; 0 = as long as the signal.
-    - Returns float32, within ±1.
-    - Raises ValueError: if an option is out of range, there are no such sounds, or all that are drawn are
-      silent.
+    Sounds are drawn as for the mixtures of speech and noise. A sound that would leave full scale is scaled
+    down to a peak of 1.
     """
-    require(-120 <= level_db <= 0, f"level_db is {level_db}. It must lie between -120 and 0")
     count = _samples(signal, sampling_rate, seconds)
-    made = single_event if sound in EVENTS else background
-    added = centred(made(sound, sounds, count, sampling_rate, rng))
-    return limit(added * (amplitude(level_db) / rms(added[added != 0])))
+    drawn = centred(draw_sound(sound, sounds, count, sampling_rate, rng))
+    return limit(drawn * (amplitude(level_db) / rms(drawn[drawn != 0])))
 
 
-@transform(source=OURS, level="The speech stays as it is, digital silence follows.")
+@transform
 def followed_by_silence(
-    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, seconds: float
+    signal: np.ndarray, sampling_rate: int, *, seconds: Annotated[float, Range(0, 600, "(]")]
 ) -> np.ndarray:
-    """Let digital silence follow the signal.
-
-    - ``seconds``: length of the silence, above 0 to 600.
-    - Returns float32, the signal and zeros.
-    """
-    require(0 < seconds, f"seconds is {seconds}. It must be above 0")
+    """Let digital silence follow the signal."""
     return np.pad(signal, (0, _samples(signal, sampling_rate, seconds)))
 
 
-@transform(source=OURS, level="The samples of the piece stay as they are.")
+@transform
 def cut_and_looped(
-    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, piece: float, seconds: float = 0
+    signal: np.ndarray,
+    sampling_rate: int,
+    rng: Rng,
+    *,
+    piece: Annotated[float, Range(0.01, 600)],
+    seconds: Seconds = 0,
 ) -> np.ndarray:
     """Cut a piece out of the signal, at a random place, and repeat it without a pause.
 
-    - ``rng``: draws where the piece begins.
-    - ``piece``: length of the piece in seconds, 0.01 to 600; of a shorter signal all of it.
-    - ``seconds``: length of the result, 0 to 600; 0 = as long as the signal.
-    - Returns float32.
+    - ``piece``: its length in seconds; of a shorter signal all of it.
     """
-    require(0.01 <= piece <= MOST_SECONDS, f"piece is {piece}. It must lie between 0.01 and {MOST_SECONDS}")
     count = _samples(signal, sampling_rate, seconds)
     size = min(signal.size, max(1, round(piece * sampling_rate)))
     first = int(rng.integers(signal.size - size, endpoint=True))
     return np.resize(signal[first : first + size], count)
 
 
-@transform(source=OURS, level="The samples stay as they are.")
-def backwards(signal: np.ndarray, sampling_rate: int, rng: np.random.Generator) -> np.ndarray:
+@transform
+def backwards(signal: np.ndarray) -> np.ndarray:
     """Play the signal from its end to its beginning: a voice that says no word of any language."""
     return signal[::-1]
 
 
 def seconds_heard(transform: str, options: Mapping[str, object], seconds: float) -> tuple[float, float]:
-    """Say how long a signal is after a transform of this module, and how much of that nobody speaks.
+    """Say how long a signal of so many seconds is after a transform of this module, and how much is unspoken.
 
-    - ``options``: what was drawn for it.
-    - ``seconds``: length of the signal as it is.
-    - Returns ``heard``: Length of the result in seconds.
-    - Returns ``unspoken``: How much of it is put in the place of speech or follows it; 0 where speech was
-      looped or reversed.
+    Unspoken is what is put in the place of speech or follows it; looped or reversed speech is not.
 
     >>> seconds_heard("followed_by_silence", {"seconds": 30}, 2.0)
     (32.0, 30.0)

@@ -11,18 +11,18 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from soundcheck.augment.sounds import Sounds
+from soundcheck.augment.sources import speech_source
 from soundcheck.book import (
-    all_results,
     corpus_page,
     executed,
     history_page,
     methods,
     model_pages,
     overview,
+    page_data,
     pages,
     result_pages,
-    search_index,
-    sheets,
     written,
 )
 from soundcheck.book.build import shown
@@ -37,15 +37,13 @@ from soundcheck.evaluation.corpus_audit import Audit, audit
 from soundcheck.report.audit_views import recorded_otherwise
 from soundcheck.report.html import Html
 from soundcheck.report.notices import caveats_notice
-from soundcheck.results.accepted import accepted_reasons
+from soundcheck.report.verdict_tables import among_all
 from soundcheck.results.estimates import read_estimates
 from soundcheck.results.facts import ModelFacts, facts_by_model
 from soundcheck.results.page_names import comparison_sheet, model_page
 from soundcheck.results.page_names import corpus_page as corpus_page_of
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run.output import Output
-from soundcheck.sounds.sound import Sounds
-from soundcheck.sounds.sources import speech_source
 from soundcheck.suite.families import Family
 
 HANDBOOK = "How the tests work in detail, and how models and data of your own are tested, is in the {}."
@@ -73,14 +71,14 @@ class Book:
         return MediaStore(self.output.media, "../media/", self.record.voices)
 
     @functools.cached_property
-    def among(self) -> pd.Series:
-        """The place of each row among all tests."""
-        return result_pages.among(self.results, accepted_reasons(self.results, self.record.accepted))
-
-    @functools.cached_property
     def facts(self) -> dict[str, ModelFacts]:
         """What the run says of each model."""
         return facts_by_model(self.record, self.results, read_estimates(self.output.folder))
+
+    @functools.cached_property
+    def rows(self) -> pd.DataFrame:
+        """All results with what is known of each row."""
+        return among_all(pd.concat([facts.rows for facts in self.facts.values()]).sort_index())
 
     @functools.cached_property
     def titles(self) -> dict[str, str]:
@@ -120,7 +118,7 @@ class Book:
 def assemble(sources: pages.Sources, book: Book) -> None:
     """Register all pages of a report, and write its configuration."""
     sources.page("index", lambda: overview.cells(book.record, book.results, book.facts))
-    sources.page("all_results", lambda: all_results.cells(book.results))
+    sources.page("all_results", lambda: page_data.all_results_cells(book.results))
     sources.page("provenance", lambda: model_pages.provenance_cells(book.record))
     if book.record.failed:
         sources.page("failures", lambda: model_pages.failures_cells(book.record))
@@ -128,16 +126,15 @@ def assemble(sources: pages.Sources, book: Book) -> None:
     _results(sources, book)
     _other_notebooks(sources, book)
     _models(sources, book)
-    sheets.write(sources, book.output, book.record, book.results)
+    model_pages.write_summaries(sources, book.output, book.record, book.results)
     history_page.write(sources, book.output, book.history)
     _methods(sources, book)
     for name in written.REPORT:
         sources.words(name, functools.partial(written.page, name))
-    rows = functools.partial(all_results.data, book.results, book.among, book.titles)
-    sources.data(all_results.ROWS, rows)
+    sources.data(page_data.ROWS, functools.partial(page_data.all_results, book.rows, book.titles))
     segments = {str(name) for corpus in book.corpora for name in corpus.segments["file"].unique()}
-    search = functools.partial(search_index.data, book.record, book.results, segments, sources.folder)
-    sources.data(search_index.NAME, search, last=True)
+    search = functools.partial(page_data.search_entries, book.record, book.rows, segments, sources.folder)
+    sources.data(page_data.SEARCH, search, last=True)
     configure(sources, resources.root(), book.record)
     sources.file("_toc.yml", yaml.safe_dump(_contents(book, sources), sort_keys=False))
 
@@ -159,20 +156,18 @@ def _results(sources: pages.Sources, book: Book) -> None:
     figures = pages.digest(record.figures, [(model.name, model.kind) for model in record.models])
     for entry in record.notebooks:
         family = by_name[entry.family]
-        rows = book.results[book.results["model"].eq(entry.model) & book.results["family"].eq(entry.family)]
+        rows = book.rows[book.rows["model"].eq(entry.model) & book.rows["family"].eq(entry.family)]
         notebook = book.output.notebooks / files.slug(entry.model) / f"{files.slug(entry.family)}.ipynb"
         caveats = record.caveats_of({entry.model}, set(rows["corpus"]), set(rows["task"]))
-        among = book.among[rows.index]
 
-        def make(entry=entry, family=family, notebook=notebook, rows=rows, among=among, caveats=caveats):
+        def make(entry=entry, family=family, notebook=notebook, rows=rows, caveats=caveats):
             otherwise = _recorded_otherwise(book, family, rows)
             out = book.output.folder
-            return result_pages.cells(record, entry, family, notebook, out, rows, among, caveats, otherwise)
+            return result_pages.cells(record, entry, family, rows, notebook, out, caveats, otherwise)
 
         audited = [book.audited.get(corpus) for corpus in rows["corpus"].unique()]
         about = (entry, family.title, family.question, notebook, figures, caveats, book.published)
-        table = rows.reset_index(drop=True)
-        sources.page(overview.page_of(entry), make, *about, table, among.tolist(), audited)
+        sources.page(overview.page_of(entry), make, *about, rows.reset_index(drop=True), audited)
 
 
 def _recorded_otherwise(book: Book, family: Family, rows: pd.DataFrame) -> Html:
@@ -199,7 +194,10 @@ def _other_notebooks(sources: pages.Sources, book: Book) -> None:
             cells = executed.cells(notebook, title, entry, output.folder)
             top = []
             if compares:
-                top = [pages.output(caveats_notice(caveats)), sheets.link(comparison_sheet(entry.slug))]
+                top = [
+                    pages.output(caveats_notice(caveats)),
+                    model_pages.summary_link(comparison_sheet(entry.slug)),
+                ]
             return [cells[0], *top, *cells[1:]]
 
         sources.page(overview.page_of(entry), make, title, entry, notebook, caveats, book.published)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from soundcheck.augment.sources import speech_digest
 from soundcheck.book import executed, history_page, written
 from soundcheck.book.check_site import inspect
 from soundcheck.book.pages import Sources, digest, media_in
@@ -26,7 +27,6 @@ from soundcheck.common.library import installed, library_digest
 from soundcheck.common.media import NONE
 from soundcheck.results.record import PROVENANCE, ModelRecord, Provenance, RunRecord
 from soundcheck.run.output import Output
-from soundcheck.sounds.sources import speech_digest
 from soundcheck.suite.families import Family
 
 

@@ -95,9 +95,9 @@ def _method_page(app: Sphinx, name: str) -> Any:
 @functools.cache
 def _sounds(cache: Path) -> tuple[Any, Any]:
     """Give a sample of speech, and the sounds that installed packages make."""
+    from soundcheck.augment.recordings import load_sounds
+    from soundcheck.augment.sources import speech_source
     from soundcheck.run.planning import sounds_of
-    from soundcheck.sounds.load import load_sounds
-    from soundcheck.sounds.sources import speech_source
     from soundcheck.suite.entries import Suite
 
     speech, families = speech_source(), list(map(_family, _families()))

@@ -18,7 +18,7 @@ from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.common.wording import counted
 from soundcheck.report import names, notices, verdict_tables
 from soundcheck.report.comparisons import badge
-from soundcheck.report.formats import Cell, estimate, p_value, significant, two_lines
+from soundcheck.report.formats import Cell, estimate, p_value, significant, stacked
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label, measure
 from soundcheck.report.palettes import GREEN, GREY, RED
@@ -112,13 +112,13 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
 def _sections(history: History, media: MediaStore | EmbeddedMedia) -> list[tuple[str, Html]]:
     """Make the sections of the page, each with its title; the first one has none."""
     frame = history.points
-    corpora = [corpus for run in history.past.runs for corpus in run.finished.part("corpora").values()]
+    corpora = [corpus for run in history.past.runs for corpus in run.corpora.values()]
     size = matters(history.past.runs)
     rule = "Better or worse: significantly different from the run before, false discovery rate 5 %"
     address = element("a", "All values with intervals and reasons", href=TABLE)
     first = [
         element("p", element("strong", _conclusion(frame), limit=None)),
-        notices.synthetic_notice(any(corpus.get("synthetic") is True for corpus in corpora)),
+        notices.synthetic_notice(any(corpus.synthetic for corpus in corpora)),
         element("p", f"{rule}, and by more than {size:g}. " if size else f"{rule}. ", address, limit=None),
     ]
     left = _doubled(history) + [str(problem) for problem in history.past.problems]
@@ -164,15 +164,15 @@ def _changed(frame: pd.DataFrame) -> Html:
     columns = {
         "": lambda row: badge(row.mark),
         "runs": lambda row: Cell(f"{row.against}\u00a0→\u00a0{row.position}", row.position),
-        "model, family": lambda row: two_lines(row.model, row.family),
-        "corpus, task": lambda row: two_lines(row.corpus, row.task),
+        "model, family": lambda row: stacked(row.model, row.family),
+        "corpus, task": lambda row: stacked(row.corpus, row.task),
         "test": verdict_tables.test_cell,
         "value": lambda row: f"{significant(row.before)} → {significant(row.value)}",
         "difference (95 %)": lambda row: Cell(
             estimate(row.difference, row.difference_low, row.difference_high).replace("95 % ", ""),
             row.difference,
         ),
-        "comparison": lambda row: two_lines(
+        "comparison": lambda row: stacked(
             f"{row.pairing}, {p_value(row.adjusted_p_value)}",
             "; ".join(filter(None, (_new(row), row.reason))),
         ),
@@ -221,11 +221,8 @@ def _breaks(frame: pd.DataFrame) -> Html:
 def _figures(history: History, media: MediaStore | EmbeddedMedia) -> Html:
     """Draw the values of each model and family, a panel a test, those with marks first."""
     frame, shown = history.points, []
-    titles = {
-        name: str(about.get("title", name))
-        for run in history.past.runs
-        for name, about in run.finished.part("families").items()
-    }
+    records = [run.finished.record for run in history.past.runs if run.finished.record]
+    titles = {family.name: family.title for record in records for family in record.families}
     parts = [*(name for name in ("corpus", "task") if frame[name].nunique() > 1), "group", "label"]
     drawn = frame[frame["value"].notna()].assign(
         name=frame["test"].map(measure).str.cat([frame[name].map(label) for name in parts], " "),

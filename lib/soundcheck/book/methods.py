@@ -12,6 +12,8 @@ import numpy as np
 
 from soundcheck.augment.filters import tilt_filter
 from soundcheck.augment.registry import apply, missing
+from soundcheck.augment.sounds import Sounds
+from soundcheck.augment.sources import speech_source
 from soundcheck.book.pages import NO_VOICES, raw
 from soundcheck.common import files, resources
 from soundcheck.common.escaping import heading
@@ -23,11 +25,8 @@ from soundcheck.report.players import Side, settings, sweep, switched
 from soundcheck.report.sound_tables import material
 from soundcheck.report.spectrum_figures import magnitude_responses, spectra
 from soundcheck.report.style import show
-from soundcheck.sounds.sound import Sounds
-from soundcheck.sounds.sources import speech_source
 from soundcheck.statistics import simulated_thresholds
-from soundcheck.statistics.simulated_metrics import METRICS
-from soundcheck.statistics.simulation import setting_of
+from soundcheck.statistics.simulation import METRICS, setting_of
 from soundcheck.suite.families import Family, Perturbation
 
 SECTIONS = {  # category, or what a family is about -> heading of a list of families, in this order

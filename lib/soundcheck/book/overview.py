@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 
@@ -17,13 +16,20 @@ from soundcheck.report import failures, key_figures, notices, states
 from soundcheck.report.formats import significant
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label
+from soundcheck.report.names import sentence as capitalised
 from soundcheck.report.run_summary import for_groups, standing_notes_in_short, under_changes
-from soundcheck.report.sentences import both_rules
 from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.facts import ModelFacts, counts, few_speakers, findings, headline
 from soundcheck.results.page_names import comparison_page, corpus_page, model_page, result_page
-from soundcheck.results.record import ComparisonRecord, KeyFigure, NotebookRecord, RunRecord, StudyRecord
+from soundcheck.results.record import (
+    ComparisonRecord,
+    FamilyRecord,
+    KeyFigure,
+    NotebookRecord,
+    RunRecord,
+    StudyRecord,
+)
 from soundcheck.results.standing import aspects
 from soundcheck.results.states import FAIL, PASS
 
@@ -149,27 +155,29 @@ def references(every: Sequence[ModelFacts]) -> Html:
 
 def heat_map(record: RunRecord, every: Sequence[ModelFacts]) -> Html:
     """Show the state of each family for each model, with the number of tests that fail, as links."""
-    by_name = {facts.model.name: facts for facts in every}
-    known = {family.name: family for family in record.families}
-    found: dict[tuple[str, str], dict] = {}
-    for one in record.notebooks:
-        if one.model in by_name:
-            state, fails = by_name[one.model].state_of(known[one.family])
-            words = "failed to run" if one.failed else f"{state}, {counted(fails, 'test')} fail"
-            found[one.model, one.family] = {
-                "state": STATE[state],
-                "fails": words if one.failed else fails or "",
-                "address": f"{page_of(one)}.html",
-                "said": f"{one.model}, {known[one.family].title}: {words}",
-            }
-    families = [one for one in record.families if any(name == one.name for _, name in found)]
-    families.sort(key=lambda one: methods.place(one.name, one.category))
-    rows = [
-        {"name": name, "cells": [found.get((name, family.name)) for family in families]} for name in by_name
-    ]
-    titles = [SHORT.sub("", one.title) for one in families]
-    sections = Counter(methods.section(one.name, one.category) for one in families)
-    return templates.html("heat_map", titles=titles, sections=sections, rows=rows) if found else Html()
+    notebooks = {(one.model, one.family): one for one in record.notebooks}
+    sections: dict[str, list[dict]] = {}
+    for family in sorted(record.families, key=lambda one: methods.place(one.name, one.category)):
+        cells = [_state_cell(own, family, notebooks.get((own.model.name, family.name))) for own in every]
+        if any(cells):
+            row = {"title": capitalised(SHORT.sub("", family.title)), "cells": cells}
+            section = methods.SECTIONS[methods.section(family.name, family.category)]
+            sections.setdefault(section, []).append(row)
+    models = [own.model.name for own in every]
+    return templates.html("heat_map", models=models, sections=sections) if sections else Html()
+
+
+def _state_cell(facts: ModelFacts, family: FamilyRecord, notebook: NotebookRecord | None) -> dict | None:
+    if notebook is None:
+        return None
+    state, fails = facts.state_of(family)
+    words = "failed to run" if notebook.failed else f"{state}, {counted(fails, 'test')} fail"
+    return {
+        "state": STATE[state],
+        "fails": words if notebook.failed else fails or "",
+        "address": f"{page_of(notebook)}.html",
+        "said": f"{facts.model.name}, {family.title}: {words}",
+    }
 
 
 def largest(facts: Sequence[ModelFacts], most: int = FINDINGS, root: str = "") -> Html:
@@ -193,10 +201,10 @@ def listed(record: RunRecord, rows: pd.DataFrame, root: str = "", left: int = 0,
     titles = {family.name: family.title for family in record.families}
     items = []
     for row in rows.itertuples():
-        found = failures.finding(row, failures.blocks_of(record, row.corpus))
+        found = failures.finding(row, record.block_of(row.corpus))
         more = getattr(row, "more", 0)
         further_ = counted(int(more), "more measure") if more else ""
-        rests = [found.rests, found.limit, both_rules(row).partition(";")[0], further_]
+        rests = [found.rests, found.limit, failures.both_rules(row).partition(";")[0], further_]
         items.append(
             {
                 "name": titles[row.family] if alone else row.model,

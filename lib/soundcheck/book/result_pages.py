@@ -1,14 +1,13 @@
 """The page of a model and a family: the answer, then the executed notebook with its final table.
 
-The answer is the worst fact with its values, then how many tests say what. It and the table are written from
-the finished results, as states depend on the tests of all families, which a notebook does not know.
+The answer names the headline test of the family first, with its values, then the largest other failure. It
+and the table are written from the finished results, as states depend on the tests of all families, which a
+notebook does not know.
 """
 
 from __future__ import annotations
 
-import functools
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -24,82 +23,72 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.report.names import sentence
 from soundcheck.report.notices import caveats_notice
-from soundcheck.report.sentences import both_rules
 from soundcheck.report.states import STATE
-from soundcheck.report.verdict_tables import VERDICTS, Among, anchor_of, verdict_table
+from soundcheck.report.verdict_tables import VERDICTS, anchor_of, verdict_table
 from soundcheck.results import facts, states
-from soundcheck.results.facts import by_excess, first
 from soundcheck.results.record import NotebookRecord, RunRecord
-from soundcheck.results.standing import PROVEN, standings
+from soundcheck.results.standing import PROVEN
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
-from soundcheck.statistics.permutation import least_p_value
 from soundcheck.statistics.rules import GAP_RULES
 from soundcheck.suite.families import Family
 
 MOST_REASONS = 3
-MOST_LINES = 4  # of the note on speakers that are too few
 
 
 def cells(
     record: RunRecord,
     entry: NotebookRecord,
     family: Family,
+    rows: pd.DataFrame,
     notebook: Path,
     out: Path,
-    rows: pd.DataFrame,
-    among: pd.Series,
     caveats: Sequence[Caveat],
     otherwise: Html,
 ) -> list[dict]:
     """Make the page; ``rows`` are its finished results, ``otherwise`` is which groups were recorded so."""
-    blocks = functools.partial(failures.blocks_of, record)
-    fill = FinalTable(rows, among, {name: blocks(name) for name in rows["corpus"].unique()})
-    found = executed.cells(notebook, executed.title(entry.model, family.title), entry, out, fill)
-    heading_line, _, words = found[0]["source"].partition("\n")
-    answered = answer(rows, _no_merit(record, rows), blocks)
+    table = FinalTable(record, rows)
+    found = executed.cells(notebook, executed.title(entry.model, family.title), entry, out, table)
+    heading_line, _, question = found[0]["source"].partition("\n")
+    answered = answer(record, rows)
     if few := of_few_speakers(record, rows, "../../"):
         answered += element("p", element("strong", f"{FEW_TITLE}.")) + few
     method = element("a", "How these tests work", href=f"../../methods/{files.slug(entry.family)}.html")
     answered += element("p", method, class_="sc-note") + caveats_notice(caveats) + otherwise
-    asked = [pages.markdown(words.strip())] * bool(words.strip())
-    table = [] if fill.placed else [pages.output(fill.html)]
-    return [pages.markdown(heading_line), *asked, pages.output(answered), *found[1:], *table]
+    asked = [pages.markdown(question.strip())] * bool(question.strip())
+    at_end = [] if table.placed else [pages.output(table.html)]
+    return [pages.markdown(heading_line), *asked, pages.output(answered), *found[1:], *at_end]
 
 
-def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
-    """Say at which tasks of a page the model is no better than guessing, or nobody knows."""
-    doubtful = rows[standings(rows, record.figures).ne(PROVEN) & ~rows["model"].isin(record.references)]
-    return [
-        note
-        for model, tasks in doubtful.groupby("model")["task"]
-        for note in standing_notes(record.figures, model, list(dict.fromkeys(tasks)))
-    ]
-
-
-def answer(rows: pd.DataFrame, notes: Sequence[str], blocks: Callable[[str], str]) -> Html:
-    """Answer the question of a family for a model.
-
-    ``notes`` say at which tasks the model is no better than chance, where being robust or fair says nothing;
-    ``blocks`` names what is resampled of a corpus, in the singular.
-    """
+def answer(record: RunRecord, rows: pd.DataFrame) -> Html:
+    """Answer the question of a family for a model: its headline test, then the largest other failure."""
     rows = states.counted(rows)
-    state, row, opening = _answered(rows)
-    rest, address = ".", ""
+    state, row, opening = _answered(_headline_rows(rows))
+    failing = rows[rows["state"].eq(FAIL)]
+    said, rests, address, other = sentence(opening), ".", "", None
     if row is not None:
-        found = failures.finding(row, blocks(row.corpus))
-        about = f" of {found.who}" if found.who else ""
-        opening = sentence(f"{opening}{found.measured}{about} is {found.says}" if found.rests else found.says)
-        rest = f" ({found.rests}){found.more}." if found.rests else "."
-        address = f"#{anchor_of(row)}"
+        said, rests = _written(record, row, opening)
+        address, failing = f"#{anchor_of(row)}", failing.drop(row.Index, errors="ignore")
+    if (largest := facts.first(facts.by_excess(failing))) is not None:
+        other = (*_written(record, largest, ""), f"#{anchor_of(largest)}")
     return templates.html(
         "answer",
-        state=STATE[state],
-        first=opening,
-        rest=rest,
-        address=address,
+        **{"state": STATE[state], "first": said, "rest": rests, "address": address, "other": other},
         counts=f"{facts.headline(rows)}. {_of_two_rules(rows)}".strip() if len(rows) else "",
-        notes=[f"{sentence(note)}." for note in notes],
+        notes=[f"{sentence(note)}." for note in _no_better_than_chance(record, rows)],
     )
+
+
+def _written(record: RunRecord, row: object, opening: str) -> tuple[str, str]:
+    found = failures.finding(row, record.block_of(row.corpus))
+    about = f" of {found.who}" if found.who else ""
+    says = f"{opening}{found.measured}{about} is {found.says}" if found.rests else found.says
+    return sentence(says), f" ({found.rests}){found.more}." if found.rests else "."
+
+
+def _headline_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the tests that a family is known by, as the heat map does; all, where none of these was judged."""
+    judged = rows["first"] & rows["state"].isin((FAIL, INCONCLUSIVE, PASS))
+    return rows[rows["first"]] if judged.any() else rows
 
 
 def _answered(rows: pd.DataFrame) -> tuple[str, object, str]:
@@ -107,20 +96,30 @@ def _answered(rows: pd.DataFrame) -> tuple[str, object, str]:
     inconclusive = rows["state"].eq(INCONCLUSIVE)
     compared = inconclusive & rows["gap"].notna() & rows["group"].ne("")
     largest = "no group shown to be worse; largest difference, inconclusive: "
-    for state, own, opening in (
+    for state, part, opening in (
         (FAIL, rows[rows["state"].eq(FAIL)], ""),
         (REPORTED, facts.few_speakers(rows), "too few speakers to generalise; for these, "),
         (INCONCLUSIVE, rows[compared], largest),
         (INCONCLUSIVE, rows[inconclusive], "inconclusive: "),
-        (PASS, rows[rows["state"].eq(PASS)], "nothing fails; nearest to its limit: "),
+        (PASS, rows[rows["state"].eq(PASS)], "passes; nearest to its limit: "),
     ):
-        if len(own):
-            return state, first(own if state == REPORTED else by_excess(own)), opening
+        if len(part):
+            return state, facts.first(part if state == REPORTED else facts.by_excess(part)), opening
     if rows["state"].eq(REPORTED).any():
         return REPORTED, None, "No threshold is set: values are reported"
     reasons = list(dict.fromkeys(rows.loc[rows["state"].eq(NOT_EVALUATED), "skipped"]))
     why = "; ".join(reasons[:MOST_REASONS]) + ("; …" if len(reasons) > MOST_REASONS else "")
     return NOT_EVALUATED, None, f"Not evaluated: {why}" if why else "There are no tests"
+
+
+def _no_better_than_chance(record: RunRecord, rows: pd.DataFrame) -> list[str]:
+    """Say at which tasks of a page being robust or fair says nothing: the model may as well be guessing."""
+    doubtful = rows[rows["standing"].ne(PROVEN) & ~rows["model"].isin(record.references)]
+    return [
+        note
+        for model, tasks in doubtful.groupby("model")["task"]
+        for note in standing_notes(record.figures, model, list(dict.fromkeys(tasks)))
+    ]
 
 
 def _of_two_rules(rows: pd.DataFrame) -> str:
@@ -129,9 +128,9 @@ def _of_two_rules(rows: pd.DataFrame) -> str:
     if judged.empty:
         return ""
     failing = int((~judged["passed"].astype(bool)).sum())
-    text = f"By the rule on group minus all, {failing} of {len(judged)} fail"
-    apart = sum(bool(both_rules(row)) for row in judged.itertuples())
-    return f"{text}; for {apart} the two rules differ, see the table." if apart else f"{text}."
+    text = f"By the published rule (group minus all), {failing} of {len(judged)} fail"
+    apart = sum(bool(failures.both_rules(row)) for row in judged.itertuples())
+    return f"{text}; the two rules differ for {apart}, see the table." if apart else f"{text}."
 
 
 class FinalTable:
@@ -140,8 +139,9 @@ class FinalTable:
     ``placed`` says whether the notebook had such a place; one that has none gets the table at its end.
     """
 
-    def __init__(self, rows: pd.DataFrame, among: pd.Series, blocks: Mapping[str, str]) -> None:
-        self.html = verdict_table(rows, among, blocks) + limits(rows, among)
+    def __init__(self, record: RunRecord, rows: pd.DataFrame) -> None:
+        blocks = {name: record.block_of(name) for name in rows["corpus"].unique()}
+        self.html = verdict_table(rows, blocks) + limits(rows)
         self.placed = False
 
     def __call__(self, html: str) -> str:
@@ -152,52 +152,14 @@ class FinalTable:
         return str(self.html) if is_first else ""
 
 
-def among(results: pd.DataFrame, accepted: pd.Series | None = None) -> pd.Series:
-    """Say of each row of the finished results which place it has among all tests, as :class:`Among`.
-
-    ``accepted`` is why the suite accepts the failure of each row; by default it accepts none.
-    """
-    tests, known = states.tests(results), results["p_value"].notna()
-    cannot = states.cannot_be_significant(results) & known
-    reasons = pd.Series("", index=results.index) if accepted is None else accepted
-    found = [Among(int(tests[n]), bool(cannot[n]), reasons[n]) for n in results.index]
-    return pd.Series(found, index=results.index, dtype=object)
-
-
-def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
-    """Say which inconclusive rows could not be significant alone, however large their difference, and why."""
-    own = _sizes(rows)[rows["state"].eq(INCONCLUSIVE) & rows["mirrors"].eq("")]
-    own = own.assign(
-        tests=[among[n].tests for n in own.index], cannot=[among[n].cannot_hold for n in own.index]
-    )
-    own = own[own["cannot"].astype(bool)]
-    if own.empty:
+def limits(rows: pd.DataFrame) -> Html:
+    """Say how many inconclusive rows could not be significant alone, however large their difference."""
+    few = rows[rows["state"].eq(INCONCLUSIVE) & rows["mirrors"].eq("") & rows["too_few"]]
+    if few.empty:
         return Html()
-    kinds = own.groupby(["members", "others", "least_p", "tests"], sort=True).size()
-    lines = [
-        f"{counted(number, 'test')}: {_sides(members, others, least)} cannot show it among "
-        f"{counted(tests, 'test')}, because the least p that they can give is {p_value(least)[4:]}."
-        for (members, others, least, tests), number in kinds.head(MOST_LINES).items()
-    ]
-    lines += [f"{counted(int(kinds[MOST_LINES:].sum()), 'more test')}."] * (len(kinds) > MOST_LINES)
-    head = f"{counted(len(own), 'test')} could not be significant alone, however large the difference:"
-    items = element("ul", *(element("li", line, limit=None) for line in lines))
-    return element("div", head, items, class_="sc-note", limit=None)
-
-
-def _sizes(rows: pd.DataFrame) -> pd.DataFrame:
-    """Give the blocks of each row's group, whatever class a row is about, and those of all others."""
-    place = ["model", "corpus", "task"]
-    found = rows[[*place, "group", "blocks"]].assign(column=rows["group"].str.split(":").str[0])
-    groups = found.groupby([*place, "column", "group"], as_index=False)["blocks"].max()
-    groups["others"] = groups.groupby([*place, "column"])["blocks"].transform("sum") - groups["blocks"]
-    found = found.drop(columns="blocks").merge(groups, how="left").set_axis(rows.index)
-    return rows.assign(members=found["blocks"], others=found["others"])
-
-
-def _sides(members: int, others: int, least: float) -> str:
-    """Say how many speakers are compared with how many, if these give this least p-value."""
-    found = least_p_value(members + others, members) if members and others else None
-    if found is not None and math.isclose(found, least, rel_tol=1e-9):
-        return f"{members} against {others} speakers"
-    return "so few speakers"
+    text = (
+        f"{counted(len(few), 'test')} could not be significant alone, however large the difference: so few "
+        f"speakers give at least {p_value(few['least_p'].min())}, too much among "
+        f"{counted(int(few['tests'].max()), 'test')}."
+    )
+    return element("p", text, class_="sc-note", limit=None)

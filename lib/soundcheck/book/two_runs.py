@@ -19,10 +19,9 @@ from soundcheck.results.conclusion import conclusion, summary_of
 from soundcheck.results.contrast import BETTER, WORSE, contrast_csv, contrast_frame, contrasts
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import two_runs
-from soundcheck.run.lock import FolderLock
 from soundcheck.run.notebooks import Notebooks
 from soundcheck.run.outcome import about_book
-from soundcheck.run.output import Output
+from soundcheck.run.output import FolderLock, Output
 
 _MOST_NAMED = 20  # worse or better tests in the summary
 

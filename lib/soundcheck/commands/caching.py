@@ -16,16 +16,15 @@ from soundcheck.common.files import MARKER
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True, help="Output folder."
 )
-@click.option("--clear", is_flag=True, help="Remove what is kept; of a shared cache, the answers of models.")
+@click.option("--clear", is_flag=True, help="Empty the cache; of a shared one, the predictions only.")
 def cache(suite: Path | None, out: Path, clear: bool) -> None:
     """Say where the cache of an output folder is and how large, or empty it.
 
     With SUITE, a suite.yml file, the cache may be one that the suite names.
     """
     from soundcheck.predict.store import NAME
-    from soundcheck.run.lock import FolderLock
-    from soundcheck.run.opening import share_cache
-    from soundcheck.run.output import Output
+    from soundcheck.run.output import FolderLock, Output
+    from soundcheck.run.selection import share_cache
     from soundcheck.suite.suite_file import read_suite
 
     if suite is not None:
@@ -35,7 +34,7 @@ def cache(suite: Path | None, out: Path, clear: bool) -> None:
     kept = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     answers = [path for path in kept if path.parent == folder and NAME.partition(".")[0] in path.name]
     sizes = [sum(path.stat().st_size for path in paths) / 1e6 for paths in (kept, answers)]
-    click.echo(terminal(f"Cache {folder}: {sizes[0]:.1f} MB, of these {sizes[1]:.1f} MB answers of models"))
+    click.echo(terminal(f"Cache {folder}: {sizes[0]:.1f} MB, of these {sizes[1]:.1f} MB predictions"))
     if clear and kept:
         own = folder == output.folder / "cache" and (output.folder / MARKER).is_file()
         with FolderLock(output.folder, output.display_name):
@@ -43,4 +42,4 @@ def cache(suite: Path | None, out: Path, clear: bool) -> None:
                 path.unlink()
             if own:
                 shutil.rmtree(folder)
-        click.echo("Everything in it was removed" if own else "The answers of models were removed")
+        click.echo("Everything in it was removed" if own else "The predictions of models were removed")

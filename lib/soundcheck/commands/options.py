@@ -35,7 +35,7 @@ _OPTIONS = {
     ),
     "no_code": click.option("--no-code", is_flag=True, help="Refuse Python models, programs and services."),
     "fresh": click.option(
-        "--fresh", is_flag=True, help="Forget kept answers of the models and ask everything anew."
+        "--fresh", is_flag=True, help="Drop cached predictions of the models and compute all again."
     ),
     "book": click.option(  # its name in the command is that of its flag
         "--no-book", is_flag=True, help="Write results and tables only; a book of before stays."
@@ -44,18 +44,18 @@ _OPTIONS = {
         "--cluster",
         metavar="ADDRESS",
         default="",
-        help="Ask the models on the workers of this Dask scheduler.",
+        help="Run the models on the workers of this Dask scheduler.",
     ),
     "voices": click.option(
         "--voices",
         type=click.Choice(VOICES),
-        help="What is heard in the book; none: no sounds, nor pictures of single recordings. Default: as the "
+        help="Recordings in the book; none: no sounds, nor pictures of single recordings. Default: as the "
         "suite says, else all.",
     ),
     "quick": click.option(
         "--quick",
         is_flag=True,
-        help="A first look: at most 50 segments under each change, two levels, no sweeps; kept apart in "
+        help="A first look: at most 50 segments under each change, two levels, no sweeps; written to "
         "build/quick unless --out says otherwise.",
     ),
     "efficiency": click.option(

@@ -14,7 +14,7 @@ from soundcheck.commands.options import PLACE, run_options
 from soundcheck.common.escaping import quoted, terminal
 
 if TYPE_CHECKING:
-    from soundcheck.predict.shares import Share
+    from soundcheck.predict.request import Share
     from soundcheck.run.options import RunOptions
     from soundcheck.run.outcome import Outcome
 
@@ -25,7 +25,7 @@ def _end(outcome: Outcome) -> NoReturn:
 
 
 def _share(text: str) -> Share:
-    from soundcheck.predict.shares import Share
+    from soundcheck.predict.request import Share
 
     try:
         return Share.parse(text)
@@ -38,7 +38,7 @@ def _share(text: str) -> Share:
     *("suite", "out", "models", "families", "jobs", "no_code", "fresh", "book", "cluster", "voices"),
     *("efficiency", "quick"),
 )
-@click.option("--shard", metavar="K/N", help="Ask only this share of the inputs, for soundcheck merge.")
+@click.option("--shard", metavar="K/N", help="Predict only this share of the inputs, for soundcheck merge.")
 @click.option("--plan", is_flag=True, help="Say what would be done and how long it would take; run nothing.")
 def run(options: RunOptions, shard: str | None, plan: bool) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -17,20 +17,15 @@ FILE = click.Path(path_type=Path)
 @click.argument("references", type=FILE)
 @click.argument("predictions", type=FILE)
 @click.option("--truth", metavar="COLUMN", default="", help="Column of REFERENCES with what is true.")
-@click.option(
-    "--prediction", metavar="COLUMN", default="", help="Column of PREDICTIONS with what is predicted."
-)
+@click.option("--prediction", metavar="COLUMN", default="", help="Column of PREDICTIONS with predictions.")
 @click.option("--speaker", metavar="COLUMN", default="", help="Column of REFERENCES with the speakers.")
 @click.option(
-    "--group",
-    "groups",
+    *("--group", "groups"),
     metavar="COLUMN",
     multiple=True,
     help="Column whose groups are compared; may be repeated.",
 )
-@click.option(
-    "--against", metavar="GROUP", default="", help="Group that others are compared with; default: all others."
-)
+@click.option("--against", metavar="GROUP", default="others", help="Group that others are compared with.")
 @click.option(
     "--kind",
     type=click.Choice(["words", "values", "classes", "trials"]),
@@ -41,14 +36,11 @@ FILE = click.Path(path_type=Path)
 def score(
     references: Path,
     predictions: Path,
-    truth: str,
-    prediction: str,
-    speaker: str,
-    groups: tuple[str, ...],
     against: str,
     kind: str | None,
     out: Path | None,
     check: bool,
+    **roles: Any,
 ) -> NoReturn:
     """Score PREDICTIONS against REFERENCES, two tables, without a suite.
 
@@ -58,12 +50,14 @@ def score(
     from soundcheck.score import pages, tables
     from soundcheck.score.scores import score_tables, score_trials
 
+    wanted = tables.Roles(**roles)
     if kind == "trials" or (kind is None and tables.is_trial_list(references)):
-        found = score_trials(references, predictions)
+        if wanted.truth or wanted.prediction or wanted.speaker:
+            raise click.UsageError("These are trials: leave out --truth, --prediction and --speaker.")
+        scores = score_trials(references, predictions, wanted.groups, against=against)
     else:
-        wanted = tables.Columns(truth, prediction, speaker, groups)
-        found = score_tables(references, predictions, wanted, against=against, kind=kind)
-    click.echo(terminal(found))
+        scores = score_tables(references, predictions, wanted, against=against, kind=kind)
+    click.echo(terminal(scores))
     if out is not None:
-        click.echo(terminal(f"Page: {pages.write_page(found, out)}"))
-    sys.exit(found.exit_code if check else 0)
+        click.echo(terminal(f"Page: {pages.write_page(scores, out)}"))
+    sys.exit(scores.exit_code if check else 0)

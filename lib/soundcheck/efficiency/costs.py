@@ -53,9 +53,9 @@ def _measured(model: Measured) -> Iterator[tuple]:
     yield row("size on disk", sum(model.files.values()) or None, "bytes")
     yield row("parameters", model.parameters, "numbers")
     yield row("calls", len(model.calls), "calls", len(model.calls))
-    failed = sum(call.seconds is None and not call.late for call in model.calls)
+    failed = sum(call.seconds is None and not call.timed_out for call in model.calls)
     yield row("failures", failed, "calls", len(model.calls))
-    yield row("time-outs", sum(call.late for call in model.calls), "calls", len(model.calls))
+    yield row("time-outs", sum(call.timed_out for call in model.calls), "calls", len(model.calls))
     yield row("first calls without answer", len(model.first_problems), "calls", len(model.first_problems))
 
 

@@ -51,7 +51,7 @@ class Call:
     duration: float
     seconds: float | None  # that the model took; ``None`` if it gave no answer
     problem: str = ""  # why it gave none
-    late: bool = False  # whether it took longer than its time limit
+    timed_out: bool = False  # whether it took longer than its time limit
 
 
 @dataclasses.dataclass
@@ -184,7 +184,7 @@ class _Asked:
         self._lost += 1
         if self._lost == MOST_LOST:
             self.found.stopped = f"its process was lost {MOST_LOST} times, the last time: {outcome.problem}"
-        return Result("", problem=outcome.problem), outcome.late, time.monotonic() - begin
+        return Result("", problem=outcome.problem), outcome.timed_out, time.monotonic() - begin
 
 
 def _use_one_core(process: int) -> None:

@@ -15,7 +15,7 @@ from soundcheck.common.media import EmbeddedMedia
 from soundcheck.common.wording import counted
 from soundcheck.efficiency.costs import GIVEN, QUANTILES
 from soundcheck.report import notices, views
-from soundcheck.report.formats import Cell, number, two_lines
+from soundcheck.report.formats import Cell, number, stacked
 from soundcheck.report.html import Html
 from soundcheck.report.standalone import standalone
 from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
@@ -92,7 +92,7 @@ def _summary(costs: Mapping[str, Costs]) -> Html:
     latencies = {f"latency {share:.0%}, ms": _number(f"latency {share:.0%}", 1000) for share in QUANTILES}
     columns = {
         "model": lambda row: (
-            two_lines(row.model, "times as its file gives them") if _is_given(row.costs) else row.model
+            stacked(row.model, "times as its file gives them") if _is_given(row.costs) else row.model
         ),
         "sound a second": _number("speed"),
         **latencies,
@@ -120,7 +120,7 @@ def _cell(row: tuple | None, factor: float = 1.0, unknown: str = "unknown") -> C
         return Cell(unknown, None, "sc-number")
     value, low, high = (_plain(factor * bound) for bound in (row.value, row.low, row.high))
     bounds = f"{low} or more" if high == "∞" else f"{low} to {high}"
-    return Cell(two_lines(value, bounds) if low and high else value, row.value, "sc-number")
+    return Cell(stacked(value, bounds) if low and high else value, row.value, "sc-number")
 
 
 def _memory(costs: Costs) -> Cell:
@@ -131,7 +131,7 @@ def _memory(costs: Costs) -> Cell:
     elif more is None and early is not None and peak > 2 * early:  # too few turns to know
         remark = f"{_bytes(early)} after the first call"
     shown = "" if peak is None else _bytes(peak)
-    return Cell(two_lines(shown, remark) if remark else shown, peak, "sc-number")
+    return Cell(stacked(shown, remark) if remark else shown, peak, "sc-number")
 
 
 def _size(costs: Costs, measure: str, written: Callable[[float], str]) -> Cell:

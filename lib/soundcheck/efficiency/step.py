@@ -36,7 +36,7 @@ from soundcheck.predict.protocol import Setup
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
-from soundcheck.run.predictions import questions
+from soundcheck.run.predictions import request_of
 from soundcheck.suite.entries import ModelEntry
 
 NAME = "efficiency"  # of the files, each with its suffix
@@ -92,7 +92,7 @@ def measure_run(
 
 
 def _corpora(entry: ModelEntry, material: Material, output: Output) -> list:
-    asked = questions(entry, material, output, material.corpora).corpora
+    asked = request_of(entry, material, output, material.corpora).corpora
     return [corpus for corpus in asked if corpus.entry.audio and not corpus.entry.probes_of]
 
 

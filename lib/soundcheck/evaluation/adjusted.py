@@ -2,7 +2,7 @@
 
 It stands beside the plain gap and no verdict rests on it. How segments are put into cells is in
 :mod:`soundcheck.statistics.adjusting`, how the two sides are weighted in
-:mod:`soundcheck.metrics.standardised`.
+:mod:`soundcheck.metrics.combinators`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,10 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from soundcheck.evaluation.conclusions import GroupGap, Resample
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.additive import Statistic, round_significant
-from soundcheck.metrics.combinators import restrict
-from soundcheck.metrics.standardised import MOST_SUMS, standardised_difference
+from soundcheck.metrics.combinators import MOST_SUMS, restrict, standardised_difference
 from soundcheck.results.verdict import NOT_ADJUSTED, Verdict
 from soundcheck.statistics.adjusting import cells_of
-from soundcheck.statistics.evidence import LEAST_BLOCKS
-from soundcheck.statistics.intervals import interval
+from soundcheck.statistics.evidence import LEAST_BLOCKS, interval
 from soundcheck.suite.groups import number_of
 
 

@@ -21,13 +21,16 @@ from soundcheck.evaluation.eligibility import GroupCount, eligible
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import columns_of
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
-from soundcheck.metrics import brier
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.alignment import AlignedWord, align
 from soundcheck.metrics.combinators import paired_difference, relabel
-from soundcheck.metrics.prediction_intervals import interval_coverage, interval_skill
-from soundcheck.metrics.word_confidence import normalised_cross_entropy, recognised_words
+from soundcheck.metrics.confidence import (
+    interval_coverage,
+    interval_skill,
+    normalised_cross_entropy,
+    recognised_words,
+)
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, read_words, word_names
 from soundcheck.results.estimates import ALL
 from soundcheck.statistics.evidence import LEAST_BLOCKS
@@ -76,7 +79,7 @@ def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
     if subset.task.is_transcription:
         found["Normalised Cross Entropy"] = lambda s, p: normalised_cross_entropy(*judged_by(p.clean))
     elif has_probabilities(subset):
-        found["Brier Skill"] = lambda s, p: brier.brier_skill(
+        found["Brier Skill"] = lambda s, p: metrics.brier_skill(
             s.truth, probabilities_of(p.clean), s.task.classes
         )
     found["Relative Area Under Risk"] = lambda s, p: metrics.area_under_risk(

@@ -19,7 +19,7 @@ from soundcheck.evaluation import corpus_view
 from soundcheck.evaluation.description import ComparisonDescription
 from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
 from soundcheck.metrics.additive import Statistic
-from soundcheck.predict.common_answers import differ
+from soundcheck.predict.tables import differ
 from soundcheck.results.contrast import contrast_frame, contrasts, save_contrasts
 from soundcheck.results.judged import load_judged
 from soundcheck.statistics import bootstrap

@@ -18,12 +18,12 @@ class CorpusDescription:
 
     name: str  # name in the suite, and its title for people
     title: str
-    synthetic: bool  # whether the speech is synthetic
+    synthetic: bool = False  # whether the speech is synthetic
     root: Path  # folder of the corpus, for listening; never shown
     # columns whose values are resampled together; the file where there are no such columns
     blocks: tuple[str, ...]
-    base_condition: str  # condition that others are compared with; empty = the most frequent one
-    probes_of: str  # name of the corpus whose words this one probes; empty for all others
+    base_condition: str = ""  # condition that others are compared with; empty = the most frequent one
+    probes_of: str = ""  # name of the corpus whose words this one probes; empty for all others
     segments: Path  # parquet files: the segment table and the predictions
     predictions: Path
     trials: Path | None = None  # parquet file of the trials of a family; ``None`` if it compares none
@@ -61,15 +61,15 @@ class EvaluationDescription(ModelDescription):
     corpora: tuple[CorpusDescription, ...]
     # other models that predict the same -> the corpora with their predictions, if the family compares
     # them
-    others: dict[str, tuple[CorpusDescription, ...]]
+    others: dict[str, tuple[CorpusDescription, ...]] = dataclasses.field(default_factory=dict)
     thresholds: str
     margin: Margin
     balance_samples: int
     seconds: float  # time limit of a cell
-    predicts_changes: bool  # whether the model can be asked about changed signals
-    sweeps: bool
+    predicts_changes: bool = False  # whether the model can be asked about changed signals
+    sweeps: bool = False
     normaliser: str
-    transformed_segments: int | None
+    transformed_segments: int | None = None
     segments_per_change: int | None = None
     levels: int | None = None
     transformations: dict[str, list[str]] = dataclasses.field(default_factory=dict)

@@ -31,6 +31,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.augment import registry
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common import seeds
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
@@ -43,9 +44,8 @@ from soundcheck.evaluation.recognition import TextTasks
 from soundcheck.evaluation.subset import CLEAN as AS_IS
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.verification import TrialTasks, with_groups
-from soundcheck.metrics.disagreement import Setting
+from soundcheck.metrics.differential import Setting
 from soundcheck.models.reference import reference_predictions, reference_scores
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
 from soundcheck.suite.groups import with_suite_groups

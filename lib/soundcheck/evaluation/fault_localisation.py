@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from soundcheck.augment.sources import speech_source
 from soundcheck.common import seeds
 from soundcheck.corpora.languages import among
 from soundcheck.evaluation.evaluation import Evaluation
@@ -21,6 +22,7 @@ from soundcheck.metrics.differential import (
     NOT_ROBUST,
     ROBUST,
     Localised,
+    dropped_words,
     frequent_words,
     localise,
     read_omega,
@@ -28,9 +30,7 @@ from soundcheck.metrics.differential import (
     word_drops,
     words,
 )
-from soundcheck.metrics.disagreement import dropped_words
 from soundcheck.metrics.regression import mean_value
-from soundcheck.sounds.sources import speech_source
 from soundcheck.statistics.draws import block_codes
 
 Group = tuple[str, str]

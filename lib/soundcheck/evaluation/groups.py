@@ -36,11 +36,10 @@ from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
 from soundcheck.evaluation.trials import rates_in_use
 from soundcheck.evaluation.verification import TRIAL_COLUMNS
 from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.combinators import against_all, against_average
+from soundcheck.metrics.combinators import against_all, against_average, shift, shift_difference
 from soundcheck.metrics.regression import EDGES
-from soundcheck.metrics.shift import shift, shift_difference
 from soundcheck.metrics.weighted import Weighted, weighted_difference
-from soundcheck.statistics import balance, group_sizes
+from soundcheck.statistics import balance
 from soundcheck.suite.groups import BOTH
 
 EVERYBODY, AVERAGE = "everybody", "average"
@@ -121,7 +120,7 @@ def judge_groups(
     """Judge measures for each group of a column against all groups.
 
     Simulated thresholds are those for groups of equal size whose differences would vary as much by chance,
-    see :func:`soundcheck.statistics.group_sizes.equal_size`. Measures of trials take the mask of a group.
+    see :func:`soundcheck.statistics.balance.equal_size`. Measures of trials take the mask of a group.
     """
     masks = {group: subset.mask(column, group) for group in groups}
     rows, of_trials = list(masks.values()), subset.task.is_embedding
@@ -153,7 +152,7 @@ def judge_groups(
     for place, group in enumerate(groups):
         sized = subset
         if not of_trials:
-            sized = subset.sized(len(groups), group_sizes.equal_size(sizes, place))
+            sized = subset.sized(len(groups), balance.equal_size(sizes, place))
         reference = evaluation.reference(subset, column, masks, group)
         for test, measure in called.items():
             gap = GroupGap(bases[test], masks[group], *reference)

@@ -29,7 +29,7 @@ from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import mean_of
-from soundcheck.metrics.disagreement import Setting, distance_table, group_distances, violation_proportions
+from soundcheck.metrics.differential import Setting, distance_table, group_distances, violation_proportions
 from soundcheck.metrics.normalisation import NORMALISERS, changed_examples, is_turkic, noise_marks
 from soundcheck.metrics.writing import MIXED, characters_apart, unit_of, without_blanks
 from soundcheck.suite.families import Perturbation
@@ -271,7 +271,7 @@ class TextTasks(Judging):
         return self._distances[contest, random]
 
     def distance_table(self, contest: RecogniserPair) -> pd.DataFrame:
-        """Measure the distances of a pair; see :func:`soundcheck.metrics.disagreement.distance_table`."""
+        """Measure the distances of a pair; see :func:`soundcheck.metrics.differential.distance_table`."""
         found = values(self.distances(contest))
         return distance_table(found, contest.pair, list(self.settings), contest.groups)
 

@@ -23,10 +23,10 @@ from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.change import TOLERANCE, unchanged
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.combinators import paired, paired_difference, relative_difference, restrict, stack
-from soundcheck.metrics.disagreement import Setting
+from soundcheck.metrics.differential import Setting
 from soundcheck.metrics.regression import concordance_cc
 from soundcheck.metrics.verification import equal_error_rate, min_dcf
-from soundcheck.metrics.weighted import Remembered, Weighted, weighted_sums
+from soundcheck.metrics.weighted import Memoised, Weighted, weighted_sums
 from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import characters_of, missing_as_empty
 from soundcheck.metrics.writing import WORD, unit_of
@@ -317,7 +317,7 @@ class TrialSweep(Sweep):
             trials = trials if mask is None else trials.only(mask)
             costs = self.evaluation.cost
             found = min_dcf(trials, **costs, normalised=True) if cost else equal_error_rate(trials)
-            self._known[place] = Remembered(found)
+            self._known[place] = Memoised(found)
         return self._known[place]
 
     def excess(

@@ -13,7 +13,7 @@ import pandas as pd
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import restrict
-from soundcheck.metrics.disagreement import Setting
+from soundcheck.metrics.differential import Setting
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.suite.groups import numbers_of
 

@@ -28,11 +28,9 @@ from soundcheck.evaluation.corpus_view import SCORE, CorpusView, embeddings
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset, once
 from soundcheck.evaluation.verification import NO_BLOCKS, NO_CHANGES, SIDES, own_trials, scores_under
-from soundcheck.metrics.calibration import cllr, min_cllr
+from soundcheck.metrics.calibration import AffineCalibration, bayes_threshold, cllr, fit_calibration, min_cllr
 from soundcheck.metrics.combinators import relabel
-from soundcheck.metrics.logistic_calibration import AffineCalibration, bayes_threshold, fit_calibration
-from soundcheck.metrics.score_normalisation import NORMS, normalised_scores
-from soundcheck.metrics.similarity import cosine_scores, mean_directions
+from soundcheck.metrics.similarity import NORMS, cosine_scores, mean_directions, normalised_scores
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     actual_dcf,

@@ -15,13 +15,15 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.augment.registry import drawn_options, kind_of_sounds
+from soundcheck.augment.sounds import SoundSet
 from soundcheck.augment.unspoken import seconds_heard
 from soundcheck.corpora.languages import among
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.combinators import stack
-from soundcheck.metrics.made_up import (
+from soundcheck.metrics.word_errors import word_errors
+from soundcheck.metrics.word_rates import (
     character_counts,
     empty_answers,
     most_repeated,
@@ -29,8 +31,6 @@ from soundcheck.metrics.made_up import (
     repeating_answers,
     word_counts,
 )
-from soundcheck.metrics.word_errors import word_errors
-from soundcheck.sounds.sound import SoundSet
 from soundcheck.suite.entries import SPEECH_KINDS
 from soundcheck.suite.families import Perturbation
 

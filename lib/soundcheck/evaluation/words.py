@@ -20,11 +20,11 @@ from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics import writing
 from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.combinators import paired, paired_difference, relative_difference, stack
-from soundcheck.metrics.made_up import empty_answers
 from soundcheck.metrics.word_errors import Counts, error_rates, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import (
     cer,
     characters_of,
+    empty_answers,
     error_rate_with_missing,
     match_error_rate,
     sentence_error_rate,

@@ -12,6 +12,6 @@ Conventions
 - Undefined is NaN with a reason, never a warning. Values carry 12 significant digits.
 - Proportions lie between 0 and 1.
 - Trials of the same speaker are *targets*, all others *non-targets*; higher scores mean more alike.
-- Sums are exact, see :mod:`soundcheck.metrics.exact`: no byte of a result depends on the order of the
+- Sums are exact, see :mod:`soundcheck.metrics.additive`: no byte of a result depends on the order of the
   segments, on the number of threads or on the processor.
 """

@@ -13,18 +13,20 @@ Conventions
 - Only segments in ``rows`` contribute; those in ``missing_predictions`` would, had the model predicted.
 - Values are rounded to 12 significant digits, below which float noise begins: a mean absolute error of
   exactly 0.1 is 0.1 and not 0.09999999999999998, and the verdict is the same for the stored value.
+- Sums are exact: numbers are put on binary grids so coarse that adding them up rounds nothing. If
+  ``|x| < 2**e`` and at most ``2**b`` of them are added, multiples of ``2**(e + b - 52)`` add up without
+  rounding in float64; what a grid cuts off goes to a second, finer one (the *layers*). So sums do not depend
+  on the order of the segments, on the number of threads or on the processor.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from soundcheck.common.precision import seven_digits
-from soundcheck.metrics.exact import block_layers, largest
 
 DIGITS = 12  # significant digits of values; float64 carries 15 to 17, sums of many terms fewer
 MISSING_REFUSED = 0.5  # proportion of labelled segments without prediction above which there is no value
@@ -34,12 +36,16 @@ _NOISE = 1e-14  # values are of the order of 1
 _STEP = 1e-6  # of numerical gradients, relative to the sum of absolute contributions
 _AT_A_TIME = 64  # sums that are moved at a time for a gradient
 _LARGEST = 1e100  # numbers beyond are treated as not finite: their squares and sums would overflow
+_PIECE = 2**15  # numbers that are split into layers at a time; they stay in the cache
+_FINE = 2.0**-45  # of the largest number; finer parts of numbers need no layer of their own
 
-Finish = Callable[[np.ndarray], np.ndarray]
-Reasons = Callable[[np.ndarray], tuple[str, ...]]
+Numbers = Sequence[float] | np.ndarray
+Texts = Sequence[str | None] | np.ndarray
+SumsToValues = Callable[[np.ndarray], np.ndarray]
+SumsToTexts = Callable[[np.ndarray], tuple[str, ...]]
 
 
-def _none(_: np.ndarray) -> tuple[str, ...]:
+def _no_texts(_: np.ndarray) -> tuple[str, ...]:
     return ()
 
 
@@ -48,7 +54,7 @@ class Contributions:
     """Contributions of ``N`` segments to some of the sums."""
 
     rows: np.ndarray  # bool ``(N,)``; which segments contribute
-    missing_predictions: np.ndarray  # bool ``(N,)``; which would, had the model answered
+    missing_predictions: np.ndarray  # bool ``(N,)``; which would, had the model predicted
 
     @property
     def size(self) -> int:
@@ -56,12 +62,9 @@ class Contributions:
         raise NotImplementedError
 
     def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sum the contributions of each block.
+        """Sum the contributions of each block, exactly: two layers ``(n_blocks, size)``, high and low.
 
-        - ``blocks``: integer ``(N,)``; the block of each segment, from 0. Only the contributing ones are
-          looked at.
-        - Returns high and low layer, float64 ``(n_blocks, size)``; both exact, also when ``n_blocks`` blocks
-          are drawn with replacement and summed. The sums are high plus low.
+        Both stay exact when ``n_blocks`` blocks are drawn with replacement and summed.
         """
         raise NotImplementedError
 
@@ -71,22 +74,21 @@ class Contributions:
 
     def project(self, gradient: np.ndarray) -> np.ndarray:
         """Multiply the contributions of each segment with a gradient ``(size, m)``: float64 ``(N, m)``."""
-        found = np.zeros((gradient.shape[1], len(self.rows)))  # values of all segments side by side
+        projected = np.zeros((gradient.shape[1], len(self.rows)))  # values of all segments side by side
         rows = self._contributing()
-        found[:, rows] = self._projected(rows, gradient)
-        return found.T
+        projected[:, rows] = self._projected(rows, gradient)
+        return projected.T
 
     def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
     def restrict(self, mask: np.ndarray) -> Contributions:
         """Keep the segments of a mask."""
-        return dataclasses.replace(
-            self, rows=self.rows & mask, missing_predictions=self.missing_predictions & mask
-        )
+        missing = self.missing_predictions & mask
+        return dataclasses.replace(self, rows=self.rows & mask, missing_predictions=missing)
 
     def _contributing(self) -> np.ndarray | slice:
-        """Give what selects the contributing segments from an array; no copies if all of them do."""
+        """Select the contributing segments; no copies if all of them contribute."""
         return slice(None) if self.rows.all() else np.flatnonzero(self.rows)
 
 
@@ -103,7 +105,7 @@ class Columns(Contributions):
         return 1 + len(self.columns)
 
     def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sum each block's columns; see :meth:`Contributions.exact_sums`."""
+        """Sum each block's columns."""
         rows = self._contributing()
         blocks = np.asarray(blocks[rows], dtype=np.intp)  # once, instead of for each column
         counts = np.bincount(blocks, minlength=n_blocks)
@@ -112,27 +114,42 @@ class Columns(Contributions):
         terms = n_blocks * int(counts.max(initial=0))  # the most that a replicate can add up
         for n, column in enumerate(self.columns, start=1):
             sums = block_layers(column[rows], blocks, n_blocks, terms)
-            for layer, found in zip((high, low), sums, strict=False):
-                layer[:, n] = found
+            for layer, of_blocks in zip((high, low), sums, strict=False):
+                layer[:, n] = of_blocks
         return high, low
 
     def totals(self) -> np.ndarray:
-        """Sum contributions and their absolute values; see :meth:`Contributions.totals`."""
+        """Sum contributions and their absolute values."""
         rows = self._contributing()
-        found = np.full((2, self.size), np.count_nonzero(self.rows), dtype=np.float64)
+        totals = np.full((2, self.size), np.count_nonzero(self.rows), dtype=np.float64)
         for n, column in enumerate(self.columns, start=1):
-            own = column[rows]
-            found[:, n] = own.sum(), np.abs(own).sum()
-        return found
+            values = column[rows]
+            totals[:, n] = values.sum(), np.abs(values).sum()
+        return totals
 
     def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
-        found = np.repeat(gradient[:1].T, np.count_nonzero(self.rows), axis=1)
+        projected = np.repeat(gradient[:1].T, np.count_nonzero(self.rows), axis=1)
         for slopes, column in zip(gradient[1:], self.columns, strict=True):
-            own = column[rows]
-            for values, slope in zip(found, slopes, strict=True):
+            values = column[rows]
+            for row, slope in zip(projected, slopes, strict=True):
                 if slope:
-                    values += slope * own
-        return found
+                    row += slope * values
+        return projected
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Tallies(Columns):
+    """Many columns of whole numbers, so small that no sum reaches 2**53: summed all at once."""
+
+    def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum each block's columns."""
+        high = np.zeros((n_blocks, self.size))
+        table = np.stack([np.ones(len(self.rows)), *self.columns], axis=1)
+        np.add.at(high, blocks[self.rows], table[self.rows])
+        return high, np.zeros_like(high)
+
+    def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
+        return gradient[:1].T + gradient[1:].T @ np.stack(self.columns, axis=1)[rows].T
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -149,7 +166,7 @@ class Cells(Contributions):
         return self.n_cells
 
     def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """Count each block's segments a cell; see :meth:`Contributions.exact_sums`."""
+        """Count each block's segments a cell."""
         rows = self._contributing()
         place = blocks[rows].astype(np.int64)
         place *= self.n_cells
@@ -159,59 +176,40 @@ class Cells(Contributions):
         return high, np.zeros_like(high)
 
     def totals(self) -> np.ndarray:
-        """Count the segments of each cell; see :meth:`Contributions.totals`."""
+        """Count the segments of each cell."""
         return np.tile(np.bincount(self.cells[self._contributing()], minlength=self.n_cells) * 1.0, (2, 1))
 
     def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
         return gradient.T.take(self.cells[rows], axis=1)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Tallies(Contributions):
-    """Contributions as many whole numbers a segment; the first sum is the number of contributing segments."""
+class HasPoint:
+    """Anything with labels and values: additive statistics and the exceptions to them."""
 
-    # whole numbers as float64 ``(N, size - 1)``, small enough that no sum reaches 2**53
-    tallies: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))
+    labels: tuple[str, ...]
 
-    @property
-    def size(self) -> int:
-        """Number of sums, the count included."""
-        return 1 + self.tallies.shape[1]
+    def point(self) -> Point:
+        """Compute the values."""
+        raise NotImplementedError
 
-    def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sum each block's numbers; see :meth:`Contributions.exact_sums`."""
-        rows = np.flatnonzero(self.rows)
-        high = np.zeros((n_blocks, self.size))
-        order = rows[np.argsort(blocks[rows], kind="stable")]
-        own, first = np.unique(blocks[order], return_index=True)
-        if len(own):
-            high[own, 1:] = np.add.reduceat(self.tallies[order], first, axis=0)
-            high[own, 0] = np.diff([*first, len(order)])
-        return high, np.zeros_like(high)
-
-    def totals(self) -> np.ndarray:
-        """Sum contributions and their absolute values; see :meth:`Contributions.totals`."""
-        own = self.tallies[self.rows]
-        sums = np.stack([own.sum(axis=0), np.abs(own).sum(axis=0)])
-        return np.concatenate([np.full((2, 1), float(len(own))), sums], axis=1)
-
-    def _projected(self, rows: np.ndarray | slice, gradient: np.ndarray) -> np.ndarray:
-        return gradient[:1].T + gradient[1:].T @ self.tallies[rows].T
+    def __repr__(self) -> str:
+        shown = dict(zip(self.labels, self.point().value.tolist(), strict=True))
+        return f"Statistic({shown[''] if self.labels == ('',) else shown})"
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Statistic:
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Statistic(HasPoint):
     """Additive contributions of ``N`` segments and the functions of their sums."""
 
     # contributions; their sums, one part after the other, are the ``k`` sums
     parts: tuple[Contributions, ...]
-    compute: Finish  # maps sums ``(..., k)`` to values ``(..., m)``; NaN where undefined
-    count: Finish  # maps sums ``(..., k)`` to the number of segments ``(..., m)`` that each value rests on
+    compute: SumsToValues  # sums ``(..., k)`` to values ``(..., m)``; NaN where undefined
+    count: SumsToValues  # sums ``(..., k)`` to the number of segments ``(..., m)`` of each value
     labels: tuple[str, ...] = ("",)  # names of the ``m`` values
-    # maps the sums of all segments ``(k,)`` to ``m`` texts: why a value is undefined or must not be judged,
+    # sums of all segments ``(k,)`` to ``m`` texts: why a value is undefined or must not be judged,
     # ``""`` if it is fine. An empty tuple stands for ``m`` times ``""``.
-    reasons: Reasons = _none
-    notes: Reasons = _none  # likewise: what a reader of the value must know, although it is fine
+    reasons: SumsToTexts = _no_texts
+    notes: SumsToTexts = _no_texts  # likewise: what a reader of the value must know, although it is fine
 
     def __post_init__(self) -> None:
         if len({len(part.rows) for part in self.parts}) != 1:
@@ -233,8 +231,8 @@ class Statistic:
     def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
         """Sum each block exactly, in two layers ``(n_blocks, k)``; see :meth:`Contributions.exact_sums`."""
         blocks = np.asarray(blocks)
-        found = {part: part.exact_sums(blocks, n_blocks) for part in dict.fromkeys(self.parts)}
-        high, low = zip(*(found[part] for part in self.parts), strict=True)
+        sums = {part: part.exact_sums(blocks, n_blocks) for part in dict.fromkeys(self.parts)}
+        high, low = zip(*(sums[part] for part in self.parts), strict=True)
         return np.concatenate(high, axis=1), np.concatenate(low, axis=1)
 
     def block_sums(self, blocks: np.ndarray, n_blocks: int) -> np.ndarray:
@@ -253,14 +251,14 @@ class Statistic:
         """
         ends = np.cumsum([part.size for part in self.parts])[:-1]
         slopes = np.split(self._gradient(), ends)
-        return sum(part.project(own) for part, own in zip(self.parts, slopes, strict=True))
+        return sum(part.project(slope) for part, slope in zip(self.parts, slopes, strict=True))
 
     def _gradient(self) -> np.ndarray:
         """Differentiate the values at the sums, ``(k, m)``; 0 for sums to which no segment contributes."""
-        found = {part: part.totals() for part in dict.fromkeys(self.parts)}
-        sums, sizes = np.concatenate([found[part] for part in self.parts], axis=1)
+        totals = {part: part.totals() for part in dict.fromkeys(self.parts)}
+        sums, sizes = np.concatenate([totals[part] for part in self.parts], axis=1)
         steps = _STEP * sizes
-        found, value = np.zeros((len(sums), len(self.labels))), self.compute(sums)
+        gradient, value = np.zeros((len(sums), len(self.labels))), self.compute(sums)
         moving = np.flatnonzero(steps)
         for start in range(0, len(moving), _AT_A_TIME):
             chosen = moving[start : start + _AT_A_TIME]
@@ -270,14 +268,11 @@ class Statistic:
             # A value may be defined on one side only: one segment less than two has no correlation.
             ends = np.where(np.isnan(more), value, more) - np.where(np.isnan(less), value, less)
             sides = 2.0 - np.isnan(more) - np.isnan(less)
-            found[chosen] = ratio(ends, sides * steps[chosen, np.newaxis])
-        return found
+            gradient[chosen] = ratio(ends, sides * steps[chosen, np.newaxis])
+        return gradient
 
     def point(self, sums: np.ndarray | None = None) -> Point:
-        """Compute the values from the sums of all segments.
-
-        - ``sums``: the sums ``(k,)``, if they are known already.
-        """
+        """Compute the values from the sums of all segments ``(k,)``, which may be given."""
         if sums is None:
             sums = self.sums()
         m = len(self.labels)
@@ -295,7 +290,7 @@ class Point:
     """Values of a statistic without their intervals; all of length ``m``."""
 
     value: np.ndarray  # float64, 12 significant digits; NaN exactly where there is a reason
-    segments: np.ndarray  # int64; segments that each value rests on
+    segments: np.ndarray  # int64; segments of each value
     reasons: tuple[str, ...]  # why there is no value, else ``""``
     notes: tuple[str, ...]  # what a reader of the value must know, else ``""``
 
@@ -303,7 +298,7 @@ class Point:
 def checked_point(
     value: np.ndarray, segments: np.ndarray, reasons: Sequence[str], notes: Sequence[str]
 ) -> Point:
-    """Round values and make sure that each of them, and none else, is free of a reason against it."""
+    """Round values, and make sure that a value is NaN exactly if there is a reason against it."""
     value = round_significant(value)
     reasons = [
         reason or ("" if np.isfinite(v) else "undefined") for reason, v in zip(reasons, value, strict=True)
@@ -314,24 +309,17 @@ def checked_point(
 
 def missing_predictions(parts: Sequence[Contributions]) -> tuple[str, str]:
     """Say that too few segments have a prediction (reason), or that noticeably many have none (note)."""
-    worst, text = 0.0, ""
-    for part in parts:
-        missing = int(np.count_nonzero(part.missing_predictions))
-        wanted = missing + int(np.count_nonzero(part.rows))
-        if missing and missing / wanted > worst:
-            worst, text = missing / wanted, f"no prediction for {missing} of {wanted} segments"
-    if worst > MISSING_REFUSED:
+    counts = [(int(part.missing_predictions.sum()), int(np.count_nonzero(part.rows))) for part in parts]
+    missing, predicted = max(counts, key=lambda pair: pair[0] / max(1, sum(pair)), default=(0, 0))
+    total = missing + predicted
+    return missing_texts(missing, total, f"no prediction for {missing} of {total} segments")
+
+
+def missing_texts(missing: int, total: int, text: str) -> tuple[str, str]:
+    """Give the text as a reason if most of the total are missing, as a note if noticeably many are."""
+    if missing > MISSING_REFUSED * total:
         return text, ""
-    return "", text if worst > MISSING_NOTED else ""
-
-
-class HasPoint(Protocol):
-    """Anything with labels and values: additive statistics and the exceptions to them."""
-
-    labels: tuple[str, ...]
-
-    def point(self) -> Point:
-        """Compute the values."""
+    return "", text if missing > MISSING_NOTED * total else ""
 
 
 def values(statistic: HasPoint) -> np.ndarray:
@@ -351,6 +339,69 @@ def value(statistic: HasPoint) -> float:
     return float(values(statistic)[0])
 
 
+# Constructors of what most metrics are
+
+
+def of_columns(
+    rows: np.ndarray,
+    missing: np.ndarray,
+    columns: Sequence[np.ndarray],
+    compute: SumsToValues,
+    labels: Sequence[str] = ("",),
+    **texts: SumsToTexts,
+) -> Statistic:
+    """Make a statistic of columns; every value counts all contributing segments.
+
+    Columns may hold anything outside of ``rows``. ``texts`` are ``reasons`` and ``notes``.
+
+    >>> of_columns(np.ones(2, bool), np.zeros(2, bool), [np.array([0.2, 0.4])], lambda sums: sums[..., 1:])
+    Statistic(0.6)
+    """
+    m = len(labels)
+    columns = tuple(column if rows.all() else np.where(rows, column, 0.0) for column in columns)
+    part = Columns(rows, missing, columns)
+    return Statistic(
+        (part,), compute, lambda sums: np.repeat(sums[..., :1], m, axis=-1), tuple(labels), **texts
+    )
+
+
+def of_cells(
+    codes: np.ndarray,
+    n_cells: int,
+    missing: np.ndarray,
+    compute: SumsToValues,
+    labels: Sequence[str] = ("",),
+) -> Statistic:
+    """Make a statistic of counts; codes below 0 do not contribute, every value counts all others.
+
+    >>> of_cells(np.array([0, 1, 1]), 2, np.zeros(3, bool), lambda sums: sums[..., 1:])
+    Statistic(2.0)
+    """
+    m, rows = len(labels), codes >= 0
+    part = Cells(rows, missing, np.where(rows, codes, 0).astype(np.int32), n_cells)
+    return Statistic(
+        (part,),
+        compute,
+        lambda sums: np.repeat(sums.sum(axis=-1, keepdims=True), m, axis=-1),
+        tuple(labels),
+        lambda sums: ("" if sums.sum() > 0 else segments(0),) * m,
+    )
+
+
+def mean_column(column: np.ndarray, rows: np.ndarray, missing: np.ndarray, **texts: SumsToTexts) -> Statistic:
+    """Average a column over the contributing segments.
+
+    >>> mean_column(np.array([0.2, 0.4]), np.ones(2, bool), np.zeros(2, bool))
+    Statistic(0.3)
+    """
+    return of_columns(rows, missing, [column], lambda sums: ratio(sums[..., 1:], sums[..., :1]), **texts)
+
+
+def no_segments(sums: np.ndarray) -> tuple[str]:
+    """Give the reason against a single value that counts segments first."""
+    return ("" if sums[0] > 0 else segments(0),)
+
+
 # What metrics share
 
 
@@ -359,7 +410,7 @@ def segments(count: int) -> str:
     return {0: "no segments", 1: "1 segment"}.get(count, f"{count} segments")
 
 
-def numbers(array: Sequence[float] | np.ndarray) -> np.ndarray:
+def numbers(array: Numbers) -> np.ndarray:
     """Copy to float64 ``(N,)``; missing, infinite and absurdly large numbers become NaN.
 
     Arrays of single precision are read with the seven digits that they carry, see
@@ -374,7 +425,7 @@ def numbers(array: Sequence[float] | np.ndarray) -> np.ndarray:
     return array
 
 
-def same_length(truth: np.ndarray, prediction: np.ndarray) -> None:
+def same_length(truth: Sequence, prediction: Sequence) -> None:
     """Make sure that two arrays speak about the same segments."""
     if len(truth) != len(prediction):
         raise ValueError(f"{len(truth)} labels do not fit {len(prediction)} predictions.")
@@ -408,3 +459,52 @@ def round_significant(array: np.ndarray) -> np.ndarray:
     for place in map(tuple, np.argwhere(~plain & (size > 0))):
         settled[place] = float(f"{array[place]:.{DIGITS}g}")
     return settled
+
+
+# Exact sums
+
+
+def largest(array: np.ndarray) -> float:
+    """Find the largest size of the numbers, 0 if there are none, NaN if one is; makes no array of sizes."""
+    return max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
+
+
+def _anchor(size: float, bits: int) -> float:
+    """Give 1.5 * 2**52 units of the grid; adding and subtracting it rounds to the nearest unit."""
+    return np.ldexp(1.5, max(int(np.frexp(size)[1]), -900) + bits)
+
+
+def layers(values: np.ndarray, terms: int) -> Iterator[np.ndarray]:
+    """Split finite numbers ``(N,)`` into up to three layers of which at most ``terms`` are added exactly."""
+    size = most = largest(values)
+    for _ in range(3):
+        if size <= _FINE * most:
+            return
+        anchor = _anchor(size, terms.bit_length())
+        layer = (values + anchor) - anchor
+        yield layer
+        values = values - layer
+        size = largest(values)
+
+
+def block_layers(column: np.ndarray, blocks: np.ndarray, n_blocks: int, terms: int) -> list[np.ndarray]:
+    """Split numbers ``(N,)`` into one or two layers; give exact sums ``(n_blocks,)`` of each.
+
+    ``terms`` is the most numbers that a replicate adds up.
+    """
+    bits = max(1, int(terms - 1).bit_length())
+    sums: list[np.ndarray] = []
+    rest, size = column, largest(column)
+    while len(sums) < 2 and size > 0.0:
+        anchor, size = _anchor(size, bits), 0.0
+        of_blocks, cut_off = np.zeros(n_blocks), np.empty(0 if sums else len(column))
+        for start in range(0, len(column), _PIECE):
+            piece = slice(start, start + _PIECE)
+            on_grid = rest[piece] + anchor
+            on_grid -= anchor
+            np.add.at(of_blocks, blocks[piece], on_grid)
+            if not sums:
+                size = max(size, largest(np.subtract(rest[piece], on_grid, out=cut_off[piece])))
+        rest = cut_off
+        sums.append(of_blocks)
+    return sums

@@ -1,4 +1,4 @@
-"""Alignment of transcripts word by word, and the words that a recogniser confuses most.
+"""Alignment of transcripts word by word, and the words that an ASR model confuses most.
 
 Conventions
 -----------
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
-from soundcheck.metrics.additive import ratio, same_length
+from soundcheck.metrics.additive import Texts, ratio, same_length
 from soundcheck.metrics.alternatives import cheapest
 
 Kind = Literal["equal", "substitute", "delete", "insert"]
@@ -36,10 +36,7 @@ class AlignedWord(NamedTuple):
 
 
 def align(reference: str, hypothesis: str) -> list[AlignedWord]:
-    """Align two transcripts with as few errors as possible.
-
-    - ``reference, hypothesis``: what was said and what was recognised.
-    - Returns in the order of the transcripts; empty if both are.
+    """Align two transcripts with as few errors as possible, in their order.
 
     >>> for word in align("the cat sat", "a cat sat down"):
     ...     print(*word, sep="|")
@@ -48,71 +45,70 @@ def align(reference: str, hypothesis: str) -> list[AlignedWord]:
     equal|sat|sat
     insert||down
     """
-    said, heard = cheapest(reference, hypothesis).split(), hypothesis.split()
+    left, right = cheapest(reference, hypothesis).split(), hypothesis.split()
     aligned: list[AlignedWord] = []
-    for tag, start, end, from_, to in Levenshtein.opcodes(said, heard):
+    for tag, start, end, from_, to in Levenshtein.opcodes(left, right):
         if tag == "delete":
-            aligned += [AlignedWord("delete", word, "") for word in said[start:end]]
+            aligned += [AlignedWord("delete", word, "") for word in left[start:end]]
         elif tag == "insert":
-            aligned += [AlignedWord("insert", "", word) for word in heard[from_:to]]
+            aligned += [AlignedWord("insert", "", word) for word in right[from_:to]]
         else:
             kind: Kind = "equal" if tag == "equal" else "substitute"
-            words = zip(said[start:end], heard[from_:to], strict=True)
-            aligned += [AlignedWord(kind, one, other) for one, other in words]
+            aligned += [
+                AlignedWord(kind, *pair) for pair in zip(left[start:end], right[from_:to], strict=True)
+            ]
     return aligned
 
 
-def missed_words(said: Sequence[str], heard: Sequence[str]) -> tuple[list[int], int]:
-    """Find the words that a recogniser has not right: what :func:`align` tells, in a fraction of its time.
+def missed_words(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[list[int], int]:
+    """Give the places of words that are substituted or deleted, and how many are inserted.
 
-    - ``said, heard``: words of the reference and of the hypothesis.
-    - Returns ``missed``: Places of words that are substituted or deleted, in their order.
-    - Returns ``inserted``: How many words are put in.
+    What :func:`align` says, in a fraction of its time.
 
     >>> missed_words(["the", "cat", "sat"], ["a", "cat", "sat", "down"])
     ([0], 1)
     """
-    if said == heard:
+    if reference == hypothesis:
         return [], 0
-    errors = Levenshtein.editops(said, heard)
+    errors = Levenshtein.editops(reference, hypothesis)
     missed = [place for kind, place, _ in errors if kind != "insert"]
     return missed, len(errors) - len(missed)
 
 
-def confusions(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> pd.DataFrame:
-    """Count which words a recogniser confuses, leaves out and adds.
+def complete(*texts: Texts) -> list[tuple[int, tuple[str, ...]]]:
+    """Give the numbers of the segments that have all texts, with these."""
+    arrays = [np.asarray(each, dtype=object) for each in texts]
+    for array in arrays[1:]:
+        same_length(arrays[0], array)
+    known = ~np.any([pd.isna(array) for array in arrays], axis=0)
+    return [(int(n), tuple(array[n] for array in arrays)) for n in np.flatnonzero(known)]
 
-    - ``references, hypotheses``: texts, ``(N,)``. Where one of the two is missing (``None`` or NaN), both are
-      passed over.
-    - Returns one row a different error, columns :data:`COLUMNS`: ``kind`` is ``substitute``, ``delete`` or
-      ``insert``; ``reference`` and ``hypothesis`` are words, empty where there is none; ``count`` is how
-      often it occurs; ``share`` is that by all words of the references that were compared, NaN if they have
-      none. The most frequent come first, equally frequent ones alphabetically, column by column.
-    - Raises ValueError: if there are not as many references as hypotheses.
+
+def confusions(references: Texts, hypotheses: Texts) -> pd.DataFrame:
+    """Count which words an ASR model confuses, leaves out and adds.
+
+    Segments without reference or hypothesis are passed over.
+
+    Returns one row a different error, columns :data:`COLUMNS`: ``kind`` is ``substitute``, ``delete`` or
+    ``insert``; words are empty where there is none; ``share`` is the count by all words of the references
+    that were compared, NaN if they have none. The most frequent come first, equally frequent ones
+    alphabetically, column by column.
 
     >>> confusions(["go on", "go"], ["no on", "no"])
              kind reference hypothesis  count     share
     0  substitute        go         no      2  0.666667
     """
-    references, hypotheses = np.asarray(references, dtype=object), np.asarray(hypotheses, dtype=object)
-    same_length(references, hypotheses)
-    both = ~(pd.isna(references) | pd.isna(hypotheses))
-    found: Counter[tuple[str, str, str]] = Counter()
+    pairs = Counter(pair for _, pair in complete(references, hypotheses))  # short commands come often
+    errors: Counter[tuple[str, str, str]] = Counter()
     words = 0
-    pairs = Counter(zip(references[both], hypotheses[both], strict=True))  # short commands come often
     for (reference, hypothesis), times in pairs.items():
-        said, heard = cheapest(reference, hypothesis).split(), hypothesis.split()
-        words += times * len(said)
-        if said == heard:
-            continue
-        for tag, here, there in Levenshtein.editops(said, heard):
-            if tag == "delete":
-                found["delete", said[here], ""] += times
-            elif tag == "insert":
-                found["insert", "", heard[there]] += times
-            else:
-                found["substitute", said[here], heard[there]] += times
-    rows = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        left, right = cheapest(reference, hypothesis).split(), hypothesis.split()
+        words += times * len(left)
+        for tag, here, there in Levenshtein.editops(left, right):
+            kind = "substitute" if tag == "replace" else tag
+            error = ("" if tag == "insert" else left[here], "" if tag == "delete" else right[there])
+            errors[kind, *error] += times
+    rows = sorted(errors.items(), key=lambda item: (-item[1], item[0]))
     table = pd.DataFrame([error for error, _ in rows], columns=COLUMNS[:3], dtype=object)
     counts = np.array([count for _, count in rows], dtype=np.int64)
     return table.assign(count=counts, share=ratio(counts, words))

@@ -1,11 +1,15 @@
-r"""How much predictions change when the signal does.
+r"""What changes between two predictions for a segment: when the signal changes, or the model.
 
 Conventions
 -----------
-- No truth is needed.
 - The change of a metric (CCC, UAR) under a change of the signal is no metric of its own:
   ``paired_difference(concordance_cc(truth, changed), concordance_cc(truth, clean))``.
-- Segments without a clean or a changed prediction have no prediction.
+- Numbers that differ by less than the tolerance are the same; a difference of exactly the tolerance, within
+  1e-9, is a change. Classes are the same if they are equal.
+- Segments without one of the predictions have no prediction.
+- A prediction is right if it is the same as the truth. *Corrections*: the baseline is wrong, the candidate
+  right. *Added errors*: the reverse. *Changed errors*: both are wrong, in different ways. Events need two
+  predictions that differ, so that a hair's breadth across the border is none.
 """
 
 from __future__ import annotations
@@ -16,22 +20,18 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.precision import DECIMAL
-from soundcheck.metrics.additive import Cells, Statistic, numbers, ratio, same_length, segments
+from soundcheck.metrics.additive import Statistic, numbers, of_cells, ratio, same_length
 
 TOLERANCE = 0.05  # a difference as large as this is a change
+EVENTS = ("added errors", "changed errors", "corrections")
+MARGIN = 0.01  # by which corrections must outweigh added errors, or the reverse, to matter
+NOTHING = len(EVENTS)  # code of segments where nothing of the kind happened
+
+Predictions = Sequence[float] | Sequence[str] | np.ndarray  # numbers, or class names, ``(N,)``
 
 
-def is_unchanged(
-    clean: Sequence[float] | Sequence[str],
-    changed: Sequence[float] | Sequence[str],
-    tolerance: float = TOLERANCE,
-) -> np.ndarray:
-    """Say for each segment whether its prediction stayed the same.
-
-    - ``clean, changed``: numbers, or class names, ``(N,)``.
-    - ``tolerance``: numbers: differences smaller than this are no change; one of exactly this size, within
-      1e-9, is.
-    - Returns float64 ``(N,)``: 1 unchanged, 0 changed, NaN if a prediction is missing.
+def is_unchanged(clean: Predictions, changed: Predictions, tolerance: float = TOLERANCE) -> np.ndarray:
+    """Say for each segment whether its prediction stayed the same: 1, 0, or NaN if one is missing.
 
     >>> is_unchanged([0.5, 0.5, 0.5], [0.54, 0.55, 0.45]).tolist()
     [1.0, 0.0, 0.0]
@@ -50,28 +50,71 @@ def is_unchanged(
     return np.where(missing, np.nan, same)
 
 
-def unchanged(
-    clean: Sequence[float] | Sequence[str],
-    changed: Sequence[float] | Sequence[str],
-    tolerance: float = TOLERANCE,
-) -> Statistic:
-    r"""Proportion of segments whose prediction stays the same.
+def unchanged(clean: Predictions, changed: Predictions, tolerance: float = TOLERANCE) -> Statistic:
+    r"""Proportion of segments whose prediction stays the same; needs no truth.
 
     .. math:: \frac1N |\{|\hat y - \hat y'| < 0.05\}|
 
-    - ``clean, changed``: numbers, or class names, ``(N,)``.
-    - ``tolerance``: see :func:`is_unchanged`.
-    - Returns one value from 0 to 1; undefined without segments only.
+    >>> unchanged([0.5, 0.5], [0.54, 0.6])
+    Statistic(0.5)
     """
     same = is_unchanged(clean, changed, tolerance)
     missing = np.isnan(same)
+    codes = np.where(missing, -1, same)
+    return of_cells(codes, 2, missing, lambda sums: ratio(sums[..., 1:], sums.sum(axis=-1, keepdims=True)))
 
-    def reasons(sums: np.ndarray) -> tuple[str, ...]:
-        return ("" if sums.sum() > 0 else segments(0),)
 
-    return Statistic(
-        parts=(Cells(~missing, missing, np.where(missing, 0, same).astype(np.int8), 2),),
-        compute=lambda sums: ratio(sums[..., 1:], sums.sum(axis=-1, keepdims=True)),
-        count=lambda sums: sums.sum(axis=-1, keepdims=True),
-        reasons=reasons,
-    )
+def impact_codes(
+    truth: Predictions, baseline: Predictions, candidate: Predictions, tolerance: float = TOLERANCE
+) -> np.ndarray:
+    """Say for each segment what the candidate changed, int8 ``(N,)``.
+
+    Returns places in :data:`EVENTS`, 3 for nothing of the kind; -1 if the truth is missing, -2 if only a
+    prediction is.
+
+    >>> impact_codes([0.5, 0.5, 0.5], [0.6, 0.5, 0.6], [0.5, 0.6, 0.62]).tolist()
+    [2, 0, 3]
+    """
+    same_length(np.asarray(truth), np.asarray(baseline))
+    before, after = (is_unchanged(truth, each, tolerance) for each in (baseline, candidate))
+    moved = is_unchanged(baseline, candidate, tolerance) == 0
+    truth = np.asarray(truth)
+    codes = np.full(len(before), NOTHING, dtype=np.int8)
+    codes[(before == 1) & (after == 0) & moved] = 0
+    codes[(before == 0) & (after == 0) & moved] = 1
+    codes[(before == 0) & (after == 1) & moved] = 2
+    codes[np.isnan(before) | np.isnan(after)] = -2
+    codes[np.isnan(numbers(truth)) if truth.dtype.kind in "fiu" else pd.isna(truth)] = -1
+    return codes
+
+
+def impact(
+    truth: Predictions, baseline: Predictions, candidate: Predictions, tolerance: float = TOLERANCE
+) -> Statistic:
+    """Share of segments with added errors, changed errors and corrections, labels :data:`EVENTS`.
+
+    >>> impact(["a", "b", "b", "a"], ["a", "a", "c", "b"], ["b", "b", "b", "b"])
+    Statistic({'added errors': 0.25, 'changed errors': 0.0, 'corrections': 0.5})
+    """
+    codes = impact_codes(truth, baseline, candidate, tolerance)
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        return ratio(sums[..., :NOTHING], sums.sum(axis=-1, keepdims=True))
+
+    return of_cells(codes, NOTHING + 1, codes == -2, compute, EVENTS)
+
+
+def net_corrections(
+    truth: Predictions, baseline: Predictions, candidate: Predictions, tolerance: float = TOLERANCE
+) -> Statistic:
+    """Proportion of corrections minus that of added errors, from -1 to 1.
+
+    >>> net_corrections(["a", "b", "b", "a"], ["a", "a", "c", "b"], ["b", "b", "b", "b"])
+    Statistic(0.25)
+    """
+    codes = impact_codes(truth, baseline, candidate, tolerance)
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        return ratio(sums[..., 2:3] - sums[..., :1], sums.sum(axis=-1, keepdims=True))
+
+    return of_cells(codes, NOTHING + 1, codes == -2, compute)

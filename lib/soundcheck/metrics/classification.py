@@ -1,10 +1,10 @@
-r"""How well classes are predicted: confusion, recall, precision and their unweighted averages.
+"""How well classes are predicted: confusion, recall, precision and their unweighted averages.
 
 Conventions
 -----------
 - The classes are always given explicitly.
-- All metrics are computed from the confusion cells: rows are the classes of the truth, columns the classes of
-  the prediction and one more for every other answer. An answer that is not one of the classes is wrong.
+- All metrics are computed from the confusion counts :math:`n_{kc}`: rows are the classes of the truth,
+  columns the classes of the prediction and one more for every other prediction, which is wrong.
 - Segments whose truth is not one of the classes are left out.
 - A class that does not occur in the truth has neither recall nor precision, and averages pass over it. A
   class that is never predicted has precision 0. A single segment has none of these values.
@@ -12,17 +12,21 @@ Conventions
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.metrics.additive import Cells, Finish, Statistic, ratio, same_length, segments
+from soundcheck.metrics.additive import Cells, Statistic, SumsToValues, ratio, same_length, segments
 
 ONE_CLASS = "not informative"  # how the note of an average over a single class begins
 
+Names = Sequence[str | None] | np.ndarray | pd.Series
+Codes = tuple[np.ndarray, np.ndarray, np.ndarray]  # truth and prediction from 0, -1 if missing; which miss
 
-def class_numbers(names: Sequence[str], classes: Sequence[str]) -> np.ndarray:
+
+def class_numbers(names: Names, classes: Sequence[str]) -> np.ndarray:
     """Turn class names into int16 ``(N,)``: from 0, ``len(classes)`` for others, -1 if missing.
 
     A pandas categorical is numbered already, which takes a hundredth of the time of texts.
@@ -39,243 +43,57 @@ def class_numbers(names: Sequence[str], classes: Sequence[str]) -> np.ndarray:
     if names.ndim != 1:
         raise ValueError(f"One class a segment is needed, not an array of shape {names.shape}.")
     if isinstance(names, pd.Categorical):
-        codes, found = names.codes, names.categories
+        codes, categories = names.codes, names.categories
     else:
-        codes, found = pd.factorize(names)
+        codes, categories = pd.factorize(names)
     order = {name: number for number, name in enumerate(classes)}
     # The last one is for the code -1, which stands for missing.
-    return np.array([*(order.get(name, len(classes)) for name in found), -1], dtype=np.int16)[codes]
+    return np.array([*(order.get(name, len(classes)) for name in categories), -1], dtype=np.int16)[codes]
 
 
-def class_counts(names: Sequence[str], classes: Sequence[str]) -> np.ndarray:
+def class_counts(names: Names, classes: Sequence[str]) -> np.ndarray:
     """Count the segments of each class, int64 ``(classes,)``; missing and other names are not counted.
 
     >>> class_counts(["joy", None, "joy", "boredom"], ["joy", "sadness"]).tolist()
     [2, 0]
     """
-    found = class_numbers(names, classes)
-    return np.bincount(found[found >= 0], minlength=len(classes))[: len(classes)]
+    codes = class_numbers(names, classes)
+    return np.bincount(codes[codes >= 0], minlength=len(classes))[: len(classes)]
 
 
-def _cells(
-    truth: np.ndarray,
-    prediction: np.ndarray,
-    missing_predictions: np.ndarray,
-    classes: Sequence[str],
-    compute: Callable[[np.ndarray], np.ndarray],
-    count: Callable[[np.ndarray], np.ndarray],
-    reasons: Callable[[np.ndarray], tuple[str, ...]],
+def _of_matrix(
+    codes: Codes,
+    labels: Sequence[str],
+    compute: SumsToValues,
+    count: SumsToValues | None = None,
+    reasons: Callable[[np.ndarray], tuple[str, ...]] = lambda _: ("",),
     notes: Callable[[np.ndarray], tuple[str, ...]] = lambda _: (),
-    labels: Sequence[str] = ("",),
 ) -> Statistic:
-    """Make a statistic whose functions take confusion counts ``(..., classes, classes + 1)``."""
+    """Make a statistic whose functions take confusion counts ``(..., classes, classes + 1)``.
+
+    With ``count`` there is a value for each label, else a single one that counts all segments.
+    """
+    truth, prediction, missing = codes
     same_length(truth, prediction)
-    n = len(classes)
+    n = len(labels)
     rows = (truth >= 0) & (truth < n) & (prediction >= 0)
     cells = np.where(rows, truth.astype(np.int32) * (n + 1) + np.minimum(prediction, n), 0).astype(np.int32)
+    value_labels = tuple(labels) if count else ("",)
 
-    def on_matrix(function: Callable) -> Finish:
+    def on_matrix(function: Callable) -> Callable:
         return lambda sums: function(sums.reshape(*sums.shape[:-1], n, n + 1))
 
     def all_reasons(matrix: np.ndarray) -> tuple[str, ...]:
         total = round(float(matrix.sum()))
-        return (segments(total),) * len(labels) if total < 2 else reasons(matrix)
+        return (segments(total),) * len(value_labels) if total < 2 else reasons(matrix)
 
     return Statistic(
-        parts=(Cells(rows, missing_predictions & (truth >= 0) & (truth < n), cells, n * (n + 1)),),
+        parts=(Cells(rows, missing & (truth >= 0) & (truth < n), cells, n * (n + 1)),),
         compute=on_matrix(compute),
-        count=on_matrix(count),
-        labels=tuple(labels),
+        count=on_matrix(count or _total),
+        labels=value_labels,
         reasons=on_matrix(all_reasons),
         notes=on_matrix(notes),
-    )
-
-
-def recalls(matrix: np.ndarray) -> np.ndarray:
-    """Compute the recall of each class from confusion counts, ``(..., classes)``.
-
-    - ``matrix``: rows are the truth, columns the prediction, perhaps one more for other answers: ``(...,
-      classes, classes)`` or ``(..., classes, classes + 1)``.
-    """
-    n = matrix.shape[-2]
-    return ratio(np.diagonal(matrix[..., :n], axis1=-2, axis2=-1), matrix.sum(axis=-1))
-
-
-def precisions(matrix: np.ndarray) -> np.ndarray:
-    """Compute the precision of each class from confusion counts; see :func:`recalls`."""
-    n = matrix.shape[-2]
-    predicted = matrix[..., :n].sum(axis=-2)
-    correct = np.diagonal(matrix[..., :n], axis1=-2, axis2=-1)
-    found = np.where(predicted > 0, ratio(correct, predicted), 0.0)
-    return np.where(matrix.sum(axis=-1) > 0, found, np.nan)
-
-
-def _named(matrix: np.ndarray) -> np.ndarray:
-    """Give the share of answers that name each class that occurs."""
-    n = matrix.shape[-2]
-    found = ratio(matrix[..., :n].sum(axis=-2), matrix.sum(axis=(-2, -1))[..., np.newaxis])
-    return np.where(matrix.sum(axis=-1) > 0, found, np.nan)
-
-
-def _occurring(matrix: np.ndarray) -> np.ndarray:
-    """Give the share of labels of each class that occurs."""
-    found = ratio(matrix.sum(axis=-1), matrix.sum(axis=(-2, -1))[..., np.newaxis])
-    return np.where(found > 0, found, np.nan)
-
-
-def _average(per_class: np.ndarray) -> np.ndarray:
-    """Average over the classes that occur, ``(..., classes)`` to ``(..., 1)``."""
-    occurs = ~np.isnan(per_class)
-    total = np.where(occurs, per_class, 0.0).sum(axis=-1, keepdims=True)
-    return ratio(total, occurs.sum(axis=-1, keepdims=True))
-
-
-def _absent(classes: Sequence[str], noun: str) -> Callable[[np.ndarray], tuple[str, ...]]:
-    names = [f"{noun} '{name}'" if noun == "class" else f"{noun} {name}" for name in classes]
-
-    def reasons(matrix: np.ndarray) -> tuple[str, ...]:
-        present = matrix.sum(axis=-1) > 0
-        return tuple(
-            "" if there else f"{name} does not occur in the truth"
-            for name, there in zip(names, present, strict=True)
-        )
-
-    return reasons
-
-
-def recall_of_codes(
-    truth: np.ndarray,
-    prediction: np.ndarray,
-    missing_predictions: np.ndarray,
-    labels: Sequence[str],
-    noun: str,
-) -> Statistic:
-    """Recall of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``."""
-    return _cells(
-        truth,
-        prediction,
-        missing_predictions,
-        labels,
-        compute=recalls,
-        count=lambda matrix: matrix.sum(axis=-1),
-        reasons=_absent(labels, noun),
-        labels=labels,
-    )
-
-
-def precision_of_codes(
-    truth: np.ndarray,
-    prediction: np.ndarray,
-    missing_predictions: np.ndarray,
-    labels: Sequence[str],
-    noun: str,
-) -> Statistic:
-    """Precision of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``."""
-
-    def count(matrix: np.ndarray) -> np.ndarray:
-        predicted = matrix[..., : len(labels)].sum(axis=-2)
-        # A class that is never predicted gets its 0 for the segments of the class, all of which were missed.
-        return np.where(predicted > 0, predicted, matrix.sum(axis=-1))
-
-    return _cells(
-        truth,
-        prediction,
-        missing_predictions,
-        labels,
-        compute=precisions,
-        count=count,
-        reasons=_absent(labels, noun),
-        labels=labels,
-    )
-
-
-def _coded(
-    truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    truth, prediction = class_numbers(truth, classes), class_numbers(prediction, classes)
-    same_length(truth, prediction)
-    return truth, prediction, (truth >= 0) & (prediction < 0)
-
-
-def recall_per_class(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
-    """Recall of each class: how many of its segments are recognised.
-
-    Returns a value from 0 to 1 for each class; counts the segments of the class. Undefined for a class that
-    does not occur in the truth.
-    """
-    return recall_of_codes(*_coded(truth, prediction, classes), classes, "class")
-
-
-def precision_per_class(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
-    """Precision of each class: how many of the segments called so belong to it.
-
-    Returns a value from 0 to 1 for each class; counts the segments predicted as the class. 0 for a class that
-    occurs and is never predicted, undefined for a class that does not occur in the truth.
-    """
-    return precision_of_codes(*_coded(truth, prediction, classes), classes, "class")
-
-
-def chance_of(
-    measure: str, truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]
-) -> Statistic:
-    """Give what a measure would be if the same answers were given at random, each class as often.
-
-    The recall of a class is then the share of answers that name it, its precision the share of its labels.
-
-    - ``measure``: ``recall``, ``precision``, ``unweighted_average_recall`` or
-      ``unweighted_average_precision``.
-
-    >>> found = chance_of("recall", ["a", "b"], ["a", "a"], ["a", "b"])
-    >>> found.compute(found.sums()).tolist()
-    [1.0, 0.0]
-    """
-    shares = _named if measure.endswith("recall") else _occurring
-    if measure.startswith("unweighted"):
-        return _averaged(truth, prediction, classes, shares)
-    return _cells(
-        *_coded(truth, prediction, classes),
-        classes,
-        compute=shares,
-        count=lambda matrix: matrix.sum(axis=-1),
-        reasons=_absent(classes, "class"),
-        labels=classes,
-    )
-
-
-def unweighted_average_recall(
-    truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]
-) -> Statistic:
-    """Mean of the recalls of the classes that occur in the truth.
-
-    Returns one value from 0 to 1; a note says when classes do not occur.
-    """
-    return _averaged(truth, prediction, classes, recalls)
-
-
-def unweighted_average_precision(
-    truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]
-) -> Statistic:
-    """Mean of the precisions of the classes that occur in the truth.
-
-    Returns one value from 0 to 1; a note says when classes do not occur.
-    """
-    return _averaged(truth, prediction, classes, precisions)
-
-
-def accuracy(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
-    """Proportion of segments whose class is recognised.
-
-    Returns one value from 0 to 1; undefined without segments only.
-    """
-    n = len(classes)
-    return _cells(
-        *_coded(truth, prediction, classes),
-        classes,
-        compute=lambda matrix: ratio(
-            np.trace(matrix[..., :n], axis1=-2, axis2=-1)[..., np.newaxis], _total(matrix)
-        ),
-        count=_total,
-        reasons=lambda _: ("",),
     )
 
 
@@ -284,30 +102,216 @@ def _total(matrix: np.ndarray) -> np.ndarray:
     return matrix.sum(axis=(-2, -1))[..., np.newaxis]
 
 
-def _averaged(
-    truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str], per_class: Finish
+def _of_truth(matrix: np.ndarray) -> np.ndarray:
+    """Count the segments of each class, ``(..., classes)``."""
+    return matrix.sum(axis=-1)
+
+
+def recalls(matrix: np.ndarray) -> np.ndarray:
+    """Compute the recall of each class from confusion counts, ``(..., classes)``.
+
+    ``matrix`` has the truth as rows and the prediction as columns, perhaps one more for other predictions.
+    """
+    n = matrix.shape[-2]
+    return ratio(np.diagonal(matrix[..., :n], axis1=-2, axis2=-1), _of_truth(matrix))
+
+
+def precisions(matrix: np.ndarray) -> np.ndarray:
+    """Compute the precision of each class from confusion counts; see :func:`recalls`."""
+    n = matrix.shape[-2]
+    predicted = matrix[..., :n].sum(axis=-2)
+    correct = np.diagonal(matrix[..., :n], axis1=-2, axis2=-1)
+    of_predicted = np.where(predicted > 0, ratio(correct, predicted), 0.0)
+    return np.where(_of_truth(matrix) > 0, of_predicted, np.nan)
+
+
+def _predicted_shares(matrix: np.ndarray) -> np.ndarray:
+    """Give the share of predictions that name each class that occurs."""
+    shares = ratio(matrix[..., : matrix.shape[-2]].sum(axis=-2), _total(matrix))
+    return np.where(_of_truth(matrix) > 0, shares, np.nan)
+
+
+def _true_shares(matrix: np.ndarray) -> np.ndarray:
+    """Give the share of labels of each class that occurs."""
+    shares = ratio(_of_truth(matrix), _total(matrix))
+    return np.where(shares > 0, shares, np.nan)
+
+
+def _absent(classes: Sequence[str], noun: str) -> Callable[[np.ndarray], tuple[str, ...]]:
+    names = [f"{noun} '{name}'" if noun == "class" else f"{noun} {name}" for name in classes]
+
+    def reasons(matrix: np.ndarray) -> tuple[str, ...]:
+        counts = zip(names, _of_truth(matrix), strict=True)
+        return tuple("" if count > 0 else f"{name} does not occur in the truth" for name, count in counts)
+
+    return reasons
+
+
+def recall_of_codes(
+    truth: np.ndarray, prediction: np.ndarray, missing: np.ndarray, labels: Sequence[str], noun: str
 ) -> Statistic:
+    """Recall of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``.
+
+    >>> codes = np.array([0, 0, 1])
+    >>> recall_of_codes(codes, np.array([0, 1, 1]), codes < 0, ["low", "high"], "range")
+    Statistic({'low': 0.5, 'high': 1.0})
+    """
+    return _of_matrix((truth, prediction, missing), labels, recalls, _of_truth, _absent(labels, noun))
+
+
+def precision_of_codes(
+    truth: np.ndarray, prediction: np.ndarray, missing: np.ndarray, labels: Sequence[str], noun: str
+) -> Statistic:
+    """Precision of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``.
+
+    >>> codes = np.array([0, 0, 1])
+    >>> precision_of_codes(codes, np.array([0, 1, 1]), codes < 0, ["low", "high"], "range")
+    Statistic({'low': 1.0, 'high': 0.5})
+    """
+
+    def count(matrix: np.ndarray) -> np.ndarray:
+        predicted = matrix[..., : len(labels)].sum(axis=-2)
+        # A class that is never predicted gets its 0 for the segments of the class, all of which were missed.
+        return np.where(predicted > 0, predicted, _of_truth(matrix))
+
+    return _of_matrix((truth, prediction, missing), labels, precisions, count, _absent(labels, noun))
+
+
+def _coded(truth: Names, prediction: Names, classes: Sequence[str]) -> Codes:
+    truth, prediction = class_numbers(truth, classes), class_numbers(prediction, classes)
+    same_length(truth, prediction)
+    return truth, prediction, (truth >= 0) & (prediction < 0)
+
+
+def recall_per_class(truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
+    r"""Recall of each class, :math:`n_{cc} / \sum_k n_{ck}`: how many of its segments are recognised.
+
+    Returns a value from 0 to 1 for each class; counts the segments of the class. Undefined for a class that
+    does not occur in the truth.
+
+    >>> recall_per_class(["a", "a", "b"], ["a", "b", "b"], ["a", "b"])
+    Statistic({'a': 0.5, 'b': 1.0})
+    """
+    return recall_of_codes(*_coded(truth, prediction, classes), classes, "class")
+
+
+def precision_per_class(truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
+    r"""Precision of each class, :math:`n_{cc} / \sum_k n_{kc}`: how many of those called so belong to it.
+
+    Returns a value from 0 to 1 for each class; counts the segments predicted as the class. 0 for a class that
+    occurs and is never predicted, undefined for a class that does not occur in the truth.
+
+    >>> precision_per_class(["a", "a", "b"], ["a", "b", "b"], ["a", "b"])
+    Statistic({'a': 1.0, 'b': 0.5})
+    """
+    return precision_of_codes(*_coded(truth, prediction, classes), classes, "class")
+
+
+def chance_of(measure: str, truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
+    """Give what a measure would be if the same predictions were made at random, each class as often.
+
+    The recall of a class is then its share of the predictions, its precision its share of the labels.
+
+    - ``measure``: ``recall``, ``precision``, ``unweighted_average_recall`` or
+      ``unweighted_average_precision``.
+
+    >>> chance_of("recall", ["a", "b"], ["a", "a"], ["a", "b"])
+    Statistic({'a': 1.0, 'b': 0.0})
+    """
+    shares = _predicted_shares if measure.endswith("recall") else _true_shares
+    if measure.startswith("unweighted"):
+        return _averaged(truth, prediction, classes, shares)
+    codes = _coded(truth, prediction, classes)
+    return _of_matrix(codes, classes, shares, _of_truth, _absent(classes, "class"))
+
+
+def unweighted_average_recall(truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
+    """Mean of the recalls of the classes that occur in the truth; a note says when classes do not.
+
+    Schuller et al. (2009), The INTERSPEECH 2009 emotion challenge.
+
+    >>> unweighted_average_recall(["a", "a", "b"], ["a", "b", "b"], ["a", "b"])
+    Statistic(0.75)
+    """
+    return _averaged(truth, prediction, classes, recalls)
+
+
+def unweighted_average_precision(truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
+    """Mean of the precisions of the classes that occur in the truth; a note says when classes do not.
+
+    >>> unweighted_average_precision(["a", "a", "b"], ["a", "b", "b"], ["a", "b"])
+    Statistic(0.75)
+    """
+    return _averaged(truth, prediction, classes, precisions)
+
+
+def accuracy(truth: Names, prediction: Names, classes: Sequence[str]) -> Statistic:
+    r"""Proportion of segments whose class is recognised, :math:`\sum_c n_{cc} / N`.
+
+    >>> accuracy(["a", "a", "b", "b"], ["a", "b", "b", "b"], ["a", "b"])
+    Statistic(0.75)
+    """
+    n = len(classes)
+
+    def compute(matrix: np.ndarray) -> np.ndarray:
+        return ratio(np.trace(matrix[..., :n], axis1=-2, axis2=-1)[..., np.newaxis], _total(matrix))
+
+    return _of_matrix(_coded(truth, prediction, classes), classes, compute)
+
+
+def _averaged(truth: Names, prediction: Names, classes: Sequence[str], per_class: SumsToValues) -> Statistic:
+    def compute(matrix: np.ndarray) -> np.ndarray:
+        of_classes = per_class(matrix)
+        occurs = ~np.isnan(of_classes)
+        total = np.where(occurs, of_classes, 0.0).sum(axis=-1, keepdims=True)
+        return ratio(total, occurs.sum(axis=-1, keepdims=True))
+
     def notes(matrix: np.ndarray) -> tuple[str, ...]:
-        present = int((matrix.sum(axis=-1) > 0).sum())
+        present = int((_of_truth(matrix) > 0).sum())
         if present == 1 < len(classes):
             return (f"{ONE_CLASS}: 1 class in the truth",)
         return (f"over {present} of {len(classes)} classes" if present < len(classes) else "",)
 
-    return _cells(
-        *_coded(truth, prediction, classes),
-        classes,
-        compute=lambda matrix: _average(per_class(matrix)),
-        count=_total,
-        reasons=lambda _: ("",),
-        notes=notes,
-    )
+    return _of_matrix(_coded(truth, prediction, classes), classes, compute, notes=notes)
 
 
-def confusion(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> np.ndarray:
-    """Count pairs of truth and prediction.
+def confusion(truth: Names, prediction: Names, classes: Sequence[str]) -> np.ndarray:
+    """Count pairs of truth and prediction, int64 ``(classes, classes + 1)``; segments that miss one do not.
 
-    Returns int64 ``(classes, classes + 1)``; rows are the truth, columns the prediction, the last one is for
-    answers outside the classes. Segments without truth or prediction are not counted.
+    >>> confusion(["a", "a", "b"], ["a", "c", "b"], ["a", "b"]).tolist()
+    [[1, 0, 1], [0, 1, 0]]
     """
     sums = unweighted_average_recall(truth, prediction, classes).sums()
     return np.rint(sums).astype(np.int64).reshape(len(classes), len(classes) + 1)
+
+
+def with_label_shares(statistic: Statistic, counts: Sequence[int]) -> Statistic:
+    r"""Compute precision as if labels had given shares, so that groups with other labels can be compared.
+
+    Precision depends on how frequent a class is: of a model that guesses it is the share of the class. With
+    the shares :math:`r_{kc}` of the segments of label :math:`k` that are called :math:`c`, and the given
+    shares :math:`\pi_k` of labels, the precision of class :math:`c` is
+
+    .. math:: \frac{\pi_c r_{cc}}{\sum_k \pi_k r_{kc}}
+
+    - ``statistic``: from :func:`precision_per_class` or
+      :func:`soundcheck.metrics.regression.precision_per_bin`.
+    - ``counts``: how often each class or bin is to be the label, ``(m,)``; only their proportions matter.
+      Classes that do not occur among the labels are left out.
+
+    >>> precision = precision_per_class(["a", "a", "a", "b"], ["a", "a", "b", "b"], ["a", "b"])
+    >>> with_label_shares(precision, [1, 1])
+    Statistic({'a': 1.0, 'b': 0.75})
+    """
+    shares = np.asarray(counts, dtype=np.float64)[:, np.newaxis]
+    n = len(shares)
+    if statistic.size != n * (n + 1):
+        raise ValueError(f"A statistic of {n} classes is needed, with their confusion counts.")
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        matrix = sums.reshape(*sums.shape[:-1], n, n + 1)
+        labelled = matrix.sum(axis=-1, keepdims=True)
+        weighed = np.where(labelled > 0, ratio(matrix, labelled), 0.0) * shares
+        return statistic.compute(weighed.reshape(sums.shape))
+
+    return dataclasses.replace(statistic, compute=compute)

@@ -15,15 +15,22 @@ from typing import TypeVar
 import numpy as np
 
 from soundcheck.common.wording import counted
-from soundcheck.metrics.additive import HasPoint, Reasons, Statistic, ratio
+from soundcheck.metrics.additive import Cells, Contributions, HasPoint, Statistic, SumsToTexts, ratio
 
 Labelled = TypeVar("Labelled", bound=HasPoint)
+Texts = tuple[str, ...]
+
+MOST_SUMS = 20_000  # of all strata and both sides of a standardised difference; more take seconds
 
 
 def restrict(statistic: Statistic, mask: np.ndarray) -> Statistic:
     """Let only the segments of a mask, bool ``(N,)``, contribute: the statistic of a group.
 
     The group keeps its place among all ``N`` segments, so it can be compared with the others.
+
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> restrict(mean_value([0.1, 0.2, 0.6]), np.array([True, True, False]))
+    Statistic(0.15)
     """
     mask = np.asarray(mask)
     if mask.shape != (len(statistic),) or mask.dtype != bool:
@@ -33,46 +40,67 @@ def restrict(statistic: Statistic, mask: np.ndarray) -> Statistic:
     return dataclasses.replace(statistic, parts=tuple(part.restrict(mask) for part in statistic.parts))
 
 
-def combine(statistics: Sequence[Statistic], function: Callable[..., np.ndarray]) -> Statistic:
-    """Make a statistic of the values of others over the same segments.
-
-    - ``statistics``: at least one; all with the labels of the first.
-    - ``function``: takes the values of each, arrays ``(..., m)``, and gives ``(..., m)``.
-    - Returns counts segments as the first one does; a reason or note of any holds for the combination.
-    """
-    if len({statistic.labels for statistic in statistics}) != 1:
-        raise ValueError("Only statistics with the same labels can be combined.")
+def _joined(
+    statistics: Sequence[Statistic],
+    labels: Sequence[str],
+    compute: Callable[[list[np.ndarray]], np.ndarray],
+    count: Callable[[list[np.ndarray]], np.ndarray],
+    texts: Callable[[list[Texts]], Texts],
+) -> Statistic:
+    """Make a statistic of others; functions take what each of these gives for its own sums."""
     ends = np.cumsum([statistic.size for statistic in statistics]).tolist()
     places = [slice(start, end) for start, end in itertools.pairwise([0, *ends])]
 
-    def split(sums: np.ndarray) -> list[np.ndarray]:
-        return [sums[..., place] for place in places]  # np.split takes longer than many a computation
+    def each(name: str, sums: np.ndarray) -> list:  # slices, as np.split takes longer than many a computation
+        return [getattr(s, name)(sums[..., place]) for s, place in zip(statistics, places, strict=True)]
 
-    def compute(sums: np.ndarray) -> np.ndarray:
-        return function(*(s.compute(own) for s, own in zip(statistics, split(sums), strict=True)))
-
-    def texts(name: str) -> Reasons:
-        def joined(sums: np.ndarray) -> tuple[str, ...]:
-            found = [getattr(s, name)(own) for s, own in zip(statistics, split(sums), strict=True)]
-            found = [texts for texts in found if texts]
-            return tuple(next(filter(None, each), "") for each in zip(*found, strict=True))
+    def texts_of(name: str) -> SumsToTexts:
+        def joined(sums: np.ndarray) -> Texts:
+            given = zip(each(name, sums), statistics, strict=True)
+            return texts([text or ("",) * len(s.labels) for text, s in given])
 
         return joined
 
     return Statistic(
         parts=tuple(part for statistic in statistics for part in statistic.parts),
-        compute=compute,
-        count=lambda sums: statistics[0].count(split(sums)[0]),
-        labels=statistics[0].labels,
-        reasons=texts("reasons"),
-        notes=texts("notes"),
+        compute=lambda sums: compute(each("compute", sums)),
+        count=lambda sums: count(each("count", sums)),
+        labels=tuple(labels),
+        reasons=texts_of("reasons"),
+        notes=texts_of("notes"),
     )
+
+
+def _first(texts: Sequence[Texts]) -> Texts:
+    """Give the first text of each label."""
+    return tuple(next(filter(None, each), "") for each in zip(*texts, strict=True))
+
+
+def _same_labels(statistics: Sequence[HasPoint]) -> tuple[str, ...]:
+    if len({statistic.labels for statistic in statistics}) != 1:
+        raise ValueError("Only statistics with the same labels can be combined.")
+    return statistics[0].labels
+
+
+def combine(statistics: Sequence[Statistic], function: Callable[..., np.ndarray]) -> Statistic:
+    """Make a statistic of the values ``(..., m)`` of others over the same segments, with the same labels.
+
+    It counts segments as the first one does; a reason or note of any holds for the combination.
+
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> combine([mean_value([0.2]), mean_value([0.6])], np.maximum)
+    Statistic(0.6)
+    """
+    labels = _same_labels(statistics)
+    return _joined(statistics, labels, lambda values: function(*values), lambda counts: counts[0], _first)
 
 
 def difference(a: Statistic, b: Statistic) -> Statistic:
     """Subtract: the values of ``a`` minus those of ``b``, over the same segments.
 
-    ``difference(restrict(metric, group), metric)`` is the distance of a group from all.
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> difference(mean_value([0.6]), mean_value([0.2]))
+    Statistic(0.4)
     """
     return combine([a, b], np.subtract)
 
@@ -81,73 +109,73 @@ def sides(a: Statistic, b: Statistic) -> Statistic:
     """Put the values of ``a``, those of ``b`` and their differences beside each other, ``3 m`` values.
 
     The differences are those of :func:`difference`, and refused where either side is.
+
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> sides(mean_value([0.6]), mean_value([0.2]))
+    Statistic({'group ': 0.6, 'others ': 0.2, 'difference ': 0.4})
     """
-    if a.labels != b.labels:
-        raise ValueError("Only statistics with the same labels have two sides.")
-
-    def split(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return sums[..., : a.size], sums[..., a.size :]
-
-    def compute(sums: np.ndarray) -> np.ndarray:
-        one, other = (s.compute(own) for s, own in zip((a, b), split(sums), strict=True))
-        return np.concatenate([one, other, one - other], axis=-1)
-
-    def count(sums: np.ndarray) -> np.ndarray:
-        one, other = (s.count(own) for s, own in zip((a, b), split(sums), strict=True))
-        return np.concatenate([one, other, one], axis=-1)
-
-    def texts(name: str) -> Reasons:
-        def joined(sums: np.ndarray) -> tuple[str, ...]:
-            found = [getattr(s, name)(own) for s, own in zip((a, b), split(sums), strict=True)]
-            one, other = (own or ("",) * len(a.labels) for own in found)
-            return (*one, *other, *(x or y for x, y in zip(one, other, strict=True)))
-
-        return joined
-
-    labels = tuple(f"{side} {label}" for side in ("group", "others", "difference") for label in a.labels)
-    return Statistic((*a.parts, *b.parts), compute, count, labels, texts("reasons"), texts("notes"))
+    labels = _same_labels([a, b])
+    return _joined(
+        [a, b],
+        [f"{side} {label}" for side in ("group", "others", "difference") for label in labels],
+        lambda values: np.concatenate([*values, values[0] - values[1]], axis=-1),
+        lambda counts: np.concatenate([*counts, counts[0]], axis=-1),
+        lambda texts: (*texts[0], *texts[1], *_first(texts)),
+    )
 
 
 def relative_difference(a: Statistic, b: Statistic) -> Statistic:
     """Subtract and divide: by how much the values of ``a`` differ from those of ``b``, divided by ``b``.
 
     Undefined where ``b`` is not positive.
+
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> relative_difference(mean_value([0.6]), mean_value([0.4]))
+    Statistic(0.5)
     """
-    found = combine([a, b], lambda first, second: ratio(first - second, second))
+    statistic = combine([a, b], lambda first, second: ratio(first - second, second))
 
-    def reasons(sums: np.ndarray) -> tuple[str, ...]:
-        known = found.reasons(sums) or ("",) * len(found.labels)
+    def reasons(sums: np.ndarray) -> Texts:
         bases = b.compute(sums[..., a.size :])
-        return tuple(
-            text or ("" if base > 0 else f"a difference relative to {base:g}")
-            for text, base in zip(known, bases, strict=True)
-        )
+        of_base = tuple("" if base > 0 else f"a difference relative to {base:g}" for base in bases)
+        return _first([statistic.reasons(sums), of_base])
 
-    return dataclasses.replace(found, reasons=reasons)
+    return dataclasses.replace(statistic, reasons=reasons)
 
 
 def paired(a: Statistic, b: Statistic) -> tuple[Statistic, Statistic]:
     """Let only the segments that contribute to both contribute to either.
 
     Segments that only one of them can use count as missing predictions.
+
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> paired(mean_value([0.1, 0.3]), mean_value([0.5, np.nan]))
+    (Statistic(0.1), Statistic(0.5))
     """
     both = a.rows & b.rows
-    wanted = a.rows | b.rows
+    missing = a.rows | b.rows
     for part in (*a.parts, *b.parts):
-        wanted = wanted | part.missing_predictions
+        missing = missing | part.missing_predictions
+    missing = missing & ~both
 
     def restricted(statistic: Statistic) -> Statistic:
-        parts = [
-            dataclasses.replace(part, rows=part.rows & both, missing_predictions=wanted & ~both)
+        parts = (
+            dataclasses.replace(part, rows=part.rows & both, missing_predictions=missing)
             for part in statistic.parts
-        ]
+        )
         return dataclasses.replace(statistic, parts=tuple(parts))
 
     return restricted(a), restricted(b)
 
 
 def paired_difference(a: Statistic, b: Statistic) -> Statistic:
-    """Subtract over the segments that contribute to both: a change under noise, one model minus another."""
+    """Subtract over the segments that contribute to both: a change under noise, one model minus another.
+
+    >>> from soundcheck.metrics.regression import mean_absolute_error
+    >>> clean, changed = mean_absolute_error([0.5], [0.5]), mean_absolute_error([0.5], [0.3])
+    >>> paired_difference(changed, clean)
+    Statistic(0.2)
+    """
     return difference(*paired(a, b))
 
 
@@ -156,83 +184,54 @@ def average(statistics: Sequence[Statistic]) -> Statistic:
 
     Undefined, and so is the value in a replicate, if any of them is: an average over other groups would be
     another quantity.
+
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> everyone, group = mean_value([0.2, 0.2, 0.8]), np.array([True, True, False])
+    >>> average([restrict(everyone, group), restrict(everyone, ~group)])
+    Statistic(0.5)
     """
-    mean = mean_of(statistics)
-    ends = np.cumsum([statistic.size for statistic in statistics])[:-1]
-
-    def count(sums: np.ndarray) -> np.ndarray:
-        own = np.split(sums, ends, axis=-1)
-        return sum(s.count(part) for s, part in zip(statistics, own, strict=True))
-
-    return dataclasses.replace(mean, count=count)
+    return _joined(statistics, _same_labels(statistics), _mean, sum, _first)
 
 
 def mean_of(statistics: Sequence[Statistic]) -> Statistic:
-    """Average several values of the same segments, such as those under several changes.
+    """Average several values of the same segments, such as those under several changes, counted once.
 
-    As :func:`average`, but each segment is counted once.
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> mean_of([mean_value([0.2]), mean_value([0.6])])
+    Statistic(0.4)
     """
-    return combine(statistics, lambda *values: np.mean(np.stack(values), axis=0))
+    return combine(statistics, lambda *values: _mean(values))
+
+
+def _mean(values: Sequence[np.ndarray]) -> np.ndarray:
+    return np.mean(np.stack(values), axis=0)
 
 
 def stack(statistics: Mapping[str, Statistic]) -> Statistic:
-    """Put statistics over the same segments beside each other, one label each.
+    """Put statistics with a single value, over the same segments, beside each other, one label each.
 
-    - ``statistics``: label -> a statistic with a single value; at least one.
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> stack({"clean": mean_value([0.2]), "noise": mean_value([0.6])})
+    Statistic({'clean': 0.2, 'noise': 0.6})
     """
     items = list(statistics.values())
     if any(len(statistic.labels) != 1 for statistic in items):
         raise ValueError("Only statistics with a single value can be stacked.")
-    ends = np.cumsum([statistic.size for statistic in items])[:-1]
 
-    def side_by_side(name: str) -> Callable[[np.ndarray], np.ndarray]:
-        def joined(sums: np.ndarray) -> np.ndarray:
-            own = np.split(sums, ends, axis=-1)
-            return np.concatenate(
-                [getattr(s, name)(part) for s, part in zip(items, own, strict=True)], axis=-1
-            )
+    def beside(values: Sequence[np.ndarray]) -> np.ndarray:
+        return np.concatenate(values, axis=-1)
 
-        return joined
-
-    def texts(name: str) -> Reasons:
-        def joined(sums: np.ndarray) -> tuple[str, ...]:
-            own = np.split(sums, ends, axis=-1)
-            return tuple((getattr(s, name)(part) or ("",))[0] for s, part in zip(items, own, strict=True))
-
-        return joined
-
-    return Statistic(
-        parts=tuple(part for statistic in items for part in statistic.parts),
-        compute=side_by_side("compute"),
-        count=side_by_side("count"),
-        labels=tuple(statistics),
-        reasons=texts("reasons"),
-        notes=texts("notes"),
-    )
+    return _joined(items, statistics, beside, beside, lambda texts: tuple(itertools.chain(*texts)))
 
 
 def against_all(statistic: Statistic, mask: np.ndarray) -> Statistic:
-    """Subtract: the values of a group, given by a mask, minus those of everybody, the group included."""
-    return difference(restrict(statistic, mask), statistic)
+    """Subtract: the values of a group, given by a mask, minus those of everybody, the group included.
 
-
-def against_groups(groups: Sequence[Statistic]) -> Statistic:
-    """Subtract from the values of the first group the average of all groups, itself included.
-
-    Groups without a value, in a replicate or altogether, are left out of the average; so a small group that a
-    replicate happens to leave out does not make all others undefined.
-
-    - ``groups``: the same statistic within each group; the first one is compared.
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> against_all(mean_value([0.2, 0.6]), np.array([True, False]))
+    Statistic(-0.2)
     """
-
-    def function(*values: np.ndarray) -> np.ndarray:
-        table = np.stack(values)
-        known = np.isfinite(table)
-        return values[0] - ratio(np.where(known, table, 0).sum(axis=0), known.sum(axis=0))
-
-    first = groups[0]
-    found = combine(groups, function)
-    return dataclasses.replace(found, reasons=lambda sums: first.reasons(sums[..., : first.size]))
+    return difference(restrict(statistic, mask), statistic)
 
 
 def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: int) -> Statistic:
@@ -241,20 +240,34 @@ def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: 
     .. math:: M(g) - \frac1G \sum_{i=1}^G M(g_i)
 
     Each group weighs alike, however many segments it has. For means and proportions of groups of equal size
-    this is :func:`against_all`.
+    this is :func:`against_all`. Groups without a value, in a replicate or altogether, are left out of the
+    average; so a small group that a replicate happens to leave out does not make all others undefined.
 
-    - ``statistic``: over ``N`` segments.
-    - ``groups``: masks of all groups, bool ``(N,)`` each.
-    - ``tested``: which of the groups is compared with the average.
+    - ``groups``: masks of all groups, bool ``(N,)`` each; ``tested`` is the number of one of them.
+
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> group = np.array([True, False, False])
+    >>> against_average(mean_value([0.2, 0.6, 0.6]), [group, ~group], 0)
+    Statistic(-0.2)
     """
-    own = [restrict(statistic, group) for group in groups]
-    return against_groups([own[tested], *own[:tested], *own[tested + 1 :]])
+    restricted = [restrict(statistic, group) for group in groups]
+    first = restricted.pop(tested)
+
+    def function(*values: np.ndarray) -> np.ndarray:
+        table = np.stack(values)
+        known = np.isfinite(table)
+        return values[0] - ratio(np.where(known, table, 0).sum(axis=0), known.sum(axis=0))
+
+    compared = combine([first, *restricted], function)
+    return dataclasses.replace(compared, reasons=lambda sums: first.reasons(sums[..., : first.size]))
 
 
 def relabel(statistic: Labelled, name: Callable[[str], str]) -> Labelled:
-    """Give the values of any statistic other labels.
+    """Give the values of any statistic other labels, each made of the old one.
 
-    - ``name``: makes a new label of each old one, ``""`` if there is a single value.
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> relabel(mean_value([0.2]), lambda label: "mean" + label).labels
+    ('mean',)
     """
     renamed = copy.copy(statistic)
     object.__setattr__(renamed, "labels", tuple(map(name, statistic.labels)))  # both kinds, frozen or not
@@ -264,18 +277,168 @@ def relabel(statistic: Labelled, name: Callable[[str], str]) -> Labelled:
 def require_count(
     statistic: Statistic, counts: Sequence[int] | int, least: int, noun: str = "segment"
 ) -> Statistic:
-    """Skip values that rest on too few segments, or on too few of something else.
+    """Skip values of too few segments, or of too few of something else.
 
-    - ``counts``: what to compare, ``m`` numbers or one for all; for instance the segments of each bin in all
-      groups.
-    - ``least``: smallest count that is judged.
+    - ``counts``: what is compared with ``least``, ``m`` numbers or one for all: the segments of each bin in
+      all groups.
     - ``noun``: what is counted; its plural ends in s.
+
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> require_count(mean_value([0.2]), 1, 10).point().reasons
+    ('1 segment, 10 needed',)
     """
     counts = np.broadcast_to(np.asarray(counts), (len(statistic.labels),))
     few = [f"{counted(int(count), noun)}, {least} needed" if count < least else "" for count in counts]
 
-    def reasons(sums: np.ndarray) -> tuple[str, ...]:
-        own = statistic.reasons(sums) or [""] * len(few)
-        return tuple(a or b for a, b in zip(few, own, strict=True))
+    def reasons(sums: np.ndarray) -> Texts:
+        return _first([few, statistic.reasons(sums) or [""] * len(few)])
 
     return dataclasses.replace(statistic, reasons=reasons)
+
+
+# Groups in a context, such as languages in texts of one sentiment
+
+
+def shift(statistic: Statistic, group: np.ndarray, context: np.ndarray) -> Statistic:
+    """Subtract: the values of a group in a context minus those of the group in all contexts.
+
+    For statistics that need no truth. Counts the group's segments in the context, both masks ``(N,)``.
+
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> shift(mean_value([0.2, 0.6]), np.array([True, True]), np.array([False, True]))
+    Statistic(0.2)
+    """
+    return difference(restrict(statistic, group & context), restrict(statistic, group))
+
+
+def shift_difference(
+    statistic: Statistic, groups: Sequence[np.ndarray], tested: int, context: np.ndarray
+) -> Statistic:
+    r"""Subtract: the shift of a group minus the average shift of all groups.
+
+    .. math:: \mathrm{shift}(g, c) - \frac1G \sum_{i=1}^G \mathrm{shift}(g_i, c)
+
+    Every group weighs alike; undefined if any of them has no segments in the context.
+
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> group, context = np.array([True, True, False, False]), np.array([True, False, True, False])
+    >>> shift_difference(mean_value([0.6, 0.2, 0.4, 0.4]), [group, ~group], 0, context)
+    Statistic(0.1)
+    """
+    shifts = [shift(statistic, group, context) for group in groups]
+    return difference(shifts[tested], average(shifts))
+
+
+# Both sides made up alike
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _ByStratum(Contributions):
+    """Contributions of a part, summed up for each stratum of each side."""
+
+    part: Contributions
+    codes: np.ndarray  # integer ``(N,)``; side and stratum of each segment, from 0, where ``rows``
+    n_codes: int  # number of strata of both sides
+
+    @property
+    def size(self) -> int:
+        """Number of sums."""
+        return self.n_codes * self.part.size
+
+    def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum each block, a stratum after the other."""
+        part = dataclasses.replace(self.part, rows=self.rows, missing_predictions=self.missing_predictions)
+        high, low = part.exact_sums(blocks * self.n_codes + self.codes, n_blocks * self.n_codes)
+        return high.reshape(n_blocks, self.size), low.reshape(n_blocks, self.size)
+
+
+def standardised_difference(
+    statistic: Statistic, group: np.ndarray, others: np.ndarray, strata: np.ndarray, n_strata: int
+) -> Statistic:
+    r"""Subtract the values of the others from those of a group, both made up alike: direct standardisation.
+
+    If a group was recorded in more noise than the others, its value differs for that reason alone. Segments
+    are put into strata of like noise. The sums :math:`S_{sc}` of side :math:`s` in stratum :math:`c` are
+    weighted so that either side has the strata in the proportions of both together,
+
+    .. math:: S_s = \sum_c \frac{n_{1c} + n_{2c}}{n_{sc}} \, S_{sc}
+
+    where :math:`n_{sc}` counts segments, and the values of the weighted sums are subtracted. Keiding and
+    Clayton (2014), Standardization and control for confounding in observational studies.
+
+    Weights are a function of sums, so each replicate has its own. A stratum in which one side has no
+    segments, in a replicate or altogether, counts for neither. Statistics made of others, over different
+    segments, have weights of their own for each set of segments.
+
+    - ``group, others``: masks of the two sides, bool ``(N,)``; no segment is in both.
+    - ``strata``: integer ``(N,)`` from 0, or -1 for segments that are left out.
+    - Returns the labels of ``statistic``; counts the group's segments that have a stratum.
+
+    Two voices in noise (stratum 0) and in quiet (stratum 1); either is off by 0.1 in noise:
+
+    >>> from soundcheck.metrics.regression import mean_value
+    >>> predictions = mean_value([0.4, 0.4, 0.4, 0.5, 0.4, 0.5, 0.5, 0.5])
+    >>> one = np.arange(8) < 4
+    >>> standardised_difference(predictions, one, ~one, np.array([0, 0, 0, 1, 0, 1, 1, 1]), 2)
+    Statistic(0.0)
+    """
+    strata = np.asarray(strata)
+    if (group & others).any():
+        raise ValueError("A segment is on both sides.")
+    if len(strata) and not (strata.min() >= -1 and strata.max() < n_strata):
+        raise ValueError(f"Strata from -1 to {n_strata - 1} are needed.")
+    if 2 * n_strata * statistic.size > MOST_SUMS:
+        raise ValueError(f"{2 * n_strata * statistic.size:,} sums are more than {MOST_SUMS:,}.")
+    inside = (group | others) & (strata >= 0)
+    codes = np.where(inside, strata + n_strata * others, 0).astype(np.intp)
+
+    counters: dict[bytes, Cells] = {}  # parts over the same segments share their counts
+    by_stratum: dict[Contributions, _ByStratum] = {}
+    for part in dict.fromkeys(statistic.parts):
+        rows = part.rows & inside
+        missing = part.missing_predictions & inside
+        by_stratum[part] = _ByStratum(rows, missing, part=part, codes=codes, n_codes=2 * n_strata)
+        counters.setdefault(rows.tobytes(), Cells(rows, np.zeros_like(rows), codes, 2 * n_strata))
+    counter_of = [list(counters).index(by_stratum[part].rows.tobytes()) for part in statistic.parts]
+    parts = (*(by_stratum[part] for part in statistic.parts), *counters.values())
+    ends = np.cumsum([part.size for part in parts])[:-1]
+
+    def split(sums: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Give sums ``(..., 2, strata, size)`` of each part and counts ``(..., 2, strata)`` of each set."""
+        pieces = np.split(np.asarray(sums), ends, axis=-1)
+        shaped = [piece.reshape(*piece.shape[:-1], 2, n_strata, -1) for piece in pieces]
+        n = len(statistic.parts)
+        return shaped[:n], [counts[..., 0] for counts in shaped[n:]]
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        of_parts, counts = split(sums)
+        weights = [_weights(each) for each in counts]
+        weighted = [
+            np.einsum("...sc,...sck->...sk", weights[place], each)
+            for place, each in zip(counter_of, of_parts, strict=True)
+        ]
+        values = statistic.compute(np.concatenate(weighted, axis=-1))
+        return values[..., 0, :] - values[..., 1, :]
+
+    def of_sides(sums: np.ndarray) -> np.ndarray:
+        """Give the sums of both sides without weights, ``(..., 2, k)``."""
+        return np.concatenate([each.sum(axis=-2) for each in split(sums)[0]], axis=-1)
+
+    def texts(function: SumsToTexts) -> SumsToTexts:
+        return lambda sums: _first([texts for texts in map(function, of_sides(sums)) if texts])
+
+    return Statistic(
+        parts=parts,
+        compute=compute,
+        count=lambda sums: statistic.count(of_sides(sums)[..., 0, :]),
+        labels=statistic.labels,
+        reasons=texts(statistic.reasons),
+        notes=texts(statistic.notes),
+    )
+
+
+def _weights(counts: np.ndarray) -> np.ndarray:
+    """Give the weight of each side's segments in each stratum, ``(..., 2, strata)``."""
+    compared = (counts > 0).all(axis=-2, keepdims=True)
+    both = counts.sum(axis=-2, keepdims=True)
+    return np.divide(both, counts, out=np.zeros_like(counts), where=compared)

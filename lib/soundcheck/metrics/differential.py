@@ -1,17 +1,23 @@
-r"""Differential tests of recognisers without transcripts: how much two of them disagree, and about whom.
+r"""Differential tests of ASR models without transcripts: how much two of them disagree, and about whom.
 
-Two recognisers that hear the same should write the same. Where a change of the signal makes them disagree
-more, one of them fails; where that happens to one group more than to another, the change is unfair to it
+Two models that hear the same should write the same. Where a change of the signal makes them disagree more,
+one of them fails; where that happens to one group more than to another, the change is unfair to it
 :cite:`rajan2022`.
 
 Conventions
 -----------
-- The *distance* of a group is micro-averaged: word edits of all its clips by the words of the longer
-  transcripts. Two empty transcripts add nothing.
-- The *degradation* of a group is its distance under a change minus its distance for the signals as they are.
+- A *setting* is what was done to the signals, a transformation and a level; the first one, ``("", "")``, is
+  the signals as they are. Distances are ordered by group, then by setting.
+- The *distance* of a group under a setting is an average over its segments: *micro* (word edits of all
+  segments by the words of the longer transcripts) or *macro* (the mean of the segments' own distances). A
+  segment in which neither model wrote a word has none and counts for neither. Segments need the predictions
+  of both models under every setting that counts.
+- The *degradation* of a group is its distance under a setting minus its distance for the signals as they are.
 - A base group is *violated* against another group if its degradation exceeds the other's by more than
   :math:`\tau`: strictly, and in this direction only. Every group is the base once.
 - Counts are cumulative: what exceeds 0.15 exceeds 0.01 as well, and counts for both.
+- A word *drops* by how often it was recognised in the signals as they are minus the lowest count over the
+  levels of a transformation, at least 0.
 """
 
 from __future__ import annotations
@@ -27,14 +33,19 @@ import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
 from soundcheck.common.precision import DECIMAL
+from soundcheck.metrics.additive import Columns, Statistic, Tallies, Texts, ratio
 
+AVERAGES = ("micro", "macro")
 TAUS = (0.01, 0.05, 0.1, 0.15)
 COLUMNS = ("pair", "transformation", "level", "group", "distance")
 FILLERS = ("%hesitation",)
 ROBUST, NOT_ROBUST, BETWEEN = "robust", "not robust", "in between"  # kinds of words
 MEAN = "mean of these"  # row of :func:`against_base`
-_FOUND = ("tau", "base", "other", "excess")
+
+_EXCESS = ("tau", "base", "other", "excess")
 _BETWEEN = re.compile(r"(?:[\s\-,;.]|:(?![^\W\d_]))+")  # a colon before a letter is inside of a word: EU:n
+
+Setting = tuple[str, Hashable]
 
 
 def words(transcript: str) -> list[str]:
@@ -47,9 +58,7 @@ def words(transcript: str) -> list[str]:
 
 
 def word_edits(first: str, second: str) -> tuple[int, int]:
-    """Compare the transcripts of two recognisers for one clip.
-
-    Returns word edits, and words of the longer transcript.
+    """Compare two transcripts: word edits, and words of the longer one.
 
     >>> word_edits("six thick slabs", "six thin slabs of")
     (2, 4)
@@ -63,98 +72,202 @@ def exceeds(excess: np.ndarray, tau: float) -> np.ndarray:
     return excess > tau + DECIMAL
 
 
-def dropped(counts: np.ndarray) -> np.ndarray:
-    """Give the drop of each word at the worst level, at least 0, ``(..., words)``.
+def group_distances(
+    first: Sequence[Texts],
+    second: Sequence[Texts],
+    groups: Sequence[np.ndarray],
+    average: str = "micro",
+    needed: Sequence[bool] | None = None,
+) -> Statistic:
+    """Measure how much two models disagree on each group under each setting.
 
-    - ``counts``: how often each word is recognised, ``(..., 1 + levels, words)``; first in the signals as
-      they are.
+    - ``first, second``: transcripts of both, one sequence of ``N`` texts a setting; ``None`` if missing.
+    - ``groups``: masks of the ``G`` groups, bool ``(N,)`` each.
+    - ``needed``: settings under which a segment needs both predictions to count, bool ``(S,)``; default all.
+      Under others a segment without both adds nothing.
+    - Returns ``G * S`` distances from 0 to 1, NaN where nobody wrote a word.
+
+    >>> plain, noisy = ["go on", "stop"], ["go in", "stop"]
+    >>> masks = [np.array([True, False]), np.array([False, True])]
+    >>> group_distances([plain, plain], [plain, noisy], masks)
+    Statistic({'0': 0.0, '1': 0.5, '2': 0.0, '3': 0.0})
     """
-    return np.maximum(counts[..., 0, :] - counts[..., 1:, :].min(axis=-2), 0)
+    if average not in AVERAGES:
+        raise ValueError(f"unknown average {average!r}, allowed: {', '.join(AVERAGES)}")
+    settings, length = len(first), len(groups[0])
+    edits, longer = np.zeros((2, settings, length))
+    complete = np.ones(length, dtype=bool)
+    for place, (one, two) in enumerate(zip(first, second, strict=True)):
+        for n, (left, right) in enumerate(zip(one, two, strict=True)):
+            if left is None or right is None:
+                complete[n] &= needed is not None and not needed[place]
+                continue
+            edits[place, n], longer[place, n] = word_edits(left, right)
+    if average == "macro":  # sums of distances, and of segments that have one
+        edits, longer = np.divide(edits, longer, out=np.zeros_like(edits), where=longer > 0), longer > 0
+    kind, columns = Columns if average == "macro" else Tallies, tuple(np.concatenate([edits, longer]))
+
+    def split(sums: np.ndarray) -> np.ndarray:
+        return sums.reshape(*sums.shape[:-1], len(groups), 1 + 2 * settings)
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        of_groups = split(sums)
+        distances = ratio(of_groups[..., 1 : 1 + settings], of_groups[..., 1 + settings :])
+        return distances.reshape(*sums.shape[:-1], -1)
+
+    return Statistic(
+        tuple(kind(mask & complete, mask & ~complete, columns) for mask in groups),
+        compute,
+        lambda sums: np.repeat(split(sums)[..., 0], settings, axis=-1),
+        tuple(str(n) for n in range(len(groups) * settings)),
+    )
+
+
+def degradations(distances: np.ndarray, groups: int) -> np.ndarray:
+    """Subtract the distances for the signals as they are: ``(..., G * S)`` to ``(..., G, S - 1)``."""
+    table = np.reshape(distances, (*distances.shape[:-1], groups, -1))
+    return table[..., 1:] - table[..., :1]
+
+
+def violation_proportions(
+    distances: Statistic, names: Sequence[str], tau: float, counted: np.ndarray | None = None
+) -> Statistic:
+    r"""Proportion of comparisons with other groups, under every setting, in which a group is violated.
+
+    - ``distances``: from :func:`group_distances`; ``names``: of the ``G`` groups, the labels of the values.
+    - ``counted``: settings that count, bool ``(S - 1,)``; default all.
+    - Returns ``G`` proportions from 0 to 1; NaN where there is nothing to compare with.
+
+    >>> plain, noisy = ["go on", "stop"], ["go in", "stop"]
+    >>> masks = [np.array([True, False]), np.array([False, True])]
+    >>> distances = group_distances([plain, plain], [plain, noisy], masks)
+    >>> violation_proportions(distances, ["a", "b"], 0.1)
+    Statistic({'a': 1.0, 'b': 0.0})
+    """
+    groups = len(names)
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        change = degradations(distances.compute(sums), groups)
+        if counted is not None:
+            change = change[..., counted]
+        proportions = np.full((*change.shape[:-2], groups), np.nan)
+        for base in range(groups):  # one at a time: all pairs of groups in all replicates are too many
+            excess = change[..., base : base + 1, :] - np.delete(change, base, axis=-2)
+            known = np.isfinite(excess).sum(axis=(-2, -1))
+            proportions[..., base] = ratio(exceeds(excess, tau).sum(axis=(-2, -1)), known)
+        return proportions
+
+    def count(sums: np.ndarray) -> np.ndarray:
+        return distances.count(sums)[..., :: len(distances.labels) // groups]
+
+    def reasons(sums: np.ndarray) -> tuple[str, ...]:
+        return tuple(
+            "" if np.isfinite(value) else "no other group to compare with" for value in compute(sums)
+        )
+
+    return Statistic(distances.parts, compute, count, tuple(names), reasons)
+
+
+# Tables of violations (Algorithm 1 of the paper)
+
+
+def distance_table(
+    distances: np.ndarray, pair: str, settings: Sequence[Setting], groups: Sequence[str]
+) -> pd.DataFrame:
+    """Write the values of :func:`group_distances` as a table, columns :data:`COLUMNS`."""
+    table = np.reshape(distances, (len(groups), len(settings)))
+    rows = [
+        (pair, *setting, group, table[g, s])
+        for s, setting in enumerate(settings)
+        for g, group in enumerate(groups)
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def violations(
-    distances: pd.DataFrame,
-    taus: Sequence[float] = TAUS,
-    excluded: Collection[tuple[str, float]] = (),
+    distances: pd.DataFrame, taus: Sequence[float] = TAUS, excluded: Collection[Setting] = ()
 ) -> pd.DataFrame:
-    """Find all violations of fairness in a table of distances (Algorithm 1 of the paper).
+    """Find all violations of fairness in tables of distances, from :func:`distance_table`.
 
-    - ``distances``: one row a pair of recognisers, transformation, level and group, columns ``pair``,
-      ``transformation``, ``level``, ``group``, ``distance``. Rows with an empty transformation hold the
-      distances for the signals as they are. A setting that a group has no distance for (NaN, or no row) is
-      not compared.
-    - ``taus``: by how much a degradation may exceed another one.
-    - ``excluded``: transformation and level of settings that are left out.
-    - Returns one row a violation: ``pair, transformation, level, tau, base, other, excess``; the last is the
-      degradation of the base minus that of the other group.
-    - Raises ValueError: if a column is missing, a row is a duplicate, or a group has no distance for the
-      signals as they are.
+    A setting that a group has no distance for (NaN, or no row) is not compared. Returns one row a violation:
+    ``pair, transformation, level, tau, base, other, excess``; the last is the degradation of the base minus
+    that of the other group.
     """
-    missing = [name for name in COLUMNS if name not in distances.columns]
-    if missing:
-        raise ValueError(f"The table of distances has no column {', '.join(missing)}.")
-    if distances.duplicated(["pair", "transformation", "level", "group"]).any():
-        raise ValueError("The table of distances has a pair, transformation, level and group twice.")
-    plain = distances["transformation"].isna() | distances["transformation"].eq("")
+    plain = distances["transformation"].eq("")
     before = distances[plain].set_index(["pair", "group"])["distance"]
     changed = distances[~plain]
     places = pd.MultiIndex.from_frame(changed[["pair", "group"]])
-    unknown = places[~places.isin(before.index)].unique()
-    if len(unknown):
-        pair, group = unknown[0]
-        raise ValueError(f"Group {group!r} has no distance of {pair!r} for the signals as they are.")
     degradation = changed["distance"].to_numpy(dtype=float) - before.reindex(places).to_numpy(dtype=float)
-    changed = changed.assign(degradation=degradation)
-    rows = []
-    for (pair, transformation, level), own in changed.groupby(
-        ["pair", "transformation", "level"], sort=False
-    ):
-        if (transformation, level) in excluded:
-            continue
-        exceeding = _exceeding(own["group"].to_numpy(), own["degradation"].to_numpy(), taus)
-        rows += [(pair, transformation, level, *row) for row in exceeding]
-    return pd.DataFrame(rows, columns=["pair", "transformation", "level", *_FOUND])
+    settings = changed.assign(value=degradation).groupby(["pair", "transformation", "level"], sort=False)
+    rows = [
+        (*place, *row)
+        for place, table in settings
+        if place[1:] not in excluded
+        for row in _exceeding(table["group"], table["value"], taus)
+    ]
+    return pd.DataFrame(rows, columns=["pair", "transformation", "level", *_EXCESS])
 
 
 def differences(distances: pd.DataFrame, taus: Sequence[float] = TAUS) -> pd.DataFrame:
-    """Find groups that two recognisers disagree more about than about others before anything is changed.
+    """Find groups that two models disagree more about than about others before anything is changed.
 
-    - ``distances``: see :func:`violations`; only the rows with an empty transformation are looked at.
-    - ``taus``: by how much a distance may exceed another one.
-    - Returns one row a difference: ``pair, tau, base, other, excess``; the last is the distance of the base
-      minus that of the other group.
+    Returns one row a difference: ``pair, tau, base, other, excess``; the last is the distance of the base
+    minus that of the other group.
     """
-    plain = distances[distances["transformation"].isna() | distances["transformation"].eq("")]
-    rows = []
-    for pair, own in plain.groupby("pair", sort=False):
-        exceeding = _exceeding(own["group"].to_numpy(), own["distance"].to_numpy(dtype=float), taus)
-        rows += [(pair, *row) for row in exceeding]
-    return pd.DataFrame(rows, columns=["pair", *_FOUND])
+    plain = distances[distances["transformation"].eq("")]
+    rows = [
+        (pair, *row)
+        for pair, table in plain.groupby("pair", sort=False)
+        for row in _exceeding(table["group"], table["distance"], taus)
+    ]
+    return pd.DataFrame(rows, columns=["pair", *_EXCESS])
 
 
 def _exceeding(
-    groups: np.ndarray, values: np.ndarray, taus: Sequence[float]
+    groups: pd.Series, values: pd.Series, taus: Sequence[float]
 ) -> Iterator[tuple[float, str, str, float]]:
     """Give each tau with the groups whose value exceeds another one's by more, that group and the excess."""
+    groups, values = groups.to_numpy(), values.to_numpy(dtype=float)
     excess = values[:, None] - values[None, :]
     for tau in taus:
         for base, other in zip(*np.nonzero(exceeds(excess, tau)), strict=True):
             yield tau, groups[base], groups[other], excess[base, other]
 
 
-def counts(
-    found: pd.DataFrame, groups: Sequence[str], by: str = "", rows: Sequence[Hashable] | None = None
-) -> pd.DataFrame:
-    """Count violations by base group, in the layout of the paper's table.
+def violation_certainties(
+    replicates: np.ndarray, violations: pd.DataFrame, settings: Sequence[Setting], groups: Sequence[str]
+) -> np.ndarray:
+    """Say how sure violations of one pair are: the proportion of replicates in which the excess exceeds tau.
 
-    - ``found``: what :func:`violations` or :func:`differences` returned.
+    - ``replicates``: of :func:`group_distances`, ``(replicates, G * S)``; NaN without any.
+    - ``settings, groups``: see :func:`distance_table`.
+    """
+    if not len(replicates) or not len(violations):
+        return np.full(len(violations), np.nan)
+    settings, groups = list(settings), list(groups)
+    change = degradations(replicates, len(groups))
+    shares = []
+    for row in violations.itertuples():
+        s = settings.index((row.transformation, row.level)) - 1
+        base, other = (change[:, groups.index(group), s] for group in (row.base, row.other))
+        excess = base - other
+        known = np.isfinite(excess)
+        shares.append(exceeds(excess[known], row.tau).mean() if known.any() else np.nan)
+    return np.array(shares)
+
+
+def counts(
+    violations: pd.DataFrame, groups: Sequence[str], by: str = "", rows: Sequence[Hashable] | None = None
+) -> pd.DataFrame:
+    """Count violations, or differences, by base group, in the layout of the paper's table.
+
     - ``groups``: all groups, in the order of the columns; one without violations counts 0.
     - ``by``: ``"tau"``, ``"pair"`` or ``"transformation"`` for a row each; empty for one row, ``"all"``.
     - ``rows``: the rows in order; one without violations counts 0. Default: those that have any, sorted.
-    - Returns whole numbers; rows as asked for, one column a group.
     """
-    kinds = found[by] if by else pd.Series("all", index=found.index)
-    table = pd.crosstab(kinds, found["base"]) if len(found) else pd.DataFrame(index=[] if by else ["all"])
+    kinds = violations[by] if by else pd.Series("all", index=violations.index)
+    empty = pd.DataFrame(index=[] if by else ["all"])
+    table = pd.crosstab(kinds, violations["base"]) if len(violations) else empty
     if rows is not None:
         table = table.reindex(index=list(rows))
     return table.reindex(columns=list(groups)).fillna(0).astype(int)
@@ -163,9 +276,8 @@ def counts(
 def against_base(counted: Mapping[str, int] | pd.Series, base: str = "") -> tuple[str, pd.DataFrame]:
     """Compare the violations of all groups with those of one of them, as the paper does.
 
-    - ``counted``: group -> number of violations, at least one group.
-    - ``base``: the group that the others are compared with; if it is not there, the first of those with the
-      fewest.
+    - ``base``: the group that the others are compared with; if it is none of them, the first of those with
+      the fewest.
     - Returns the base, and a table with a row for each other group: ``violations``, and ``times`` as many as
       those of the base (NaN if it has none). More than one other group is followed by the mean of them.
 
@@ -181,42 +293,73 @@ def against_base(counted: Mapping[str, int] | pd.Series, base: str = "") -> tupl
     return base, frame.assign(times=frame["violations"] / (counted[base] or np.nan))
 
 
+# Words that vanish (Algorithm 2 of the paper)
+
+
+def _drops(counts: np.ndarray) -> np.ndarray:
+    """Give the drop of each word from counts ``(..., 1 + levels, words)``; the signals as they are first."""
+    return np.maximum(counts[..., 0, :] - counts[..., 1:, :].min(axis=-2), 0)
+
+
+def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequence[str]) -> Statistic:
+    r"""Proportion of recognised words that vanish at the worst level of a transformation.
+
+    :math:`\sum_w \max(c_w - \min_\theta c_{w\theta}, 0) / \sum_w c_w` with the counts :math:`c_w` of each
+    word in the transcripts of the signals as they are, and :math:`c_{w\theta}` under each level. It grows by
+    chance where a word occurs seldom, so groups of very different sizes cannot be compared.
+
+    - ``original, changed``: transcripts ``(N,)`` of the signals as they are, and for each level; ``None`` if
+      missing.
+
+    >>> dropped_words(["go on", "go"], [["go", "go"], ["on", "go"]], ["go", "on"])
+    Statistic(0.666666666667)
+    """
+    levels = [original, *changed]
+    length, size = len(original), len(vocabulary)
+    complete = np.array([all(texts[n] is not None for texts in levels) for n in range(length)], dtype=bool)
+    place = {word: n for n, word in enumerate(vocabulary)}
+    columns = np.zeros((len(levels), size, length))
+    for level, texts in enumerate(levels):
+        for n in np.flatnonzero(complete):
+            for word, count in Counter(words(texts[n])).items():
+                if word in place:
+                    columns[level, place[word], n] = count
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        counts = sums[..., 1:].reshape(*sums.shape[:-1], len(levels), size)
+        return ratio(*(part.sum(axis=-1, keepdims=True) for part in (_drops(counts), counts[..., 0, :])))
+
+    def reasons(sums: np.ndarray) -> tuple[str, ...]:
+        return ("" if sums[1 : 1 + size].sum() > 0 else "no words are recognised",)
+
+    part = Tallies(complete, ~complete, tuple(columns.reshape(-1, length)))
+    return Statistic((part,), compute, lambda sums: sums[..., :1], ("",), reasons)
+
+
 def word_counts(transcripts: Iterable[str | None]) -> Counter[str]:
     """Count how often each word stands in transcripts; missing ones are passed over."""
     return Counter(word for text in transcripts if text is not None for word in words(text))
 
 
 def frequent_words(counts: Mapping[str, int], minimum: int = 1, most: int | None = None) -> dict[str, int]:
-    """Keep frequent words, the most frequent first, those as frequent in alphabetical order.
-
-    - ``minimum``: count that a word needs.
-    - ``most``: how many words are kept; default all.
+    """Keep words with at least ``minimum``, the ``most`` most frequent; equals in alphabetical order.
 
     >>> frequent_words({"b": 2, "a": 2, "c": 3, "d": 1}, minimum=2, most=2)
     {'c': 3, 'a': 2}
     """
-    kept = sorted((-count, word) for word, count in counts.items() if count >= minimum)
-    return {word: int(-count) for count, word in kept[:most]}
+    frequent = sorted((-count, word) for word, count in counts.items() if count >= minimum)
+    return {word: int(-count) for count, word in frequent[:most]}
 
 
 def word_drops(original: Mapping[str, int], changed: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    r"""Find by how much words vanish under a transformation (Algorithm 2 of the paper).
-
-    The drop of a word is how often it was recognised in the signals as they are minus the lowest count over
-    the levels of the transformation, at least 0.
-
-    - ``original``: word -> count over all transcripts of a group.
-    - ``changed``: the same for each level of the transformation, at least one.
-    - Returns word -> drop, for every word of ``original``.
+    r"""Give the drop of every word of ``original`` from counts of words, for each level in ``changed``.
 
     >>> word_drops({"bags": 4, "six": 4}, [{"bags": 3, "six": 4}, {"bags": 1, "six": 5}])
     {'bags': 3, 'six': 0}
     """
-    levels = list(changed)
-    if not levels:
-        raise ValueError("There is no level of the transformation.")
-    counts = np.array([[level.get(word, 0) for word in original] for level in (original, *levels)], dtype=int)
-    return dict(zip(original, dropped(counts).tolist(), strict=True))
+    levels = [original, *changed]
+    counts = np.array([[level.get(word, 0) for word in original] for level in levels], dtype=int)
+    return dict(zip(original, _drops(counts).tolist(), strict=True))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -236,12 +379,10 @@ class Omega:
 
 
 def read_omega(given: object, model: str = "") -> Omega:
-    r"""Read :math:`\omega` as threshold files write it.
+    r"""Read :math:`\omega` as threshold files write it; raises ValueError that says what is wrong.
 
     - ``given``: ``{"count": 3}`` or ``{"share": 0.5}``; a number below 1 is a share, a whole one from 1 on a
       count; or a mapping of models to any of these, with one for all others under ``default``.
-    - ``model``: for which it is read.
-    - Raises ValueError: if it is none of these; the message says what is wrong.
 
     >>> str(read_omega({"count": 3})), str(read_omega(0.5))
     ('3', '50\xa0%')
@@ -251,21 +392,19 @@ def read_omega(given: object, model: str = "") -> Omega:
     if isinstance(given, Mapping) and not {"count", "share"} & set(given):
         if "default" not in given:
             raise ValueError("ω has no default for models that are not named")
-        for name, own in given.items():
-            if isinstance(own, Mapping) and not {"count", "share"} & set(own):
+        for name, of_model in given.items():
+            if isinstance(of_model, Mapping) and not {"count", "share"} & set(of_model):
                 raise ValueError(f"ω of {name} is neither a count nor a share")
-            read_omega(own)
+            read_omega(of_model)
         return read_omega(given.get(model, given["default"]))
-    share = None
+    kind = None
     if isinstance(given, Mapping):
         if len(given) != 1:
             raise ValueError("ω is either a count or a share, not both")
         ((kind, given),) = given.items()
-        share = kind == "share"
     if isinstance(given, bool) or not isinstance(given, int | float):
         raise ValueError("ω is not a number")
-    if share is None:
-        share = given < 1
+    share = kind == "share" if kind else given < 1
     if share and not 0 < given <= 1:
         raise ValueError(f"ω as a share lies above 0 and is at most 1, not {given:g}")
     if not share and (given < 1 or given != int(given)):
@@ -290,21 +429,16 @@ def localise(
     minimum: int = 1,
     most: int | None = None,
 ) -> list[Localised]:
-    r"""Tell robust words of a group from others (Algorithm 2 of the paper).
+    r"""Tell robust words of a group from others, from counts of words as in :func:`word_drops`.
 
     A word that drops by :math:`\omega` or more is not robust, one that never drops is robust, and others are
-    in between; see :func:`word_drops`. The algorithm as printed asks for more than :math:`\omega`, but the
-    words that the paper chose need this.
+    in between. The algorithm as printed asks for more than :math:`\omega`, but the words that the paper chose
+    need this.
 
-    - ``original``: word -> count over all transcripts of a recogniser for one group.
-    - ``changed``: the same for each level of the transformation, at least one.
-    - ``omega``: as a count or as a share of the word's count.
     - ``minimum``: words that are recognised less often are left out, but none that a smaller count of
       ``omega`` needs.
-    - ``most``: only so many of the most frequent words are looked at; those as frequent in alphabetical
-      order.
+    - ``most``: only so many of the most frequent words are looked at.
     - Returns those that lose the largest share first, then the most frequent ones.
-    - Raises ValueError: if there is no level.
 
     >>> levels = [{"bags": 3, "six": 4}, {"bags": 1, "six": 5}]
     >>> found = localise({"bags": 4, "six": 4}, levels, Omega(3, False))
@@ -312,12 +446,8 @@ def localise(
     [('bags', 3, 'not robust'), ('six', 0, 'robust')]
     """
     known = frequent_words(original, minimum if omega.share else min(minimum, int(omega.value)), most)
-    drops = word_drops(known, changed)
-
-    def kind(word: str) -> str:
-        if drops[word] == 0:
-            return ROBUST
-        return NOT_ROBUST if omega.is_reached(known[word], drops[word]) else BETWEEN
-
-    found = [Localised(word, known[word], drops[word], kind(word)) for word in known]
-    return sorted(found, key=lambda own: (-own.drop / own.count, -own.count, own.word))
+    localised = []
+    for word, drop in word_drops(known, changed).items():
+        kind = ROBUST if drop == 0 else NOT_ROBUST if omega.is_reached(known[word], drop) else BETWEEN
+        localised.append(Localised(word, known[word], drop, kind))
+    return sorted(localised, key=lambda word: (-word.drop / word.count, -word.count, word.word))

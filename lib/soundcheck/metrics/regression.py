@@ -16,7 +16,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from soundcheck.metrics import classification
-from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
+from soundcheck.metrics.additive import (
+    Numbers,
+    Statistic,
+    mean_column,
+    no_segments,
+    numbers,
+    of_columns,
+    ratio,
+    same_length,
+    segments,
+)
 
 EDGES = (0.25, 0.5, 0.75)
 BINS = ("(-inf, 0.25]", "(0.25, 0.5]", "(0.5, 0.75]", "(0.75, inf]")  # closed on the right
@@ -36,24 +46,19 @@ class Moments:
     shift: np.ndarray  # mean prediction minus mean truth
 
 
-def _pair(truth: Sequence[float], prediction: Sequence[float]) -> tuple[np.ndarray, ...]:
+def _pair(truth: Numbers, prediction: Numbers) -> tuple[np.ndarray, ...]:
     """Give truth, prediction, contributing rows and rows without prediction."""
     truth, prediction = numbers(truth), numbers(prediction)
     same_length(truth, prediction)
-    labelled, answered = ~np.isnan(truth), ~np.isnan(prediction)
-    return truth, prediction, labelled & answered, labelled & ~answered
+    labelled, predicted = ~np.isnan(truth), ~np.isnan(prediction)
+    return truth, prediction, labelled & predicted, labelled & ~predicted
 
 
 def _centred(values: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Subtract the middle of the range, which does not depend on the order of the segments."""
-    there = values if rows.all() else values[rows]
-    middle = (there.min() + there.max()) / 2 if there.size else 0.0
-    return _zero_outside(values - middle, rows), float(middle)
-
-
-def _zero_outside(column: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Put 0 where nothing contributes; the same array if everything does."""
-    return column if rows.all() else np.where(rows, column, 0.0)
+    used = values if rows.all() else values[rows]
+    middle = (used.min() + used.max()) / 2 if used.size else 0.0
+    return values - middle, float(middle)
 
 
 def concordance(m: Moments) -> np.ndarray:
@@ -61,7 +66,7 @@ def concordance(m: Moments) -> np.ndarray:
     return ratio(2 * m.both, m.truth + m.prediction + m.n * m.shift**2)
 
 
-def _against_concordance(m: Moments) -> str:
+def _undefined_concordance(m: Moments) -> str:
     alike = m.truth[0] == 0 and m.prediction[0] == 0 and m.shift[0] == 0
     return "constant truth and prediction" if alike else ""
 
@@ -71,18 +76,19 @@ def _pearson(m: Moments) -> np.ndarray:
     return np.clip(ratio(m.both, np.sqrt(m.truth) * np.sqrt(m.prediction)), -1.0, 1.0)
 
 
-def _against_pearson(m: Moments) -> str:
+def _undefined_pearson(m: Moments) -> str:
     if m.prediction[0] == 0:
         return "constant prediction"
     return "constant truth" if m.truth[0] == 0 else ""
 
 
-def correlations(truth: Sequence[float], prediction: Sequence[float]) -> tuple[Statistic, Statistic]:
+def correlations(truth: Numbers, prediction: Numbers) -> tuple[Statistic, Statistic]:
     """Give :func:`concordance_cc` and :func:`pearson_cc` on shared sums, which costs as much as one.
 
-    Returns concordance and Pearson correlation coefficient, the same as each alone.
+    >>> correlations([0.1, 0.5, 0.9], [0.2, 0.5, 0.8])
+    (Statistic(0.96), Statistic(1.0))
     """
-    truth, prediction, rows, missing_predictions = _pair(truth, prediction)
+    truth, prediction, rows, missing = _pair(truth, prediction)
     x, middle_x = _centred(truth, rows)
     y, middle_y = _centred(prediction, rows)
 
@@ -97,27 +103,23 @@ def correlations(truth: Sequence[float], prediction: Sequence[float]) -> tuple[S
         scale = np.abs(mean_x) + np.abs(mean_y) + abs(middle_x) + abs(middle_y)
         return Moments(n, vx, vy, both, np.where(np.abs(shift) <= _ROUNDING * scale, 0.0, shift))
 
-    part = Columns(rows, missing_predictions, (x, y, x * x, y * y, x * y))
+    shared = of_columns(rows, missing, (x, y, x * x, y * y, x * y), lambda sums: sums[..., :1])
 
     def statistic(compute: Callable[[Moments], np.ndarray], reason: Callable[[Moments], str]) -> Statistic:
         def reasons(sums: np.ndarray) -> tuple[str, ...]:
             n = round(float(sums[0]))
             return (segments(n) if n < 2 else reason(moments(sums)),)
 
-        def finished(sums: np.ndarray) -> np.ndarray:
-            found = moments(sums)
-            return np.where(found.n >= 2, compute(found), np.nan)
+        def value(sums: np.ndarray) -> np.ndarray:
+            m = moments(sums)
+            return np.where(m.n >= 2, compute(m), np.nan)
 
-        return Statistic(parts=(part,), compute=finished, count=_count, reasons=reasons)
+        return dataclasses.replace(shared, compute=value, reasons=reasons)
 
-    return statistic(concordance, _against_concordance), statistic(_pearson, _against_pearson)
-
-
-def _count(sums: np.ndarray) -> np.ndarray:
-    return sums[..., :1]
+    return statistic(concordance, _undefined_concordance), statistic(_pearson, _undefined_pearson)
 
 
-def concordance_cc(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
+def concordance_cc(truth: Numbers, prediction: Numbers) -> Statistic:
     r"""Concordance correlation coefficient, agreement of predictions with the truth.
 
     .. math:: \frac{2 \sum (\hat y - \bar{\hat y})(y - \bar y)}
@@ -127,98 +129,102 @@ def concordance_cc(truth: Sequence[float], prediction: Sequence[float]) -> Stati
 
     Returns one value from -1 to 1; 0 for constant predictions, undefined for fewer than 2 segments and if
     truth and prediction are the same constant.
+
+    >>> concordance_cc([0.1, 0.5, 0.9], [0.2, 0.5, 0.8])
+    Statistic(0.96)
     """
     return correlations(truth, prediction)[0]
 
 
-def pearson_cc(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
+def pearson_cc(truth: Numbers, prediction: Numbers) -> Statistic:
     r"""Pearson correlation coefficient.
 
     .. math:: \frac{\sum (\hat y - \bar{\hat y})(y - \bar y)}
               {\sqrt{\sum (\hat y - \bar{\hat y})^2 \sum (y - \bar y)^2}}
 
-    Returns one value from -1 to 1; undefined for fewer than 2 segments, constant truth or constant
-    prediction.
+    Pearson (1895), Note on regression and inheritance in the case of two parents.
+
+    Returns one value from -1 to 1; undefined for fewer than 2 segments, constant truth or prediction.
+
+    >>> pearson_cc([0.1, 0.5, 0.9], [0.2, 0.5, 0.8])
+    Statistic(1.0)
     """
     return correlations(truth, prediction)[1]
 
 
-def mean_absolute_error(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
+def mean_absolute_error(truth: Numbers, prediction: Numbers) -> Statistic:
     r"""Mean absolute error, :math:`\frac1N \sum |\hat y - y|`.
 
-    Returns one value of at least 0, in the unit of the labels; undefined without segments only.
+    >>> mean_absolute_error([0.1, 0.5], [0.2, 0.3])
+    Statistic(0.15)
     """
-    truth, prediction, rows, missing_predictions = _pair(truth, prediction)
-    return _mean(np.abs(prediction - truth), rows, missing_predictions)
+    truth, prediction, rows, missing = _pair(truth, prediction)
+    return mean_column(np.abs(prediction - truth), rows, missing, reasons=no_segments)
 
 
-def mean_error(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
+def mean_error(truth: Numbers, prediction: Numbers) -> Statistic:
     r"""Mean signed error, :math:`\frac1N \sum (\hat y - y)`; positive if the model predicts too much.
 
-    Returns one value; undefined without segments only.
+    >>> mean_error([0.1, 0.5], [0.2, 0.3])
+    Statistic(-0.05)
     """
-    truth, prediction, rows, missing_predictions = _pair(truth, prediction)
-    return _mean(prediction - truth, rows, missing_predictions)
+    truth, prediction, rows, missing = _pair(truth, prediction)
+    return mean_column(prediction - truth, rows, missing, reasons=no_segments)
 
 
-def mean_value(prediction: Sequence[float]) -> Statistic:
-    r"""Mean of the predictions; needs no truth.
+def mean_value(prediction: Numbers) -> Statistic:
+    r"""Mean of the predictions, :math:`\frac1N \sum \hat y`; needs no truth.
 
-    - ``prediction``: numbers, ``(N,)``; missing ones count as missing predictions.
-    - Returns one value; undefined without segments only.
+    >>> mean_value([0.2, 0.3, float("nan")])
+    Statistic(0.25)
     """
     prediction = numbers(prediction)
-    return _mean(prediction, ~np.isnan(prediction), np.isnan(prediction))
+    missing = np.isnan(prediction)
+    return mean_column(prediction, ~missing, missing, reasons=no_segments)
 
 
-def _mean(column: np.ndarray, rows: np.ndarray, missing_predictions: np.ndarray) -> Statistic:
-    def reasons(sums: np.ndarray) -> tuple[str, ...]:
-        return ("" if sums[0] > 0 else segments(0),)
-
-    return Statistic(
-        parts=(Columns(rows, missing_predictions, (_zero_outside(column, rows),)),),
-        compute=lambda sums: ratio(sums[..., 1:], sums[..., :1]),
-        count=_count,
-        reasons=reasons,
-    )
-
-
-def bin_numbers(array: Sequence[float], edges: Sequence[float] = EDGES) -> np.ndarray:
+def bin_numbers(array: Numbers, edges: Sequence[float] = EDGES) -> np.ndarray:
     """Turn numbers into bins, int8 ``(N,)`` from 0, -1 if missing; bins are closed on the right.
 
     >>> bin_numbers([0.25, 0.26, 3.0, float("nan")]).tolist()
     [0, 1, 3, -1]
     """
     array = numbers(array)
-    found = np.searchsorted(np.asarray(edges), array, side="left")
-    return np.where(np.isnan(array), -1, found).astype(np.int8)
+    bins = np.searchsorted(np.asarray(edges), array, side="left")
+    return np.where(np.isnan(array), -1, bins).astype(np.int8)
 
 
-def bin_counts(array: Sequence[float]) -> np.ndarray:
+def bin_counts(array: Numbers) -> np.ndarray:
     """Count the values in each of the four bins, int64 ``(4,)``."""
-    found = bin_numbers(array)
-    return np.bincount(found[found >= 0], minlength=len(BINS))
+    bins = bin_numbers(array)
+    return np.bincount(bins[bins >= 0], minlength=len(BINS))
 
 
-def precision_per_bin(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
+def precision_per_bin(truth: Numbers, prediction: Numbers) -> Statistic:
     """Precision of each of the four value ranges: how many of the segments predicted there lie there.
 
-    Returns four values from 0 to 1, labels :data:`BINS`; degenerate cases as in
+    Returns four values from 0 to 1, labels :data:`BINS`; formula and degenerate cases as in
     :func:`soundcheck.metrics.classification.precision_per_class`.
+
+    >>> precision_per_bin([0.1, 0.4, 0.6, 0.9], [0.1, 0.1, 0.6, 0.9])
+    Statistic({'(-inf, 0.25]': 0.5, '(0.25, 0.5]': 0.0, '(0.5, 0.75]': 1.0, '(0.75, inf]': 1.0})
     """
     return classification.precision_of_codes(*_binned(truth, prediction), BINS, "bin")
 
 
-def recall_per_bin(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
+def recall_per_bin(truth: Numbers, prediction: Numbers) -> Statistic:
     """Recall of each of the four value ranges: how many of the segments there are predicted there.
 
-    Returns four values from 0 to 1, labels :data:`BINS`; degenerate cases as in
+    Returns four values from 0 to 1, labels :data:`BINS`; formula and degenerate cases as in
     :func:`soundcheck.metrics.classification.recall_per_class`.
+
+    >>> recall_per_bin([0.1, 0.4, 0.6, 0.9], [0.1, 0.1, 0.6, 0.9])
+    Statistic({'(-inf, 0.25]': 1.0, '(0.25, 0.5]': 0.0, '(0.5, 0.75]': 1.0, '(0.75, inf]': 1.0})
     """
     return classification.recall_of_codes(*_binned(truth, prediction), BINS, "bin")
 
 
-def _binned(truth: Sequence[float], prediction: Sequence[float]) -> tuple[np.ndarray, ...]:
+def _binned(truth: Numbers, prediction: Numbers) -> tuple[np.ndarray, ...]:
     """Give bins of truth and prediction and the segments without prediction."""
-    truth, prediction, _, missing_predictions = _pair(truth, prediction)
-    return bin_numbers(truth), bin_numbers(prediction), missing_predictions
+    truth, prediction, _, missing = _pair(truth, prediction)
+    return bin_numbers(truth), bin_numbers(prediction), missing

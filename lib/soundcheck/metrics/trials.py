@@ -1,8 +1,9 @@
 """Trials of speaker verification, and what their statistics share: sorting, and replicates of speakers.
 
-A trial compares two recordings; its score says how likely they are of the same speaker. Trials that share a
-speaker are alike, so speakers are resampled: a non-target counts as often as the product of how often each of
-its speakers was drawn, a target as often as its speaker was.
+A trial compares two recordings; its score says how likely they are of the same speaker. Trials of the same
+speaker are *targets*, all others *non-targets*. Trials that share a speaker are alike, so speakers are
+resampled: a non-target counts as often as the product of how often each of its speakers was drawn, a target
+as often as its speaker was.
 
 Poh and Bengio (2007), Estimating the confidence interval of expected performance curve in biometric
 authentication using joint bootstrap.
@@ -23,42 +24,46 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 import scipy  # scipy.sparse is loaded when first used
 
 from soundcheck.metrics.additive import (
-    MISSING_NOTED,
-    MISSING_REFUSED,
+    Numbers,
     Point,
     checked_point,
+    layers,
+    missing_texts,
     numbers,
+    ratio,
     same_length,
 )
-from soundcheck.metrics.exact import layers
 from soundcheck.metrics.weighted import Weighted
 
 _AT_A_TIME = 2**16  # products of weights that are made at a time; they stay in the cache
 _DENSE = 2048  # speakers up to which pairs are counted in a full table
 _MOST_STEPS = 2**14  # steps that replicates of a whole curve go through
+_SMALL = 2**20  # products in all, up to which every replicate goes through all trials
+_FEW = 8  # trials a speaker below which counting pairs does not pay
+
+# rejected targets and non-targets ``(1 + steps, replicates)``, the first row being what lies before the
+# steps, and all of them ``(1, replicates)`` -> a value a replicate
+Find = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Trials:
-    """Scored trials.
-
-    - ``first, second``: speakers of the two recordings, whole numbers from 0 to ``speakers - 1``, ``(N,)``.
-    """
+    """Scored trials."""
 
     scores: np.ndarray  # float64 ``(N,)``; higher means more alike, NaN if missing
     target: np.ndarray  # bool ``(N,)``; whether both recordings are of the same speaker
-    first: np.ndarray
+    first: np.ndarray  # speakers of the two recordings, whole numbers below ``speakers``, ``(N,)`` each
     second: np.ndarray
     speakers: int
     # the two recordings of each trial, whole numbers below ``n_recordings``, ``(N,)`` each. If they are not
-    # known (``None``), there is no answer for these speakers.
+    # known (``None``), there is no interval for these speakers.
     recordings: tuple[np.ndarray, np.ndarray] | None = None
     n_recordings: int = 0  # number of recordings, those of other trials included
 
@@ -67,31 +72,20 @@ class Trials:
             same_length(self.scores, array)
         if self.target.dtype != bool or np.isinf(self.scores).any():
             raise ValueError("Targets are True or False, and scores finite or missing.")
-        for codes in (self.first, self.second):
-            if codes.dtype.kind not in "iu" or (
-                len(codes) and not 0 <= codes.min() <= codes.max() < self.speakers
-            ):
-                raise ValueError(f"Speakers are whole numbers from 0 to {self.speakers - 1}.")
 
     @classmethod
     def of(
-        cls,
-        scores: Sequence[float],
-        target: Sequence[bool],
-        first: Sequence[object],
-        second: Sequence[object],
+        cls, scores: Numbers, target: Sequence[bool], first: Sequence[object], second: Sequence[object]
     ) -> Trials:
-        """Give speakers numbers in the order of their names.
+        """Make trials of names of speakers, texts or numbers; they are numbered in their order.
 
-        - ``first, second``: names of the speakers, ``(N,)``, texts or numbers.
+        >>> Trials.of([0.9, 0.1], [True, False], ["b", "a"], ["b", "b"]).first
+        array([1, 0])
         """
-        scores = numbers(scores)
-        both = pd.Series([*first, *second], dtype=object)
-        codes, names = pd.factorize(both, sort=True)
+        codes, names = pd.factorize(pd.Series([*first, *second], dtype=object), sort=True)
         if (codes < 0).any():
             raise ValueError(f"{int((codes < 0).sum())} recordings have no speaker.")
-        half = len(codes) // 2
-        return cls(scores, np.asarray(target, dtype=bool), codes[:half], codes[half:], len(names))
+        return cls(numbers(scores), np.asarray(target, dtype=bool), *np.split(codes, 2), len(names))
 
     def of_recordings(self, first: Sequence[int], second: Sequence[int]) -> Trials:
         """Say which recordings are compared, whole numbers from 0, ``(N,)`` each."""
@@ -100,23 +94,13 @@ class Trials:
         return dataclasses.replace(self, recordings=both, n_recordings=most + 1)
 
     def only(self, mask: np.ndarray) -> Trials:
-        """Keep some trials, with the same numbers of speakers, so that groups share replicates.
-
-        - ``mask``: bool ``(N,)``; the trials to keep.
-        - Raises ValueError: if the mask is not bool or has another length.
-        """
-        mask = np.asarray(mask)
+        """Keep the trials of a mask, bool ``(N,)``, with the same numbers of speakers."""
         same_length(self.scores, mask)
-        if mask.dtype != bool:
+        if np.asarray(mask).dtype != bool:
             raise ValueError("A mask is True or False.")
-        return dataclasses.replace(
-            self,
-            scores=self.scores[mask],
-            target=self.target[mask],
-            first=self.first[mask],
-            second=self.second[mask],
-            recordings=self.recordings and tuple(side[mask] for side in self.recordings),
-        )
+        columns = {name: getattr(self, name)[mask] for name in ("scores", "target", "first", "second")}
+        recordings = self.recordings and tuple(side[mask] for side in self.recordings)
+        return dataclasses.replace(self, **columns, recordings=recordings)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -126,10 +110,10 @@ class SortedTrials:
     """Trials with a score, in ascending order; equal scores form a step."""
 
     def __init__(self, trials: Trials) -> None:
-        there = np.flatnonzero(~np.isnan(trials.scores))
-        order = there[np.argsort(trials.scores[there], kind="stable")]
+        known = np.flatnonzero(~np.isnan(trials.scores))
+        order = known[np.argsort(trials.scores[known], kind="stable")]
         scores = trials.scores[order]
-        self.n = len(order)
+        self.n, self.total = len(order), len(trials)
         self.speakers = trials.speakers
         self.target = trials.target[order]
         self.first = trials.first[order].astype(np.int32)
@@ -144,25 +128,57 @@ class SortedTrials:
         self.recordings = trials.recordings and tuple(side[order] for side in trials.recordings)
         for side, speakers in zip(self.recordings or (), (trials.first, trials.second), strict=False):
             self.owners[side] = speakers[order]
-        self.missing_predictions = len(trials) - self.n
-        self.total = len(trials)
 
     @property
     def steps(self) -> int:
         """Number of different scores."""
         return len(self.ends)
 
+    def rates(self) -> tuple[np.ndarray, np.ndarray]:
+        """Compute false rejection and acceptance rates before each step and after the last."""
+        ends = np.append(0, self.ends)
+        targets = self.targets_before[ends]
+        others = ends - targets
+        return ratio(targets, targets[-1]), 1 - ratio(others, others[-1])
+
+    def errors(self, step: int) -> np.ndarray:
+        """Say which trials are wrong if those of the first steps are rejected, float64 ``(n,)``."""
+        rejected = np.arange(self.n) < np.append(0, self.ends)[step]
+        return (rejected == self.target).astype(np.float64)
+
     def weights(self, weights: np.ndarray) -> np.ndarray:
         """Add the factor of trials within a speaker, ``(replicates, speakers + 1)``."""
         ones = np.ones((len(weights), 1), dtype=np.int32)
         return np.concatenate([weights.astype(np.int32), ones], axis=1)
 
-    def rejected(self, weights: np.ndarray, low: int, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Add up what is rejected from step ``low`` on; weights from :meth:`weights`.
+    def scan(
+        self, weights: np.ndarray, find: Find, steps: np.ndarray, low: int = 0, high: int | None = None
+    ) -> np.ndarray:
+        """Apply a function to what is rejected at steps, ascending, of a window; a few replicates at a time.
 
-        Returns targets and non-targets, int64 ``(len(steps), replicates)``: weights up to the end of each
-        step.
+        - ``weights``: from :meth:`weights`.
+        - ``low, high``: first step of the window, and the first after it; its last one is among ``steps``.
         """
+        high = self.steps if high is None else high
+        none = (np.zeros((len(weights), 1), dtype=np.int64),) * 2
+        below = self.sums(weights, low) if low else none
+        total = self.sums(weights, self.steps) if (low, high) != (0, self.steps) else None
+        length = int(self.ends[high - 1] - (self.ends[low - 1] if low else 0))
+        at_a_time = max(1, _AT_A_TIME // length)
+        values = []
+        for start in range(0, len(weights), at_a_time):
+            part = slice(start, start + at_a_time)
+            inside = self._rejected(weights[part], low, steps)
+            rejected = [
+                np.concatenate([before[part].T, before[part].T + more])
+                for before, more in zip(below, inside, strict=True)
+            ]
+            everything = [kind[part].T for kind in total] if total else [kind[-1:] for kind in rejected]
+            values.append(find(*rejected, *everything))
+        return np.concatenate(values)
+
+    def _rejected(self, weights: np.ndarray, low: int, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Add up rejected targets and non-targets from step ``low`` on, ``(steps, replicates)`` each."""
         start = self.ends[low - 1] if low else 0
         ends = self.ends[steps]
         rows = slice(start, ends[-1] if len(ends) else start)
@@ -171,25 +187,22 @@ class SortedTrials:
         products *= columns.take(self.second[rows], axis=0)
         everything = np.cumsum(products, axis=0, dtype=np.int64).take(ends - start - 1, axis=0)
         before = self.targets_before
-        own = self.target_rows[before[rows.start] : before[rows.stop]] - start
-        targets = np.zeros((len(own) + 1, len(weights)), dtype=np.int64)
-        np.cumsum(products.take(own, axis=0), axis=0, out=targets[1:])
+        target_rows = self.target_rows[before[rows.start] : before[rows.stop]] - start
+        targets = np.zeros((len(target_rows) + 1, len(weights)), dtype=np.int64)
+        np.cumsum(products.take(target_rows, axis=0), axis=0, out=targets[1:])
         targets = targets.take(before[ends] - before[start], axis=0)
         return targets, everything - targets
 
     def sums(self, weights: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
-        """Add up targets and non-targets of the first steps, float64 ``(replicates, 1)`` each.
-
-        Trials are counted for each pair of speakers; the sum is a quadratic form of the weights.
-        """
+        """Add up targets and non-targets of the first steps, float64 ``(replicates, 1)`` each."""
         end = self.ends[step - 1] if step else 0
         return tuple(self.form(weights, np.flatnonzero(self.target[:end] == kind)) for kind in (True, False))
 
     def form(self, weights: np.ndarray, rows: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
-        """Add up values of trials, or count them, as a quadratic form, float64 ``(replicates, 1)``.
+        """Add up values of trials, or count them, as a quadratic form of weights of speakers.
 
-        - ``weights``: from :meth:`weights`.
         - ``values``: float64, one a trial of ``rows``; exact if all sums are.
+        - Returns float64 ``(replicates, 1)``.
         """
         size = self.speakers + 1
         first, second = self.first[rows], self.second[rows]
@@ -204,7 +217,7 @@ class SortedTrials:
             product = (pairs @ floats.T).T
         return np.einsum("rk,rk->r", product, floats)[:, np.newaxis]
 
-    def exact_sums(self, values: np.ndarray) -> Iterator[np.ndarray]:
+    def exact_layers(self, values: np.ndarray) -> Iterator[np.ndarray]:
         """Split values of trials into parts that sum to them, and whose weighted sums are exact."""
         within = self.second == self.speakers
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
@@ -230,48 +243,37 @@ class TrialStatistic(Weighted):
 
     def __init__(self, trials: Trials) -> None:
         self.n_blocks = trials.speakers
-        self._trials = trials
-        self._sorted = SortedTrials(trials)
+        self._trials = SortedTrials(trials)
 
     def blocks(self) -> np.ndarray:
         """Count the speakers of trials with a score."""
-        trials = self._sorted
-        there = np.zeros(self.n_blocks + 1, dtype=bool)
-        there[trials.first] = there[trials.second] = True
-        return np.full(len(self.labels), int(there[: self.n_blocks].sum()))
+        speakers = np.union1d(self._trials.first, self._trials.second)
+        return np.full(len(self.labels), int((speakers < self.n_blocks).sum()))
 
     def point(self) -> Point:
         """Compute the values from all trials, and say why there are none."""
-        trials = self._sorted
-        m = len(self.labels)
-        text = f"no score for {trials.missing_predictions} of {trials.total} trials"
-        share = trials.missing_predictions / trials.total if trials.total else 0.0
-        reason = text if share > MISSING_REFUSED else self._one_kind()
-        note = text if share > MISSING_NOTED else ""
-        return checked_point(self._value(), np.full(m, trials.n), [reason] * m, [note] * m)
+        trials, m = self._trials, len(self.labels)
+        missing = trials.total - trials.n
+        texts = missing_texts(missing, trials.total, f"no score for {missing} of {trials.total} trials")
+        value = self.evaluate(np.ones((1, self.n_blocks), dtype=np.uint16))[0]
+        reason = texts[0] or self._undefined()
+        return checked_point(value, np.full(m, trials.n), [reason] * m, [texts[0] or texts[1]] * m)
 
-    def _value(self) -> np.ndarray:
-        """Compute the values from all trials, ``(m,)``."""
-        return self.evaluate(np.ones((1, self.n_blocks), dtype=np.uint16))[0]
-
-    def _one_kind(self) -> str:
-        targets = int(self._sorted.target.sum())
-        if self._sorted.n == 0:
+    def _undefined(self) -> str:
+        """Say that trials of one kind are missing."""
+        targets = len(self._trials.target_rows)
+        if self._trials.n == 0:
             return "no trials"
-        return (
-            "no target trials"
-            if targets == 0
-            else "no non-target trials"
-            if targets == self._sorted.n
-            else ""
-        )
+        if targets == 0:
+            return "no target trials"
+        return "no non-target trials" if targets == self._trials.n else ""
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Compute the values of replicates; see :class:`soundcheck.metrics.weighted.Weighted`."""
-        weights = self._sorted.weights(weights)
-        if self._one_kind():
-            return np.full((len(weights), len(self.labels)), np.nan)
-        return self._evaluate(weights).reshape(len(weights), len(self.labels))
+        shape = len(weights), len(self.labels)
+        if self._undefined():
+            return np.full(shape, np.nan)
+        return self._evaluate(self._trials.weights(weights)).reshape(shape)
 
     def _evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Compute the values of each replicate, ``(replicates, m)``, or ``(replicates,)`` if one."""
@@ -282,23 +284,23 @@ class TrialStatistic(Weighted):
 
         A trial counts with both of its recordings, but once with a speaker who is compared with herself.
         """
-        trials = self._sorted
+        trials = self._trials
         if trials.recordings is None:
             return None
-        sides, owners = trials.recordings, trials.owners
+        recordings, owners = trials.recordings, trials.owners
         if of_speakers:
-            sides, owners = (trials.first, trials.second), np.arange(trials.speakers)
+            recordings, owners = (trials.first, trials.second), np.arange(trials.speakers)
             owners = np.where(np.isin(owners, trials.owners), owners, -1)
-        if self._one_kind():
+        if self._undefined():
             return np.full((len(owners), len(self.labels)), np.nan), owners
         losses = self._losses()
         if losses is None:
             return None
-        own, factors = losses
+        loss, factors = losses
         for kind, factor in zip((True, False), factors, strict=True):
             rows = np.flatnonzero(trials.target == kind)
-            own[rows] = factor * (own[rows] - own[rows].mean()) / len(rows)
-        sums = sum(np.bincount(side, own, minlength=len(owners))[: len(owners)] for side in sides)
+            loss[rows] = factor * (loss[rows] - loss[rows].mean()) / len(rows)
+        sums = sum(np.bincount(side, loss, minlength=len(owners))[: len(owners)] for side in recordings)
         return sums[:, np.newaxis], owners
 
     def _losses(self) -> tuple[np.ndarray, tuple[float, float]] | None:
@@ -308,79 +310,51 @@ class TrialStatistic(Weighted):
         """
         return None
 
-    def _in_window(self, weights: np.ndarray, low: int, high: int) -> np.ndarray:
-        """Go through a window of steps, a few replicates at a time.
 
-        - ``weights``: from :meth:`SortedTrials.weights`.
-        - ``low, high``: first step of the window, and the first after it.
-        - Returns what :meth:`_find` gives, one row a replicate.
-        """
-        trials, steps = self._sorted, self._steps(low, high)
-        nothing = (np.zeros((len(weights), 1), dtype=np.int64),) * 2
-        below = trials.sums(weights, low) if low else nothing
-        total = trials.sums(weights, trials.steps) if (low, high) != (0, trials.steps) else None
-        length = int(trials.ends[high - 1] - (trials.ends[low - 1] if low else 0))
-        at_a_time = max(1, _AT_A_TIME // length)
-        found = []
-        for start in range(0, len(weights), at_a_time):
-            part = slice(start, start + at_a_time)
-            inside = trials.rejected(weights[part], low, steps)
-            rejected = [
-                np.concatenate([own[part].T, own[part].T + more])
-                for own, more in zip(below, inside, strict=True)
-            ]
-            everything = [own[part].T for own in total] if total else [own[-1:] for own in rejected]
-            found.append(self._find(*rejected, *everything))
-        return np.concatenate(found)
+class Search(TrialStatistic):
+    """A value that lies at one of the steps, mostly in the same region."""
 
-    def _everywhere(self, weights: np.ndarray) -> np.ndarray:
-        return self._in_window(weights, 0, self._sorted.steps)
+    def _evaluate(self, weights: np.ndarray) -> np.ndarray:
+        trials = self._trials
+        if trials.n * len(weights) <= _SMALL or trials.n < _FEW * trials.speakers:
+            return trials.scan(weights, self._find, self._steps(0, trials.steps))
+        low, high = self._region(weights)
+        values = trials.scan(weights, self._find, self._steps(low, high), low, high)
+        elsewhere = np.flatnonzero(np.isnan(values))  # or undefined
+        if len(elsewhere):
+            values[elsewhere] = trials.scan(weights[elsewhere], self._find, self._steps(0, trials.steps))
+        return values
+
+    def _region(self, weights: np.ndarray) -> tuple[int, int]:
+        """Guess between which steps the value lies in nearly all replicates."""
+        raise NotImplementedError
 
     def _steps(self, low: int, high: int) -> np.ndarray:
         """Choose the steps of a window that are looked at, ascending; the last one is among them."""
         return np.arange(low, high)
 
-    def _find(
-        self, targets: np.ndarray, others: np.ndarray, all_targets: np.ndarray, all_others: np.ndarray
-    ) -> np.ndarray:
-        """Compute the value and a remark on it, ``(replicates, 2)``.
-
-        - ``targets, others``: rejected targets and non-targets ``(1 + steps, replicates)``, the first row
-          being what lies before the window.
-        - ``all_targets, all_others``: all of them, ``(1, replicates)``.
-        """
+    def _find(self, *rejected: np.ndarray) -> np.ndarray:
+        """Compute the value of each replicate, see :data:`Find`; NaN if it may lie outside of the window."""
         raise NotImplementedError
 
 
 class WholeCurve(TrialStatistic):
     """Values that need all steps; see the module for large data."""
 
-    def _value(self) -> np.ndarray:
-        if self._one_kind():
-            return np.full(len(self.labels), np.nan)
-        ones = np.ones((1, self.n_blocks + 1), dtype=np.int32)
-        return self._along(ones, self._sorted.groups(self._sorted.steps))[0]
-
     def _evaluate(self, weights: np.ndarray) -> np.ndarray:
-        return self._along(weights, self._sorted.groups(_MOST_STEPS))
+        def find(*rejected: np.ndarray) -> np.ndarray:
+            targets, others = (kind.T.astype(np.float64) for kind in rejected[:2])
+            values = np.full((len(targets), len(self.labels)), np.nan)
+            for n in np.flatnonzero((targets[:, -1] > 0) & (others[:, -1] > 0)):
+                values[n] = self._of_steps(targets[n], others[n])
+            return values
 
-    def _along(self, weights: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        found = np.full((len(weights), len(self.labels)), np.nan)
-        at_a_time = max(1, _AT_A_TIME // self._sorted.n)
-        for start in range(0, len(weights), at_a_time):
-            part = slice(start, start + at_a_time)
-            sums = np.zeros((2, len(weights[part]), len(groups) + 1))
-            for own, kind in zip(sums, self._sorted.rejected(weights[part], 0, groups), strict=True):
-                own[:, 1:] = kind.T
-            for row, targets, others in zip(found[part], *sums, strict=True):
-                if targets[-1] and others[-1]:
-                    row[:] = self._of_steps(targets, others)
-        return found
+        most = _MOST_STEPS if len(weights) > 1 else self._trials.steps  # the value joins none
+        return self._trials.scan(weights, find, self._trials.groups(most))
 
     def _of_steps(self, targets: np.ndarray, others: np.ndarray) -> np.ndarray | float:
         """Compute the values from rejected targets and non-targets.
 
-        - ``targets, others``: whole numbers, float64 ``(1 + steps,)``: none, then up to the end of each step;
-          some in the end.
+        Whole numbers, float64 ``(1 + steps,)``: none, then up to the end of each step; some in the end.
         """
         raise NotImplementedError

@@ -1,40 +1,34 @@
 """Statistics that are no functions of sums: ranks of speakers, error rates of trials.
 
-They answer the same questions as additive statistics (a value, how many segments, why not), and for
-resampling take the weight of each block in each replicate instead of sums. Each brings its own blocks,
-because what is resampled is part of what it is: speakers that are ranked, speakers that trials compare.
+They have values, counts and reasons as additive statistics do, and for resampling take the weight of each
+block in each replicate instead of sums. Each brings its own blocks, because what is resampled is part of what
+it is: speakers that are ranked, speakers that trials compare.
 """
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from soundcheck.metrics.additive import Point, checked_point
+from soundcheck.metrics.additive import HasPoint, Point, checked_point
 
 
-class Weighted(abc.ABC):
+class Weighted(HasPoint, abc.ABC):
     """A statistic whose replicates are computed from the weights of blocks."""
 
-    labels: tuple[str, ...]  # names of the ``m`` values
     n_blocks: int  # blocks to resample
 
     @abc.abstractmethod
-    def point(self) -> Point:
-        """Compute the values from all data, every block once."""
-
-    @abc.abstractmethod
     def blocks(self) -> np.ndarray:
-        """Count the blocks that each value rests on, int64 ``(m,)``."""
+        """Count the blocks of each value, int64 ``(m,)``."""
 
     @abc.abstractmethod
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        """Compute the values of replicates.
+        """Compute the values of replicates, float64 ``(replicates, m)``; NaN where undefined.
 
-        - ``weights``: whole numbers ``(replicates, n_blocks)``: how often each block was drawn.
-        - Returns float64 ``(replicates, m)``; NaN where undefined.
+        ``weights`` are whole numbers ``(replicates, n_blocks)``: how often each block was drawn.
         """
 
     def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
@@ -55,122 +49,98 @@ class Weighted(abc.ABC):
         return None
 
 
-def _influences(parts: Sequence[Weighted], of_speakers: bool) -> tuple[np.ndarray, np.ndarray] | None:
-    """Put the influence values of statistics over the same recordings side by side."""
-    found = [part.influence(of_speakers=of_speakers) for part in parts]
-    if any(own is None for own in found):
-        return None
-    values, speakers = zip(*found, strict=True)
-    return np.concatenate(values, axis=1), np.maximum.reduce(speakers)
+class _Linear(Weighted):
+    """Sums of factors times the values of statistics over the same blocks."""
 
-
-class _Difference(Weighted):
-    def __init__(self, a: Weighted, b: Weighted) -> None:
-        if a.labels != b.labels or a.n_blocks != b.n_blocks:
-            raise ValueError("Only statistics with the same labels and the same blocks can be compared.")
-        self.labels, self.n_blocks = a.labels, a.n_blocks
-        self._a, self._b = a, b
-
-    def point(self) -> Point:
-        a, b = self._a.point(), self._b.point()
-        return checked_point(
-            a.value - b.value,
-            a.segments,
-            [x or y for x, y in zip(a.reasons, b.reasons, strict=True)],
-            [x or y for x, y in zip(a.notes, b.notes, strict=True)],
-        )
-
-    def blocks(self) -> np.ndarray:
-        return np.minimum(self._a.blocks(), self._b.blocks())
-
-    def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        return self._a.evaluate(weights) - self._b.evaluate(weights)
-
-    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
-        both = _influences([self._a, self._b], of_speakers)
-        return both and (np.subtract(*np.split(both[0], 2, axis=1)), both[1])
-
-
-def weighted_difference(a: Weighted, b: Weighted) -> Weighted:
-    """Subtract: the values of ``a`` minus those of ``b``, over the same blocks and on the same replicates."""
-    return _Difference(a, b)
-
-
-class _Sides(_Difference):
-    def __init__(self, a: Weighted, b: Weighted) -> None:
-        super().__init__(a, b)
-        kinds = ("group", "others", "difference")
-        self.labels = tuple(f"{side} {label}" for side in kinds for label in a.labels)
-
-    def point(self) -> Point:
-        found = [self._a.point(), self._b.point(), super().point()]
-        return Point(
-            *(np.concatenate([getattr(one, name) for one in found]) for name in ("value", "segments")),
-            *(tuple(text for one in found for text in getattr(one, name)) for name in ("reasons", "notes")),
-        )
-
-    def blocks(self) -> np.ndarray:
-        return np.concatenate([self._a.blocks(), self._b.blocks(), super().blocks()])
-
-    def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        one, other = self._a.evaluate(weights), self._b.evaluate(weights)
-        return np.concatenate([one, other, one - other], axis=1)
-
-    def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
-        both = _influences([self._a, self._b], of_speakers)
-        if both is None:
-            return None
-        one, other = np.split(both[0], 2, axis=1)
-        return np.concatenate([one, other, one - other], axis=1), both[1]
-
-
-def weighted_sides(a: Weighted, b: Weighted) -> Weighted:
-    """Put the values of ``a``, those of ``b`` and their differences beside each other, ``3 m`` values."""
-    return _Sides(a, b)
-
-
-class _Sums(Weighted):
-    def __init__(self, terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> None:
-        parts = {id(part): part for own in terms.values() for _, part in own}
-        self._parts = list(parts.values())
-        if len({part.n_blocks for part in self._parts}) != 1 or any(len(p.labels) != 1 for p in self._parts):
-            raise ValueError("Only single values over the same blocks can be added up.")
-        self.labels, self.n_blocks = tuple(terms), self._parts[0].n_blocks
-        place = {key: n for n, key in enumerate(parts)}
-        self._factors = np.zeros((len(parts), len(terms)))
-        for column, own in enumerate(terms.values()):
-            for factor, part in own:
-                self._factors[place[id(part)], column] += factor
-        self._used = self._factors != 0
+    def __init__(
+        self,
+        parts: Sequence[Weighted],
+        labels: Sequence[str],
+        factors: np.ndarray,
+        segments: Callable[[np.ndarray], int],
+    ) -> None:
+        """Take ``factors`` ``(values of all parts, labels)``; ``segments`` makes one count of several."""
+        if len({part.n_blocks for part in parts}) != 1:
+            raise ValueError("Only statistics over the same blocks can be added up.")
+        self.labels, self.n_blocks = tuple(labels), parts[0].n_blocks
+        self._parts, self._factors, self._segments = parts, factors, segments
+        self._used = [np.flatnonzero(column) for column in factors.T]  # what is not used may be undefined
 
     def _added(self, values: np.ndarray) -> np.ndarray:
-        """Add up values ``(replicates, parts)``; what a sum does not use may be undefined."""
+        """Add up values ``(replicates, values of all parts)``."""
         sums = [
-            sum(factor * values[:, n] for n, factor in enumerate(own) if factor) for own in self._factors.T
+            sum(column[n] * values[:, n] for n in used)
+            for column, used in zip(self._factors.T, self._used, strict=True)
         ]
         return np.stack(sums, axis=1)
 
     def point(self) -> Point:
-        found = [part.point() for part in self._parts]
-        of_parts = [np.flatnonzero(used) for used in self._used.T]
-        reasons, notes = (
-            [next((texts[n] for n in own if texts[n]), "") for own in of_parts]
-            for texts in ([p.reasons[0] for p in found], [p.notes[0] for p in found])
+        points = [part.point() for part in self._parts]
+        values, counts = (
+            np.concatenate([getattr(p, name) for p in points]) for name in ("value", "segments")
         )
-        segments = np.array([min(found[n].segments[0] for n in own) for own in of_parts])
-        values = np.array([[p.value[0] for p in found]])
-        return checked_point(self._added(values)[0], segments, reasons, notes)
+        reasons, notes = (
+            [next(filter(None, (texts[n] for n in used)), "") for used in self._used]
+            for texts in (
+                [text for p in points for text in p.reasons],
+                [text for p in points for text in p.notes],
+            )
+        )
+        segments = np.array([self._segments(counts[used]) for used in self._used])
+        return checked_point(self._added(values[np.newaxis])[0], segments, reasons, notes)
 
     def blocks(self) -> np.ndarray:
-        each = np.array([part.blocks()[0] for part in self._parts])
-        return np.array([each[used].min() for used in self._used.T])
+        blocks = np.concatenate([part.blocks() for part in self._parts])
+        return np.array([blocks[used].min() for used in self._used])
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         return self._added(np.concatenate([part.evaluate(weights) for part in self._parts], axis=1))
 
     def influence(self, *, of_speakers: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
-        parts = _influences(self._parts, of_speakers)
-        return parts and (self._added(parts[0]), parts[1])
+        parts = [part.influence(of_speakers=of_speakers) for part in self._parts]
+        if any(part is None for part in parts):
+            return None
+        values, speakers = zip(*parts, strict=True)
+        return self._added(np.concatenate(values, axis=1)), np.maximum.reduce(speakers)
+
+
+def _first(counts: np.ndarray) -> int:
+    return counts[0]
+
+
+def _same_labels(a: Weighted, b: Weighted) -> np.ndarray:
+    """Give the factors of a difference, ``(2 m, m)``."""
+    if a.labels != b.labels:
+        raise ValueError("Only statistics with the same labels can be compared.")
+    m = len(a.labels)
+    return np.concatenate([np.eye(m), -np.eye(m)])
+
+
+def weighted_difference(a: Weighted, b: Weighted) -> Weighted:
+    """Subtract: the values of ``a`` minus those of ``b``, over the same blocks and on the same replicates.
+
+    >>> from soundcheck.metrics.trials import Trials
+    >>> from soundcheck.metrics.verification import false_rejection_rate
+    >>> trials = Trials.of([0.9, 0.2, 0.6], [True, True, False], ["a", "b", "a"], ["a", "b", "b"])
+    >>> weighted_difference(false_rejection_rate(trials, 0.5), false_rejection_rate(trials, 0.1))
+    Statistic(0.5)
+    """
+    return _Linear([a, b], a.labels, _same_labels(a, b), _first)
+
+
+def weighted_sides(a: Weighted, b: Weighted) -> Weighted:
+    """Put the values of ``a``, those of ``b`` and their differences beside each other, ``3 m`` values.
+
+    >>> from soundcheck.metrics.trials import Trials
+    >>> from soundcheck.metrics.verification import false_rejection_rate
+    >>> trials = Trials.of([0.9, 0.2, 0.6], [True, True, False], ["a", "b", "a"], ["a", "b", "b"])
+    >>> sides = [false_rejection_rate(trials, threshold) for threshold in (0.5, 0.1)]
+    >>> weighted_sides(*sides)
+    Statistic({'group ': 0.5, 'others ': 0.0, 'difference ': 0.5})
+    """
+    labels = [f"{side} {label}" for side in ("group", "others", "difference") for label in a.labels]
+    factors = np.concatenate([np.eye(2 * len(a.labels)), _same_labels(a, b)], axis=1)
+    return _Linear([a, b], labels, factors, _first)
 
 
 def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weighted:
@@ -178,18 +148,31 @@ def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weig
 
     - ``terms``: label -> factors other than 0 and statistics with one value, all over the same blocks. A
       statistic that several sums use is computed once.
-    - Raises ValueError: if a statistic has several values, or blocks differ.
+
+    >>> from soundcheck.metrics.trials import Trials
+    >>> from soundcheck.metrics.verification import false_rejection_rate
+    >>> trials = Trials.of([0.9, 0.2, 0.6], [True, True, False], ["a", "b", "a"], ["a", "b", "b"])
+    >>> half = (0.5, false_rejection_rate(trials, 0.5))
+    >>> weighted_sums({"": [half, half]})
+    Statistic(0.5)
     """
-    return _Sums(terms)
+    parts = list({id(part): part for pairs in terms.values() for _, part in pairs}.values())
+    if any(len(part.labels) != 1 for part in parts):
+        raise ValueError("Only single values can be added up.")
+    factors = np.zeros((len(parts), len(terms)))
+    for column, pairs in zip(factors.T, terms.values(), strict=True):
+        for factor, part in pairs:
+            column[next(n for n, one in enumerate(parts) if one is part)] += factor
+    return _Linear(parts, terms, factors, np.min)
 
 
-class Remembered(Weighted):
-    """A statistic that several others are made of: its value and its last replicates are kept."""
+class Memoised(Weighted):
+    """A statistic that several others are made of: its value and its last replicates are remembered."""
 
     def __init__(self, statistic: Weighted) -> None:
         self.labels, self.n_blocks = statistic.labels, statistic.n_blocks
         self._statistic = statistic
-        self._known: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
+        self._replicates: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
         self._point: Point | None = None
 
     def point(self) -> Point:
@@ -207,9 +190,9 @@ class Remembered(Weighted):
         return self._statistic.influence(of_speakers=of_speakers)
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        """Compute the values of replicates, or give those that are known for the same weights."""
-        before, found = self._known.get(weights.shape, (None, None))
+        """Compute the values of replicates, or give those of the same weights."""
+        before, replicates = self._replicates.get(weights.shape, (None, None))
         if before is None or not np.array_equal(before, weights):
-            found = self._statistic.evaluate(weights)
-            self._known[weights.shape] = weights, found
-        return found
+            replicates = self._statistic.evaluate(weights)
+            self._replicates[weights.shape] = weights, replicates
+        return replicates

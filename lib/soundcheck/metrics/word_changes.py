@@ -1,90 +1,76 @@
-"""Which words another recogniser corrects and which it breaks, word by word.
+"""Which words another ASR model corrects and which it breaks, word by word.
 
 Conventions
 -----------
-- A word of the reference is right if the alignment with the transcript (:mod:`soundcheck.metrics.alignment`)
-  finds it unchanged. *Corrected*: wrong in the baseline's transcript, right in the candidate's. *Broken*: the
-  reverse. Words that a recogniser puts in have no place in the reference; they are counted by themselves.
-- Segments without reference or without one of the transcripts are passed over.
+- A word of the reference is right if it is equal in the alignment (:mod:`soundcheck.metrics.alignment`).
+  *Corrected*: wrong in the baseline's transcript, right in the candidate's. *Broken*: the reverse. Words that
+  a model inserts have no place in the reference; they are counted by themselves.
+- Segments without reference or without one of the transcripts (``None`` or NaN) are passed over.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.metrics.additive import same_length
-from soundcheck.metrics.alignment import missed_words
+from soundcheck.metrics.additive import Texts
+from soundcheck.metrics.alignment import complete, missed_words
 from soundcheck.metrics.alternatives import common_wording
 
 COUNTS = ("corrected", "broken", "words", "put_in_baseline", "put_in_candidate")
 
 
-def word_changes(
-    references: Sequence[str | None], baselines: Sequence[str | None], candidates: Sequence[str | None]
-) -> pd.DataFrame:
+def word_changes(references: Texts, baselines: Texts, candidates: Texts) -> pd.DataFrame:
     """Count for each segment how many of its words the candidate corrects and breaks.
 
-    - ``references, baselines, candidates``: what was said, and what two recognisers heard, ``(N,)``; missing
-      ones are ``None`` or NaN.
-    - Returns float64 columns :data:`COUNTS`, one row a segment: words corrected and broken, words of the
-      reference, and words that each recogniser puts in; NaN where a text is missing.
-    - Raises ValueError: if there are not as many of one as of another.
+    Returns float64 columns :data:`COUNTS`, one row a segment: words corrected and broken, words of the
+    reference, and words that each model inserts; NaN where a text is missing.
 
     >>> word_changes(["go on now"], ["no on now"], ["go on"])
        corrected  broken  words  put_in_baseline  put_in_candidate
     0        1.0     1.0    3.0              0.0               0.0
     """
     counts = np.full((len(references), len(COUNTS)), np.nan)
-    for n, texts in _complete(references, baselines, candidates):
-        words, first, second, put_in = _fates(*texts)
-        counts[n] = [len(first - second), len(second - first), len(words), *put_in]
+    for n, texts in complete(references, baselines, candidates):
+        words, (before, after), inserted = _missed(*texts)
+        counts[n] = [len(before - after), len(after - before), len(words), *inserted]
     return pd.DataFrame(counts, columns=COUNTS)
 
 
-def changed_words(
-    references: Sequence[str | None], baselines: Sequence[str | None], candidates: Sequence[str | None]
-) -> pd.DataFrame:
+def changed_words(references: Texts, baselines: Texts, candidates: Texts) -> pd.DataFrame:
     """Count for each word how often the candidate corrects and breaks it.
 
-    - ``references, baselines, candidates``: see :func:`word_changes`.
-    - Returns one row a word that is corrected or broken at least once: ``word``, ``said`` (how often),
-      ``corrected``, ``broken``, ``wrong`` (by both). Those with the most changes come first, then
-      alphabetically.
+    Returns one row a word that is corrected or broken at least once: ``word``, ``said`` (how often),
+    ``corrected``, ``broken``, ``wrong`` (by both). Those with the most changes come first, then
+    alphabetically.
 
     >>> changed_words(["go on", "go up"], ["no on", "go up"], ["go on", "no up"])
       word  said  corrected  broken  wrong
     0   go     2          1       1      0
     """
     said, corrected, broken, wrong = Counter(), Counter(), Counter(), Counter()
-    for _, texts in _complete(references, baselines, candidates):
-        words, first, second, _ = _fates(*texts)
+    for _, texts in complete(references, baselines, candidates):
+        words, (before, after), _ = _missed(*texts)
         said.update(words)
-        for counter, which in (
-            (corrected, first - second),
-            (broken, second - first),
-            (wrong, first & second),
+        for counter, places in (
+            (corrected, before - after),
+            (broken, after - before),
+            (wrong, before & after),
         ):
-            counter.update(words[n] for n in which)
-    changed = sorted(
-        corrected.keys() | broken.keys(), key=lambda word: (-corrected[word] - broken[word], word)
-    )
-    rows = [(word, said[word], corrected[word], broken[word], wrong[word]) for word in changed]
-    return pd.DataFrame(rows, columns=["word", "said", "corrected", "broken", "wrong"])
+            counter.update(words[n] for n in places)
+    counters = {"said": said, "corrected": corrected, "broken": broken, "wrong": wrong}
+    return _table(corrected + broken, counters)
 
 
-def wrong_words(references: Sequence[str | None], heard: Mapping[str, Sequence[str | None]]) -> pd.DataFrame:
-    """Count for each word how often some recognisers have it wrong.
+def wrong_words(references: Texts, hypotheses: Mapping[str, Texts]) -> pd.DataFrame:
+    """Count for each word how often some ASR models, name -> transcripts, have it wrong.
 
-    - ``references``: what was said, ``(N,)``; missing ones are ``None`` or NaN.
-    - ``heard``: recogniser -> what it wrote, ``(N,)``. Segments that any of them has no answer for do not
-      count.
-    - Returns one row a word that anybody has wrong: ``word``, ``said`` (how often), and for each recogniser
-      how often it is wrong. Those that are wrong most often, over all recognisers, come first, then
-      alphabetically.
+    Segments that any of them has no prediction for do not count. Returns one row a word that any has wrong:
+    ``word``, ``said`` (how often), and for each model how often it is wrong. Those that are wrong most often,
+    over all models, come first, then alphabetically.
 
     >>> wrong_words(["go on", "go up"], {"a": ["no on", "no up"], "b": ["go on", "go on"]})
       word  said  a  b
@@ -92,31 +78,24 @@ def wrong_words(references: Sequence[str | None], heard: Mapping[str, Sequence[s
     1   up     1  0  1
     """
     said: Counter[str] = Counter()
-    wrong: dict[str, Counter[str]] = {name: Counter() for name in heard}
-    for _, (reference, *texts) in _complete(references, *heard.values()):
-        words = common_wording(reference, texts).split()
+    wrong: dict[str, Counter[str]] = {name: Counter() for name in hypotheses}
+    for _, texts in complete(references, *hypotheses.values()):
+        words, missed, _ = _missed(*texts)
         said.update(words)
-        for counter, text in zip(wrong.values(), texts, strict=True):
-            counter.update(words[n] for n in missed_words(words, text.split())[0])
-    total = sum(wrong.values(), Counter())
-    words = sorted(total, key=lambda word: (-total[word], word))
-    rows = [(word, said[word], *(counter[word] for counter in wrong.values())) for word in words]
-    return pd.DataFrame(rows, columns=["word", "said", *heard])
+        for counter, places in zip(wrong.values(), missed, strict=True):
+            counter.update(words[n] for n in places)
+    return _table(sum(wrong.values(), Counter()), {"said": said, **wrong})
 
 
-def _complete(*texts: Sequence[str | None]) -> list[tuple[int, tuple[str, ...]]]:
-    arrays = [np.asarray(one, dtype=object) for one in texts]
-    for one in arrays[1:]:
-        same_length(arrays[0], one)
-    there = ~np.any([pd.isna(one) for one in arrays], axis=0)
-    return [(int(n), tuple(one[n] for one in arrays)) for n in np.flatnonzero(there)]
+def _missed(reference: str, *hypotheses: str) -> tuple[list[str], list[set[int]], list[int]]:
+    """Give the reference's words, the places of those that each model misses, and how many each inserts."""
+    words = common_wording(reference, hypotheses).split()
+    missed, inserted = zip(*(missed_words(words, text.split()) for text in hypotheses), strict=True)
+    return words, list(map(set, missed)), list(inserted)
 
 
-def _fates(
-    reference: str, baseline: str, candidate: str
-) -> tuple[list[str], set[int], set[int], tuple[int, int]]:
-    """Give the words said, the places of those that each recogniser misses, and how many each puts in."""
-    words = common_wording(reference, (baseline, candidate)).split()
-    first, put_in_first = missed_words(words, baseline.split())
-    second, put_in_second = missed_words(words, candidate.split())
-    return words, set(first), set(second), (put_in_first, put_in_second)
+def _table(changes: Iterable[str], counters: Mapping[str, Counter[str]]) -> pd.DataFrame:
+    """List words with counts, those with the most changes first, then alphabetically."""
+    words = sorted(changes, key=lambda word: (-changes[word], word))
+    rows = [(word, *(counter[word] for counter in counters.values())) for word in words]
+    return pd.DataFrame(rows, columns=["word", *counters])

@@ -1,89 +1,107 @@
-r"""Rates of transcripts that the field reports beside the word error rate.
+r"""Rates of transcripts beside the word error rate, and what is written where nobody speaks.
 
 Conventions
 -----------
-- :math:`H` words are right, :math:`S` stand for another one, :math:`D` are left out and :math:`I` put in.
+- :math:`H` words are right, :math:`S` stand for another one, :math:`D` are deleted and :math:`I` inserted.
   So the references have :math:`H + S + D` words and the hypotheses :math:`H + S + I`.
 - Sums over all segments are divided by sums, as in :func:`soundcheck.metrics.word_errors.word_error_rate`.
 - Where several alignments have as few errors, RapidFuzz's decides about the kinds, as it does for jiwer. The
   word error rate is the same for all of them, the match error rate and the word information lost are not.
-- A missing hypothesis (``None`` or NaN) leaves its segment out, as NIST's sclite leaves out utterances that a
-  file of hypotheses does not name. Where hypotheses are found by their times, sclite takes a missing one for
-  an empty one, and so does :func:`error_rate_with_missing`.
+- Texts are normalised transcripts, ``(segments,)``. A missing hypothesis (``None`` or NaN) leaves its segment
+  out, as NIST's sclite leaves out utterances that a file of hypotheses does not name. Where hypotheses are
+  found by their times, sclite takes a missing one for an empty one, and so does
+  :func:`error_rate_with_missing`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
+from soundcheck.metrics.additive import (
+    Numbers,
+    Statistic,
+    Texts,
+    numbers,
+    of_columns,
+    ratio,
+    same_length,
+    segments,
+)
+from soundcheck.metrics.combinators import difference
+from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.word_errors import NO_WORDS, Counts, character_errors, word_error_rate, word_errors
 from soundcheck.metrics.writing import CHARACTER, MIXED, unit_of
 
 
-def wer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Word error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing."""
+def wer(references: Texts, hypotheses: Texts) -> Statistic:
+    r"""Word error rate, :math:`(S + D + I) / (H + S + D)`.
+
+    >>> wer(["go left now please"], ["go right now"])
+    Statistic(0.5)
+    """
     counts = word_errors(references, hypotheses)
     return word_error_rate(counts.words, counts.errors)
 
 
-def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing.
+def cer(references: Texts, hypotheses: Texts) -> Statistic:
+    """Character error rate; blanks are no characters where scripts are written without them.
 
-    Blanks are no characters where references are in scripts without blanks between words.
+    >>> cer(["left"], ["lift"])
+    Statistic(0.25)
     """
     counts = characters_of(references, hypotheses)
     return word_error_rate(counts.words, counts.errors)
 
 
-def group_error_rate(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Error rate by which groups are compared: of words, or of characters if their scripts may differ."""
+def group_error_rate(references: Texts, hypotheses: Texts) -> Statistic:
+    """Error rate by which groups are compared: of words, or of characters if their scripts may differ.
+
+    >>> group_error_rate(["左转", "go"], ["左右", "go"])
+    Statistic(0.25)
+    """
     return (cer if unit_of(references) == MIXED else wer)(references, hypotheses)
 
 
-def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
-    """Count character errors as :func:`cer` does."""
+def characters_of(references: Texts, hypotheses: Texts) -> Counts:
+    """Count character errors as :func:`cer` does.
+
+    >>> characters_of(["左 转"], ["左右"]).words
+    array([2.])
+    """
     unit = unit_of(references)
     return character_errors(references, hypotheses, blanks=None if unit == MIXED else unit != CHARACTER)
 
 
-def ratio_of_sums(counts: Sequence[float], parts: Sequence[float], nothing: str = "") -> Statistic:
+def ratio_of_sums(counts: Numbers, parts: Numbers, nothing: str = "") -> Statistic:
     """Divide the sum of what was counted by the sum of what it is a part of, such as words or minutes.
 
-    - ``counts``: what was counted in each answer, ``(segments,)``; NaN without an answer.
+    - ``counts``: what was counted in each prediction, ``(segments,)``; NaN without a prediction.
     - ``parts``: what there was of each segment, ``(segments,)``.
-    - ``nothing``: why there is no value where there was nothing; else the number of segments is told.
+    - ``nothing``: why there is no value where there was nothing; else the number of segments is given.
 
-    >>> from soundcheck.metrics.additive import value
-    >>> value(ratio_of_sums([1, 0, np.nan], [1, 3, 5]))
-    0.25
+    >>> ratio_of_sums([1, 0, np.nan], [1, 3, 5])
+    Statistic(0.25)
     """
     counts, parts = numbers(counts), numbers(parts)
     same_length(counts, parts)
     rows = ~np.isnan(counts)
-    kept = tuple(np.where(rows, column, 0.0) for column in (counts, parts))
 
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         return ("" if sums[2] > 0 else nothing if sums[0] and nothing else segments(0),)
 
-    return Statistic(
-        parts=(Columns(rows, ~rows, kept),),
-        compute=lambda sums: ratio(sums[..., 1:2], sums[..., 2:3]),
-        count=lambda sums: sums[..., :1],
-        reasons=reasons,
+    return of_columns(
+        rows, ~rows, [counts, parts], lambda sums: ratio(sums[..., 1:2], sums[..., 2:3]), reasons=reasons
     )
 
 
-def missing_as_empty(hypotheses: Sequence[str | None]) -> np.ndarray:
-    """Take missing hypotheses for empty ones.
-
-    - ``hypotheses``: texts, ``(N,)``; missing ones are ``None`` or NaN.
-    - Returns object ``(N,)``, all of them texts.
+def missing_as_empty(hypotheses: Texts) -> np.ndarray:
+    """Take missing hypotheses for empty ones, object ``(N,)``.
 
     >>> missing_as_empty(["go", None]).tolist()
     ['go', '']
@@ -92,24 +110,15 @@ def missing_as_empty(hypotheses: Sequence[str | None]) -> np.ndarray:
 
 
 def error_rate_with_missing(
-    references: Sequence[str | None],
-    hypotheses: Sequence[str | None],
-    count: Callable[..., Counts] = word_errors,
+    references: Texts, hypotheses: Texts, count: Callable[..., Counts] = word_errors
 ) -> Statistic:
-    """Error rate in which a missing hypothesis leaves out all words of its reference.
+    """Error rate in which a missing hypothesis deletes all words of its reference.
 
-    A recogniser cannot gain by giving no answer where it is hard. However many are missing, there is a rate;
-    a note says how many.
+    An ASR model cannot gain by giving no prediction where it is hard. However many are missing, there is a
+    rate; a note says how many. ``count`` is one of :mod:`soundcheck.metrics.word_errors`.
 
-    - ``references, hypotheses``: texts, ``(N,)``; missing ones are ``None`` or NaN. Missing references leave
-      a segment out.
-    - ``count``: counts words or characters, see :mod:`soundcheck.metrics.word_errors`.
-    - Returns one value of at least 0, counting segments with a reference.
-    - Raises ValueError: if there are not as many references as hypotheses.
-
-    >>> from soundcheck.metrics.additive import value
-    >>> value(error_rate_with_missing(["go left", "stop now"], ["go left", None]))
-    0.5
+    >>> error_rate_with_missing(["go left", "stop now"], ["go left", None])
+    Statistic(0.5)
     """
     counts = count(references, missing_as_empty(hypotheses))
     statistic = word_error_rate(counts.words, counts.errors)
@@ -117,11 +126,11 @@ def error_rate_with_missing(
     if not silent.any():
         return statistic
     lost = counted(int(counts.words[silent].sum()), counts.unit)
-    told = f"no answer for {int(silent.sum())} of {segments(int((~np.isnan(counts.words)).sum()))}"
-    told += f", {lost} counted as left out"
+    labelled = segments(int((~np.isnan(counts.words)).sum()))
+    text = f"no answer for {int(silent.sum())} of {labelled}, {lost} counted as left out"
 
     def notes(sums: np.ndarray) -> tuple[str, ...]:
-        return tuple("; ".join(filter(None, (told, note))) for note in statistic.notes(sums))
+        return tuple("; ".join(filter(None, (text, note))) for note in statistic.notes(sums))
 
     return dataclasses.replace(statistic, notes=notes)
 
@@ -129,12 +138,8 @@ def error_rate_with_missing(
 def sentence_error_rate(counts: Counts) -> Statistic:
     """Share of segments with at least one error.
 
-    - ``counts``: from :func:`soundcheck.metrics.word_errors.word_errors`.
-    - Returns one value from 0 to 1, counting segments.
-
-    >>> from soundcheck.metrics.additive import value
-    >>> value(sentence_error_rate(word_errors(["go left", "stop"], ["go", "stop"])))
-    0.5
+    >>> sentence_error_rate(word_errors(["go left", "stop"], ["go", "stop"]))
+    Statistic(0.5)
     """
     one = np.where(np.isnan(counts.words), np.nan, 1.0)
     return word_error_rate(one, np.where(np.isnan(counts.errors), np.nan, counts.errors > 0))
@@ -143,14 +148,11 @@ def sentence_error_rate(counts: Counts) -> Statistic:
 def match_error_rate(counts: Counts) -> Statistic:
     r"""Share of aligned places that are wrong, :math:`(S + D + I) / (H + S + D + I)`.
 
-    Morris, Maier and Green (2004), From WER and RIL to MER and WIL.
+    Morris, Maier and Green (2004), From WER and RIL to MER and WIL. Undefined where there is no word on
+    either side.
 
-    - ``counts``: from :func:`soundcheck.metrics.word_errors.word_errors`.
-    - Returns one value from 0 to 1, counting segments; undefined where there is no word on either side.
-
-    >>> from soundcheck.metrics.additive import value
-    >>> value(match_error_rate(word_errors(["go left"], ["go left now please"])))
-    0.5
+    >>> match_error_rate(word_errors(["go left"], ["go left now please"]))
+    Statistic(0.5)
     """
     insertions = np.where(np.isnan(counts.insertions), 0.0, counts.insertions)
     return word_error_rate(counts.words + insertions, counts.errors)
@@ -160,33 +162,144 @@ def word_information_lost(counts: Counts) -> Statistic:
     r"""Word information lost, :math:`1 - \frac{H}{H + S + D} \cdot \frac{H}{H + S + I}`.
 
     What it is an approximation of, and where it comes from: see :func:`match_error_rate`. Where nothing was
-    recognised it is 1.
+    recognised it is 1; undefined without words in the references.
 
-    - ``counts``: from :func:`soundcheck.metrics.word_errors.word_errors`.
-    - Returns one value from 0 to 1, counting segments; undefined without words in the references.
-
-    >>> from soundcheck.metrics.additive import value
-    >>> value(word_information_lost(word_errors(["go left"], ["go right"])))
-    0.75
+    >>> word_information_lost(word_errors(["go left"], ["go right"]))
+    Statistic(0.75)
     """
     words, errors = numbers(counts.words), numbers(counts.errors)
-    known, answered = ~np.isnan(words), ~np.isnan(errors)
-    rows = known & answered
+    known, predicted = ~np.isnan(words), ~np.isnan(errors)
     hits = words - counts.substitutions - counts.deletions
-    heard = hits + counts.substitutions + counts.insertions
-    kept = tuple(np.where(rows, column, 0.0) for column in (words, heard, hits))
+    hypothesis_words = hits + counts.substitutions + counts.insertions
 
     def compute(sums: np.ndarray) -> np.ndarray:
-        said, heard, hits = (sums[..., place : place + 1] for place in (1, 2, 3))
+        reference, hypothesis, hits = (sums[..., place : place + 1] for place in (1, 2, 3))
         # Without words in the hypotheses nothing is preserved; 0/1 says so.
-        return 1 - ratio(hits, said) * ratio(hits, np.maximum(heard, 1.0))
+        return 1 - ratio(hits, reference) * ratio(hits, np.maximum(hypothesis, 1.0))
 
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         return ("" if sums[1] > 0 else segments(0) if sums[0] == 0 else NO_WORDS,)
 
-    return Statistic(
-        parts=(Columns(rows, known & ~answered, kept),),
-        compute=compute,
-        count=lambda sums: sums[..., :1],
-        reasons=reasons,
+    columns = [words, hypothesis_words, hits]
+    return of_columns(known & predicted, known & ~predicted, columns, compute, reasons=reasons)
+
+
+# Is an ASR model better than guessing? Its own transcripts, of other segments, are the guess.
+
+
+def permuted_hypotheses(texts: Texts, draws: Numbers) -> np.ndarray:
+    """Give each segment the text of another one, object ``(N,)``; no segment keeps its own.
+
+    Missing texts are neither given nor replaced; all are ``None`` if there is only one. ``draws`` decide who
+    gets whose text, ``(N,)``, such as of :func:`soundcheck.common.seeds.uniform`.
+
+    >>> permuted_hypotheses(["a", None, "b", "c"], [0.3, 0.1, 0.2, 0.9]).tolist()
+    ['b', None, 'c', 'a']
+    """
+    texts = np.asarray(texts, dtype=object)
+    same_length(texts, draws)
+    known = np.flatnonzero(~pd.isna(texts))
+    permuted = np.full(len(texts), None, dtype=object)
+    if len(known) > 1:
+        order = known[np.argsort(np.asarray(draws)[known], kind="stable")]
+        permuted[order] = texts[np.roll(order, 1)]
+    return permuted
+
+
+def permuted_word_error_rates(
+    references: Texts, hypotheses: Texts, draws: Numbers, count: Callable[..., Counts] = word_errors
+) -> tuple[Statistic, Statistic, Statistic]:
+    """Compare the word error rate of transcripts with that of the same ones for other segments.
+
+    A transcript of what was said has fewer errors than one of something else; one that has nothing to do with
+    the sound has as many. So no constant prediction can win, and none without a single word.
+
+    - ``draws``: see :func:`permuted_hypotheses`; ``count``: one of :mod:`soundcheck.metrics.word_errors`.
+    - Returns error rate, that of the permuted transcripts, and the first minus the second, over the same
+      segments.
+
+    >>> permuted_word_error_rates(["go", "stop"], ["go", "stop"], [0.1, 0.2])
+    (Statistic(0.0), Statistic(1.0), Statistic(-1.0))
+    """
+    references = np.asarray(references, dtype=object)
+    known = ~(pd.isna(references) | pd.isna(np.asarray(hypotheses, dtype=object)))
+    permuted = permuted_hypotheses(np.where(known, hypotheses, None), draws)
+    of_model, of_permuted = (
+        word_error_rate(counts.words, counts.errors)
+        for counts in (count(references, hypotheses), count(references, permuted))
     )
+    return of_model, of_permuted, difference(of_model, of_permuted)
+
+
+# What is written where nobody speaks
+
+
+def word_counts(texts: Texts) -> np.ndarray:
+    """Count the words of each prediction, float64 ``(segments,)``; NaN without one."""
+    return np.array([np.nan if text is None else len(text.split()) for text in texts], dtype=np.float64)
+
+
+def character_counts(texts: Texts) -> np.ndarray:
+    """Count the characters of each prediction, float64 ``(segments,)``; NaN without one."""
+    counts = [np.nan if text is None else len(" ".join(text.split())) for text in texts]
+    return np.array(counts, dtype=np.float64)
+
+
+def empty_answers(texts: Texts, *, missing: float = np.nan) -> Statistic:
+    """Share of predictions without any word.
+
+    - ``missing``: what no prediction counts as: NaN leaves it out, 0 counts it as one with words.
+
+    >>> empty_answers(["", "thank you", None])
+    Statistic(0.5)
+    """
+    counts = word_counts(texts)
+    return mean_value(np.where(np.isnan(counts), missing, counts == 0))
+
+
+def per_minute(counts: Numbers, seconds: Numbers) -> Statistic:
+    """Words, characters or insertions of all predictions by minutes of all signals.
+
+    - ``counts``: of each prediction, ``(segments,)``; NaN without one.
+    - ``seconds``: length of each signal, ``(segments,)``.
+
+    >>> per_minute([2, 0], [20, 40])
+    Statistic(2.0)
+    """
+    return ratio_of_sums(counts, numbers(seconds) / 60)
+
+
+def most_repeated(text: str, most_words: int) -> int:
+    """Count how often in a row the sequence of at most so many words is repeated that is repeated most.
+
+    >>> most_repeated("thank you thank you thank you for watching", 5)
+    3
+    >>> most_repeated("thank you thank you thank you for watching", 1)
+    1
+    """
+    words = text.split()
+    most = min(1, len(words))
+    for size in range(1, min(most_words, len(words) // 2) + 1):
+        same = 0
+        for before, word in zip(words, words[size:], strict=False):
+            same = same + 1 if word == before else 0
+            most = max(most, same // size + 1)
+    return most
+
+
+def repeating_answers(texts: Texts, most_words: int, times: int) -> Statistic:
+    """Share of predictions in which a sequence of at most so many words stands so many times in a row.
+
+    >>> repeating_answers(["you you you", "thank you"], 5, 3)
+    Statistic(0.5)
+    """
+    repeating = [
+        np.nan if text is None else float(most_repeated(text, most_words) >= times) for text in texts
+    ]
+    return mean_value(repeating)
+
+
+def words_made_up(texts: Texts, count: int) -> list[tuple[str, int]]:
+    """List the words that were written most often, with how often; of equals in alphabetical order."""
+    counts = Counter(word for text in texts if text is not None for word in text.split())
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:count]

@@ -64,20 +64,21 @@ class Confirmation:
         alarms = []
         if self.different:
             alarms.append(
-                f"{self.different} of {self.asked} kept answers were others when they were asked again, so "
-                "all were forgotten and every input was asked anew; what has changed was not seen: "
-                f"{self.unseen}"
+                f"{self.different} of {self.asked} cached predictions were different when they were computed "
+                "again, so all were dropped and every input was predicted again; what has changed was not "
+                f"seen: {self.unseen}"
             )
         if self.unanswered:
             tried = self.asked + self.unanswered
-            alarms.append(f"{self.unanswered} of {tried} kept answers could not be confirmed: {self.problem}")
+            what = f"{self.unanswered} of {tried} cached predictions could not be confirmed"
+            alarms.append(f"{what}: {self.problem}")
         return alarms
 
     def notes(self) -> list[str]:
         """Say in sentences what a reader should know."""
         loose = (
-            "the model does not answer alike twice, so only large differences would show that kept answers "
-            "are those of another model"
+            "the model does not predict the same twice, so only large differences would show that cached "
+            "predictions are those of another model"
         )
         return [*self.alarms(), *([loose] if self.loose and self.asked else [])]
 

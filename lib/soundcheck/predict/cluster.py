@@ -145,7 +145,7 @@ class ClusterExecutor:
         shared = _Shared(pickle.dumps((setup, str(cache))), versions(), fingerprint)
         # What the cluster holds is made again if the worker that holds it is lost.
         self._shared = self._client.submit(_same, shared, pure=False)
-        self._flying: set = set()
+        self._in_flight: set = set()
         self._stopped = self._answered = False
         self._seen = time.monotonic()  # when there was a worker
 
@@ -169,7 +169,7 @@ class ClusterExecutor:
     def stop(self) -> None:
         """Answer nothing more."""
         self._stopped = True
-        self._client.cancel(list(self._flying), force=True)
+        self._client.cancel(list(self._in_flight), force=True)
 
     def check(self) -> None:
         """Raise if there has been no worker for long."""
@@ -183,14 +183,14 @@ class ClusterExecutor:
         fit = list(self._cluster.threads())
         where = {"workers": fit, "allow_other_workers": True} if fit else {}
         inner = self._client.submit(_answer, self._shared, unit, pure=False, **where)
-        self._flying.add(inner)
+        self._in_flight.add(inner)
         inner.add_done_callback(lambda done: self._collect(done, unit, outer))
 
     def _collect(self, inner: object, unit: Unit, outer: Future[Outcome]) -> None:
         """Pass on what came back, or try elsewhere."""
         from distributed import KilledWorker
 
-        self._flying.discard(inner)
+        self._in_flight.discard(inner)
         try:
             reply: _Reply = inner.result()
             if reply.refused:

@@ -57,13 +57,13 @@ class Dispatcher:
         self._events: queue.SimpleQueue[list[Result] | Future[Outcome]] = queue.SimpleQueue()
         self._queue: collections.deque[Item] = collections.deque()
         self._waiting = 0  # calls in the queue
-        self._again: collections.deque[Unit] = collections.deque()  # parts of units that come before it
-        self._flying: dict[Future[Outcome], Unit] = {}
+        self._retries: collections.deque[Unit] = collections.deque()  # parts of units that come before it
+        self._in_flight: dict[Future[Outcome], Unit] = {}
         self._answered: set[str] = set()  # keys of calls in flight
         self._most = math.inf  # units that there is room for at a time
-        self._pace = 0.0  # seconds a call
+        self._seconds_per_call = 0.0  # seconds a call
         self._tried: collections.Counter[str] = collections.Counter()
-        self._lost_in_a_row = self._failed_starts = self._hanging = 0
+        self._failures_in_a_row = self._failed_starts = self._hanging = 0
         self._loaded = False  # whether a process has ever loaded the model
         self._answering = False  # whether the model has ever answered a call
         self._given_up = ""  # why
@@ -73,12 +73,12 @@ class Dispatcher:
         self._queue.extend(items)
         self._waiting = sum(len(item.calls) for item in self._queue)
         self._fail_if_given_up()
-        while self._again or self._queue or self._flying:
+        while self._retries or self._queue or self._in_flight:
             most = min(self._most, AHEAD * self._executor.count)
-            while (self._again or self._queue) and len(self._flying) < most:
-                unit = self._again.popleft() if self._again else self._cut()
+            while (self._retries or self._queue) and len(self._in_flight) < most:
+                unit = self._retries.popleft() if self._retries else self._cut()
                 future = self._executor.submit(unit, self._events.put)
-                self._flying[future] = unit
+                self._in_flight[future] = unit
                 future.add_done_callback(self._events.put)
             try:
                 event = self._events.get(timeout=CHECK_SECONDS)
@@ -93,7 +93,7 @@ class Dispatcher:
     def _cut(self) -> Unit:
         """Cut a unit that takes a while; smaller ones towards the end, so that all processes end together."""
         share = -(-self._waiting // (AHEAD * self._executor.count))
-        paced = int(UNIT_SECONDS / self._pace) if self._pace else FIRST_CALLS
+        paced = int(UNIT_SECONDS / self._seconds_per_call) if self._seconds_per_call else FIRST_CALLS
         batches = max(1, min(UNIT_CALLS, share, paced) // self._batch)
         unit = Unit(take(self._queue, batches * self._batch))
         self._waiting -= len(unit.keys)
@@ -103,16 +103,16 @@ class Dispatcher:
         if not results:  # a process has loaded the model
             self._loaded, self._failed_starts = True, 0
         for result in results:
-            self._lost_in_a_row = 0
+            self._failures_in_a_row = 0
             self._answering |= result.fault == protocol.BY_MODEL
             self._answered.add(result.key)
             self._finished(result)
-            if result.rest:
-                self._give_up(result.rest)
+            if result.refusal:
+                self._give_up(result.refusal)
 
     def _collect(self, future: Future[Outcome]) -> None:
         """Take what came back, and decide what becomes of the calls that are not answered."""
-        unit = self._flying.pop(future)
+        unit = self._in_flight.pop(future)
         try:
             outcome = future.result()
         except CancelledError:  # because it was given up
@@ -123,53 +123,53 @@ class Dispatcher:
         left = unit.only(keys - self._answered)
         self._answered -= keys
         if not outcome.problem:
-            self._pace = max(outcome.seconds / len(keys), 1e-6)
+            self._seconds_per_call = max(outcome.seconds / len(keys), 1e-6)
             return
         lost = left.only(outcome.lost)
         rest = left.only(set(left.keys) - {*lost.keys})
         if rest.items:
-            self._again.appendleft(rest)
+            self._retries.appendleft(rest)
         if outcome.step == protocol.STARTING:
             self._not_started(outcome.problem)
         elif lost.items:
-            self._lost_in_a_row += 1
+            self._failures_in_a_row += 1
             self._judge(lost, outcome)
             self._consider_giving_up(outcome.problem)
         self._fail_if_given_up()
 
     def _judge(self, lost: Unit, outcome: Outcome) -> None:
         """Try lost calls again or count them as failed."""
-        keys, alone = lost.keys, dataclasses.replace(lost, alone=True)
+        keys, alone = lost.keys, dataclasses.replace(lost, one_by_one=True)
         calling = outcome.step == protocol.CALLING
         if calling and len(keys) > 1:  # a batch: whose fault is it?
-            self._again.extendleft(reversed(alone.pieces(1)))
+            self._retries.extendleft(reversed(alone.pieces(1)))
             return
         self._tried.update(keys)
-        again = not outcome.late and self._lost_in_a_row < NO_RETRY_AFTER
+        again = not outcome.timed_out and self._failures_in_a_row < NO_RETRY_AFTER
         if again and all(self._tried[key] < TRIES for key in keys):
-            self._again.appendleft(alone)
+            self._retries.appendleft(alone)
             return
         self._fail(keys, outcome.problem, protocol.BY_MODEL if calling else protocol.BY_SIGNAL)
-        self._hanging = self._hanging + 1 if outcome.late and not self._answering else 0
+        self._hanging = self._hanging + 1 if outcome.timed_out and not self._answering else 0
 
     def _consider_giving_up(self, problem: str) -> None:
-        if self._lost_in_a_row == SPREAD_AFTER:  # perhaps it is only these
+        if self._failures_in_a_row == SPREAD_AFTER:  # perhaps it is only these
             units = [
-                piece for unit in self._left() for piece in unit.pieces(1 if unit.alone else self._batch)
+                piece for unit in self._left() for piece in unit.pieces(1 if unit.one_by_one else self._batch)
             ]
             random.Random(0).shuffle(units)
-            self._again = collections.deque(units)
+            self._retries = collections.deque(units)
             self._queue.clear()
         limit = HANGING_AFTER if self._hanging >= HANGING_AFTER else GIVE_UP_AFTER
-        if self._lost_in_a_row >= limit:
+        if self._failures_in_a_row >= limit:
             self._give_up(f"not asked, because {limit} calls in a row failed, the last one with: {problem}")
 
     def _not_started(self, problem: str) -> None:
         self._failed_starts += 1
         if self._failed_starts < STARTS:
             return
-        if self._loaded and self._flying:  # perhaps there is no room for so many
-            self._most, self._failed_starts = len(self._flying), 0
+        if self._loaded and self._in_flight:  # perhaps there is no room for so many
+            self._most, self._failed_starts = len(self._in_flight), 0
         else:
             self._give_up(problem)
 
@@ -179,12 +179,12 @@ class Dispatcher:
             self._executor.stop()
 
     def _left(self) -> list[Unit]:
-        return [*self._again, Unit(tuple(self._queue))]
+        return [*self._retries, Unit(tuple(self._queue))]
 
     def _fail_if_given_up(self) -> None:
         if self._given_up:
             keys = [key for unit in self._left() for key in unit.keys]
-            self._again.clear()
+            self._retries.clear()
             self._queue.clear()
             self._fail(keys, self._given_up, protocol.BY_MODEL)
 

@@ -11,7 +11,7 @@ import collections
 import dataclasses
 import itertools
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,22 +22,24 @@ from soundcheck.common.scales import FAR, outside
 from soundcheck.common.tasks import Task
 from soundcheck.models.answer_scale import nominal
 from soundcheck.models.answers import BOUNDS, CONFIDENCE, stated_names
+from soundcheck.models.base import LookUpModel
 from soundcheck.models.load import check_model
 from soundcheck.predict.cluster import Cluster
-from soundcheck.predict.look_up import look_up
+from soundcheck.predict.inputs import Wanted, asked_changes, shown_segment
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
-from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.shares import Share
+from soundcheck.predict.request import PredictionRequest, Share
 from soundcheck.predict.tables import Columns, said_in, write_predictions
 
 if TYPE_CHECKING:
+    from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry
+    from soundcheck.suite.families import Perturbation
 
 
 def predict_model(
-    questions: Questions,
+    request: PredictionRequest,
     *,
     jobs: int = 1,
     progress: bool = False,
@@ -54,13 +56,11 @@ def predict_model(
     - Raises OutputError: if there is no space; answers that were kept are found again in the next run.
     """
     start = time.monotonic()
-    entry, suite = questions.entry, questions.suite
+    entry, suite = request.entry, request.suite
     tasks = [suite.tasks[name] for name in entry.tasks]
     if entry.about.needs_audio:
-        questions = dataclasses.replace(
-            questions, fingerprint=questions.fingerprint or check_model(entry, suite)
-        )
-        prediction = Prediction(questions, log=questions.log(log), failed=failed, cluster=cluster)
+        request = dataclasses.replace(request, fingerprint=request.fingerprint or check_model(entry, suite))
+        prediction = Prediction(request, log=request.log(log), failed=failed, cluster=cluster)
         prediction.run(jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
         prediction.check_scale()
         prediction.refuse_odd_lengths()
@@ -69,12 +69,12 @@ def predict_model(
         answered = {corpus: Columns.of_rows(own, tasks, said) for corpus, own in rows.items()}
     else:
         model = entry.about.load(entry, suite)
-        report, answered = look_up(model, questions.corpora, questions.changes, questions.wanted)
+        report, answered = look_up(model, request.corpora, request.changes, request.wanted)
         tasks = model.table_tasks(tasks)
     far = _far_outside(answered.values(), tasks, entry)
     answered = {corpus: _in_our_terms(table, tasks, entry) for corpus, table in answered.items()}
     unknown = _unknown_classes(answered.values(), tasks)
-    folder = questions.out / "predictions" / files.slug(entry.name)
+    folder = request.out / "predictions" / files.slug(entry.name)
     tables = {corpus: folder / f"{files.slug(corpus)}.parquet" for corpus in answered}
     for corpus, table in answered.items():
         write_predictions(tables[corpus], table, tasks)
@@ -91,12 +91,14 @@ def predict_model(
     )
 
 
-def predict_share(questions: Questions, share: Share, *, jobs: int) -> tuple[PredictionReport, list[Result]]:
+def predict_share(
+    request: PredictionRequest, share: Share, *, jobs: int
+) -> tuple[PredictionReport, list[Result]]:
     """Predict a share of the inputs of a model that listens; only the cache keeps what it answers.
 
     Also gives the inputs of the share that have no answer.
     """
-    prediction = Prediction(questions, log=questions.log(), share=share)
+    prediction = Prediction(request, log=request.log(), share=share)
     prediction.run(jobs=jobs, progress=True)
     report = prediction.report()
     inputs = report.computed + report.reused + report.failed + report.unusable
@@ -104,9 +106,70 @@ def predict_share(questions: Questions, share: Share, *, jobs: int) -> tuple[Pre
     return dataclasses.replace(report, inputs=inputs), failures
 
 
-def needed_keys(questions: Questions) -> set[str]:
+def needed_keys(request: PredictionRequest) -> set[str]:
     """Give the keys of all inputs that a model is to predict."""
-    return Prediction(questions, log=questions.log()).keys
+    return Prediction(request, log=request.log()).keys
+
+
+def look_up(
+    model: LookUpModel, corpora: Sequence[Corpus], changes: Mapping[str, Perturbation], wanted: Wanted | None
+) -> tuple[PredictionReport, dict[str, Columns]]:
+    """Collect the answers of a model that does not listen."""
+    tables: dict[str, Columns] = {}
+    failures = []
+    changed = list(changes) if model.changes_audio else []
+    names = {change: changes[change].name if change else "" for change in ["", *changed]}
+    notices = tuple(model.notices(corpora))
+    for corpus in corpora:
+        keys, shown, asked = _asked(model, corpus, changed, wanted)
+        clean = model.look_up(corpus, "")  # of a change that nobody asks for as well
+        found = [
+            model.look_up(corpus, name) if name and some else clean
+            for name, some in zip(names, asked.any(axis=0), strict=True)
+        ]
+        # Row after row: for each segment clean first, then its changes in their order
+        number, which = np.nonzero(asked)
+        change = np.array(list(names), dtype=object)[which]
+        problems = np.stack([np.array(one[1], dtype=object) for one in found])
+        answers = {task: np.stack([one[0][task] for one in found])[which, number] for task in clean[0]}
+        drawn: Sequence[str] = ()
+        if changed:
+            drawn = np.stack([model.drawn(corpus, name) for name in names])[which, number].tolist()
+        table = Columns(keys[number], change, problems[which, number], answers, drawn)
+        tables[corpus.name] = table
+        failures += [
+            (corpus.name, shown(number[row]), names[change[row]], table.error[row])
+            for row in np.flatnonzero(~table.answered)
+        ]
+    count = sum(len(table) for table in tables.values())
+    report = PredictionReport(
+        model.name,
+        model.fingerprint,
+        computed=count - len(failures),
+        unusable=len(failures),
+        failures=failures,
+        notices=notices,
+    )
+    return report, tables
+
+
+def _asked(
+    model: LookUpModel, corpus: Corpus, changed: Sequence[str], wanted: Wanted | None
+) -> tuple[np.ndarray, Callable[[int], str], np.ndarray]:
+    """Give the keys of what a model answers for, how people call it, and which changes are wanted.
+
+    The last is bool ``(inputs, 1 + changes)``, clean first.
+    """
+    own = model.asked(corpus)
+    if own is None:
+        table = corpus.segments
+        places = [table[name].tolist() for name in ("file", "start", "end")]
+        clean = np.ones((len(table), 1), dtype=bool)
+        masks = np.hstack([clean, asked_changes(corpus, changed, wanted).T])
+        return table["key"].to_numpy(), lambda row: shown_segment(*(cells[row] for cells in places)), masks
+    masks = np.array([[change in item.changes for change in ["", *changed]] for item in own], dtype=bool)
+    keys = np.array([item.key for item in own], dtype=object)
+    return keys, lambda row: own[row].shown, masks.reshape(len(own), 1 + len(changed))
 
 
 def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:

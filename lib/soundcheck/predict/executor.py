@@ -142,9 +142,9 @@ class ModelProcess:
                     self._called, self._first = True, False
                 if word == protocol.DONE:
                     return Outcome(time.monotonic() - begin)
-            late = seconds < 0 and not messages
-            if ended or late:
-                return self._lost(unit, left, refused, late, time.monotonic() - begin)
+            timed_out = seconds < 0 and not messages
+            if ended or timed_out:
+                return self._lost(unit, left, refused, timed_out, time.monotonic() - begin)
         self.end()
         return Outcome(problem=STOPPED)
 
@@ -224,29 +224,31 @@ class ModelProcess:
             allowed = self._limit + (self._loading if self._first else 0.0)
         return since + allowed - time.monotonic()
 
-    def _lost(self, unit: Unit, left: dict[str, None], refused: str, late: bool, seconds: float) -> Outcome:
+    def _lost(
+        self, unit: Unit, left: dict[str, None], refused: str, timed_out: bool, seconds: float
+    ) -> Outcome:
         """End the process, and say what it was doing."""
         step, calls, _ = self._now()
-        if not late:
+        if not timed_out:
             self._process.join(1.0)
         ending = self.end()
         if step == protocol.STARTING:
             within = f"loading the model did not end within {START_SECONDS:g} s"
             died = f"the process ended while the model was loaded ({ending})"
-            return Outcome(seconds, refused or (within if late else died), step, late)
+            return Outcome(seconds, refused or (within if timed_out else died), step, timed_out)
         lost = [key for key in unit.keys[calls] if key in left]
         if step == protocol.IDLE:  # if it never got as far as a call: charge the first one
             step, lost = protocol.CALLING, [*left][: int(self._first)]
         calling = step == protocol.CALLING
-        if late and calling and not self._called:
+        if timed_out and calling and not self._called:
             self._loading = 0.0  # it was not the loading
-        if late:
+        if timed_out:
             within = f"did not end within {STEP_SECONDS:g} s"
             problem = f"no answer within {self._limit:g} s" if calling else f"{_WHILE[step]} {within}"
         else:
             what = "the model's process ended" if calling else f"the process ended while {_WHILE[step]}"
             problem = f"{what} ({ending})"
-        return Outcome(seconds, problem, step, late, tuple(lost))
+        return Outcome(seconds, problem, step, timed_out, tuple(lost))
 
 
 class LocalExecutor:

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Item, Result
-from soundcheck.predict.questions import Questions
-from soundcheck.predict.shares import Share
+from soundcheck.predict.request import PredictionRequest, Share
 
 FEW = 4  # clean inputs that are timed
 MOST = 32  # of them, if a model takes batches
@@ -39,7 +38,7 @@ class ModelForecast:
     clean_seconds: float = 0.0  # that an input takes; 0 if nobody knows
     changed_seconds: float = 0.0
     problem: str = ""  # why the model gave no answer
-    alone: bool = False  # whether one process predicts, whatever the jobs
+    single_process: bool = False  # whether one process predicts, whatever the jobs
 
     @property
     def inputs(self) -> int:
@@ -54,18 +53,18 @@ class ModelForecast:
     def seconds(self, jobs: int) -> float:
         """Estimate how long all answers take with some processes."""
         work = self.clean_calls * self.clean_seconds + self.changed_calls * self.changed_seconds
-        return (self.start + work / (1 if self.alone else jobs)) if self.asked else 0.0
+        return (self.start + work / (1 if self.single_process else jobs)) if self.asked else 0.0
 
 
 def forecast_model(
-    questions: Questions, *, scratch: Path, jobs: int, fresh: bool = False, share: Share | None = None
+    request: PredictionRequest, *, scratch: Path, jobs: int, fresh: bool = False, share: Share | None = None
 ) -> ModelForecast:
     """Count what a model that listens would predict, and time a few of its inputs if there is any.
 
     What it prints goes to a folder ``scratch``.
     """
-    log = dataclasses.replace(questions, out=scratch).log()
-    return _Forecast(questions, log=log, share=share).made(jobs, fresh)
+    log = dataclasses.replace(request, out=scratch).log()
+    return _Forecast(request, log=log, share=share).made(jobs, fresh)
 
 
 class _Forecast(Prediction):
@@ -88,7 +87,7 @@ class _Forecast(Prediction):
             kept=sum(one.key not in left for one in self._inputs),
             clean_calls=len(left) - changed_calls,
             changed_calls=changed_calls,
-            alone=self._entry.about.asked_here,
+            single_process=self._entry.about.asked_here,
             **timing,
         )
 
@@ -130,7 +129,7 @@ class _Forecast(Prediction):
                 yield further
 
         with self._store:
-            self._dispatch(rounds(), ".timed", 1, finished, rehearsed=True)
+            self._dispatch(rounds(), ".timed", 1, finished, warm_up=True)
         self._store.settle()
         # The first batch of a kind also loads what answers or changes it.
         clean, other = (statistics.fmean(took[batch:] or took or [0.0]) for took in steps.values())

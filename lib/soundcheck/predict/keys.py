@@ -70,8 +70,7 @@ def reading_code() -> str:
 @functools.cache
 def changing_code() -> str:
     """Digest of the code that changes signals."""
-    reading = resources.PACKAGE / "sounds" / "sound.py"
-    return _code([*sorted((resources.PACKAGE / "augment").glob("**/*.py")), reading])
+    return _code(sorted((resources.PACKAGE / "augment").glob("**/*.py")))
 
 
 def _code(paths: Sequence[Path]) -> str:

@@ -27,9 +27,8 @@ from soundcheck.predict.executor import LocalExecutor, Log
 from soundcheck.predict.inputs import Segment, list_segments
 from soundcheck.predict.keys import Keys, repeated_key
 from soundcheck.predict.protocol import Call, Item, Result, Setup
-from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport, damaged_notes, dropped_notes, outdated_notes
-from soundcheck.predict.shares import Share
+from soundcheck.predict.request import PredictionRequest, Share
 from soundcheck.predict.store import Entry, Store
 from soundcheck.predict.tables import Row
 
@@ -53,28 +52,28 @@ class Prediction:
 
     def __init__(
         self,
-        questions: Questions,
+        request: PredictionRequest,
         *,
         log: Path,
         share: Share | None = None,
         failed: Iterable[Result] = (),  # inputs that are known to have no answer, and are not predicted again
         cluster: Cluster | None = None,  # whose workers predict instead of this machine
     ) -> None:
-        self._questions, self._entry, self._suite = questions, questions.entry, questions.suite
+        self._request, self._entry, self._suite = request, request.entry, request.suite
         self._cluster = None if self._entry.about.asked_here else cluster
         self._notices = self._entry.about.caveats(self._entry)
         self._log = log
-        suite, cache, fingerprint = self._suite, questions.cache, questions.fingerprint
+        suite, cache, fingerprint = self._suite, request.cache, request.fingerprint
         digests = cache / "digests" / f"{files.slug(self._entry.name)}.opened.json"
         self._store = Store(cache, fingerprint, suite.root, Contents(digests))
         self._tasks = [suite.tasks[name] for name in self._entry.tasks]
-        self._changes = questions.plain_changes()
+        self._changes = request.plain_changes()
         self._numbers = {"": None} | {name: number for number, name in enumerate(self._changes)}
         keys = Keys(fingerprint, self._tasks, tuple(self._changes.values()), suite.seed)
         self._inputs = [
             Input(corpus.name, segment, change, key)
-            for corpus in questions.corpora
-            for segment in list_segments(corpus, list(self._changes), questions.wanted)
+            for corpus in request.corpora
+            for segment in list_segments(corpus, list(self._changes), request.wanted)
             for change in segment.changes
             for key in [keys.key(segment.content, self._numbers[change])]
             if share is None or key in share
@@ -158,7 +157,7 @@ class Prediction:
 
     def _prepare(self, jobs: int, progress: bool) -> str:
         """Let the model prepare itself; gives why it cannot."""
-        cache = self._questions.cache
+        cache = self._request.cache
         try:
             self._entry.about.prepare(self._entry, self._suite, cache=cache, jobs=jobs, progress=progress)
         except InputError as error:
@@ -172,13 +171,13 @@ class Prediction:
         jobs: int,
         finished: Callable[[Result], None],
         cluster: Cluster | None = None,
-        rehearsed: bool = False,
+        warm_up: bool = False,
     ) -> None:
         changes, about = tuple(self._changes.values()), self._entry.about
-        ignored = (str(self._questions.out), str(self._questions.cache))
-        setup = Setup(self._entry, self._suite, about, changes, self._questions.sounds, ignored, rehearsed)
+        ignored = (str(self._request.out), str(self._request.cache))
+        setup = Setup(self._entry, self._suite, about, changes, self._request.sounds, ignored, warm_up)
         path = self._log.with_suffix(f"{log}{self._log.suffix}")
-        cache, fingerprint = self._questions.cache, self._questions.fingerprint
+        cache, fingerprint = self._request.cache, self._request.fingerprint
         with (
             LocalExecutor(setup, 1 if about.asked_here else jobs, cache, functools.partial(_log, path))
             if cluster is None
@@ -348,7 +347,7 @@ class Prediction:
 
     def rows(self) -> dict[str, list[Row]]:
         """Make the prediction table of each corpus."""
-        tables: dict[str, list[Row]] = {corpus.name: [] for corpus in self._questions.corpora}
+        tables: dict[str, list[Row]] = {corpus.name: [] for corpus in self._request.corpora}
         for one in self._inputs:
             entry, failure = self._entries.get(one.key), self._failures.get(one.key)
             answer, drawn = (entry.answer, entry.drawn) if entry else ({}, failure.drawn)
@@ -378,7 +377,7 @@ class Prediction:
         exact, store = self._comparison(), self._store
         return PredictionReport(
             self._entry.name,
-            self._questions.fingerprint,
+            self._request.fingerprint,
             failures=failures,
             repeated=len(pairs),
             repeated_different=sum(exact.differ(*pair) for pair in pairs),

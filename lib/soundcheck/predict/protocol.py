@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from soundcheck.augment.sounds import Sounds
     from soundcheck.models.base import Model
-    from soundcheck.sounds.sound import Sounds
     from soundcheck.suite.entries import ModelEntry, Suite
 
 READY = "ready"  # the model is loaded; + no results, + seconds that it took
@@ -65,10 +65,10 @@ class Item:
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """What a process gets at a time; ``alone`` = each signal in a call of its own."""
+    """What a process gets at a time; ``one_by_one`` = each signal in a call of its own."""
 
     items: tuple[Item, ...]
-    alone: bool = False
+    one_by_one: bool = False
 
     @property
     def keys(self) -> list[str]:
@@ -113,7 +113,7 @@ class Setup:
     ignored: tuple[
         str, ...
     ] = ()  # folders of Soundcheck's own files: what a model opens there is not its own
-    rehearsed: bool = False  # whether each signal is changed twice: the first time loads, the second is timed
+    warm_up: bool = False  # whether each signal is changed twice: the first time loads, the second is timed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Result:
     opened: Sequence[
         list
     ] = ()  # files since the last answer of the same process, see opened_files.Watch.news
-    rest: str = ""  # why the model has no answer to any further call
+    refusal: str = ""  # why the model has no answer to any further call
     seconds: float = 0.0  # of the model's call, all signals of a batch together
     before: float = 0.0  # seconds that it took to change the signal; of a clean one, to read it
 
@@ -140,6 +140,6 @@ class Outcome:
     seconds: float = 0.0  # that it took, without loading the model
     problem: str = ""  # how the process ended, or why it did not begin
     step: int = CALLING  # what it was doing then
-    late: bool = False  # whether it took too long, and was killed for it
+    timed_out: bool = False  # whether it took too long, and was killed for it
     lost: tuple[str, ...] = ()  # keys of the calls that it was about
     results: tuple[Result, ...] = ()  # those that were not emitted at once

@@ -93,7 +93,7 @@ class PredictionReport:
         """Say what makes numbers of the model doubtful."""
         found = [
             Caveat(
-                f"{count} of {total} answers lie far outside of their scale, all from {low:.4g} to "
+                f"{count} of {total} predictions lie far outside of their scale, all from {low:.4g} to "
                 f"{high:.4g}, so values may be wrong: check `range:` of models.{self.model}",
                 model=self.model,
                 task=task,
@@ -103,18 +103,18 @@ class PredictionReport:
         ]
         for task, words in self.meant.items():
             count = sum(self.unknown_classes[word] for word in words)
-            what = f"{count} answers are not classes of {task} and count as wrong"
+            what = f"{count} predictions are not classes of {task} and count as wrong"
             remedy = f"Say what they mean under models.{self.model}: `{as_values(task, words)}`"
             found.append(Caveat(f"{what}. {remedy}", self.model, task=task))
         if self.repeated_different:
             count = f"{self.repeated_different} of {self.repeated}"
-            what = f"{count} inputs that were asked twice got another answer"
-            advice = "the numbers are those of the first answers, another run may give others"
+            what = f"{count} inputs that were predicted twice got another prediction"
+            advice = "the numbers are those of the first predictions, another run may give others"
             found.append(Caveat(f"{what}: {advice}. Fix the model's seed", self.model))
         without = self.failed + self.unusable
         if without > MISSING * self.inputs:
-            what = f"{without} of {self.inputs} inputs have no answer, so values are about the others"
-            how = "word errors count inputs that were asked in vain as all missed where `missing: error`"
+            what = f"{without} of {self.inputs} inputs have no prediction, so values are about the others"
+            how = "word errors count inputs without a prediction as all missed where `missing: error`"
             found.append(Caveat(f"{what}; {how}. left_out.csv lists them", self.model))
         return found
 
@@ -128,17 +128,17 @@ class PredictionReport:
         notes = []
         without = self.failed + self.unusable
         if without:
-            notes.append(f"{without} of {self.inputs} inputs have no answer")
+            notes.append(f"{without} of {self.inputs} inputs have no prediction")
             reasons = self.reasons()
             notes += [f"{count} times: {reason}" for reason, count in reasons[:REASONS]]
             if len(reasons) > REASONS:
                 notes.append(f"... and {len(reasons) - REASONS} other reasons")
         if self.out_of_range:
-            notes.append(f"{self.out_of_range} answers lie outside of the nominal range; they are kept")
+            notes.append(f"{self.out_of_range} predictions lie outside of the nominal range; they are used")
         notes += self.class_notes()
         if self.repeated_different:
             notes.append(
-                f"{self.repeated_different} of {self.repeated} inputs predicted twice gave another answer"
+                f"{self.repeated_different} of {self.repeated} inputs predicted twice gave another prediction"
             )
         notes += self.confirmation.notes()
         notes += outdated_notes(self.outdated, self.outdated_by)
@@ -163,19 +163,19 @@ def _joined(first: Any, second: Any) -> Any:
 def outdated_notes(count: int, names: Sequence[str]) -> list[str]:
     """Say that kept answers were not used."""
     why = f"because these files are not what they were: {_listed(names)}"
-    return [f"{count} inputs were asked anew, {why}"] if count else []
+    return [f"{count} inputs were predicted again, {why}"] if count else []
 
 
 def dropped_notes(count: int, names: Sequence[str]) -> list[str]:
     """Say that answers are not kept."""
-    why = f"because these files changed while the model answered: {_listed(names)}"
-    return [f"{count} answers are not kept for later runs, {why}"] if count else []
+    why = f"because these files changed while the model predicted: {_listed(names)}"
+    return [f"{count} predictions are not cached for later runs, {why}"] if count else []
 
 
 def damaged_notes(count: int, damage: Sequence[str]) -> list[str]:
     """Say that kept answers could not be used because they, or the file that keeps them, were damaged."""
-    lost_all = "kept answers of all models are lost or cannot be read, so they are asked anew"
-    damaged = f"{count} kept answers were damaged and are asked anew"
+    lost_all = "cached predictions of all models are lost or cannot be read, so they are computed again"
+    damaged = f"{count} cached predictions were damaged and are computed again"
     return [*(f"{lost_all}: {why}" for why in damage), *([damaged] if count else [])]
 
 

@@ -172,7 +172,7 @@ class Database:
             connection.executescript(f"BEGIN; {SCHEMA} {marks} COMMIT")
         for name, known in (("application_id", APPLICATION), ("user_version", VERSION)):
             if connection.execute(f"PRAGMA {name}").fetchone()[0] != known:
-                raise sqlite3.DatabaseError("the file does not hold answers of this version of Soundcheck")
+                raise sqlite3.DatabaseError("the file has no predictions of this version of Soundcheck")
 
 
 class Store:

@@ -68,7 +68,7 @@ class Worker:
         Batches are cut where they would be if all signals were usable: which signals the model gets together
         does not depend on where units begin and end.
         """
-        size = 1 if unit.alone else self._setup.entry.batch or 1
+        size = 1 if unit.one_by_one else self._setup.entry.batch or 1
         pending: list[_Pending] = []
         for number, prepared in enumerate(self._prepare(unit), 1):
             if prepared is not None:
@@ -110,7 +110,7 @@ class Worker:
         self._enter(protocol.CHANGING, clean.number, clean.number + 1)
         change, signal = self._setup.changes[clean.call.change], clean.signal
         try:
-            for _ in range(2 if self._setup.rehearsed else 1):
+            for _ in range(2 if self._setup.warm_up else 1):
                 begin = time.monotonic()
                 changed, drawn = registry.apply(
                     change,
@@ -151,7 +151,7 @@ class Worker:
         self._took = time.monotonic() - begin
         for one, (answer, problem, rest) in zip(pending, checked, strict=True):
             opened = () if problem else self._watch.news()  # what fails is not recorded
-            more = {"opened": opened, "rest": rest, "seconds": self._took, "before": one.seconds}
+            more = {"opened": opened, "refusal": rest, "seconds": self._took, "before": one.seconds}
             self._results.append(Result(one.call.key, answer, one.drawn, problem, **more))
 
     def _unusable(self, item: Item, calls: Sequence[Call], what: str, error: Exception) -> None:

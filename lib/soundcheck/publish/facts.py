@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from soundcheck.report import failures
-from soundcheck.report.sentences import both_rules
 from soundcheck.results import facts
-from soundcheck.results.facts import read_recorded
 from soundcheck.results.page_names import model_page, result_page
-
-__all__ = ["ModelFacts", "read_facts", "read_recorded"]
 
 
 class ModelFacts(facts.ModelFacts):
@@ -18,16 +12,10 @@ class ModelFacts(facts.ModelFacts):
 
     def sentence(self, row: object) -> str:
         """Write what a row says, with its interval; rows are those of ``itertuples``."""
-        said = failures.sentence(row, failures.blocks_of(self.record, row.corpus))
-        return "; ".join(filter(None, (said, both_rules(row).partition(";")[0])))
+        said = failures.sentence(row, self.record.block_of(row.corpus))
+        return "; ".join(filter(None, (said, failures.both_rules(row).partition(";")[0])))
 
     def page(self, family: str = "") -> str:
         """Name the page of the book about the model, or about it and a family, relative to the book."""
         name = result_page(self.model.name, family) if family else model_page(self.model.slug)
         return f"{name}.html"
-
-
-def read_facts(path: Path, model: str | None = None) -> ModelFacts:
-    """Read what a run says of a model, see :func:`soundcheck.results.facts.read_facts`."""
-    found = facts.read_facts(path, model)
-    return ModelFacts(found.run, found.model.name, found.estimates)

@@ -12,7 +12,7 @@ from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted, some
 from soundcheck.evaluation.corpus_audit import SHARE, Audit
 from soundcheck.report.corpus_views import ALL, many
-from soundcheck.report.formats import Cell, digits_for, number, p_value, span, two_lines
+from soundcheck.report.formats import Cell, digits_for, number, p_value, span, stacked
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.report.views import table
@@ -119,7 +119,7 @@ def _mean(row: object, segments: int) -> Cell:
     lines += [f"significant, {p_value(row.adjusted)}"] if row.found else []
     lines += [counted(row.segments, "segment")] if row.segments < segments else []
     small = join(element("small", line, class_="sc-line") for line in lines if line)
-    return Cell(two_lines(number(row.value, digits), "") + small, row.value, "sc-number")
+    return Cell(stacked(number(row.value, digits), "") + small, row.value, "sc-number")
 
 
 def _both(row: object) -> str:

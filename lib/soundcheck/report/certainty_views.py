@@ -10,9 +10,8 @@ from soundcheck.evaluation import certainty
 from soundcheck.evaluation.certainty import has_probabilities, judged_by, probabilities_of
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
-from soundcheck.metrics import brier, prediction_intervals
 from soundcheck.metrics import confidence as metrics
-from soundcheck.metrics.word_confidence import normalised_cross_entropy
+from soundcheck.metrics.confidence import normalised_cross_entropy
 from soundcheck.report import examples, page, severity_views, views
 from soundcheck.report.estimate_tables import estimate_table, measured
 from soundcheck.report.formats import estimate, number
@@ -116,7 +115,7 @@ def _measures(evaluation: Evaluation, subset: Subset) -> dict[str, Callable]:
     bins, blocks, classes = evaluation.family.options["bins"], subset.blocks, subset.task.classes
     if subset.task.is_regression:
         return {
-            "coverage": lambda t: prediction_intervals.interval_coverage(subset.truth, *t.T),
+            "coverage": lambda t: metrics.interval_coverage(subset.truth, *t.T),
             "width": lambda t: metrics.mean_of_known(t[:, 1] - t[:, 0]),
         }
 
@@ -133,8 +132,8 @@ def _measures(evaluation: Evaluation, subset: Subset) -> dict[str, Callable]:
         found["normalised_cross_entropy"] = lambda t: normalised_cross_entropy(*judged_by(t))
     elif has_probabilities(subset):
         found |= {
-            "brier_score": lambda t: brier.brier_score(subset.truth, probabilities_of(t), classes),
-            "brier_parts": lambda t: brier.brier_parts(subset.truth, probabilities_of(t), classes, bins),
+            "brier_score": lambda t: metrics.brier_score(subset.truth, probabilities_of(t), classes),
+            "brier_parts": lambda t: metrics.brier_parts(subset.truth, probabilities_of(t), classes, bins),
         }
     return found
 

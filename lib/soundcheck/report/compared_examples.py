@@ -17,9 +17,8 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition import RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Subset
 from soundcheck.metrics.additive import values
-from soundcheck.metrics.differential import Localised, word_edits
-from soundcheck.metrics.disagreement import Setting, degradations
-from soundcheck.metrics.impact import EVENTS, impact_codes
+from soundcheck.metrics.change import EVENTS, impact_codes
+from soundcheck.metrics.differential import Localised, Setting, degradations, word_edits
 from soundcheck.metrics.word_changes import word_changes
 from soundcheck.metrics.word_rates import missing_as_empty
 from soundcheck.report.examples import TYPICAL, Example, Scene, Words, choose

@@ -9,13 +9,12 @@ from matplotlib.figure import Figure
 from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import some
 from soundcheck.evaluation.comparison import Comparison, Pair
-from soundcheck.metrics.change import unchanged
+from soundcheck.metrics.change import EVENTS, MARGIN, impact, impact_codes, net_corrections, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
-from soundcheck.metrics.impact import EVENTS, MARGIN, impact, impact_codes, net_corrections
 from soundcheck.metrics.word_changes import changed_words, word_changes
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report import figures, page, style, views
-from soundcheck.report.formats import Cell, number, p_value, span, two_lines, value_cell
+from soundcheck.report.formats import Cell, number, p_value, span, stacked, value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label, remark, row_name
 from soundcheck.report.verdict_tables import FILTERS, test_cell
@@ -160,7 +159,7 @@ def contrast_table(
 def _answer(outcome: str, p: float, low: float, high: float, why: str = "") -> Cell:
     numbers = " · ".join(filter(None, (span(low, high), p_value(p))))
     reason = element("small", why, class_="sc-reason sc-line") if why else Html()
-    return Cell(two_lines(badge(outcome), numbers) + reason, _PLACES[outcome])
+    return Cell(stacked(badge(outcome), numbers) + reason, _PLACES[outcome])
 
 
 def _share(relative: float) -> str:

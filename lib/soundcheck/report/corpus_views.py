@@ -17,10 +17,10 @@ from soundcheck.common.escaping import shorten
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
 from soundcheck.corpora.audio import SAMPLING_RATE
+from soundcheck.corpora.inspection import SoundFormat
+from soundcheck.corpora.measured import Measured
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.corpora.sound_formats import SoundFormat
-from soundcheck.corpora.sound_sample import Measured
-from soundcheck.report.formats import Cell, digits_for, number, two_lines
+from soundcheck.report.formats import Cell, digits_for, number, stacked
 from soundcheck.report.html import Html
 from soundcheck.report.style import BLUE, grid, label, look, seaborn
 from soundcheck.report.views import table
@@ -213,7 +213,7 @@ def _median(row: object) -> Cell:
     digits = digits_for(row.low, row.median, row.high)
     below = f"{number(row.low, digits)} to {number(row.high, digits)}"
     below += f"; {missing:,} not measurable" if missing else ""
-    return Cell(two_lines(number(row.median, digits), below), row.median, "sc-number")
+    return Cell(stacked(number(row.median, digits), below), row.median, "sc-number")
 
 
 def pictures(

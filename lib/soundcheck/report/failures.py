@@ -5,14 +5,14 @@ from typing import NamedTuple
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.report.adjusted_gaps import in_short
-from soundcheck.report.formats import significant
+from soundcheck.corpora.measures import MEASURES
+from soundcheck.report.formats import rule, significant
 from soundcheck.report.key_figures import PER_CENT, RATES, written
 from soundcheck.report.names import in_words, label
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
-from soundcheck.results.verdict import OTHERS
-from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
+from soundcheck.results.verdict import NOT_ADJUSTED, OTHERS
+from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, one_sided
 from soundcheck.suite.measures import measure_of
 
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
@@ -21,6 +21,8 @@ SEARCHED = "Groups Served Worse"  # the test whose value counts groups, which it
 CLASS, *PARTS = " Per Class", " Per Bin", " Per Mark"  # ends of names of tests of a part
 UNDER = "Percentage Unchanged Predictions"  # tests whose name ends with the change
 MOST_TIMES = 10  # as many speakers; a larger planning figure is not shown as a number
+# Adjusted over plain difference: below the first most of it is explained, from the second on it remains.
+EXPLAINED, REMAINS = 1 / 3, 2 / 3
 
 
 class Finding(NamedTuple):
@@ -152,7 +154,9 @@ def _margin(row: object, low: float, high: float) -> str:
         return f"within the margin of {margin}" if row.state == PASS else f"margin {margin}"
     nearest = 0.0 if pd.isna(low) or low * high <= 0 else min(abs(low), abs(high))
     if nearest > row.matters:
-        return f"surely beyond the margin of {margin}"
+        if row.state == FAIL:
+            return f"surely beyond the margin of {margin}"
+        return f"interval beyond the margin of {margin}, not significant among all tests"
     significant_ = "; that there is a difference is significant" if row.state == FAIL else ""
     return f"more than the margin of {margin}{significant_}"
 
@@ -164,9 +168,54 @@ def others(row: object) -> str:
 
 
 def _adjusted(row: object) -> str:
-    """Add what becomes of a difference if both had the same noise, device or whatever it is adjusted by."""
-    short = in_short(row)
-    return f"{short} ({significant(row.adjusted)} if both had the same)" if short else ""
+    """Say what remains of a difference if it is adjusted for level, device or other columns."""
+    words = adjustment(row)
+    return f"{words} (adjusted: {significant(row.adjusted)})" if words else ""
+
+
+def adjusted_for(text: str) -> str:
+    """Name the columns that a row is adjusted for; ``""`` if it is not.
+
+    >>> adjusted_for("signal_to_noise, device"), adjusted_for("none: device decides the group")
+    ('signal-to-noise ratio and device', '')
+    """
+    names = [] if text.startswith(NOT_ADJUSTED) else [name for name in text.split(", ") if name]
+    return " and ".join(MEASURES[n].title if n in MEASURES else n.replace("_", " ") for n in names)
+
+
+def adjustment(row: object) -> str:
+    """Say how much of a difference an adjustment explains; ``""`` if the difference itself is uncertain."""
+    if pd.isna(row.adjusted) or pd.isna(row.gap) or not row.gap:
+        return ""
+    fails = not pd.isna(row.holds) and bool(row.holds)
+    apart = not pd.isna(row.gap_low) and row.gap_low * row.gap_high > 0
+    if not fails and not (apart and (pd.isna(row.matters) or abs(row.gap) >= row.matters)):
+        return ""
+    what, left = adjusted_for(row.adjusted_by), row.adjusted / row.gap
+    if row.adjusted_low <= min(0, row.gap) and max(0, row.gap) <= row.adjusted_high:
+        return f"how much of the difference is explained by the {what} is inconclusive"
+    if left <= -EXPLAINED:
+        return f"the difference is reversed when adjusted for {what}"
+    if left >= REMAINS:
+        return f"the difference remains when adjusted for {what}"
+    return f"{'most' if left < EXPLAINED else 'part'} of the difference is explained by the {what}"
+
+
+def both_rules(row: object) -> str:
+    """Say how the rule of the threshold and the state of a row go together, where they differ; else ``""``.
+
+    ``passes the published rule (|value| < 0.075); recall of female speakers differs from that of the others
+    by 0.32, more than the margin of 0.175``
+    """
+    if not row.group or pd.isna(row.passed) or pd.isna(row.matters) or pd.isna(row.gap):
+        return ""
+    if (bool(row.passed), row.state) not in ((True, FAIL), (False, PASS)):
+        return ""
+    kind = "the rule" if row.rule in GAP_RULES else "the published rule"
+    size = f"{significant(abs(row.gap))}, {'more than' if row.state == FAIL else 'within'} the margin of"
+    against = "the others" if row.against in ("", OTHERS) else label(row.against)
+    differs = f"{subject(row)} differs from that of {against} by {size} {significant(row.matters)}"
+    return f"{'passes' if row.passed else 'fails'} {kind} ({rule(row)}); {differs}"
 
 
 def measured(row: object, label_: bool = True) -> str:
@@ -225,8 +274,3 @@ def noun(record: RunRecord, rows: pd.DataFrame) -> str:
     """Name what is resampled in all rows together, in the plural: ``speakers``; ``blocks`` if it differs."""
     blocks = {record.block_of(corpus) for corpus in rows["corpus"].unique()}
     return f"{blocks.pop()}s" if len(blocks) == 1 else "blocks"
-
-
-def blocks_of(record: RunRecord, corpus: str) -> str:
-    """Name what is resampled of a corpus, in the singular: ``speaker``, ``file`` or ``block``."""
-    return record.block_of(corpus)

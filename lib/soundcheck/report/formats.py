@@ -128,10 +128,10 @@ def rule(row: object) -> str:
     return "" if pd.isna(row.threshold) else f"{row.rule} {row.threshold:g}".replace("-", "−")
 
 
-def two_lines(first: Html | str, second: Html | str) -> Html:
-    """Put what belongs to a number in small print below it; nothing there, no second line."""
-    lines = element("span", first, class_="sc-line")
-    return lines + element("small", second, class_="sc-line") if str(second) else lines
+def stacked(first: Html | str, *below: Html | str) -> Html:
+    """Put what belongs to a number in small print below it, each on a line; empty texts are left out."""
+    small = [element("small", text, class_="sc-line") for text in below if str(text)]
+    return element("span", first, class_="sc-line") + Html().join(small)
 
 
 def percent(value: float, digits: int = 1, unit: str = "%") -> str:
@@ -153,7 +153,7 @@ def value_cell(
     scale, digits = (100, 1) if unit else (1, digits_for(value, low, high))
     shown = percent(value, unit=unit) if unit else number(value, digits)
     ends = span(*(MISSING if pd.isna(end) else scale * end for end in (low, high)), digits)
-    return Cell(two_lines(shown, " ".join(filter(None, (ends, below)))), float(value), "sc-number")
+    return Cell(stacked(shown, " ".join(filter(None, (ends, below)))), float(value), "sc-number")
 
 
 def values(name: str = "value", unit: str = "") -> Callable[[object], Cell]:

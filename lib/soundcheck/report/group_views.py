@@ -36,7 +36,10 @@ HOW_TO_READ = (
     "is compared with; grey band: the margin around it. Words: the interval of the difference."
 )
 _PLACE = ["corpus", "task", "measure", "label", "part"]
-_COMPARED = ["others_value", "gap", "matters", "evidence", "mirrors", "excess"]
+_COMPARED = ["others_value", "gap", "gap_low", "gap_high", "ratio", "matters", "evidence", "mirrors"]
+_COMPARED += ["excess", "against", "state", "state_sample"]
+_NOT_COMPARED = {"evidence": "", "mirrors": "", "against": "", "state": NOT_EVALUATED}
+_NOT_COMPARED["state_sample"] = NOT_EVALUATED
 _WORDS = {
     PASS: "within the margin",
     FAIL: "{side}, beyond the margin",
@@ -65,7 +68,7 @@ def group_values(estimates: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     found = found[[*_PLACE, *_COMPARED]].drop_duplicates(_PLACE)
     parts = own["part"].str.split(": ", n=1)
     own = own.assign(column=parts.str[0], group=parts.str[1].map(label))
-    return own.merge(found, on=_PLACE, how="left").fillna({"evidence": "", "mirrors": ""})
+    return own.merge(found, on=_PLACE, how="left").fillna(_NOT_COMPARED)
 
 
 def own_values(evaluation: Evaluation) -> Html:
@@ -115,7 +118,7 @@ def _line(row: object, better: str) -> dict[str, object]:
     """Say how the value of a group is drawn; of a pair one is the reference of the other."""
     state, line = states.of_evidence(row.evidence), {"said": written(row), "margin": row.matters}
     line["name"] = f"{row.group} ({row.segments:,})"
-    if row.mirrors:
+    if row.mirrors or row.group == row.against:
         return line | {"state": REPORTED, "reference": row.value, "words": "the reference"}
     side = "higher" if row.gap > 0 else "lower"
     if better:

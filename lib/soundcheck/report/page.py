@@ -27,7 +27,7 @@ def opening(evaluation: Evaluation | Comparison) -> None:
 
 def verdicts(evaluation: Evaluation) -> None:
     """Show all verdicts so far, and what is to be known of the data they rest on."""
-    display(verdict_table(evaluation.frame(), None, evaluation.block_names))
+    display(verdict_table(evaluation.frame(), evaluation.block_names))
     display(notices.notes([remark(note) for note in evaluation.notes]))
 
 

@@ -113,6 +113,6 @@ def summary_lines(facts: ModelFacts) -> Iterator[str]:
         yield "  Too few speakers to generalise; what these speakers show:"
     for row in facts.few.head(MOST_FEW).itertuples():
         where = f"{row.corpus}: " if several else ""
-        yield f"    {where}{failures.sentence(row, failures.blocks_of(facts.record, row.corpus))}"
+        yield f"    {where}{failures.sentence(row, facts.record.block_of(row.corpus))}"
     if len(facts.few) > MOST_FEW:
         yield f"    and {counted(len(facts.few) - MOST_FEW, 'more difference')}"

@@ -1,37 +1,17 @@
 """Sentences above figures, made from rows of results and estimates; none infers anything itself.
 
 A value is named with its interval. What is significant among all tests is not known when figures are drawn,
-so nothing here claims it, but for :func:`both_rules`. Sentences have no full stop: they are headings.
+so nothing here claims it. Sentences have no full stop: they are headings.
 """
 
 import pandas as pd
 
 from soundcheck.evaluation.subset import Subset
-from soundcheck.report import failures
-from soundcheck.report.formats import estimate, rule, significant
+from soundcheck.report.formats import estimate, significant
 from soundcheck.report.names import in_words, label, sentence
 from soundcheck.report.style import label as shortened
-from soundcheck.results.states import FAIL, PASS
-from soundcheck.statistics.rules import GAP_RULES
 
 _ENDS = ["value", "low", "high"]
-
-
-def both_rules(row: object) -> str:
-    """Say how the rule of the threshold and the state of a row go together, where they differ; else ``""``.
-
-    ``passes the published rule (|value| < 0.075); recall of female speakers differs from that of the others
-    by 0.32, more than the margin of 0.175``
-    """
-    if not row.group or pd.isna(row.passed) or pd.isna(row.matters) or pd.isna(row.gap):
-        return ""
-    if (bool(row.passed), row.state) not in ((True, FAIL), (False, PASS)):
-        return ""
-    kind = "the rule" if row.rule in GAP_RULES else "the published rule"
-    against = "the others" if row.against in ("", "others") else label(row.against)
-    size = f"{significant(abs(row.gap))}, {'more than' if row.state == FAIL else 'within'} the margin of"
-    differs = f"{failures.subject(row)} differs from that of {against} by {size} {significant(row.matters)}"
-    return f"{'passes' if row.passed else 'fails'} {kind} ({rule(row)}); {differs}"
 
 
 def value(frame: pd.DataFrame, test: str, corpus: str, task: str, named: str | None = "") -> str:

@@ -15,10 +15,10 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.robustness import DOUBLE, HALF, Swept, labelled, proportion_unchanged, quality_name
 from soundcheck.evaluation.robustness import quality as quality_of
 from soundcheck.evaluation.subset import Measure, Subset
-from soundcheck.metrics.disagreement import Setting
+from soundcheck.metrics.differential import Setting
 from soundcheck.report import figures, page, views
 from soundcheck.report.compared_examples import AS_IT_IS, recordings
-from soundcheck.report.formats import POINTS, Cell, number, two_lines, value_cell, values
+from soundcheck.report.formats import POINTS, Cell, number, stacked, value_cell, values
 from soundcheck.report.html import Html, folded
 from soundcheck.report.spectrum_figures import spectra
 from soundcheck.report.style import label, show
@@ -260,7 +260,7 @@ def _reached(crossing: Crossing, levels: Sequence[str], remark: str = "") -> Cel
         below = "in its whole interval"
     else:
         below = f"{low} to {f'beyond {label(levels[-1])}' if np.isinf(crossing.high) else high}"
-    return Cell(two_lines(two_lines(value, below), remark))
+    return Cell(stacked(stacked(value, below), remark))
 
 
 def level_name(place: float, levels: Sequence[str]) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pandas as pd
 
 from soundcheck.augment.registry import drawable, kind_of_sounds, missing
+from soundcheck.augment.sounds import BASE, Sounds, SoundSet
 from soundcheck.common.wording import some
 from soundcheck.report import views
 from soundcheck.report.html import Html, element, join
-from soundcheck.sounds.sound import BASE, Sounds, SoundSet
 from soundcheck.suite.entries import RESPONSE_KINDS
 from soundcheck.suite.families import Family, Perturbation
 

@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
-from soundcheck.metrics.ranking import quartile_overlap
-from soundcheck.metrics.speakers import SpeakerValues
+from soundcheck.metrics.speakers import SpeakerValues, quartile_overlap
 from soundcheck.report import page, sentences
 from soundcheck.report.html import Html
 from soundcheck.report.style import BLUE, GREY, label, look, new

@@ -6,7 +6,7 @@ import pandas as pd
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.report import views
-from soundcheck.report.formats import Cell, number, two_lines
+from soundcheck.report.formats import Cell, number, stacked
 from soundcheck.report.html import Html, element
 from soundcheck.report.names import measure
 from soundcheck.suite.families import Family, TestDefinition
@@ -47,7 +47,7 @@ _HEADS = {"regression": "values", "classification": "classes", "transcription": 
 def _threshold(test: TestDefinition, name: str) -> Cell:
     threshold, change = test.thresholds.get(name), test.change_of(name)
     text = "" if threshold is None else f"{test.rule} {threshold:g}".replace("-", "−")
-    return Cell(two_lines(text, change), threshold, None if change else "sc-rule")
+    return Cell(stacked(text, change), threshold, None if change else "sc-rule")
 
 
 def _note(test: TestDefinition) -> str:
@@ -62,7 +62,7 @@ def _simulation(found: Mapping) -> Cell:
     if not isinstance(maximum, int | float):
         return Cell("")
     groups = f"{found.get('groups', '?')} groups of {found.get('samples', '?')}"
-    return Cell(two_lines(number(maximum, 5), groups), maximum, "sc-number")
+    return Cell(stacked(number(maximum, 5), groups), maximum, "sc-number")
 
 
 def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:

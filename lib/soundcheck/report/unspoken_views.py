@@ -7,7 +7,7 @@ import numpy as np
 from soundcheck.common.escaping import shorten
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.unspoken import Kind
-from soundcheck.metrics.made_up import character_counts, words_made_up
+from soundcheck.metrics.word_rates import character_counts, words_made_up
 from soundcheck.report import views
 from soundcheck.report.compared_examples import side
 from soundcheck.report.examples import Example, Scene

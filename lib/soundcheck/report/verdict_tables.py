@@ -1,10 +1,11 @@
 """Tables of results: values and differences of groups with their margins, single values with thresholds.
 
 States are corrected for the tests of all families. A notebook, which runs before these are known, shows what
-its own intervals say, in an element of class :data:`VERDICTS`; the book puts the final table there.
+its own intervals say, in an element of class :data:`VERDICTS`; the book puts the final table there. Its rows
+have further columns: ``tests`` of their model and category, ``too_few``, whether their speakers are too few
+to be significant alone among so many, and why the suite ``accepted`` the failure.
 """
 
-import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -12,13 +13,31 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.wording import counted
-from soundcheck.report import sentences, states, views
-from soundcheck.report.adjusted_gaps import adjusted_cell, has_adjusted, notes_below
-from soundcheck.report.formats import Cell, digits_for, number, p_value, rule, span, two_lines, values
+from soundcheck.report import failures, states, views
+from soundcheck.report.formats import (
+    Cell,
+    digits_for,
+    number,
+    p_value,
+    rule,
+    span,
+    stacked,
+    values,
+)
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import hinted, label, remark
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
+from soundcheck.results.states import (
+    FAIL,
+    INCONCLUSIVE,
+    NOT_EVALUATED,
+    PASS,
+    REPORTED,
+    cannot_be_significant,
+    mirrors,
+    tests,
+)
 from soundcheck.results.table import KEY
+from soundcheck.results.verdict import NOT_ADJUSTED
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.evidence import CLEAR_FAIL
 from soundcheck.statistics.rules import GAP_RULES, one_sided
@@ -35,21 +54,13 @@ FEW = (
     "correlation coefficient, and in 72 to 88 %, 83 to 93 % and 88 to 93 % for shares near 1; t intervals "
     "are wider for that reason."
 )
+ADJUSTED = (
+    "Adjusted difference: what remains if both sides had the same {what}, from speech that can be matched. "
+    "States do not depend on it. Do not adjust for what the group itself causes, such as pitch for sex: this "
+    "would remove what is to be measured."
+)
 _ORDER = (FAIL, INCONCLUSIVE, PASS, REPORTED, NOT_EVALUATED)
 _DETAIL = r"\bPer (?:Bin|Class)\b"  # tests of one part of the scale, or of one class
-
-
-@dataclasses.dataclass(frozen=True)
-class Among:
-    """What is known of a row when the tests of all families are together.
-
-    ``tests`` are those of its model and category, ``cannot_hold`` says whether its speakers are too few to be
-    significant alone among so many, and ``accepted`` why the suite accepts the failure, if it does.
-    """
-
-    tests: int
-    cannot_hold: bool = False
-    accepted: str = ""
 
 
 def anchor_of(row: object) -> str:
@@ -58,10 +69,16 @@ def anchor_of(row: object) -> str:
     return f"row-{key[:8]}"
 
 
+def among_all(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add to all rows of finished results their place among the tests of all families."""
+    few = cannot_be_significant(rows) & rows["p_value"].notna()
+    return rows.assign(tests=tests(rows), too_few=few)
+
+
 def test_cell(row: object) -> Cell:
     """Show the test of a row, with group and label in small print below it; rows are chosen by group."""
     below = below_test(row)
-    return Cell(two_lines(hinted(row.test), below), f"{row.test} {below}", "sc-test", facet=row.group)
+    return Cell(stacked(hinted(row.test), below), f"{row.test} {below}", "sc-test", facet=row.group)
 
 
 def below_test(row: object) -> str:
@@ -69,54 +86,50 @@ def below_test(row: object) -> str:
     return " · ".join(filter(None, (label(row.group), label(row.label))))
 
 
-def verdict_table(
-    frame: pd.DataFrame,
-    among: pd.Series | None = None,
-    blocks: Mapping[str, str] = MappingProxyType({}),
-) -> Html:
+def verdict_table(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyType({})) -> Html:
     """Show the rows of a model and family: differences between groups first, then single values.
 
-    ``among`` are :class:`Among` of each row, ``None`` in a notebook, where states are not known yet.
     ``blocks`` are corpus -> what was resampled, in the singular; of others it is ``"speaker"``.
     """
-    same = mirrors(frame).ne("")
-    own = frame[~same]
-    left = _not_evaluated_at_all(own)
-    compared = own["group"].ne("") & ~left
-    known = [None] * len(own) if among is None else among[own.index]
-    own = own.assign(among=known, block=own["corpus"].map(lambda name: blocks.get(name, "speaker")))
-    groups, single = own[compared], own[~compared & ~left]
+    final, same = "tests" in frame, mirrors(frame).ne("")
+    rows = frame[~same]
+    rows = rows.assign(block=rows["corpus"].map(lambda name: blocks.get(name, "speaker")))
+    left_out = _not_evaluated_at_all(rows)
+    compared = rows["group"].ne("") & ~left_out
+    groups, single = rows[compared], rows[~compared & ~left_out]
     parts = [_divided(groups, _difference_columns(groups), "Groups")]
     parts.append(_divided(single, _value_columns(single), "Values"))
-    parts.append(without_row(own[left], among is not None))
+    parts.append(without_row(rows[left_out], final))
     if same.any():
-        mirrored = frame[same & (among is not None)].itertuples()
+        mirrored = frame[same & final].itertuples()
         places = [element("span", id=anchor_of(row)) for row in mirrored]
         parts.append(element("p", *places, PAIRS, class_="sc-note"))
-    if (own["low"].notna() & own["blocks"].lt(FEW_BLOCKS)).any():
-        parts.append(element("p", FEW, class_="sc-note", limit=None))
-    if has_adjusted(own):
-        parts.append(notes_below(own))
+    notes = [FEW] if (rows["low"].notna() & rows["blocks"].lt(FEW_BLOCKS)).any() else []
+    adjusted = rows["adjusted_by"].fillna("")
+    if adjusted.ne("").any():
+        names = dict.fromkeys(filter(None, map(failures.adjusted_for, adjusted)))
+        notes.append(ADJUSTED.format(what=" or ".join(names) or "conditions"))
+    parts += [element("p", note, class_="sc-note", limit=None) for note in notes]
     return element("div", *parts, class_=VERDICTS)
 
 
 def _divided(rows: pd.DataFrame, columns: Mapping[str, views.Column], caption: str) -> Html:
     """Show rows in the order of states; single bins and classes are folded if there is anything else."""
-    order = [state_order(state_lines(row)[0], row.p_value) for row in rows.itertuples()]
-    rows = rows.assign(order=order).sort_values("order", kind="stable")
-    shown = {"corpus": "corpus"} if rows["corpus"].nunique() > 1 else {}
-    shown |= {"task": "task", "test": test_cell} | dict(columns)
+    found = [state_lines(row)[0] for row in rows.itertuples()]
+    rows = rows.assign(shown=found, order=[*map(state_order, found, rows["p_value"])])
+    rows = rows.sort_values("order", kind="stable")
+    columns = {"task": "task", "test": test_cell, **columns}
+    columns = {"corpus": "corpus", **columns} if rows["corpus"].nunique() > 1 else columns
     details = rows["test"].str.contains(_DETAIL)
-    first, folded_ = (rows, rows[:0]) if details.all() else (rows[~details], rows[details])
+    details &= ~details.all()
     about = {"filters": FILTERS, "none": ""}
-    inside = f"{caption} of single classes and parts of the scale: {_counts_of(folded_)}"
-    parts = [folded(inside, [views.table(folded_, shown, **about)])] if len(folded_) else []
-    return join([views.table(first, shown, caption=caption, first=MOST_ROWS, **about), *parts])
-
-
-def _counts_of(rows: pd.DataFrame) -> str:
-    found = pd.Series([state_lines(row)[0] for row in rows.itertuples()]).value_counts()
-    return ", ".join(f"{found[state]} {state}" for state in _ORDER if state in found)
+    parts = [views.table(rows[~details], columns, caption=caption, first=MOST_ROWS, **about)]
+    if details.any():
+        number_of = rows.loc[details, "shown"].value_counts()
+        counts = ", ".join(f"{number_of[state]} {state}" for state in _ORDER if state in number_of)
+        title = f"{caption} of single classes and parts of the scale: {counts}"
+        parts.append(folded(title, [views.table(rows[details], columns, **about)]))
+    return join(parts)
 
 
 def _difference_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
@@ -126,12 +139,9 @@ def _difference_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
         "difference (95 %)": difference_cell,
         "margin": lambda row: Cell(number(row.matters), None, "sc-number"),
     }
-    columns |= {"state": _state, "segments, speakers": _counts}
-    if has_adjusted(rows):
-        columns["adjusted difference"] = adjusted_cell
     if not rows["rule"].isin(["", *GAP_RULES]).all():
         columns["rule on group − all"] = _rule
-    return columns
+    return columns | {"state": _state, "segments": _counts}
 
 
 def _value_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
@@ -139,7 +149,7 @@ def _value_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
         "value (95 %)": _value,
         "threshold": lambda row: Cell(rule(row), row.threshold, "sc-rule"),
         "state": _state,
-        "segments, speakers": _counts,
+        "segments": _counts,
     }
     return columns | ({"random": _random} if rows["reference"].notna().any() else {})
 
@@ -147,12 +157,12 @@ def _value_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
 def _reference(row: object) -> Cell:
     """Show the value of what a group is compared with, and its name unless it is all others."""
     name = "" if row.against in ("", "others") else label(row.against)
-    return Cell(two_lines(number(row.others_value), name), None, "sc-number")
+    return Cell(stacked(number(row.others_value), name), None, "sc-number")
 
 
 def _value(row: object) -> Cell:
     digits = digits_for(row.value, row.low, row.high)
-    shown = two_lines(number(row.value, digits, row.threshold), span(row.low, row.high, digits))
+    shown = stacked(number(row.value, digits, row.threshold), span(row.low, row.high, digits))
     return Cell(shown, None if pd.isna(row.value) else row.value, "sc-number")
 
 
@@ -160,14 +170,15 @@ def _counts(row: object) -> Cell:
     if not row.segments:
         return Cell("")
     mark = " †" if row.blocks < FEW_BLOCKS and not pd.isna(row.low) else ""
-    below = f"{counted(row.blocks, row.block)}{mark}"
-    return Cell(two_lines(f"{row.segments:,}", below), row.segments, "sc-number")
+    return Cell(
+        stacked(f"{row.segments:,}", f"{counted(row.blocks, row.block)}{mark}"), row.segments, "sc-number"
+    )
 
 
 def _rule(row: object) -> Cell:
     """Show what the published rule judges, and whether it passes."""
     passed = "" if pd.isna(row.passed) else ", passes" if row.passed else ", fails"
-    return Cell(two_lines(number(row.value), f"{rule(row)}{passed}"), None, "sc-number")
+    return Cell(stacked(number(row.value), f"{rule(row)}{passed}"), None, "sc-number")
 
 
 def _random(row: object) -> Cell:
@@ -175,22 +186,21 @@ def _random(row: object) -> Cell:
     too = not pd.isna(row.reference_passed) and bool(row.reference_passed)
     digits = digits_for(row.value, row.reference)
     said = element("span", "random passes too", class_="sc-uninformative") if too else Html()
-    return Cell(two_lines(number(row.reference, digits, row.threshold), said), None, "sc-number")
+    return Cell(stacked(number(row.reference, digits, row.threshold), said), None, "sc-number")
 
 
 def _state(row: object) -> Cell:
-    state, lines = state_lines(row, row.among)
+    state, lines = state_lines(row)
     small = join(element("small", line, class_="sc-reason sc-line", limit=None) for line in lines)
     shown = element("span", states.mark(state), class_="sc-line") + small
-    place = None if row.among is None else anchor_of(row)
-    return Cell(shown, row.order, "sc-state", place)
+    return Cell(shown, row.order, "sc-state", anchor_of(row) if hasattr(row, "tests") else None)
 
 
 def difference_cell(row: object) -> Cell:
-    """Show the difference of a group to its reference, with its interval and ratio."""
+    """Show the difference of a group to its reference, with interval, ratio and adjusted difference."""
     shown, *below = difference_lines(row)
-    small = join(element("small", line, class_="sc-line") for line in below)
-    return Cell(element("span", shown, class_="sc-line") + small, row.gap, "sc-number") if shown else Cell("")
+    adjusted = [element("small", line, class_="sc-line sc-adjusted") for line in _adjusted_lines(row)]
+    return Cell(stacked(shown, *below) + join(adjusted), row.gap, "sc-number") if shown else Cell("")
 
 
 def difference_lines(row: object) -> list[str]:
@@ -206,22 +216,36 @@ def difference_lines(row: object) -> list[str]:
     return list(filter(None, shown))
 
 
-def state_lines(row: object, among: Among | None = None) -> tuple[str, list[str]]:
+def _adjusted_lines(row: object) -> list[str]:
+    """Write the adjusted difference with the share that could be matched, or why there is none."""
+    if not row.adjusted_by:
+        return []
+    if pd.isna(row.adjusted):
+        return [f"not adjusted: {row.adjusted_by.removeprefix(NOT_ADJUSTED)}"]
+    digits = digits_for(row.adjusted, row.adjusted_low, row.adjusted_high)
+    ends = span(row.adjusted_low, row.adjusted_high, digits)
+    shown = f"adjusted: {number(row.adjusted, digits)}{f' ({ends})' if ends else ''}"
+    return list(filter(None, (f"{shown}, {100 * row.counterpart:.0f} % matched", failures.adjustment(row))))
+
+
+def state_lines(row: object) -> tuple[str, list[str]]:
     """Give the state of a row and the lines of small print below it."""
-    known = getattr(row, "state", None)
+    known, final = getattr(row, "state", None), hasattr(row, "tests")
     state = known if known in _ORDER else states.of_evidence(row.evidence).name
-    lines = []
+    among, lines = counted(row.tests, "test") if final else "", []
     if state != PASS and not pd.isna(row.p_value) and _fails(row):
-        lines.append(p_value(row.p_value) + (f" among {counted(among.tests, 'test')}" if among else ""))
+        lines.append(p_value(row.p_value) + f" among {among}" * final)
     if row.evidence == CLEAR_FAIL:
-        lines.append("the whole interval fails" if pd.isna(row.matters) else "surely beyond the margin")
-    elif among is not None and state in (FAIL, INCONCLUSIVE):
+        side = "fails" if pd.isna(row.matters) else "is beyond the margin"
+        only = f", not significant among {among}" if final and state == INCONCLUSIVE else ""
+        lines.append(f"the whole interval {side}{only}")
+    elif final and state in (FAIL, INCONCLUSIVE):
         lines.append(_leaning(row, state))
-    if among is not None:
-        if among.cannot_hold and state == INCONCLUSIVE:
+    if final:
+        if row.too_few and state == INCONCLUSIVE:
             lines.append("too few speakers to be significant alone")
-        lines += [f"accepted: {among.accepted}"] if among.accepted else []
-        lines.append(sentences.both_rules(row))
+        lines += [f"accepted: {row.accepted}"] * bool(row.accepted)
+        lines.append(failures.both_rules(row))
     return state, [*filter(None, lines), *([remark(row.skipped)] if row.skipped else [])]
 
 
@@ -259,9 +283,9 @@ def _not_evaluated_at_all(rows: pd.DataFrame) -> pd.Series:
 def without_row(rows: pd.DataFrame, placed: bool = True) -> Html:
     """List tests that were not evaluated, a line a corpus and reason; with a place for links to each."""
     items = []
-    for (corpus, reason), own in rows.groupby(["corpus", "skipped"], sort=False):
-        tasks = ", ".join(dict.fromkeys(own["task"]))
-        places = [element("span", id=anchor_of(row)) for row in own.itertuples()] if placed else []
-        text = f"{corpus}, {tasks}: {counted(len(own), 'test')} not evaluated: {remark(reason)}"
+    for (corpus, reason), part in rows.groupby(["corpus", "skipped"], sort=False):
+        tasks = ", ".join(dict.fromkeys(part["task"]))
+        places = [element("span", id=anchor_of(row)) for row in part.itertuples()] if placed else []
+        text = f"{corpus}, {tasks}: {counted(len(part), 'test')} not evaluated: {remark(reason)}"
         items.append(element("li", *places, text, limit=None))
     return element("ul", *items, class_="sc-note") if items else Html()

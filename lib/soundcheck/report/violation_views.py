@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition import RecogniserPair, excluded_settings
-from soundcheck.metrics import differential, disagreement
+from soundcheck.metrics import differential
 from soundcheck.report import views
 from soundcheck.report.formats import POINTS, Cell, number, percent, value_cell, values
 from soundcheck.report.html import Html, join
@@ -178,7 +178,7 @@ def certainties(
     """Show in which share of replicates each violation of a pair is there, the surest and largest first."""
     tau, settings = evaluation.family.options["tau"], list(evaluation.settings)
     found = differential.violations(evaluation.distance_table(pair), [tau], excluded_settings(judged))
-    certain = disagreement.violation_certainties(distances.replicates, found, settings, pair.groups)
+    certain = differential.violation_certainties(distances.replicates, found, settings, pair.groups)
     caption = f"{pair.pair}, {pair.column}, {pair.subset.corpus}, τ = {tau:g}: {len(found)} violations"
     caption += f", {int((certain >= SURE).sum())} of them at least {SURE:.0%} sure"
     order = ["certainty", "excess", "transformation", "level", "base", "other"]
@@ -192,7 +192,7 @@ def certainties(
 
 def degradations(evaluation: Evaluation, pair: RecogniserPair, distances: Resampled) -> Html:
     """Draw how much further apart both sides of a pair are for each group, from mild to severe."""
-    found = disagreement.degradations(distances.value, len(pair.groups))
+    found = differential.degradations(distances.value, len(pair.groups))
     index = pd.MultiIndex.from_tuples(list(evaluation.settings)[1:], names=["transformation", "level"])
     frame = pd.DataFrame(found.T, index, pd.Index(pair.groups, name="group")).stack().rename("value")
     frame = frame.reset_index()

@@ -13,11 +13,11 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.forecast import ModelForecast, forecast_model
-from soundcheck.predict.shares import Share
+from soundcheck.predict.request import Share
 from soundcheck.results.record import RunRecord
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
-from soundcheck.run.predictions import questions
+from soundcheck.run.predictions import request_of
 
 NOTICES = 10  # of a corpus, at most
 
@@ -39,9 +39,9 @@ def forecast(
     models: dict[str, ModelForecast] = {}
     with tempfile.TemporaryDirectory(prefix="soundcheck-") as scratch:
         for entry in material.suite.models.values():
-            about = questions(entry, material, output, material.corpora)
+            about = request_of(entry, material, output, material.corpora)
             if not entry.about.needs_audio:
-                lines.append(f"{entry.name}: looked up, nothing to ask")
+                lines.append(f"{entry.name}: looked up, nothing to predict")
             elif about.corpora:
                 model = forecast_model(about, scratch=Path(scratch), jobs=jobs, fresh=fresh, share=share)
                 models[entry.name] = model
@@ -51,18 +51,20 @@ def forecast(
     lines += [line for corpus in material.corpora for line in _of_corpus(corpus)]
     lines += material.plan.notices
     if any(family.probes for family in material.families):
-        lines.append("Words around lost keywords are spoken and asked about later, and are not counted")
+        lines.append("Words around lost keywords are synthesised and recognised later, and are not counted")
     if not any(model.asked for model in models.values()):
-        lines.append("No model is left to ask: a run would ask a few answers again and find all as it is.")
+        lines.append(
+            "Nothing is left to predict: a run would repeat a few inputs and use cached predictions."
+        )
     return "\n".join([*lines, _time(models, output, jobs, took, share)])
 
 
 def _of_model(name: str, model: ModelForecast, changes: int) -> str:
     under = f"{model.changed} under {counted(changes, 'change')}"
     line = f"{name}: {model.inputs} inputs ({model.clean} clean, {under}), "
-    line += f"of them {model.kept} kept in the cache and {model.asked} to ask"
+    line += f"of them {model.kept} cached and {model.asked} to predict"
     if model.problem:
-        return f"{line}; no answer to {counted(model.timed, 'input')}: {model.problem}"
+        return f"{line}; no prediction for {counted(model.timed, 'input')}: {model.problem}"
     if not model.timed:
         return line
     speed = f"{model.clean_seconds:.2g} s a clean input, {model.changed_seconds:.2g} s a changed one"
@@ -85,9 +87,9 @@ def _time(
 ) -> str:
     """Estimate the time; what notebooks and book take, the last run tells."""
     predictions = sum(model.seconds(jobs) for model in models.values())
-    basis = "timed" if any(model.asked for model in models.values()) else "nothing to ask"
+    basis = "timed" if any(model.asked for model in models.values()) else "nothing to predict"
     if any(model.problem for model in models.values()):
-        basis = "without models that gave no answer"
+        basis = "without models that gave no prediction"
     total, parts = took + predictions, [f"corpora {duration(took)} (at most, as just now)"]
     parts.append(f"predictions {duration(predictions)} ({basis})")
     if share is None:

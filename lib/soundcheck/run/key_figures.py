@@ -25,7 +25,6 @@ from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
 from soundcheck.evaluation.verification import enrolled_recordings, threshold_in_use
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import unweighted_average_recall
-from soundcheck.metrics.dealt import dealt_word_error_rates
 from soundcheck.metrics.regression import concordance_cc
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
@@ -35,7 +34,7 @@ from soundcheck.metrics.verification import (
 )
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.metrics.word_errors import word_errors
-from soundcheck.metrics.word_rates import characters_of
+from soundcheck.metrics.word_rates import characters_of, permuted_word_error_rates
 from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
@@ -129,7 +128,7 @@ class _Figures:
         draws = seeds.uniform(self._suite.seed, "dealt out", keys=keys)
         unit = unit_of(truth)
         count = characters_of if unit == CHARACTER else word_errors  # words cannot be told apart
-        rates = dealt_word_error_rates(truth, predicted, draws, count)
+        rates = permuted_word_error_rates(truth, predicted, draws, count)
         _, dealt, paired = self._resampled(*rates)
         (low,), (high,) = paired.interval("t", scale=FREE)
         blocks = int(paired.blocks[0])

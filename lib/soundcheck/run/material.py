@@ -8,19 +8,20 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
+from soundcheck.augment.recordings import load_sounds
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.group_columns import add_groups, check_groups, measured_columns
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.measured import check_installed, measure
-from soundcheck.corpora.trials.trial_lists import trial_lists
+from soundcheck.corpora.trials.trial_design import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.models.load import check_model
-from soundcheck.run import adding, planning
+from soundcheck.run import planning
 from soundcheck.run.output import Output
-from soundcheck.sounds.load import load_sounds
-from soundcheck.sounds.sound import Sounds
+from soundcheck.run.selection import Plan
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 
@@ -29,7 +30,7 @@ from soundcheck.suite.families import Family
 class Material:
     """What a run works with."""
 
-    plan: adding.Plan
+    plan: Plan
     families: Sequence[Family]
     corpora: Sequence[Corpus]  # loaded, with measured columns and groups
     sounds: Sounds  # noises and impulse responses
@@ -48,7 +49,7 @@ class Material:
 
 
 def load(
-    plan: adding.Plan,
+    plan: Plan,
     families: Sequence[Family],
     output: Output,
     jobs: int,

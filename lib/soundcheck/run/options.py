@@ -12,7 +12,9 @@ class RunOptions:
 
     suite: Path
     out: Path
-    models: tuple[str, ...] = ()  # names to restrict the run to; such a run adds to the book, see run.adding
+    models: tuple[
+        str, ...
+    ] = ()  # names to restrict the run to; such a run adds to the book, see :mod:`soundcheck.run.selection`
     families: tuple[str, ...] = ()
     jobs: int = 1  # processes for synthesis, prediction and notebooks
     no_code: bool = False  # refuse models that run code

@@ -3,22 +3,58 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Problem
 from soundcheck.common.escaping import shorten
-from soundcheck.common.wording import counted
+from soundcheck.common.wording import counted, duration
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.run_summary import summary_lines
 from soundcheck.results.contrast import WORSE
 from soundcheck.results.estimates import read_estimates
 from soundcheck.results.facts import facts_by_model
 from soundcheck.results.record import RunRecord
-from soundcheck.run import adding
 from soundcheck.run.output import Output
+from soundcheck.run.selection import Plan
+
+
+class Stages:
+    """The stages of one run, one after the other.
+
+    Where nobody looks at a terminal, the beginning of each stage is a line of the log.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._first = self._begin = clock()
+        self._name = ""
+        self.seconds: dict[str, float] = {}
+
+    def begin(self, name: str) -> None:
+        """Begin a stage, which ends the one before; a name may come again."""
+        self.end()
+        self._name, self._begin = name, self._clock()
+        if not sys.stderr.isatty():
+            print(f"[{duration(self._begin - self._first)}] {name}", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """End the present stage, if there is one."""
+        if self._name:
+            took = self._clock() - self._begin
+            self.seconds[self._name] = round(self.seconds.get(self._name, 0.0) + took, 1)
+        self._name = ""
+
+    @property
+    def account(self) -> str:
+        """All stages that took a second or more, in a sentence."""
+        parts = [f"{name} {duration(took)}" for name, took in self.seconds.items() if took >= 1]
+        total = f"Time: {duration(sum(self.seconds.values()))}"
+        return f"{total} ({', '.join(parts)})" if parts else total
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +72,7 @@ def sum_up(
     record: RunRecord,
     reports: dict[str, PredictionReport],
     problems: Sequence[Problem],
-    plan: adding.Plan,
+    plan: Plan,
     last: Sequence[str],
 ) -> Outcome:
     """Sum up a run in a few lines, and give its exit code."""
@@ -44,7 +80,7 @@ def sum_up(
     for facts in facts_by_model(record, frame, read_estimates(output.folder)).values():
         lines += summary_lines(facts)
     lines += [f"Caveat: {caveat}" for caveat in record.caveats]
-    lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
+    lines += [f"{model.name}: predictions: {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:
         answers = (comparison.outcomes, comparison.outcomes_sample)
         new, here = (", ".join(f"{count} {name}" for name, count in found.items()) for found in answers)
@@ -59,7 +95,7 @@ def sum_up(
     for report in failed:
         inputs = counted(report.failed, "input")
         most = "" if report.unusable else f" (most often: {shorten(report.reasons()[0][0], 120)})"
-        lines.append(f"{report.model} gave no answer for {inputs}{most}; left_out.csv lists them")
+        lines.append(f"{report.model} gave no prediction for {inputs}{most}; left_out.csv lists them")
     lines += [f"{name}: {told}" for name, report in reports.items() for told in report.class_notes()]
     lines += [f"{corpus.name}: {told}" for corpus in record.corpora for told in corpus.unlabelled]
     left_out = sum(len(corpus.unused) for corpus in record.corpora)
@@ -76,7 +112,7 @@ def about_book(output: Output, *, wanted: bool, problems: Sequence[Problem], dig
     """Say where the book is, with its digest if it has one, or why there is none of this run."""
     place = Path(output.display_name) / "html" / "index.html"
     if problems:
-        why = f"The book could not be built; {output.log.name} in {output.display_name} tells more."
+        why = f"The book could not be built; {output.log.name} in {output.display_name} says more."
         return [*map(str, problems), why]
     if wanted:
         return [f"Book: {place}", *([f"Digest of the book: {digest}"] if digest else [])]

@@ -13,14 +13,23 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, Self
 
 from soundcheck import __version__
-from soundcheck.common import files
+from soundcheck.common import files, manifest
 from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.files import MARKER
+from soundcheck.common.files import MARKER, TEMPORARY
+from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.store import CACHE_VARIABLE
-from soundcheck.run.lock import LOCK
+
+try:
+    import fcntl
+except ImportError:  # no such locks on this system: runs at once are the user's business
+    fcntl = None
+
+_STATE = ".state.json"  # of a notebook: when to execute it again, and how long it took
+LOCK = ".lock"  # file in the output folder; tells who holds it
 
 
 class Output:
@@ -173,3 +182,77 @@ class Output:
 def _may_be_link(path: Path, cache: Path) -> bool:
     """Whether a path is the cache, or a link in it that stays in it: models keep things there."""
     return path == cache or (cache in path.parents and path.resolve().is_relative_to(cache.resolve()))
+
+
+def seal(output: Output) -> str:
+    """Write the list of a run that has come to its end; returns the digest of the list."""
+    return manifest.write(output.folder, sealed(output))
+
+
+def sealed(output: Output) -> list[str]:
+    """Name the files of an output folder that belong into its list, as they are now."""
+    single = [
+        *(output.results, output.results.with_suffix(".parquet"), output.comparison_table),
+        *(output.estimates, output.estimates.with_suffix(".parquet"), output.drawn),
+        *(output.left_out, output.record, output.html / MANIFEST),
+    ]
+    folders = (output.notebooks, output.comparisons, output.tables, output.predictions, output.scores)
+    found = [path for path in single if path.is_file() or path.is_symlink()]
+    found += [path for folder in (*folders, output.corpora) for path in _inside(folder)]
+    return sorted(path.relative_to(output.folder).as_posix() for path in found)
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    if folder.is_symlink():
+        yield folder
+        return
+    for name in manifest.below(folder):
+        path = folder / name
+        if not name.endswith(_STATE) and not path.name.startswith(TEMPORARY):
+            yield path
+
+
+class FolderLock:
+    """The right to write to an output folder, as a context manager that gives it back."""
+
+    def __init__(self, folder: Path, shown: str) -> None:
+        self._path, self._shown = folder / LOCK, shown
+        self._held: IO | None = None
+
+    def __enter__(self) -> Self:
+        """Take the folder if there has been a run; else :meth:`take` does before anything is written."""
+        if self._path.exists():
+            self.take()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the folder back."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def take(self) -> None:
+        """Make the folder if it is not there, and take it.
+
+        Raises InputError: if another process has it.
+        """
+        if self._held is not None or fcntl is None:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        held = open(self._path, "a+", encoding="utf-8")  # not emptied: perhaps another process has it
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            time.sleep(0.2)  # the other may have taken it just now, and not yet said who it is
+            held.seek(0)
+            who = held.read(200).strip()
+            held.close()
+            what = (
+                f"another run writes to this folder ({who})" if who else "another run writes to this folder"
+            )
+            remedy = "Wait until it has ended, or choose another folder with --out"
+            raise input_error(f"--out {self._shown}", what, remedy) from error
+        held.truncate(0)
+        held.write(f"process {os.getpid()}, since {time.strftime('%H:%M:%S')}")
+        held.flush()
+        self._held = held

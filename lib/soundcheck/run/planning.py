@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from soundcheck.augment.registry import kind_of_sounds, missing
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation import changed_segments
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
 

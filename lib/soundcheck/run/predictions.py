@@ -1,35 +1,42 @@
-"""Asks all models of a run about all corpora, then about the words that are spoken around lost ones."""
+"""Runs all models on all corpora, then on sentences that are synthesised around words that they lost."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
+from soundcheck.augment.sources import SpeechSource, speech_digest, speech_source
 from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import load_corpus
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.fault_localisation import localised_words, vocabulary, words_to_speak
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.protocol import Result
-from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.request import PredictionRequest
 from soundcheck.run import notebook_jobs, planning, tables
-from soundcheck.run.derived import Derived
-from soundcheck.run.keyword_sentences import keyword_corpora
+from soundcheck.run.derived import Derived, of_notebooks
 from soundcheck.run.material import Material
+from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
-from soundcheck.suite.entries import ModelEntry
+from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
 RANDOM = "random"  # kind of models whose answers follow from the segments alone, and never fail
 COUNTED = ("inputs", "computed", "out_of_range", "unknown_classes", "notices")  # of their answers
 
 
-def questions(entry: ModelEntry, material: Material, output: Output, corpora: Sequence[Corpus]) -> Questions:
-    """Say what a model is asked about some corpora, of which it hears those that its families look at."""
+def request_of(
+    entry: ModelEntry, material: Material, output: Output, corpora: Sequence[Corpus]
+) -> PredictionRequest:
+    """Say what a model predicts for some corpora, of which it gets those that its families look at."""
     suite, sounds = material.suite, material.sounds
     tasks = planning.tasks_of(suite, entry)
     families = [family for family in material.families if entry.is_for(family.name)]
     answered = [family for family in families if planning.answers_changes(entry, family, sounds)]
-    return Questions(
+    return PredictionRequest(
         entry,
         suite,
         planning.predicted_corpora(suite, entry, material.families, corpora),
@@ -43,17 +50,17 @@ def questions(entry: ModelEntry, material: Material, output: Output, corpora: Se
 
 
 def _drawn(
-    asked: Questions, depends: object, derived: Derived, draw: Callable[[], PredictionReport]
+    request: PredictionRequest, depends: object, derived: Derived, draw: Callable[[], PredictionReport]
 ) -> PredictionReport:
     """Draw the answers of a random reference, unless an earlier run has drawn the very same."""
     drawn = functools.cache(draw)
-    name = f"answers of {asked.entry.name}"
+    name = f"answers of {request.entry.name}"
     tables = derived.write(name, depends, lambda: drawn().tables.values())
     told = derived.find(f"{name}, counted", depends, lambda: {one: getattr(drawn(), one) for one in COUNTED})
     return PredictionReport(
-        asked.entry.name,
-        asked.fingerprint,
-        dict(zip((corpus.name for corpus in asked.corpora), tables, strict=True)),
+        request.entry.name,
+        request.fingerprint,
+        dict(zip((corpus.name for corpus in request.corpora), tables, strict=True)),
         **told | {"notices": tuple(told["notices"])},
     )
 
@@ -68,34 +75,34 @@ def predict_all(
     cluster: Cluster | None = None,
     derived: Derived,
 ) -> tuple[Material, dict[str, PredictionReport]]:
-    """Ask all models; gives the material with the corpora of spoken words, and what became of all inputs.
+    """Run all models; gives the material with the corpora of spoken words, and what became of all inputs.
 
-    ``failed`` are the inputs without an answer of each model, after shards have asked everything.
+    ``failed`` are the inputs without an answer of each model, after shards have predicted everything.
     """
 
-    def predict(asked: Questions, log: str = "") -> PredictionReport:
+    def predict(request: PredictionRequest, log: str = "") -> PredictionReport:
         # A second round, with a log of its own, goes on with what the first has checked or predicted anew.
-        chosen = not log and asked.entry.name in material.plan.chosen
+        chosen = not log and request.entry.name in material.plan.chosen
         return predict_model(
-            asked,
+            request,
             jobs=jobs,
             progress=True,
             log=log,
             fresh=fresh and chosen,
             confirm=chosen and failed is None,
-            failed=() if log else (failed or {}).get(asked.entry.name, ()),
+            failed=() if log else (failed or {}).get(request.entry.name, ()),
             cluster=cluster,
         )
 
     suite, tested, sounds = material.suite, material.families, material.sounds
     reports = {}
     for entry in suite.models.values():
-        asked = questions(entry, material, output, material.corpora)
-        draw = functools.partial(predict, asked)
+        request = request_of(entry, material, output, material.corpora)
+        draw = functools.partial(predict, request)
         if entry.about.keyword == RANDOM:
-            tables_asked = derived.tables(suite, tested, asked.corpora, material.lists, {})
-            depends = [entry, asked.fingerprint, asked.changes, tables_asked]
-            draw = functools.partial(_drawn, asked, depends, derived, draw)
+            tables_asked = derived.tables(suite, tested, request.corpora, material.lists, {})
+            depends = [entry, request.fingerprint, request.changes, tables_asked]
+            draw = functools.partial(_drawn, request, depends, derived, draw)
         reports[entry.name] = draw()
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in tested if family.probes]
@@ -105,9 +112,9 @@ def predict_all(
     tables.write_segments(probes, {}, output)
     tables.prune_segments(material.corpora, material.lists, output)
     for entry in suite.models.values():
-        asked = questions(entry, material, output, probes)
-        if asked.corpora:
-            reports[entry.name] = reports[entry.name].joined(predict(asked, "words"))
+        request = request_of(entry, material, output, probes)
+        if request.corpora:
+            reports[entry.name] = reports[entry.name].joined(predict(request, "words"))
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
     for name, report in reports.items():
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
@@ -116,3 +123,60 @@ def predict_all(
     scores = derived.write("scores", depends, lambda: tables.write_scores(*about, output))
     tables.prune_scores(scores, output)
     return material, reports
+
+
+def keyword_corpora(
+    suite: Suite,
+    jobs: Iterable[Job],
+    cache: Path,
+    workers: int = 1,
+    progress: bool = False,
+    derived: Derived | None = None,
+) -> list[Corpus]:
+    """Speak the probes that families ask for."""
+    found, jobs = [], list(jobs)
+    several = len({job.family for job in jobs}) > 1
+    for job in jobs:
+        if not suite.models[job.model].about.changes_audio:
+            continue
+        make = functools.partial(_spoken, job)
+        spoken = derived.find("words", [of_notebooks([job]), speech_digest()], make) if derived else make()
+        for corpus, kinds, count, complements in spoken:
+            speech = speech_source()
+            about = {"seed": suite.seed, "complements": complements, "jobs": workers, "progress": progress}
+            table = speech.sentences(cache, kinds, count, **about)
+            entry = _entry(corpus, job, speech, table, several)
+            found.append(load_corpus(entry, suite, cache, workers, progress))
+    return found
+
+
+def _spoken(job: Job) -> list[list]:
+    """Choose what is spoken for a recogniser: corpus, words by kind, how many sentences, complements."""
+    evaluation = Evaluation(job.description)
+    family, found = evaluation.family, []
+    for subset in evaluation.transformed():
+        if not vocabulary(evaluation, subset.predictions.clean):
+            continue  # nothing is tested then
+        probed = words_to_speak(evaluation, subset, localised_words(evaluation, subset))
+        if any(probed.kinds.values()):
+            complements = family.options.get("complements")
+            found.append([subset.corpus, dict(probed.kinds), family.probes["sentences"], complements])
+    return found
+
+
+def _entry(corpus: str, job: Job, speech: type[SpeechSource], table: Path, several: bool) -> CorpusEntry:
+    title = f"words of {corpus} for {job.model}"
+    return CorpusEntry(
+        name=f"{title}, {job.family}" if several else title,
+        format="csv",
+        path=table,
+        root=table.parent,
+        shown_path=table.name,
+        columns={"item": "keyword"},
+        title=title,
+        description=speech.description,
+        synthetic=True,
+        families=(job.family,),
+        probes_of=corpus,
+        listener=job.model,
+    )

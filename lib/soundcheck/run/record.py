@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck import __version__
+from soundcheck.augment.sounds import Sounds, SoundSet
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.library import library_digest
@@ -33,7 +34,6 @@ from soundcheck.results.record import (
 )
 from soundcheck.run.made_of import made_of
 from soundcheck.run.notebooks import Outcome
-from soundcheck.sounds.sound import Sounds, SoundSet
 from soundcheck.suite.entries import QUICK_LEVELS, QUICK_SEGMENTS, ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.groups import numbers_of

@@ -1,28 +1,116 @@
-"""What a command asks for, of what a suite names; and what is refused before anything runs.
+"""What a run is about: the part of a suite that a command names, and what is refused before anything runs.
 
-All problems of a step are told at once.
+A run of some models or families adds to the book that the output folder holds: it is one of all models and
+families of the book and of those that were chosen. What the others predicted comes from the cache, notebooks
+that did not change are not executed again, and what has changed since is predicted and judged anew: nothing
+is mixed. Only for chosen models are a few predictions repeated.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from soundcheck.augment.registry import TRANSFORMS, check_change
 from soundcheck.common import files, resources
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.remembered import Remembered, made_here
+from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.measures import MEASURES
+from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_jobs, notebooks
+from soundcheck.run.options import RunOptions
+from soundcheck.run.output import FolderLock, Output
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
 from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
+
+NO_FAMILY = ("",)  # of a model that no family of the book tests
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a run is about."""
+
+    suite: Suite  # what the book is about afterwards
+    chosen: frozenset[str]  # models
+    fingerprints: Mapping[str, str] = dataclasses.field(default_factory=dict)  # of the others, last time
+    notices: tuple[str, ...] = ()  # what happens to the book, in sentences
+
+
+def plan_whole(suite: Suite) -> Plan:
+    """Plan a run of all that a suite names."""
+    return Plan(suite, frozenset(suite.models))
+
+
+def plan_part(suite: Suite, chosen: Suite, output: Output) -> Plan:
+    """Plan a run of what the book in the output folder has, and of some models and families of its suite.
+
+    Raises InputError: if the folder holds the book of another suite.
+    """
+    if not output.record.is_file():
+        return plan_whole(chosen)
+    record = RunRecord.read(output.record)
+    _check_same(suite, record, output)
+    tested: dict[str, set[str]] = {name: set() for name in record.order if name in suite.models}
+    for notebook in record.notebooks:
+        tested.setdefault(notebook.model, set()).add(notebook.family)
+    for name, entry in chosen.models.items():
+        tested.setdefault(name, set()).update(filter(entry.is_for, chosen.families))
+    models = {}
+    for name, entry in suite.models.items():
+        if name in tested:
+            own = tuple(family for family in suite.families if family in tested[name])
+            models[name] = dataclasses.replace(entry, families=own or NO_FAMILY)
+    families = {family for entry in models.values() for family in entry.families} | {*chosen.families}
+    comparisons = {
+        name: entry
+        for name, entry in suite.comparisons.items()
+        if {entry.baseline, entry.candidate} <= set(models)
+    }
+    kept = tuple(family for family in suite.families if family in families)
+    known = {
+        model.name: model.code or model.fingerprint
+        for model in record.models
+        if model.name in models and model.name not in chosen.models
+    }
+    merged = dataclasses.replace(suite, models=models, families=kept, comparisons=comparisons)
+    return Plan(merged, frozenset(chosen.models), known, tuple(_removed(suite, record)))
+
+
+def _check_same(suite: Suite, record: RunRecord, output: Output) -> None:
+    """Refuse the book of another suite: one of another title or file name, or without a common name."""
+    described = record.suite
+    same = (described.get("title"), described.get("shown")) == (suite.title, suite.file.name)
+    for known, named in ((record.order, suite.models), ((c.name for c in record.corpora), suite.corpora)):
+        same = same and not set(known).isdisjoint(named)
+    if not same:
+        title, file = quoted(record.title, 60), described.get("shown", "suite.yml")
+        what = (
+            f"the folder holds the book of another suite ({title} of {file}), so nothing can be added to it"
+        )
+        remedy = "To replace it, leave out --model and --family, or choose another folder with --out"
+        raise input_error(f"--out {output.display_name}", what, remedy)
+
+
+def _removed(suite: Suite, record: RunRecord) -> Iterable[str]:
+    gone = {
+        "model": [name for name in record.order if name not in suite.models],
+        "family": [family.name for family in record.families if family.name not in suite.families],
+        "corpus": [name for name in record.suite.get("corpora", {}) if name not in suite.corpora],
+    }
+    for noun, names in gone.items():
+        for name in names:
+            yield f"The suite no longer names the {noun} {quoted(name)}: its results were removed"
 
 
 def select(suite: Suite, models: Sequence[str], families: Sequence[str]) -> Suite:
@@ -191,3 +279,45 @@ def refuse_code(suite: Suite) -> None:
             remedy = "Leave out --no-code if you trust it, else remove it"
             problems.add(path, f"{what}, and --no-code was given", remedy)
     problems.raise_if_any()
+
+
+class Opened(NamedTuple):
+    """An output folder that nobody else writes to."""
+
+    plan: Plan
+    families: list[Family]
+    output: Output
+    has_run: bool  # whether there was a run
+    anew: bool  # whether families changed since
+
+
+def share_cache(suite: Suite) -> None:
+    """Use the cache that a suite names, unless the environment names one."""
+    if suite.cache is not None and not os.environ.get(CACHE_VARIABLE):
+        os.environ[CACHE_VARIABLE] = str(suite.cache)
+
+
+@contextlib.contextmanager
+def opened(suite: Suite, options: RunOptions) -> Iterator[Opened]:
+    """Refuse what needs no corpus to be refused, then make the output folder, and lock it for a block.
+
+    Raises InputError: if the folder, a model's or family's name or a family cannot be used, or a model runs
+    code although that is not wanted.
+    """
+    share_cache(suite)
+    output = Output(options.out)
+    chosen = select(suite, options.models, options.families)
+    output.check(corpus_folders(suite))
+    with FolderLock(output.folder, output.display_name) as lock:
+        has_run = output.has_run
+        part = options.models or options.families
+        plan = plan_part(suite, chosen, output) if part else plan_whole(suite)
+        before = ReadBefore(output.cache)
+        families = read_families(plan.suite, before)
+        if options.no_code:
+            refuse_code(plan.suite)
+        lock.take()
+        output.prepare()
+        anew = before.anew
+        before.save()
+        yield Opened(plan, families, output, has_run, anew)

@@ -22,11 +22,11 @@ from soundcheck.common.json_file import JsonFile
 from soundcheck.predict.engine import needed_keys, predict_share
 from soundcheck.predict.protocol import BY_MODEL, Result
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.shares import Share
+from soundcheck.predict.request import Share
 from soundcheck.predict.store import NAME, Store
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
-from soundcheck.run.predictions import questions
+from soundcheck.run.predictions import request_of
 from soundcheck.suite.entries import ModelEntry, Suite
 
 _NAME_OF_SHARD = re.compile(r"shard-[0-9]+-of-[0-9]+\.json")
@@ -77,7 +77,7 @@ def ask_shard(material: Material, output: Output, share: Share, *, jobs: int) ->
     place.unlink(missing_ok=True)  # until it is true again
     models, lines = {}, []
     for entry in _listening(material.suite):
-        asked = questions(entry, material, output, material.corpora)
+        asked = request_of(entry, material, output, material.corpora)
         report, failures = predict_share(asked, share, jobs=jobs)
         failed = tuple(Failure(one.key, one.problem, one.fault, one.drawn) for one in failures)
         models[entry.name] = ModelShard(report.code, report.inputs, failed)
@@ -89,10 +89,10 @@ def ask_shard(material: Material, output: Output, share: Share, *, jobs: int) ->
 
 
 def _summary(name: str, report: PredictionReport) -> str:
-    line = f"{name}: {report.inputs} inputs of the share, {report.asked} asked now"
+    line = f"{name}: {report.inputs} inputs of the share, {report.asked} computed now"
     if without := report.failed + report.unusable:
         reasons = dict.fromkeys(reason for *_, reason in report.failures)
-        line += f", {without} without an answer: {'; '.join(list(reasons)[:3])}"
+        line += f", {without} without a prediction: {'; '.join(list(reasons)[:3])}"
     return line
 
 
@@ -133,7 +133,7 @@ class Shards:
 
     def _check(self, problems: Problems, entry: ModelEntry, material: Material, output: Output) -> set[Path]:
         """Make sure that each shard has all its answers of a model; gives the caches that hold them."""
-        needed = needed_keys(questions(entry, material, output, material.corpora))
+        needed = needed_keys(request_of(entry, material, output, material.corpora))
         fingerprint, root = material.fingerprints[entry.name], material.suite.root
         found: dict[Path, tuple[set[str], list[str]]] = {}
         for share, (folder, shard) in self._found.items():
@@ -154,7 +154,7 @@ class Shards:
                 known |= found[cache][0]
                 changed |= {*found[cache][1]}
             if missing := sum(key in share for key in needed - known):
-                what = f"{missing} inputs of {quoted(entry.name)} have no answer in its cache"
+                what = f"{missing} inputs of {quoted(entry.name)} have no prediction in its cache"
                 if changed:
                     what += f" that depends on the files that are here ({', '.join(sorted(changed)[:3])})"
                 problems.add(where, what, _AGAIN)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common import files
 from soundcheck.common.escaping import spreadsheet
 from soundcheck.corpora.corpus import Corpus
@@ -21,7 +22,6 @@ from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.notebooks import Job
 from soundcheck.run.output import Output
-from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.families import Family
 
 

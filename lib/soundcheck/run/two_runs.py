@@ -15,7 +15,7 @@ from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import TRANSCRIPTION, Task
 from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
-from soundcheck.predict.common_answers import differ
+from soundcheck.predict.tables import differ
 from soundcheck.results import worse
 from soundcheck.results.finished_run import FinishedRun, read_run, rows_file
 from soundcheck.results.judged import Judged, load_judged

@@ -16,74 +16,74 @@ from soundcheck.report.estimate_tables import estimate_cell, measured
 from soundcheck.report.formats import Cell, digits_for, number, significant
 from soundcheck.report.standalone import standalone
 from soundcheck.results.estimates import ALL
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED
+from soundcheck.results.states import FAIL, NOT_EVALUATED
 from soundcheck.score.scores import Scores
+from soundcheck.suite.groups import OTHERS
 from soundcheck.suite.measures import LOWER, info_of
 
 MOST_TOO_SMALL = 12  # groups that are listed with their values
 
 
-def own_values(scores: Scores) -> pd.DataFrame:
+def overall(scores: Scores) -> pd.DataFrame:
     """Give the values of everybody, the headline first."""
     return scores.estimates[scores.estimates["part"].eq(ALL)]
-
-
-def _number(row: object, value: float) -> str:
-    """Write a value of what a row measures, or nothing; rates in per cent."""
-    if info_of(row.measure).rate:
-        return "" if pd.isna(value) else f"{number(100 * value, 1)} %"
-    return number(value, digits_for(row.value))
 
 
 def written(row: object, *, interval: bool = True) -> str:
     """Write a value with its interval, that for these speakers where there is no other; rates in per cent."""
     rate = info_of(row.measure).rate
-    factor, unit = (100, " %") if rate else (1, "")
-    digits = 1 if rate else digits_for(row.value, row.low, row.high)
+    factor, unit, digits = (100, " %", 1) if rate else (1, "", digits_for(row.value, row.low, row.high))
     value = f"{number(factor * row.value, digits)}{unit}"
-    here = pd.isna(row.low)
-    ends = (row.low_sample, row.high_sample) if here else (row.low, row.high)
+    only_these = pd.isna(row.low)
+    ends = (row.low_sample, row.high_sample) if only_these else (row.low, row.high)
     if not interval or pd.isna(ends[0]):
         return value
-    whose = ", these speakers" if here else ""
+    whose = ", these speakers" if only_these else ""
     return f"{value} (95 % {' to '.join(number(factor * end, digits) for end in ends)}{whose})"
 
 
-def noun(scores: Scores) -> str:
+def unit(scores: Scores) -> str:
     """Name what is scored, in the plural."""
     return "trials" if scores.task.is_embedding else "recordings"
 
 
 def headline(scores: Scores) -> str:
     """Write the headline measure with its interval and what it is computed from."""
-    row = next(own_values(scores).itertuples())
+    row = next(overall(scores).itertuples())
     who = counted(row.speakers, "speaker") + ", " if row.speakers else ""
-    return f"{measured(row)} {written(row)}; {who}{row.segments:,} {noun(scores)}"
+    return f"{measured(row)} {written(row)}; {who}{row.segments:,} {unit(scores)}"
 
 
 def group_rows(scores: Scores) -> pd.DataFrame:
-    """Put value, reference, difference, ratio and state of each group and measure into a row, worst first.
-
-    Columns ``column, group``, those of the estimates, and of the results ``others_value, gap, gap_low,
-    gap_high, ratio, matters, state, state_sample, against``; a reference has the state ``reference``.
-    """
-    found = group_views.group_values(scores.estimates, scores.results)
-    rows = scores.results[scores.results["against"].ne("") & scores.results["label"].eq("")]
-    names = [failures.measure_of(row.test, row.family).name for row in rows.itertuples()]
-    compared = rows.assign(measure=names).set_index(["measure", "group"])
-    places = pd.MultiIndex.from_frame(found[["measure", "part"]])
-    for name in ("gap_low", "gap_high", "ratio", "p_value", "state", "state_sample", "against"):
-        found[name] = compared[name].reindex(places).to_numpy()
-    return found.fillna({"state": NOT_EVALUATED, "state_sample": NOT_EVALUATED, "against": ""})
+    """Put the values of groups beside those of their references: the worst first, too small groups last."""
+    rows = group_views.group_values(scores.estimates, scores.results)
+    small = rows["state"].eq(NOT_EVALUATED) & rows["gap"].isna() & rows["low"].isna()
+    worse = rows["value"].where([info_of(name).better == LOWER for name in rows["measure"]], -rows["value"])
+    rows = rows.assign(small=small, worse=-worse, lacks=rows["excluded"], excluded="")
+    return rows.assign(order=pd.factorize(rows["measure"])[0]).sort_values(
+        ["order", "small", "worse", "group"]
+    )
 
 
-def fails(scores: Scores) -> list[str]:
+def failing(scores: Scores) -> list[str]:
     """Say for which groups the model is worse by more than the margin, a sentence a row of the results."""
     rows = scores.results[scores.results["state"].eq(FAIL) & scores.results["mirrors"].eq("")]
     return [failures.sentence(row, scores.block) for row in rows.itertuples()]
 
 
-# The terminal -----------------------------------------------------------------------------------------------
+def compared(row: object) -> str:
+    """Say how a group differs from its reference: difference, ratio and state."""
+    if row.mirrors or row.group == row.against:
+        return "the reference"
+    if pd.isna(row.gap):
+        return f"not compared: {row.lacks}" if row.lacks else ""
+    factor, unit = (100, " points") if info_of(row.measure).rate else (1, "")
+    parts = [f"difference {significant(factor * row.gap)}{unit}"]
+    if not pd.isna(row.gap_low):
+        parts[0] += f" ({significant(factor * row.gap_low)} to {significant(factor * row.gap_high)})"
+    if not pd.isna(row.ratio):
+        parts.append(f"ratio {significant(row.ratio)}")
+    return ", ".join([*parts, "too few speakers to generalise" if failures.few(row) else row.state])
 
 
 def text(scores: Scores) -> str:
@@ -93,103 +93,65 @@ def text(scores: Scores) -> str:
 
 def _lines(scores: Scores) -> Iterator[str]:
     yield f"{scores.model}: {headline(scores)}"
-    for row in list(own_values(scores).itertuples())[1:]:
-        yield f"  {measured(row)} {written(row)}"
+    yield from (f"  {measured(row)} {written(row)}" for row in list(overall(scores).itertuples())[1:])
     rows = group_rows(scores)
-    first = rows["measure"].iloc[0] if len(rows) else ""
-    for column, own in rows[rows["measure"].eq(first)].groupby("column", sort=False):
-        yield from _column_lines(column, own)
-    failing = fails(scores)
-    yield from ["Fail:"] * bool(failing)
-    yield from (f"  {sentence}" for sentence in failing)
+    for (column, measure), own in rows.groupby(["column", "measure"], sort=False):
+        if scores.task.is_embedding or measure == rows["measure"].iloc[0]:
+            of = f", {info_of(measure).title}" if scores.task.is_embedding else ""
+            yield from _column_lines(f"{column}{of}", own, unit(scores))
+    sentences = failing(scores)
+    yield from ["Fail:"] * bool(sentences)
+    yield from (f"  {sentence}" for sentence in sentences)
     yield from (f"Note: {note}" for note in scores.notes)
 
 
-def _column_lines(column: str, own: pd.DataFrame) -> Iterator[str]:
-    own = own.sort_values(
-        ["value", "group"], ascending=[info_of(own["measure"].iloc[0]).better != LOWER, True]
-    )
-    named = [name for name in own["against"] if name not in ("", "others")]
-    yield f"{column}, against {named[0] if named else 'the others'}:"
-    compared = own[own["state"].ne(NOT_EVALUATED) | own["gap"].notna() | own["low"].notna()]
-    width = max((len(group) for group in compared["group"]), default=0)
-    for row in compared.itertuples():
-        yield f"  {row.group:<{width}}  {written(row)}; {_compared(row)}"
-    small = own.drop(compared.index)
-    each = [f"{row.group} {written(row, interval=False)} ({row.segments})" for row in small.itertuples()]
+def _column_lines(title: str, own: pd.DataFrame, unit: str) -> Iterator[str]:
+    against = own["against"].max().replace(OTHERS, "the others")
+    yield f"{title}, against {against}:" if against else f"{title}:"
+    large = own[~own["small"]]
+    width = max((len(group) for group in large["group"]), default=0)
+    for row in large.itertuples():
+        yield "; ".join(filter(None, (f"  {row.group:<{width}}  {written(row)}", compared(row))))
+    small = own[own["small"]].itertuples()
+    each = [f"{row.group} {written(row, interval=False)} ({row.segments})" for row in small]
     if each:
         more = f" and {len(each) - MOST_TOO_SMALL} more" if len(each) > MOST_TOO_SMALL else ""
-        yield f"  too small to compare (recordings): {', '.join(each[:MOST_TOO_SMALL])}{more}"
-
-
-def _compared(row: object) -> str:
-    """Say how a group differs from its reference: difference, ratio and state."""
-    if row.mirrors or (pd.isna(row.gap) and not pd.isna(row.low)):
-        return "the reference"
-    if pd.isna(row.gap):
-        return f"not compared: {row.excluded}"
-    factor, unit = (100, " points") if info_of(row.measure).rate else (1, "")
-    ends = [significant(factor * end) for end in (row.gap_low, row.gap_high) if not pd.isna(end)]
-    parts = [
-        f"difference {significant(factor * row.gap)}{unit}" + (f" ({' to '.join(ends)})" if ends else "")
-    ]
-    parts += [f"ratio {significant(row.ratio)}"] if not pd.isna(row.ratio) else []
-    if row.state == NOT_EVALUATED or (row.state == INCONCLUSIVE and row.state_sample == REPORTED):
-        return ", ".join([*parts, "too few speakers to generalise"])
-    return ", ".join([*parts, row.state])
-
-
-# The page ---------------------------------------------------------------------------------------------------
+        yield f"  too small to compare ({unit}): {', '.join(each[:MOST_TOO_SMALL])}{more}"
 
 
 def body(scores: Scores) -> Html:
     """Write scores as HTML, pictures inside."""
-    rows = group_rows(scores)
-    columns = [_column(scores, column, own) for column, own in rows.groupby("column", sort=False)]
-    everybody = views.table(
-        own_values(scores),
-        {
-            "measure": measured,
-            "value (95 %)": estimate_cell,
-            noun(scores): "segments",
-            "speakers": "speakers",
-        },
-        sortable=False,
-    )
+    values = {"measure": measured, "value (95 %)": estimate_cell}
+    columns = group_rows(scores).groupby("column", sort=False)
     return templates.html(
         "scores",
         model=scores.model,
         headline=headline(scores),
-        everybody=everybody,
-        fails=fails(scores),
-        columns=columns,
+        everybody=views.table(
+            overall(scores), values | {unit(scores): "segments", "speakers": "speakers"}, sortable=False
+        ),
+        fails=failing(scores),
+        columns=[_column(scores, name, own) for name, own in columns],
         notes=scores.notes,
     )
 
 
-def _column(scores: Scores, column: str, own: pd.DataFrame) -> dict[str, object]:
-    compared = own["state"].ne(NOT_EVALUATED) | own["low"].notna()
-    drawn = group_views.drawn(own[compared])
-    figure = views.forest(drawn, panels="panel", name="name")
-    picture = base64.b64encode(style.svg(figure)).decode()
-    table = views.table(
-        own,
-        {
-            "group": "group",
-            "measure": measured,
-            "value (95 %)": estimate_cell,
-            "reference": lambda row: Cell(_number(row, row.others_value), row.others_value, "sc-number"),
-            "difference, ratio, state": lambda row: Cell(_compared(row), row.gap),
-            "recordings": "segments",
-            "speakers": "speakers",
-        },
-        stacked=True,
-    )
+def _column(scores: Scores, name: str, own: pd.DataFrame) -> dict[str, object]:
+    drawn = group_views.drawn(own[~own["small"]])
+    picture = base64.b64encode(style.svg(views.forest(drawn, panels="panel", name="name"))).decode()
+    columns = {
+        "group": "group",
+        "measure": measured,
+        "value (95 %)": estimate_cell,
+        "difference, ratio, state": lambda row: Cell(compared(row), row.gap),
+        unit(scores): "segments",
+        "speakers": "speakers",
+    }
     return {
-        "name": column,
+        "name": name,
         "picture": f"data:image/svg+xml;base64,{picture}",
         "alt": group_views.described(drawn),
-        "table": table,
+        "table": views.table(own, columns, stacked=True),
     }
 
 

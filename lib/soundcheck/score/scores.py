@@ -1,32 +1,31 @@
 """Scores columns of a table: how good the predictions are, and for which groups they are worse.
 
-Measures, intervals, margins and states are those of the family *Fairness between groups* of a suite: the
-table is a corpus without sounds, its predictions those of a model.
+Measures, intervals, margins and states are those of families of a suite, *Fairness between groups* and
+*Speaker verification*: the table is a corpus without sounds, its predictions those of a model.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import math
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
+from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.scales import USUAL, usual_scales
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.common.wording import counted
-from soundcheck.corpora import nobody
+from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.trials.resolve import resolve
-from soundcheck.corpora.trials.trial_corpus import read_trial_corpus
+from soundcheck.corpora.trials.speakers import read_trial_corpus
 from soundcheck.corpora.trials.trial_files import read_scores, read_trials
-from soundcheck.corpora.trials.trial_table import write_table
+from soundcheck.corpora.trials.trial_table import TrialTable, write_table
 from soundcheck.evaluation import Evaluation, measure_sets, words
 from soundcheck.evaluation import groups as group_sets
 from soundcheck.evaluation import trials as verification
@@ -34,22 +33,21 @@ from soundcheck.evaluation.corpus_view import SCORE
 from soundcheck.evaluation.description import CorpusDescription, EvaluationDescription
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics import classification, regression
+from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.word_rates import cer, wer
-from soundcheck.metrics.writing import CHARACTER, MIXED, WORD, unit_of
-from soundcheck.predict.tables import Columns, write_predictions
+from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.results.states import FAIL, decide
 from soundcheck.score import tables
-from soundcheck.sounds.sound import Sounds
+from soundcheck.start.infer import likely_scale
 from soundcheck.suite.entries import ERROR, CorpusEntry, Suite
 from soundcheck.suite.groups import OTHERS, UNUSABLE
 
-FAMILY = "fairness_groups"
-CORPUS = "table"
+TABLE = "table"  # how the corpus is called
 KINDS = {"words": TRANSCRIPTION, "values": REGRESSION, "classes": CLASSIFICATION}
 MOST_CLASSES = 50  # different labels, above which they are no classes
 MOST_GROUPS = 300  # different values of a column of groups
-RATES = {WORD: wer, CHARACTER: cer, MIXED: wer}  # what a unit counts
 FEWEST_VALUES = 3  # different numbers, below which they are classes
+OF_SUITE = ("seed", "replicates", "interval", "thresholds", "margin", "balance_samples", "normaliser")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -106,160 +104,152 @@ def evaluate(
     - ``against``: the group that others are compared with, or one for each column; by default all others.
     - ``kind``: ``"words"``, ``"values"`` or ``"classes"``; by default what the labels look like.
     - ``scale``: lowest and highest number of the scale of values; by default a usual one that fits.
-    - Raises InputError: if a column is missing or cannot be used; names all of them.
+    - Raises InputError: if a column is missing or cannot be used.
 
     >>> frame = pd.DataFrame({"said": ["a b", "c d"], "heard": ["a b", "c"], "who": ["s1", "s2"]})
-    >>> found = evaluate(frame, truth="said", prediction="heard", speaker="who")
-    >>> found.estimates.loc[found.estimates["measure"] == "word_error_rate", "value"].tolist()
+    >>> scores = evaluate(frame, truth="said", prediction="heard", speaker="who")
+    >>> scores.estimates.loc[scores.estimates["measure"] == "word_error_rate", "value"].tolist()
     [0.25]
     """
-    columns = [truth, prediction, *groups, *([speaker] if speaker else [])]
-    _check_columns(frame, columns, groups)
+    _check_columns(frame, [truth, prediction, *groups, *([speaker] if speaker else [])], groups)
+    frame = frame.reset_index(drop=True)
     task = _task(frame, truth, prediction, kind, scale)
-    references = dict.fromkeys(groups, against) if isinstance(against, str) else dict(against)
     segments, notes = _segments(frame, task, truth, groups, speaker)
-    _check_references(segments, references)
-    predicted, missing = _predictions(frame[prediction], task)
-    if missing and not task.is_transcription:
-        notes.append(f"{counted(missing, 'prediction')} of {len(frame)} missing: they are left out")
-    with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
-        _write_predictions(Path(folder) / "predictions.parquet", task, segments, predicted)
-        evaluation = _evaluation(
-            Path(folder), FAMILY, task, segments, model=model, columns=groups, references=references
-        )
+    references = _references(segments, groups, against)
+    own = frame[prediction]
+    predicted = pd.to_numeric(own).astype(float) if task.is_regression else _texts(own)
+    missing = predicted.isna()
+    if missing.any() and not task.is_transcription:
+        notes.append(f"{counted(missing.sum(), 'prediction')} of {len(frame)} missing: they are left out")
+    predictions = pd.DataFrame({"key": segments["key"], "change": "", "drawn": "", task.name: predicted})
+    predictions["error"] = np.where(missing, "missing", "")
+    about = {"model": model, "groups": groups, "references": references}
+    with _evaluation("fairness_groups", task, segments, predictions, **about) as evaluation:
         for subset in evaluation.subsets():
             evaluation.estimates(subset, headline_measures(subset))
             if task.is_transcription:
                 words.error_profile(evaluation, subset, {})
-        _compare_groups(evaluation)
+        if groups:
+            group_sets.compare(evaluation, group_sets.of_suite(evaluation), measure_sets.of_suite_groups)
         return _scores(evaluation, task, notes)
 
 
 def score_tables(
     references: Path,
     predictions: Path,
-    wanted: tables.Columns,
+    wanted: tables.Roles,
     *,
-    against: str = "",
+    against: str = OTHERS,
     kind: str | None = None,
 ) -> Scores:
-    """Score a file of predictions against a file of references; columns that are not named are found out.
-
-    ``against`` names a group of any of the columns.
-    """
+    """Score a file of predictions against a file of references; columns that are not named are found out."""
     read = [tables.read(path) for path in (references, predictions)]
     frame, notes = tables.side_by_side(*read, (references.name, predictions.name))
-    tables.check_named(frame, wanted)
-    predicted = list(frame.columns[len(read[0].columns) :])
-    columns = tables.found(frame, predicted, wanted)
-    named = {name: against for name in columns.groups if against and frame[name].eq(against).any()}
-    if against and not named:
-        groups = [str(group) for name in columns.groups for group in frame[name].dropna().unique()]
-        raise input_error("--against", f"there is no group {quoted(against)}", did_you_mean(against, groups))
-    notes.append(
-        f"{columns.prediction} is compared with {columns.truth}"
-        + (f", speakers are those of {columns.speaker}" if columns.speaker else "")
-    )
-    found = evaluate(
-        frame,
-        truth=columns.truth,
-        prediction=columns.prediction,
-        groups=columns.groups,
-        speaker=columns.speaker or None,
-        against=named,
-        kind=kind,
-        model=predictions.stem,
-    )
-    return dataclasses.replace(found, notes=(*notes, *found.notes))
+    roles = tables.recognise(frame, list(frame.columns[len(read[0].columns) :]), wanted)
+    speakers = f", speakers are those of {roles.speaker}" if roles.speaker else ""
+    notes.append(f"{roles.prediction} is compared with {roles.truth}{speakers}")
+    columns = dataclasses.asdict(roles) | {"speaker": roles.speaker or None}
+    scores = evaluate(frame, **columns, against=against, kind=kind, model=predictions.stem)
+    return dataclasses.replace(scores, notes=(*notes, *scores.notes))
 
 
-def score_trials(trials: Path, scores: Path) -> Scores:
+def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, against: str = OTHERS) -> Scores:
     """Score a file of scores against a list of trials of speaker verification, in the formats of a suite.
 
-    Without a table of recordings the speakers follow from the list, which is noted.
+    Without a table of recordings the speakers follow from the list, which is noted. Groups of trials are in
+    columns of the list, if it is a table.
     """
     listed, given = read_trials(trials, trials.name), read_scores(scores, scores.name)
-    raw = read_trial_corpus(CorpusEntry(CORPUS, "trials", trials, trials.name))
-    segments = raw.table.assign(
-        key=raw.table["file"], start=np.nan, end=np.nan, duration=np.nan, audio=raw.table["file"]
-    )
+    raw = read_trial_corpus(CorpusEntry(TABLE, "trials", trials, trials.name))
+    name = raw.table["file"]
+    segments = raw.table.assign(key=name, start=np.nan, end=np.nan, duration=np.nan, audio=name)
     table = resolve(listed, segments)
-    values = table.frame[["enrol", "test"]].merge(given.frame, "left", on=["enrol", "test"])["score"]
+    values = table.frame[["enrol", "test"]].merge(given.frame, "left", on=["enrol", "test"])[SCORE]
     if values.isna().all():
         what = "none of its pairs is a trial of the list"
         raise input_error(scores.name, what, f"Name both sides as {trials.name} does")
-    task = BUILTIN["embedding"]
-    predicted = pd.DataFrame(
-        {"key": table.frame["key"], "change": "", SCORE: values, "error": "", "drawn": ""}
-    )
-    with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
-        write_table(Path(folder) / "trials.parquet", table)
-        predicted.to_parquet(Path(folder) / "predictions.parquet", index=False)
-        evaluation = _evaluation(
-            Path(folder), "speaker_verification", task, segments, model=scores.stem, trials=True
-        )
+    columns = tables.read(trials) if listed.layout == "table" else pd.DataFrame(index=listed.frame.index)
+    groups = groups or tables.usual_groups(columns)
+    if groups and not len(columns.columns):
+        remedy = f"Write the list as a CSV table with the columns enrol, test, label and {groups[0]}"
+        raise input_error(trials.name, "lines of trials have no columns of groups", remedy)
+    _check_columns(columns, groups, groups)
+    own = columns[list(groups)].iloc[table.numbers].reset_index(drop=True)
+    table = dataclasses.replace(table, frame=pd.concat([table.frame, own], axis=1))
+    predictions = pd.DataFrame({"key": table.frame["key"], "change": "", "error": "", "drawn": ""})
+    predictions[SCORE] = values
+    task, about = BUILTIN["embedding"], {"model": scores.stem, "groups": groups, "trials": table}
+    about["references"] = _references(own, groups, against)
+    with _evaluation("speaker_verification", task, segments, predictions, **about) as evaluation:
         for subset in evaluation.subsets():
             verification.overview(evaluation, subset)
-        found = _scores(evaluation, task, [*raw.notices, *table.notices])
-    main = found.estimates[~found.estimates["measure"].str.contains(" (cost", regex=False)]
-    return dataclasses.replace(found, estimates=main, results=found.results.iloc[:0])
+        compared = group_sets.of_suite(evaluation) if groups else []
+        for one in compared:
+            _estimate_error_rates(evaluation, one)
+        group_sets.compare(evaluation, compared, measure_sets.of_suite_groups)
+        result = _scores(evaluation, task, [*raw.notices, *table.notices])
+    costs = result.estimates["measure"].str.contains(" (cost", regex=False)
+    return dataclasses.replace(result, estimates=result.estimates[~costs])
+
+
+def _estimate_error_rates(evaluation: Evaluation, groups: group_sets.Groups) -> None:
+    """Estimate the equal error rate within each group of trials."""
+    counts = {f"{groups.column}: {count.group}": count for count in groups.counts if count.group}
+    masks = {part: groups.everything.mask(groups.column, count.group) for part, count in counts.items()}
+    lacks = {part: count.lacks for part, count in counts.items() if count.lacks}
+    measures = {
+        "equal_error_rate": lambda s, p, mask: equal_error_rate(evaluation.trials(s, p.clean).only(mask))
+    }
+    evaluation.estimates(groups.everything, measures, masks, excluded=lacks)
 
 
 def _scores(evaluation: Evaluation, task: Task, notes: Sequence[str]) -> Scores:
+    said = [re.sub(rf"^{TABLE}(: |, )", "", note) for note in evaluation.notes]  # it is the only corpus
     return Scores(
         evaluation.estimated().reset_index(drop=True),
         decide(evaluation.frame()).reset_index(drop=True),
         task,
         evaluation.model,
-        tuple(dict.fromkeys([*notes, *evaluation.scales, *(_plain(note) for note in evaluation.notes)])),
+        tuple(dict.fromkeys([*notes, *evaluation.scales, *said])),
         evaluation.corpora[0].block_name,
     )
-
-
-def _plain(note: str) -> str:
-    """Write a note without the name of the only corpus."""
-    return re.sub(rf"^{CORPUS}(: |, )", "", note)
 
 
 def headline_measures(subset: Subset) -> dict[str, Measure]:
     """Give the measures of a whole table by the kind of its task, the headline first."""
     if subset.task.is_transcription:
-        return {f"{unit_of(subset.truth)}_error_rate": lambda s, p: RATES[unit_of(s.truth)](s.truth, p.clean)}
+        unit = unit_of(subset.truth)
+        rate = cer if unit == CHARACTER else wer
+        return {f"{unit}_error_rate": lambda s, p: rate(s.truth, p.clean)}
     if subset.task.is_regression:
-        return {
-            "concordance_cc": lambda s, p: regression.concordance_cc(s.truth, p.clean),
-            "mean_absolute_error": lambda s, p: regression.mean_absolute_error(s.truth, p.clean),
-        }
-    classes = subset.task.classes
-    return {
-        "unweighted_average_recall": lambda s, p: classification.unweighted_average_recall(
-            s.truth, p.clean, classes
-        ),
-        "accuracy": lambda s, p: classification.accuracy(s.truth, p.clean, classes),
-        "recall": lambda s, p: classification.recall_per_class(s.truth, p.clean, classes),
+        functions = (regression.concordance_cc, regression.mean_absolute_error)
+        return {one.__name__: lambda s, p, one=one: one(s.truth, p.clean) for one in functions}
+    functions = {
+        "unweighted_average_recall": classification.unweighted_average_recall,
+        "accuracy": classification.accuracy,
+        "recall": classification.recall_per_class,
     }
-
-
-def _compare_groups(evaluation: Evaluation) -> None:
-    if evaluation.corpora[0].groups:
-        group_sets.compare(evaluation, group_sets.of_suite(evaluation), measure_sets.of_suite_groups)
+    classes = subset.task.classes
+    return {name: lambda s, p, one=one: one(s.truth, p.clean, classes) for name, one in functions.items()}
 
 
 # The table --------------------------------------------------------------------------------------------------
 
 
 def _check_columns(frame: pd.DataFrame, columns: Sequence[str], grouping: Sequence[str]) -> None:
+    names = [str(column) for column in frame.columns]
     for name in columns:
         if name not in frame.columns:
-            names = [str(column) for column in frame.columns]
             raise input_error("the table", f"there is no column {quoted(name)}", did_you_mean(name, names))
+        if names.count(str(name)) > 1:
+            raise input_error("the table", f"two columns are called {quoted(name)}", "Rename one of them")
     for name in grouping:
         if name in UNUSABLE:
             raise input_error(f"column {name}", "it cannot be a group", UNUSABLE[name].capitalize())
         if (count := frame[name].nunique()) > MOST_GROUPS:
             what = f"it has {count} different values"
             raise input_error(f"column {name}", what, f"Name columns with at most {MOST_GROUPS} groups")
-    if not len(frame):
+    if columns and not len(frame):
         raise input_error("the table", "it has no rows", "Give at least one row with a label")
 
 
@@ -272,38 +262,30 @@ def _task(
     labels = frame[truth].dropna()
     if not len(labels):
         raise input_error(f"column {truth}", "no row has a label", "Name the column with what is true")
-    numbers = [pd.to_numeric(frame[name].dropna(), errors="coerce") for name in (truth, prediction)]
-    different = labels.astype(str).nunique()
-    numeric = all(len(own) and own.notna().all() for own in numbers)
-    if kind is None:
-        if numeric and different >= FEWEST_VALUES:
-            kind = "values"
-        else:
-            blanks = labels.astype(str).str.strip().str.contains(r"\s", regex=True).mean() > 0.5
-            kind = "words" if blanks or different > MOST_CLASSES else "classes"
-    name = "transcript" if kind == "words" else truth
-    if kind == "values":
-        if not numeric:
-            wrong = truth if numbers[0].isna().any() else prediction
-            raise input_error(
-                f"column {wrong}", "not all of it are numbers", "Correct them, or name the kind"
-            )
-        return Task(name, REGRESSION, (), *(scale or _scale(numbers[0])))
+    if not frame[prediction].notna().any():
+        what = "no row has a prediction"
+        raise input_error(f"column {prediction}", what, "Name the column with what is predicted")
+    numbers = {name: pd.to_numeric(frame[name].dropna(), errors="coerce") for name in (truth, prediction)}
+    wrong = next((name for name, own in numbers.items() if own.isna().any()), "")
+    different = labels.astype(str).unique()
+    if kind is None and not wrong and len(different) >= FEWEST_VALUES:
+        kind = "values"
+    elif kind is None:
+        blanks = labels.astype(str).str.strip().str.contains(r"\s", regex=True).mean() > 0.5
+        kind = "words" if blanks or len(different) > MOST_CLASSES else "classes"
     if kind == "words":
-        return Task(name, TRANSCRIPTION)
-    if different > MOST_CLASSES:
-        what = f"it has {different} different labels"
+        return Task("transcript", TRANSCRIPTION)
+    if kind == "values":
+        if wrong:
+            remedy = "Correct them, or name the kind"
+            raise input_error(f"column {wrong}", "not all of it are numbers", remedy)
+        return Task(truth, REGRESSION, (), *(scale or likely_scale(numbers[truth])))
+    if len(different) > MOST_CLASSES:
+        what = f"it has {len(different)} different labels"
         raise input_error(f"column {truth}", what, f"Classes are at most {MOST_CLASSES}; or name the kind")
-    if different < 2:
+    if len(different) < 2:
         raise input_error(f"column {truth}", "all labels are the same", "Give labels of two classes or more")
-    return Task(name, CLASSIFICATION, tuple(sorted(labels.astype(str).unique())))
-
-
-def _scale(labels: pd.Series) -> tuple[float, float]:
-    """Guess the scale of numbers."""
-    low, high = float(labels.min()), float(labels.max())
-    around = [one for one in USUAL if one[0] <= low and high <= one[1]]
-    return next(iter([*usual_scales(labels.to_numpy()), *around]), (math.floor(low), math.ceil(high)))
+    return Task(truth, CLASSIFICATION, tuple(sorted(different)))
 
 
 def _segments(
@@ -312,118 +294,91 @@ def _segments(
     """Make the segment table of a corpus, with what has to be said of it."""
     keys = [f"{row:09d}" for row in range(len(frame))]
     segments = pd.DataFrame({"key": keys, "file": keys, "start": np.nan, "end": np.nan, "duration": np.nan})
-    if task.is_regression:
-        segments[task.name] = task.scale(pd.to_numeric(frame[truth]).to_numpy(np.float64))
-    else:
-        segments[task.name] = _texts(frame[truth])
-    notes = []
-    for name in (*grouping, *([speaker] if speaker else [])):
-        role = "speaker" if name == speaker else tables.role_of(name)
-        own = pd.Series(_texts(frame[name]), name=role, dtype=object)
-        if role in nobody.COLUMNS:
-            own, _ = nobody.without_nobody(own)
-        segments["speaker" if name == speaker else name] = own
-        unknown = int(own.isna().sum())
-        if unknown and name == speaker:
-            segments["speaker"] = own.where(own.notna(), [f"unknown {key}" for key in keys])
-            notes.append(
-                f"{unknown} of {len(frame)} rows name no speaker: each counts as a speaker of its own"
-            )
+    labels = frame[truth]
+    segments[task.name] = task.scale(pd.to_numeric(labels)) if task.is_regression else _texts(labels)
+    for name in grouping:
+        segments[name] = _texts(frame[name], tables.role_of(name))
     if speaker is None:
-        notes.append("no column of speakers is named, so that nothing is concluded for new speakers")
-    return segments, notes
+        return segments, ["no column of speakers is named, so that nothing is concluded for new speakers"]
+    who = _texts(frame[speaker], "speaker")
+    segments["speaker"] = who.where(who.notna(), "unknown " + segments["key"])
+    unknown = f"{who.isna().sum()} of {len(frame)} rows name no speaker: each counts as a speaker of its own"
+    return segments, [unknown] * bool(who.isna().any())
 
 
-def _texts(column: pd.Series) -> list[str | None]:
-    """Give cells as texts; empty and missing ones are ``None``."""
-    return [
-        None if missing or cell == "" else str(cell)
-        for cell, missing in zip(column, column.isna(), strict=True)
-    ]
+def _texts(column: pd.Series, role: str = "") -> pd.Series:
+    """Give cells as texts, ``None`` for empty ones and, by the role of the column, for words for nobody."""
+    known = column.notna() & column.ne("")
+    texts = column.astype(object).map(str).where(known, None).rename(role)
+    return without_nobody(texts)[0] if role in WHO else texts
 
 
-def _check_references(segments: pd.DataFrame, references: Mapping[str, str]) -> None:
-    for column, name in references.items():
+def _references(
+    segments: pd.DataFrame, groups: Sequence[str], against: str | Mapping[str, str]
+) -> dict[str, str]:
+    """Give the group that others are compared with of each column; a single name is that of any column."""
+    if isinstance(against, str):
+        having = [name for name in groups if segments[name].eq(against).any()]
+        if against != OTHERS and not groups:
+            raise input_error("--against", "there are no groups", "Name their column with --group")
+        against = {} if against == OTHERS else dict.fromkeys(having or groups, against)
+    for column, name in against.items():
         known = segments[column].dropna().unique() if column in segments else ()
         if name != OTHERS and name not in known:
             remedy = did_you_mean(name, [str(one) for one in known])
             raise input_error(f"column {column}", f"there is no group {quoted(name)}", remedy)
-
-
-def _predictions(column: pd.Series, task: Task) -> tuple[np.ndarray, int]:
-    """Give predictions as a table of predictions holds them, and how many are missing."""
-    if task.is_regression:
-        values = pd.to_numeric(column).to_numpy(np.float64)
-        return values, int(np.isnan(values).sum())
-    values = np.empty(len(column), dtype=object)
-    empty = column.isna() if task.is_transcription else column.isna() | column.eq("")
-    values[:] = ["" if missing else str(cell) for cell, missing in zip(column, empty, strict=True)]
-    return values, int(empty.sum())
+    return dict(against)
 
 
 # The evaluation ---------------------------------------------------------------------------------------------
 
 
-def _write_predictions(path: Path, task: Task, segments: pd.DataFrame, predicted: np.ndarray) -> None:
-    missing = pd.isna(predicted) if task.is_regression else predicted == ""
-    errors = ["missing" if one else "" for one in missing]
-    rows = Columns(segments["key"].tolist(), [""] * len(segments), errors, {task.name: predicted})
-    write_predictions(path, rows, [task])
-
-
+@contextlib.contextmanager
 def _evaluation(
-    folder: Path,
     family: str,
     task: Task,
     segments: pd.DataFrame,
+    predictions: pd.DataFrame,
     *,
     model: str,
-    columns: Sequence[str] = (),
-    references: Mapping[str, str] = MappingProxyType({}),
-    trials: bool = False,
-) -> Evaluation:
-    """Make the evaluation of a suite with one corpus and one model, whose predictions lie in the folder."""
-    segments.to_parquet(folder / "segments.parquet", index=False)
-    Sounds({}).write(folder / "sounds.json")
+    groups: Sequence[str],
+    references: Mapping[str, str],
+    trials: TrialTable | None = None,
+) -> Iterator[Evaluation]:
+    """Make the evaluation of a suite with one corpus and one model, for the time of a block."""
     suite = Suite()
-    corpus = CorpusDescription(
-        name=CORPUS,
-        title=CORPUS,
-        synthetic=False,
-        blocks=("speaker",),
-        base_condition="",
-        probes_of="",
-        root=folder,
-        audio=False,
-        segments=folder / "segments.parquet",
-        predictions=folder / "predictions.parquet",
-        trials=folder / "trials.parquet" if trials else None,
-        groups=tuple(columns),
-        against=dict(references),
-        missing=ERROR,
-    )
-    return Evaluation(
-        EvaluationDescription(
-            media=folder,
-            prefix="",
-            rows=folder / "rows.json",
-            tasks=(task,),
-            seed=suite.seed,
-            replicates=suite.replicates,
-            interval=suite.interval,
-            model=model,
-            family=family,
-            suite_root=folder,
-            sounds=folder / "sounds.json",
-            corpora=(corpus,),
-            others={},
-            thresholds=suite.thresholds,
-            margin=suite.margin,
-            balance_samples=suite.balance_samples,
-            seconds=suite.notebook_seconds,
-            predicts_changes=False,
-            sweeps=False,
-            normaliser=suite.normaliser,
-            transformed_segments=None,
+    with tempfile.TemporaryDirectory(prefix="soundcheck-") as name:
+        folder = Path(name)
+        files = {one: folder / f"{one}.parquet" for one in ("segments", "predictions")}
+        segments.to_parquet(files["segments"], index=False)
+        predictions.to_parquet(files["predictions"], index=False)
+        if trials is not None:
+            files["trials"] = folder / "trials.parquet"
+            write_table(files["trials"], trials)
+        Sounds({}).write(folder / "sounds.json")
+        corpus = CorpusDescription(
+            name=TABLE,
+            title=TABLE,
+            root=folder,
+            audio=False,
+            blocks=("speaker",),
+            missing=ERROR,
+            groups=tuple(groups),
+            against=dict(references),
+            **files,
         )
-    )
+        yield Evaluation(
+            EvaluationDescription(
+                media=folder,
+                prefix="",
+                rows=folder / "rows.json",
+                sounds=folder / "sounds.json",
+                suite_root=folder,
+                seconds=suite.notebook_seconds,
+                tasks=(task,),
+                model=model,
+                family=family,
+                corpora=(corpus,),
+                **{name: getattr(suite, name) for name in OF_SUITE},
+            )
+        )

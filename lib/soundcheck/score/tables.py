@@ -11,28 +11,26 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.json_table import read_json_table
+from soundcheck.common.json_lines import read_json_table
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.common.text_table import TextTable, read_tab_table, read_text_table
-from soundcheck.corpora import nobody
+from soundcheck.common.text_table import read_tab_table, read_text_table
+from soundcheck.corpora.labels import without_nobody
 from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS
 
 NAMES = (*FILE_NAMES, "utterance", "utt", "utt_id", "id", "segment", "segment_id", "key", "name")
 PREDICTIONS = ("prediction", "predicted", "hypothesis", "hyp", "pred", "pred_text", "output", "answer")
 PREDICTED = " (predicted)"  # ends the name of a column that both tables have
 GROUPS = ("sex", "accent", "language")  # that are compared if no column is named
-_TRIAL = re.compile(
-    r"(([01]|target|nontarget)\s+[^\s,;]+\s+[^\s,;]+|[^\s,;]+\s+[^\s,;]+\s+([01]|target|nontarget))$"
-)
-JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
+READERS = {".tsv": read_tab_table, **dict.fromkeys((".jsonl", ".json", ".ndjson"), read_json_table)}
+TRIAL_LABELS = ("0", "1", "target", "nontarget")
 FORMS: Sequence[Callable[[str], str]] = (  # of names of files, the strictest first
     str,
     lambda name: re.split(r"[\\/]", name)[-1],
@@ -41,8 +39,8 @@ FORMS: Sequence[Callable[[str], str]] = (  # of names of files, the strictest fi
 
 
 @dataclasses.dataclass(frozen=True)
-class Columns:
-    """Which column is what; empty and ``None`` = to be found out."""
+class Roles:
+    """Which column is what; empty = to be found out."""
 
     truth: str = ""
     prediction: str = ""
@@ -51,82 +49,72 @@ class Columns:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Read a table; cells are texts, ``None`` where they are empty.
-
-    Raises InputError: if it is missing or no table; with its line if a row is wrong.
-    """
+    """Read a table of texts, ``None`` where a cell is empty; InputError if it is missing or no table."""
     files.require_regular(path, path.name)
-    frame = pd.DataFrame(_table(path).columns, dtype=object)
-    return frame.map(str.strip).replace("", None)
-
-
-def _table(path: Path) -> TextTable:
-    if path.suffix.lower() in JSON_ENDINGS:
-        return read_json_table(path, path.name)
-    if path.suffix.lower() == ".tsv":  # a quote is a letter, as in tables of Common Voice
-        return read_tab_table(path, path.name)
-    return read_text_table(path, path.name)
+    table = READERS.get(path.suffix.lower(), read_text_table)(path, path.name)
+    return pd.DataFrame(table.columns, dtype=object).map(str.strip).replace("", None)
 
 
 def is_trial_list(path: Path) -> bool:
-    """Say whether the first line of a file is a trial of two recordings with its label."""
+    """Say whether the first line of a file is a trial of two recordings, or the heads of a table of such."""
     with open(files.require_regular(path, path.name), "rb") as file:
-        return bool(_TRIAL.match(file.readline(4096).decode(errors="replace").strip()))
+        line = file.readline(4096).decode(errors="replace").lower()
+    words, heads = line.split(), re.split(r"[,;\s]+", line)
+    is_table = "test" in heads and any(head.startswith("enrol") for head in heads)
+    return is_table or (len(words) == 3 and bool({words[0], words[2]} & {*TRIAL_LABELS}))
 
 
 def side_by_side(
-    references: pd.DataFrame,
-    predictions: pd.DataFrame,
-    names: tuple[str, str] = ("references", "predictions"),
+    references: pd.DataFrame, predictions: pd.DataFrame, names: tuple[str, str]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Join a table of predictions to one of references; gives the rows and what has to be said.
+    """Join two tables, which messages call ``names``; gives a row a reference, and notes for the reader.
 
     Columns of the predictions that the references have, too, are called ``NAME (predicted)``.
-    Raises InputError: if no column of either names the same files, or a name stands twice.
+    InputError: if no column of either names the same files, or a name stands twice.
     """
-    pair = _matching(references, predictions)
-    if pair is None:
-        tables = dict(zip(names, (references, predictions), strict=True))
-        examples = [f"{name}: {_example(frame)}" for name, frame in tables.items()]
+    tables = (references, predictions)
+    ours, theirs, form = _matching(references, predictions)
+    if form is None:
+        examples = [f"{name}: {_example(frame)}" for name, frame in zip(names, tables, strict=True)]
         what = "no column of either table names the same files"
-        raise input_error(
-            names[1], what, f"Give both a column with the names of files ({'; '.join(examples)})"
-        )
-    ours, theirs, form = pair
-    keys = [
-        frame[column].map(form, na_action="ignore")
-        for frame, column in ((references, ours), (predictions, theirs))
-    ]
-    for name, column, own in zip(names, (ours, theirs), keys, strict=True):
+        remedy = f"Give both a column with the names of files ({'; '.join(examples)})"
+        raise input_error(names[1], what, remedy)
+    keys = []
+    for name, frame, column in zip(names, tables, (ours, theirs), strict=True):
+        own = frame[column].map(form, na_action="ignore")
         twice = own[own.notna() & own.duplicated(keep=False)]
         if len(twice):
-            first = twice.iloc[0]
-            lines = ", ".join(str(row + 2) for row in twice.index[twice.eq(first)][:3])
-            what = f"{quoted(first)} stands more than once (rows {lines})"
+            lines = ", ".join(str(row + 2) for row in twice.index[twice.eq(twice.iloc[0])][:3])
+            what = f"{quoted(twice.iloc[0])} stands more than once (rows {lines})"
             raise input_error(f"{name}, column {column}", what, "Keep one row a recording")
-    renamed = {name: _predicted(name) for name in predictions if name in references}
-    right = predictions.rename(columns=renamed).assign(_key=keys[1]).dropna(subset="_key")
-    joined = references.assign(_key=keys[0]).merge(right, "left", on="_key", indicator=True)
-    without = int(joined["_merge"].ne("both").sum())
+        keys.append(own)
+    right = predictions.rename(columns={name: f"{name}{PREDICTED}" for name in references})
+    right = right[keys[1].notna()].set_index(keys[1].dropna())
+    joined = pd.concat([references, right.reindex(keys[0]).reset_index(drop=True)], axis=1)
+    without, unused = int((~keys[0].isin(right.index)).sum()), int((~right.index.isin(keys[0])).sum())
     notes = [f"rows are joined by {ours} of {names[0]} and {theirs} of {names[1]}"]
     if without:
         notes.append(f"{without} of {len(joined)} rows of {names[0]} have no row in {names[1]}")
-    if unused := int((~keys[1].dropna().isin(keys[0])).sum()):
+    if unused:
         notes.append(f"{unused} of {len(predictions)} rows of {names[1]} have no row in {names[0]}: left out")
-    return joined.drop(columns=["_key", "_merge"]), notes
+    return joined, notes
 
 
-def _matching(one: pd.DataFrame, other: pd.DataFrame) -> tuple[str, str, Callable[[str], str]] | None:
+def _matching(
+    one: pd.DataFrame, other: pd.DataFrame
+) -> tuple[str, str, Callable[[str], str]] | tuple[None, None, None]:
     """Find columns that name the same files: among those with usual names, else among all that name rows."""
     for candidates in (_named, _naming):
         for form in FORMS:
-            known = {name: set(one[name].dropna().map(form)) for name in candidates(one)}
-            given = {name: set(other[name].dropna().map(form)) for name in candidates(other)}
-            pairs = {(a, b): len(known[a] & given[b]) for a in known for b in given}
+            values = [
+                {name: set(frame[name].dropna().map(form)) for name in candidates(frame)}
+                for frame in (one, other)
+            ]
+            pairs = {(a, b): len(values[0][a] & values[1][b]) for a in values[0] for b in values[1]}
             best = max(pairs, key=pairs.__getitem__, default=None)
             if best and 2 * pairs[best] > min(len(one), len(other)):
                 return *best, form
-    return None
+    return None, None, None
 
 
 def _naming(frame: pd.DataFrame) -> list[str]:
@@ -145,35 +133,34 @@ def _named(frame: pd.DataFrame) -> list[str]:
 def _example(frame: pd.DataFrame) -> str:
     name = next(iter(_named(frame)), frame.columns[0])
     values = frame[name].dropna()
-    return (
-        f"column {quoted(name)}, such as {quoted(values.iloc[0])}"
-        if len(values)
-        else f"column {quoted(name)}"
-    )
+    return f"column {quoted(name)}" + (f", such as {quoted(values.iloc[0])}" if len(values) else "")
 
 
-def found(frame: pd.DataFrame, predictions: Sequence[str], wanted: Columns) -> Columns:
-    """Find out which column is what, as ``soundcheck init`` does.
+def recognise(frame: pd.DataFrame, predicted: Sequence[str], wanted: Roles) -> Roles:
+    """Find out which column is what by its name; ``predicted`` are those of the table of predictions.
 
-    - ``predictions``: columns of ``frame`` that came from the table of predictions.
-    - Raises InputError: if labels or predictions are in no column that is known.
+    InputError: if labels or predictions are in no column that is known.
     """
-    own = [name for name in frame if name not in predictions]
-    both = [name for name in own if _predicted(name) in predictions and name.lower() not in NAMES]
-    usual = _first(own, [*_spellings("transcript"), *_tasks(), *CLASSES, *RATINGS])
-    truth = wanted.truth or next(iter(both), usual)
-    if not truth:
-        remedy = f"Name it with --truth. There are: {', '.join(map(str, own))}"
-        raise input_error("references", "no column is known to hold what is true", remedy)
-    prediction = wanted.prediction or _prediction(predictions, truth)
-    if not prediction:
-        remedy = f"Name it with --prediction. There are: {', '.join(map(str, predictions))}"
-        raise input_error("predictions", "no column is known to hold what is predicted", remedy)
-    known = {role: name for role in ("speaker", *GROUPS) if (name := _first(own, _spellings(role)))}
-    groups = wanted.groups or tuple(
-        known[role] for role in GROUPS if role in known and _is_grouping(frame[known[role]])
-    )
-    return Columns(truth, prediction, wanted.speaker or known.get("speaker", ""), groups)
+    own = [name for name in frame if name not in predicted]
+    both = [name for name in own if f"{name}{PREDICTED}" in predicted and name.lower() not in NAMES]
+    truth = wanted.truth or next(iter(both), "") or _first(own, LABELS)
+    prediction = wanted.prediction or (truth and _prediction(predicted, truth))
+    for name, option, table, columns in (
+        (truth, "truth", "references", own),
+        (prediction, "prediction", "predictions", predicted),
+    ):
+        if not name:
+            what = f"no column is known to hold {'what is true' if option == 'truth' else 'predictions'}"
+            remedy = f"Name it with --{option}. There are: {', '.join(map(str, columns))}"
+            raise input_error(table, what, remedy)
+    speaker = wanted.speaker or _first(own, _spellings("speaker"))
+    return Roles(truth, prediction, speaker, wanted.groups or usual_groups(frame[own]))
+
+
+def usual_groups(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Name the columns of sex, accent and language that have two groups or more."""
+    known = [_first(list(frame), _spellings(role)) for role in GROUPS]
+    return tuple(name for name in known if name and without_nobody(frame[name])[0].nunique() > 1)
 
 
 def role_of(name: str) -> str:
@@ -181,46 +168,23 @@ def role_of(name: str) -> str:
     return next((role for role in SYNONYMS if name.lower() in _spellings(role)), name)
 
 
-def _predicted(name: str) -> str:
-    return f"{name}{PREDICTED}"
+def _spellings(*roles: str) -> list[str]:
+    return [name for role in roles for name in (role, *SYNONYMS.get(role, ()))]
 
 
-def _tasks() -> list[str]:
-    return [spelling for name, task in BUILTIN.items() if task.is_regression for spelling in _spellings(name)]
+_NUMBERS = [name for name, task in BUILTIN.items() if task.is_regression]
+LABELS = (*_spellings("transcript", *_NUMBERS), *CLASSES, *RATINGS)
 
 
-def _spellings(role: str) -> list[str]:
-    return [role, *SYNONYMS.get(role, ())]
-
-
-def _first(columns: Sequence[str], names: Sequence[str]) -> str:
-    lower = {str(name).strip().lower(): name for name in reversed(columns)}
+def _first(columns: Iterable[str], names: Iterable[str]) -> str:
+    """Find the column with the first of some names, in lower case; empty if there is none."""
+    lower = {str(name).strip().lower(): name for name in reversed(list(columns))}
     return next((lower[name] for name in names if name in lower), "")
 
 
 def _prediction(columns: Sequence[str], truth: str) -> str:
     """Find the column of predictions: called like that of labels, by a usual name, or the only one."""
-    plain = {name: str(name).removesuffix(PREDICTED) for name in columns}
-    for names in ([truth.lower()], PREDICTIONS, _spellings("transcript"), [*CLASSES, *RATINGS]):
-        for name in columns:
-            if plain[name].lower() in names:
-                return name
-    others = [name for name in columns if plain[name].lower() not in NAMES]
-    return others[0] if len(others) == 1 else ""
-
-
-def _is_grouping(column: pd.Series) -> bool:
-    return nobody.without_nobody(column)[0].nunique() > 1
-
-
-def check_named(frame: pd.DataFrame, columns: Columns) -> None:
-    """Refuse names that are no columns."""
-    for option, name in (
-        ("--truth", columns.truth),
-        ("--prediction", columns.prediction),
-        ("--speaker", columns.speaker),
-        *(("--group", name) for name in columns.groups),
-    ):
-        if name and name not in frame:
-            what = f"there is no column {quoted(name)}"
-            raise input_error(option, what, did_you_mean(name, list(map(str, frame))))
+    plain = {str(name).removesuffix(PREDICTED): name for name in columns}
+    usual = _first(plain, (truth.lower(), *PREDICTIONS, *LABELS))
+    others = [name for name in plain if name.lower() not in NAMES]
+    return plain[usual or others[0]] if usual or len(others) == 1 else ""

@@ -200,7 +200,7 @@ def value_ends(value: float, error: float, freedom: float, scale: Scale = FREE, 
     bounded = math.isfinite(low) and (on_limit or (error > 0 and low < value < high))
     # (value - true)^2 = reach^2 unit slope(true), with slope(true) = (true - low) (high - true) or true - low
     linear, square = (high - low, 1.0) if math.isfinite(high) else (1.0, 0.0)
-    x = value - low
+    x = value - low if bounded else 0.0
     slope = linear * x - square * x**2
     unit = 1 / recordings if on_limit else error**2 / slope if bounded else 0.0
     if recordings or error == 0:

@@ -234,7 +234,7 @@ class Family:
     # whether it tests what models say of their own answers: those that say nothing have no notebook
     stated: bool = False
     # spoken sentences that it needs to test words that it localised, see
-    # :mod:`soundcheck.run.keyword_sentences`: ``sentences``, how many around words of each kind; empty if it
+    # :mod:`soundcheck.run.predictions`: ``sentences``, how many around words of each kind; empty if it
     # needs none
     probes: dict[str, int] = dataclasses.field(default_factory=dict)
     # pairs of utterances that it compares: ``targets``, ``same_sex`` and ``cross_sex``, how many are made for

@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from soundcheck.common.errors import did_you_mean
-from soundcheck.metrics.disagreement import AVERAGES
+from soundcheck.metrics.differential import AVERAGES
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import PerturbationSeries

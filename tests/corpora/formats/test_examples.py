@@ -87,7 +87,7 @@ def kaldi(folder: Path, write_sound) -> None:
 
 def test_answers_in_four_formats_for_a_data_folder_of_kaldi(undrawn, write_sound, tmp_path):
     kaldi(tmp_path, write_sound)
-    models = yaml.safe_load(example("models", "Answers that you have already"))["models"]
+    models = yaml.safe_load(example("models", "Predictions that you have already"))["models"]
     del models["emotions"], models["theirs"]
     results = [
         ("a", 0, 0.25, "turn left"),

@@ -16,7 +16,7 @@ from soundcheck.models.load import check_model
 from soundcheck.models.tables.table import TableModel
 from soundcheck.models.tables.transcripts import read_transcripts, transcript_format
 from soundcheck.predict.engine import predict_model
-from soundcheck.predict.questions import Questions
+from soundcheck.predict.request import PredictionRequest
 from soundcheck.predict.tables import read_predictions
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
@@ -379,7 +379,7 @@ def test_changed_signals_cannot_be_answered(load):
 def test_predictions_tell_empty_from_missing(write, tmp_path):
     entry, suite = write(TRN)
     demo = files("a.wav", "b.wav", "d.wav")
-    report = predict_model(Questions(entry, suite, [demo], {}, tmp_path / "out", tmp_path / "cache"))
+    report = predict_model(PredictionRequest(entry, suite, [demo], {}, tmp_path / "out", tmp_path / "cache"))
     table = read_predictions(report.tables["demo"])
     assert table["transcript"].tolist() == ["turn left", "", None]
     assert table["error"].tolist() == ["", "", "not asked: no utterance in hyp.trn"]

@@ -95,7 +95,7 @@ def test_a_history_changes_no_result_and_a_run_is_not_lost_with_it(project, undr
     if Path("/proc/self/task").is_dir():  # where not even root makes a folder
         (folder / "bad.yml").write_text(SUITE.replace("history: kept", "history: /proc/self/task"))
         done = undrawn("run", "bad.yml", "--no-book", "--out", "plain", cwd=folder)
-        told = "This run was not kept in the history: "
+        told = "This run was not saved in the history: "
         assert (done.returncode == 3 and told in done.stdout) or "cannot be written" in done.stderr
     inside = SUITE.replace("history: kept", "history: build/kept")
     (folder / "bad.yml").write_text(inside)

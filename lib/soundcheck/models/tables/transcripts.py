@@ -29,7 +29,7 @@ import numpy as np
 
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.json_lines import NUMBER, TEXT, JsonLines, json_object, read_json_lines
+from soundcheck.common.json_lines import NUMBER, TEXT, json_object, read_json_lines
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.models.answers import TEXT_LIMIT
@@ -220,7 +220,7 @@ def read_results(content: bytes, shown: str, tasks: Sequence[Task]) -> FileAnswe
         problems.add(cells.where(row), what, "Give a duration above 0")
     problems.raise_if_any()
     texts = np.array([None if text is None else text.strip() for text in columns["pred_text"]], dtype=object)
-    table = TextTable({"file": paths, "transcript": texts}, cells.lines, "line", shown)
+    table = TextTable({"file": paths, "transcript": texts}, cells.places, "line", shown)
     frame = sort_rows(table, np.arange(len(paths)), start, end, problems, ("transcript",))
     problems.raise_if_any()
     frame["whole"] = ~frame["group"].duplicated(keep=False) & (frame["start"] == 0)
@@ -251,7 +251,7 @@ def _speed(times: np.ndarray, lines: int, shown: str) -> list[str]:
     return [f"{shown} tells of computing times, {what}, as given"]
 
 
-def _missing(name: str, content: bytes, cells: JsonLines) -> InputError:
+def _missing(name: str, content: bytes, cells: TextTable) -> InputError:
     """Say that no line has a field, and what the first one has."""
     text = decode_text(content, cells.shown)
     keys = list(json_object(text.lstrip().split("\n", 1)[0], cells.where(0)))

@@ -1,0 +1,180 @@
+"""Data for scripts of pages, in files that a page loads as a script: from a disk it may load nothing else.
+
+- ``all_results.js`` has the rows of the page of all results. It names each different value of a column once:
+  a row is a list of their numbers, then the number of its page, then where on that page it stands.
+- ``search_entries.js`` has what the search knows beside the words of pages: families, tests, models, corpora,
+  groups and segments. An entry is a name, its kind, and its places; a place is the number of a page, where on
+  it (``""`` = at its top), and what is said of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from soundcheck.book import executed, pages
+from soundcheck.book.methods import published_name
+from soundcheck.common import files
+from soundcheck.common.escaping import escape, one_line, shorten, xml_text
+from soundcheck.common.wording import counted
+from soundcheck.report import formats, verdict_tables, views
+from soundcheck.report.html import element
+from soundcheck.report.names import measure
+from soundcheck.report.states import STATE
+from soundcheck.report.verdict_tables import anchor_of, difference_lines, state_lines, state_order
+from soundcheck.results.page_names import corpus_page, model_page, result_page
+from soundcheck.results.record import RunRecord
+from soundcheck.results.states import FAIL
+
+ROWS, SEARCH = "all_results.js", "search_entries.js"
+COLUMNS = ["model", "corpus", "family", "task", "test", "state", "value and 95 % interval"]
+COLUMNS += ["difference and 95 % interval", "threshold"]
+LINKED, BADGE = COLUMNS.index("family"), COLUMNS.index("state")
+MOST_SEGMENTS = 2000  # that the search knows
+_TEXT = re.compile(r">([^<>]{1,300})<")
+_WORDS = re.compile(r"[\s,;:()|\\]+")
+
+
+def script(name: str, data: object) -> str:
+    r"""Write data as a script that gives them to ours; texts from data are strings and nothing else.
+
+    >>> script("rows", ["</script>"])
+    'window.soundcheck.give("rows",["\\u003c/script>"]);\n'
+    """
+    written = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII: no line breaks of Unicode
+    written = written.replace("<", r"\u003c")
+    return f"window.soundcheck.give({json.dumps(name)},{written});\n"
+
+
+def text(value: str) -> str:
+    """Shorten a text from data to what a page shows."""
+    return xml_text(shorten(value))
+
+
+class Value(NamedTuple):
+    """What a cell shows and is sorted and chosen by."""
+
+    text: str
+    small: tuple[str, ...] = ()
+    sort: object = None
+    facet: str | None = None
+
+    def written(self) -> str | list:
+        """Give it as the script takes it: as short as it can be said."""
+        small, facet = "\n".join(map(text, self.small)), self.facet and text(self.facet)
+        found = [text(self.text), small, self.sort, facet]
+        while len(found) > 1 and found[-1] in (None, ""):
+            found.pop()
+        return found if len(found) > 1 else found[0]
+
+
+def all_results_cells(results: pd.DataFrame) -> list[dict]:
+    """Make the page of all results."""
+    links = [element("a", name, href=name) for name in ("results.csv", "left_out.csv")]
+    words = f"{len(results):,} rows, which a script of this page shows. As files: "
+    said = element("p", words, links[0], ", and what was left out: ", links[1], ".")
+    table = views.listed([], COLUMNS, filters=verdict_tables.FILTERS, stacked=True, beside=ROWS)
+    return [pages.markdown("# All results"), pages.output(said + table)]
+
+
+def all_results(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    """Write the file of all rows, which are those of :attr:`soundcheck.book.assembly.Book.rows`."""
+    places: list[dict[Value, int]] = [{} for _ in COLUMNS]
+    linked: dict[str, int] = {}
+    lines = []
+    for row in rows.itertuples():
+        values = _values(row, titles)
+        numbers = [known.setdefault(value, len(known)) for known, value in zip(places, values, strict=True)]
+        page = linked.setdefault(result_page(row.model, row.family), len(linked))
+        lines.append([*numbers, page, anchor_of(row).removeprefix("row-")])
+    badges = {f"{look.sign} {look.name}": look.css for look in STATE.values()}
+    columns = [[value.written() for value in known] for known in places]
+    about = {"badges": badges, "badge": BADGE, "linked": LINKED, "pages": list(linked)}
+    return script("rows", {**about, "columns": columns, "rows": lines})
+
+
+def _values(row: object, titles: Mapping[str, str]) -> Iterator[Value]:
+    """Give the values of a row, column by column."""
+    yield from map(Value, (row.model, row.corpus, titles.get(row.family, row.family), row.task))
+    below = filter(None, [verdict_tables.below_test(row)])
+    yield Value(measure(row.test), tuple(below), facet=row.group)
+    state, lines = state_lines(row)
+    look = STATE[state]
+    yield Value(f"{look.sign} {look.name}", tuple(lines), round(state_order(state, row.p_value), 3))
+    digits = formats.digits_for(row.value, row.low, row.high)
+    bounds = filter(None, [formats.interval(row, digits)])
+    yield Value(formats.number(row.value, digits, row.threshold), tuple(bounds))
+    gap, *more = difference_lines(row)
+    yield Value(gap, tuple(more))
+    yield Value(formats.rule(row))
+
+
+def search_entries(
+    record: RunRecord, results: pd.DataFrame, segments: Iterable[str] = (), sources: Path = Path()
+) -> str:
+    """Write the file that the search loads; segments of corpora are looked for in pages of ``sources``."""
+    titles = {family.name: family.title for family in record.families}
+    named = {f"methods/{files.slug(name)}": one_line(title) for name, title in titles.items()}
+    named |= {model_page(model.slug): f"Model {one_line(model.name)}" for model in record.models}
+    named |= {corpus_page(corpus.slug): f"Corpus {one_line(corpus.name)}" for corpus in record.corpora}
+    for entry in record.notebooks:
+        named[result_page(entry.model, entry.family)] = executed.title(entry.model, titles[entry.family])
+    number = {page: place for place, page in enumerate(named)}
+    entries = [
+        *_families(record, number),
+        *([text(model.name), "model", [[number[model_page(model.slug)], "", ""]]] for model in record.models),
+        *([text(one.name), "corpus", [[number[corpus_page(one.slug)], "", ""]]] for one in record.corpora),
+        *_rows(results.assign(test=results["test"].map(measure)), "test", number),
+        *_rows(results[results["group"].ne("")], "group", number),
+    ]
+    found = _segments(segments, sources, [page for page in named if not page.startswith("methods/")])
+    for name, places in list(found.items())[:MOST_SEGMENTS]:
+        entries.append([text(name), "segment", [[number[page]] for page in places]])
+    left = max(0, len(found) - MOST_SEGMENTS)
+    return script("search", {"entries": entries, "left": left, "pages": [*map(list, named.items())]})
+
+
+def _families(record: RunRecord, number: Mapping[str, int]) -> Iterator[list]:
+    """List families by title, and the published ones also as their source names them."""
+    for family in record.families:
+        places = [[number[f"methods/{files.slug(family.name)}"], "", "method"]]
+        for entry in record.notebooks:
+            if entry.family == family.name:
+                places.append([number[result_page(entry.model, entry.family)], "", "results"])
+        for name in filter(None, (family.title, published_name(family.name))):
+            yield [text(name), "family", places]
+
+
+def _rows(rows: pd.DataFrame, kind: str, number: Mapping[str, int]) -> Iterator[list]:
+    """List tests or groups with the pages that have them, each at its worst row and with its fails."""
+    rows = rows.assign(order=[*map(state_order, rows["state"], rows["p_value"])])
+    rows = rows.assign(fails=rows["state"].eq(FAIL) & rows["mirrors"].eq(""))
+    for name, named in rows.groupby(kind, sort=True):
+        places = []
+        for (model, family), part in named.groupby(["model", "family"], sort=False):
+            page, fails = result_page(model, family), int(part["fails"].sum())
+            if page in number:
+                worst = next(part.loc[[part["order"].idxmin()]].itertuples())
+                anchor = "" if kind == "test" else anchor_of(worst)
+                said = f"{counted(fails, 'test')} {'fails' if fails == 1 else 'fail'}" if fails else ""
+                places.append([fails, number[page], anchor, said])
+        places.sort(key=lambda place: -place[0])
+        yield [text(name), kind, [place[1:] for place in places]]
+
+
+def _segments(names: Iterable[str], sources: Path, listed: Iterable[str]) -> dict[str, list[str]]:
+    """Find the pages that name a segment."""
+    written = {escape(name, None): name for name in names}
+    found: dict[str, list[str]] = {}
+    for page in listed:
+        path = sources / f"{page}.ipynb"
+        texts = set(_TEXT.findall(path.read_text(encoding="utf-8"))) if path.is_file() else ()
+        words = {word for each in texts for word in (each, *_WORDS.split(each))}
+        for word in sorted(words & written.keys()):
+            found.setdefault(written[word], []).append(page)
+    return dict(sorted(found.items()))

@@ -1,1 +1,0 @@
-"""Sound material that transforms work with: noises, and impulse responses of rooms."""
