@@ -13,7 +13,7 @@ from pathlib import Path
 
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.corpora.layouts.audb_cache import HEADER, only_flavour
+from soundcheck.corpora.formats.audformat import HEADER, only_flavour
 from soundcheck.start.column_names import FILE_NAMES
 from soundcheck.start.folder_index import AUDIO, FolderIndex, by_split
 from soundcheck.suite.corpus_format import CORPUS_FORMATS

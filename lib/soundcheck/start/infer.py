@@ -15,7 +15,7 @@ import pandas as pd
 from soundcheck.common.class_words import meanings
 from soundcheck.common.scales import USUAL, usual_scales
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION, Task
-from soundcheck.corpora import nobody
+from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.splits import ALL
 from soundcheck.corpora.table_keys import prepare
 from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS
@@ -58,8 +58,8 @@ class InferredColumns:
     def segments(self) -> pd.DataFrame:
         """The rows as a segment table has them: ``None`` = missing, no words for nobody, labels of tasks."""
         table = self.frame.where(self.frame != "", None)
-        for name in {*nobody.COLUMNS} & {*table}:
-            table[name], _ = nobody.without_nobody(table[name])
+        for name in {*WHO} & {*table}:
+            table[name], _ = without_nobody(table[name])
         table = table.assign(category=table["emotion"]) if "emotion" in table else table
         return table.assign(**dict.fromkeys({*table} & {*BUILTIN} - {*self.tasks}))
 
@@ -81,7 +81,7 @@ def infer_columns(detected: DetectedFormat, data: Path) -> InferredColumns:
     frame = inferred.frame
     if "transcript" in frame and _filled(frame["transcript"]):
         inferred.tasks["transcript"] = BUILTIN["transcript"]
-    known = nobody.without_nobody(frame["speaker"].replace("", None))[0] if "speaker" in frame else None
+    known = without_nobody(frame["speaker"].replace("", None))[0] if "speaker" in frame else None
     if not inferred.tasks and known is not None and known.nunique() > 1:
         inferred.tasks["embedding"] = BUILTIN["embedding"]
     if "split" in frame and _filled(frame["split"]):

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundcheck.corpora.trials.infer_speakers import ContradictionError, infer_speakers
+from soundcheck.corpora.trials.speakers import ContradictionError, infer_speakers
 
 
 def inferred(*trials: tuple[str, str, int]) -> tuple[dict[str, str], str]:

@@ -1,4 +1,4 @@
-"""Who speaks, told from trials alone: for corpora that name no speakers."""
+"""Who speaks, told from trials alone: for corpora without speakers, and those that are a list of trials."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ import numpy as np
 import pandas as pd
 import scipy  # scipy.sparse is loaded when first used
 
+from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
+from soundcheck.corpora.raw_table import RawTable
+from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
+from soundcheck.suite.entries import CorpusEntry
 
 
 class ContradictionError(ValueError):
@@ -27,33 +31,28 @@ def infer_speakers(
     target: Sequence[bool],
     together: Sequence[tuple[str, str]] = (),
 ) -> tuple[dict[str, str], str]:
-    """Tell from trials alone who speaks.
+    """Tell from trials alone who speaks: name -> speaker, and how they were found, a sentence for a notice.
 
     If the names have folders, the first one in which they differ is the speaker, as long as that fits all
     labels: the same folder in target trials, two in all others. Otherwise a speaker is what target trials
     connect, named like the first of it in the alphabet. Such speakers may be too many: nothing says that two
     recordings without target trial are of one person.
 
-    - ``enrol, test``: names of both sides, ``(T,)``.
-    - ``target``: whether one person speaks, ``(T,)``.
+    - ``target``: whether one person speaks.
     - ``together``: further pairs of names of one person each.
-    - Returns ``dict``: Name -> speaker.
-    - Returns ``str``: How they were found, a sentence for a notice.
     - Raises ContradictionError: if a trial says two speakers, and target trials connect its sides.
     """
     enrol, test = [*enrol, *(one for one, _ in together)], [*test, *(other for _, other in together)]
     target = np.array([*target, *[True] * len(together)], dtype=bool)
     codes, names = pd.factorize(np.array([*enrol, *test], dtype=object))
     first, second = codes[: len(target)], codes[len(target) :]
-    folders = _folders(names.tolist())
-    if folders:
-        own = pd.factorize(np.array(folders, dtype=object))[0]
-        if np.array_equal(own[first] == own[second], target):
+    if folders := _folders(names.tolist()):
+        numbers = pd.factorize(np.array(folders, dtype=object))[0]
+        if np.array_equal(numbers[first] == numbers[second], target):
             how = "speakers are taken from the folders of the files, which fit all labels"
             return dict(zip(names, folders, strict=True)), f"{how}: {counted(len(set(folders)), 'speaker')}"
-    shape = (len(names), len(names))
-    ones = np.ones(int(target.sum()), dtype=np.int8)
-    graph = scipy.sparse.coo_array((ones, (first[target], second[target])), shape=shape)
+    edges = np.ones(int(target.sum()), dtype=np.int8), (first[target], second[target])
+    graph = scipy.sparse.coo_array(edges, shape=(len(names), len(names)))
     count, group = scipy.sparse.csgraph.connected_components(graph, directed=False)
     against = np.flatnonzero(~target & (group[first] == group[second]))
     if len(against):
@@ -63,12 +62,10 @@ def infer_speakers(
         if one == other:
             text = f"a trial compares {one} with itself and says two speakers"
         raise ContradictionError(text, trial)
-    called: dict[int, str] = {}
-    for code in sorted(range(len(names)), key=names.tolist().__getitem__):
-        called.setdefault(int(group[code]), names[code])
-    speakers = {name: called[own] for name, own in zip(names, group.tolist(), strict=True)}
+    named = pd.Series(names).groupby(group).min()
     how = "speakers are inferred from the labels, files that target trials connect are one speaker"
     doubt = "if some are the same person, intervals are too narrow"
+    speakers = dict(zip(names, named[group], strict=True))
     return speakers, f"{how}: {counted(count, 'speaker')}; {doubt}"
 
 
@@ -77,3 +74,29 @@ def _folders(names: Sequence[str]) -> list[str]:
     paths = [name.split("/")[:-1] for name in names]
     common = len(os.path.commonprefix([min(paths, default=[]), max(paths, default=[])]))
     return [path[common] for path in paths] if all(len(path) > common for path in paths) else []
+
+
+def read_trial_corpus(entry: CorpusEntry, _: object = None) -> RawTable:
+    """List the files of a trial list with their speakers.
+
+    - ``entry``: the suite's entry; ``path`` is the list, ``root`` the folder of the files.
+    - Raises InputError: if the list or the enrolments cannot be read, or contradict themselves.
+    """
+    trials = read_trials(entry.path, entry.shown_path, entry.layout)
+    enrolments = read_enrolments(entry.enrolments, entry.shown_enrolments) if entry.enrolments else {}
+    # An enrolled speaker stands for the first utterance; the others are of the same speaker.
+    first = trials.frame["enrol"].map(lambda name: enrolments.get(name, [name])[0])
+    test = trials.frame["test"]
+    together = [(names[0], name) for names in enrolments.values() for name in names[1:]]
+    try:
+        speakers, how = infer_speakers(first, test, trials.frame["target"], together)
+    except ContradictionError as error:
+        remedy = "Correct the label, or give a CSV corpus with a column speaker and the list as `trials:`"
+        raise input_error(trials.where(test.index[error.trial]), str(error), remedy) from error
+    mentions = pd.concat([first, test]).sort_index(kind="stable").drop_duplicates()  # line by line
+    where = {name: trials.where(line) for line, name in mentions.items()}
+    for name in (name for names in enrolments.values() for name in names):
+        where[name] = f"{entry.shown_enrolments}, utterance {name}"
+    table = pd.DataFrame({"file": list(where), "speaker": [speakers[name] for name in where]}, dtype=object)
+    root = entry.root or entry.path.parent
+    return RawTable(table, list(where.values()), root, entry.shown_path, notices=(how,))
