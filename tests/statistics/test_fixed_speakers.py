@@ -9,7 +9,7 @@ from soundcheck.metrics.calibration import cllr
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import average, difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
-from soundcheck.metrics.speakers import spearmans_rho
+from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     actual_dcf,
@@ -150,7 +150,7 @@ def test_speakers_with_one_recording_are_one_stratum(speakers, independent, free
 
 
 def test_what_has_no_errors_has_none():
-    ranks = spearmans_rho(TRUTH, PREDICTION, np.arange(N) % 6, 6)
+    ranks = speaker_averages(TRUTH, PREDICTION, np.arange(N) % 6, 1).spearmans_rho()
     for found in (
         fixed_speakers(ranks, np.zeros(0, int)),
         fixed_speakers(mean_value([0.3]), np.zeros(1, int)),
@@ -202,18 +202,6 @@ def test_shares_on_their_limits(value, n):
     assert ends(0.025) == pytest.approx((expected.low, expected.high))
     other = ForThese(value_ends(value, 0.0, np.nan, Scale(0, 1)))
     assert np.isnan(other.interval()).all()  # of no recordings nothing is known
-
-
-def test_a_side_on_its_limit_leaves_room():
-    def interval(recordings: int) -> tuple[float, float]:
-        sides = (
-            value_ends(1.0, 0.0, np.nan, Scale(0, 1), recordings),
-            value_ends(0.8, 0.05, 9.0, Scale(0, 1), 60),
-        )
-        return difference_ends((1.0, 0.8), (0.0, 0.05, 0.05), sides)(0.025)
-
-    (low, high), (least, most) = interval(40), interval(4)
-    assert least < low < 0.2 < high and high == most  # above there is no room
 
 
 @pytest.mark.parametrize("recordings", [240, 6000])  # as many rows, or a sketch of them

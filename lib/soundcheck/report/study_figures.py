@@ -16,7 +16,7 @@ from soundcheck.common import resources
 from soundcheck.report import formats, views
 from soundcheck.report.formats import Cell
 from soundcheck.report.style import BLUE, RED, look, new
-from soundcheck.statistics.intervals import LEVEL
+from soundcheck.statistics.evidence import LEVEL
 
 COVERED = "intervals that contain the truth"
 SIZES = (20, 60, 200, 1000)  # segments a group that are named
