@@ -8,8 +8,7 @@ from markdown_it import MarkdownIt
 from tests.support.findings import FEW, FIGURE, GAP, NOTHING, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.publish.facts import ModelFacts
-from soundcheck.publish.verdict_lines import as_markdown, verdict_lines
+from soundcheck.publish.facts import ModelFacts, as_markdown, verdict_lines
 
 
 @pytest.fixture

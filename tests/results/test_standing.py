@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN, compared, standing, standings
+from soundcheck.results.states import HOLLOW, PROVEN, UNPROVEN, compared, standing, standings
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import Verdict
 

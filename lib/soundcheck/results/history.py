@@ -35,7 +35,7 @@ from soundcheck.results.judged import Judged
 from soundcheck.results.past_runs import PastRun, PastRuns
 from soundcheck.results.record import RunRecord
 from soundcheck.results.schema import frame_of, schema_of
-from soundcheck.results.standing import ROBUSTNESS
+from soundcheck.results.states import ROBUSTNESS
 from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.statistics.rules import of_gap
 
