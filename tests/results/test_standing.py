@@ -59,11 +59,6 @@ def test_a_corpus_with_labels_decides_for_itself_if_it_can():
     assert standing(figures, "other", "arousal") == (UNPROVEN, None)
 
 
-def test_error_rates_at_a_threshold_decide_nothing():
-    rate = figure("a", "", measure="false acceptance rate", guessing=None)
-    assert standing([rate], "m", "arousal", "a") == (UNPROVEN, None)
-
-
 def test_correctness_speaks_for_itself():
     frame = to_frame(
         [

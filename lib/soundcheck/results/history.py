@@ -23,14 +23,7 @@ import pandas as pd
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.results import worse
-from soundcheck.results.contrast import (
-    BETTER,
-    CONTRAST_TYPES,
-    WORSE,
-    Contrast,
-    compared_alone,
-    with_outcomes,
-)
+from soundcheck.results.contrast import BETTER, CONTRAST_TYPES, WORSE, Contrast, compared_alone, with_outcomes
 from soundcheck.results.judged import Judged
 from soundcheck.results.past_runs import PastRun, PastRuns
 from soundcheck.results.record import RunRecord
