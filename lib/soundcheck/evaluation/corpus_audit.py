@@ -1,14 +1,9 @@
 """Is the corpus itself the explanation? Groups that were recorded otherwise, labels that differ, and copies.
 
-Each group of a column is compared with all other segments of that column by the mean of what was measured
-on the sounds and of the labels: the difference with its interval by resampled speakers, and whether one as
-large would come about if its members were any speakers (see :mod:`soundcheck.evaluation.conclusions`, which
-judges models the same way).
-
-- A difference is *found* if it is significant among all differences of the corpus, by the false discovery
-  rate, and large enough to be noticed.
-- What is the same in all segments is compared nowhere; it is named.
-- Of corpora with more sound than :data:`MOST` and :data:`SECONDS` a part is listened to, drawn by content.
+Each group of a column is compared with all other segments of that column by the mean of what was measured on
+the sounds and of the labels, as models are (see :mod:`soundcheck.evaluation.conclusions`). A difference is
+*found* if it is significant among all of the corpus, by the false discovery rate, and large enough. What is
+the same in all segments is named. Of more sound than :data:`MOST` and :data:`SECONDS` a part is measured.
 """
 
 from __future__ import annotations
@@ -24,11 +19,9 @@ import pandas as pd
 
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.measured import listened
+from soundcheck.corpora.measured import drawn, fingerprint_unused_splits, is_known, measured_values, sampled
 from soundcheck.corpora.measures import FINGERPRINT, MEASURES
-from soundcheck.corpora.other_splits import heard_elsewhere
 from soundcheck.corpora.repeats import Repeats, find_repeats, speakers_in_splits
-from soundcheck.corpora.sound_sample import drawn, is_known, sampled
 from soundcheck.evaluation.conclusions import compared_sides
 from soundcheck.metrics.combinators import restrict, stack
 from soundcheck.metrics.regression import mean_value
@@ -158,7 +151,7 @@ def audit(
     splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
     prints, compared_sounds = sounds.get(FINGERPRINT, {}), None
     if corpus.entry.audio and len(others):
-        compared_sounds, more = heard_elsewhere(corpus, cache, jobs)
+        compared_sounds, more = fingerprint_unused_splits(corpus, cache, jobs)
         prints = prints | more
     labelled = [name for name, task in tasks.items() if task.is_labelled and name in table]
     return Audit(
@@ -181,7 +174,7 @@ def _measured(corpus: Corpus, cache: Path, jobs: int) -> tuple[dict[str, Mapping
     table, part = corpus.segments, drawn(corpus.segments, MOST, SECONDS)
     name = corpus.name if len(part) == table["audio"].nunique() else f"{corpus.name} audit"
     own = dataclasses.replace(corpus, name=name, segments=part)
-    sounds, unreadable = listened(own, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
+    sounds, unreadable = measured_values(own, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
     known = [name for name in (*SAMPLED, *ASKED) if is_known(table, name)]
     whole = {name: dict(zip(table["audio"], numbers_of(table, name), strict=True)) for name in known}
     sample = sampled(corpus, SAMPLED, cache).set_index("audio") if not {*SAMPLED} <= {*known} else table
