@@ -27,9 +27,13 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.models.answers import CONFIDENCE
 from soundcheck.models.base import TRANSCRIPT, Recogniser, reason
-from soundcheck.models.batching import each_length
-from soundcheck.models.library_model import LibraryModel, resampled
-from soundcheck.models.model_folder import links_outside, read_configuration
+from soundcheck.models.library_model import (
+    LibraryModel,
+    each_length,
+    links_outside,
+    read_configuration,
+    resampled,
+)
 from soundcheck.models.onnx import session as onnx_session
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys

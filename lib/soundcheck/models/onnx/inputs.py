@@ -22,7 +22,7 @@ import numpy as np
 from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import quoted
 from soundcheck.models.base import reason
-from soundcheck.models.batching import each_length
+from soundcheck.models.library_model import each_length
 from soundcheck.models.onnx.session import PYTHON_MODEL
 
 FILLS = ("repeat", "zeros")

@@ -19,7 +19,7 @@ from typing import Any
 from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import irregularity
-from soundcheck.models.model_folder import links_outside, read_configuration
+from soundcheck.models.library_model import links_outside, read_configuration
 
 CONFIG = "config.json"
 GENERATION = "generation_config.json"
