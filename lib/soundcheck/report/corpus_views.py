@@ -17,9 +17,9 @@ from soundcheck.common.escaping import shorten
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
 from soundcheck.corpora.audio import SAMPLING_RATE
+from soundcheck.corpora.inspection import SoundFormat
+from soundcheck.corpora.measured import Measured
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.corpora.sound_formats import SoundFormat
-from soundcheck.corpora.sound_sample import Measured
 from soundcheck.report.formats import Cell, digits_for, number, stacked
 from soundcheck.report.html import Html
 from soundcheck.report.style import BLUE, grid, label, look, seaborn
