@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from soundcheck.common.errors import Problems, input_error
+from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import inside, require_regular
 from soundcheck.common.tasks import Task
@@ -94,7 +94,7 @@ class OnnxModel(LibraryModel):
             described = [entry.path / name for name in (LABELS, OBJECT) if (entry.path / name).is_file()]
         try:
             weights = onnx_session.read_onnx_file(graph).weights
-        except (onnx_session.OnnxFileError, ImportError):  # told when it is loaded
+        except (InputError, ImportError):  # told when it is loaded
             weights = []
         return [*dict.fromkeys([graph, *weights, *described, *super().named_files(entry, suite)])]
 
@@ -107,12 +107,12 @@ class OnnxModel(LibraryModel):
             if not path.is_file():
                 raise self.refusal(f"the folder has no {path.name}", "Name the ONNX file itself")
         runtime, _ = self.library("onnxruntime"), self.library("onnx")
-        found = onnx_session.checked_file(path, self.refusal)
-        session = onnx_session.open_session(runtime, path, options["device"], self.refusal)
+        found = onnx_session.checked_file(path, self.where)
+        session = onnx_session.open_session(runtime, path, options["device"], self.where)
         self.rate = options["sampling_rate"] or USUAL_RATE
         self.graph = Graph(
             session,
-            self.refusal,
+            self.where,
             fill=options["pieces"] or "",
             batch=self.entry.batch or 1,
             rate=self.rate,

@@ -30,18 +30,7 @@ INDEX = "model.safetensors.index.json"
 ADAPTER = "adapter_config.json"
 CONFIGURATIONS = (CONFIG, GENERATION, *PREPROCESSORS, "tokenizer_config.json", INDEX, ADAPTER)
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
-OTHERS = (
-    *PICKLED,
-    ".h5",
-    ".msgpack",
-    ".onnx",
-    ".tflite",
-    ".gguf",
-    ".md",
-    ".wav",
-    ".flac",
-    ".png",
-)  # not opened
+OTHERS = (*PICKLED, *".h5 .msgpack .onnx .tflite .gguf .md .wav .flac .png".split())  # not opened
 AGAIN = "Download or save the model again"
 
 
