@@ -17,8 +17,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import terminal
 from soundcheck.common.progress import Progress
 from soundcheck.common.store import FileDigests
-from soundcheck.models.answer_scale import check_scale
-from soundcheck.models.answers import NOT_ASKED, unpack
+from soundcheck.models.answers import NOT_ASKED, check_scale, unpack
 from soundcheck.predict import canaries, protocol
 from soundcheck.predict.canaries import Comparison, Confirmation
 from soundcheck.predict.cluster import Cluster, ClusterExecutor
