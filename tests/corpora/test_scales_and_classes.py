@@ -1,7 +1,5 @@
 """Scales and classes from files to numbers: what is read, what is refused, what is said with the numbers."""
 
-import json
-
 import audformat
 import numpy as np
 import pandas as pd
@@ -403,26 +401,3 @@ def test_falling_scales_and_words_for_classes_give_the_right_numbers(tmp_path, c
     recalls = [np.mean(answered[feeling == n] == n) for n in range(4)]
     assert rows["Unweighted Average Recall"] == pytest.approx(np.mean(recalls))
     assert rows["Concordance Correlation Coeff"] > 0.97
-
-
-@pytest.mark.slow
-def test_an_average_over_a_single_class_has_no_verdict(tmp_path, command):
-    labels = ["neutral", "neutral", "angry"] * 20
-    lines = [f"{n}.wav,s{n % 10},{label}" for n, label in enumerate(labels)]
-    for name in ("labels.csv", "answers.csv"):
-        (tmp_path / name).write_text("file,speaker,emotion\n" + "\n".join(lines) + "\n")
-    (tmp_path / "suite.yml").write_text(
-        HEAD.format("") + "models: {m: {predictions: answers.csv, tasks: [emotion]}}\n"
-        "families: [correctness_classification]\n"
-    )
-    told = command("run", "suite.yml", "--out", "out", "--no-book", "--jobs", "1", cwd=tmp_path).stdout
-    assert "average recall" not in told
-    rows = pd.read_csv(tmp_path / "out" / "results.csv").set_index("test")
-    averages = rows.loc[["Unweighted Average Recall", "Unweighted Average Precision"]]
-    assert averages["value"].eq(1).all() and averages["passed"].isna().all()
-    assert averages["threshold"].isna().all()
-    assert averages["skipped"].str.contains("1 class in the truth").all()
-    caveats = json.loads((tmp_path / "out" / "run.json").read_text())["caveats"]
-    about = [(one["model"], one["corpus"], one["task"]) for one in caveats]
-    assert about == [("", "c", "emotion"), ("m", "", "emotion")]
-    assert all("values: {emotion: {angry: anger}}" in one["text"] for one in caveats)

@@ -209,14 +209,6 @@ def test_the_record_has_no_absolute_paths(tmp_path):
     assert described["corpora"]["c"]["cut"] == f"…/{tmp_path.name}"
 
 
-def test_many_rows_are_mapped_at_once(load):
-    count = 100_000
-    rows = ["file,emotion,duration", *(f"/far/u{n},ang,1.5" for n in range(count))]
-    corpus = load("audio: false, cut: /far, values: {emotion: {ang: anger}}", rows)
-    assert len(corpus.segments) == count and corpus.segments["duration"].sum() == 1.5 * count
-    assert (corpus.segments["emotion"] == "anger").all()
-
-
 def test_the_example_of_the_page(tmp_path):
     write_sounds(tmp_path / "audio" / "calls" / "day1")
     cells = [("ang", "male_masculine"), ("hap", "female"), ("unknown", "")]
