@@ -404,14 +404,7 @@ FIELDS = {"a01": {"text": "Links.", "english": "Left."}, "a02": {"text": "Rechts
 OTHER_FIELDS = {"a01": {"english": "Left."}, "a02": {"english": "Right."}}
 CODED = [  # ours, theirs, labels of the scheme, cells -> what is read, and a part of a notice
     ("transcript", "said", TEXTS, ["a01", "a02"], [*TEXTS.values()], "'Links abbiegen bitte.' for 'a01'"),
-    (
-        "transcript",
-        "said.id",
-        TEXTS,
-        ["a01", "a02"],
-        ["a01", "a02"],
-        "is a code of 'said', such as 'a01'",
-    ),
+    ("transcript", "said.id", TEXTS, ["a01", "a02"], ["a01", "a02"], "is a code of 'said', such as 'a01'"),
     ("transcript", "said", FIELDS, ["a01", "a02"], ["Links.", "Rechts."], "what the labels of 'said' stand"),
     ("transcript", "said.english", FIELDS, ["a01", "a02"], ["Left.", "Right."], ""),
     ("transcript", "said", OTHER_FIELDS, ["a01", "a02"], ["a01", "a02"], "stands for: said.english"),

@@ -119,18 +119,10 @@ def test_without_sound_lists_tell_durations(load):
         (", speaker_pattern: '('", {}, "corpora.c.speaker_pattern: this is no regular expression"),
         (", speaker_pattern: '(a)(b)'", {}, "speaker_pattern: the pattern has several groups"),
         ("", {"emovo.jsonl": ""}, "emovo.jsonl: the file is empty"),
-        (
-            "",
-            {"emovo.jsonl": [item("a", "gio", wav=...)]},
-            "emovo.jsonl line 1, key wav: it is missing",
-        ),
+        ("", {"emovo.jsonl": [item("a", "gio", wav=...)]}, "emovo.jsonl line 1, key wav: it is missing"),
         ("", {"emovo.jsonl": [item("a", ...)]}, "emovo.jsonl line 1, key emo: it is missing"),
         ("", {"emovo.jsonl": [item("a", 3)]}, "line 1, key emo: a number, not a text"),
-        (
-            "",
-            {"emovo.jsonl": [item("a", "gio", length="x")]},
-            "line 1, key length: a text, not a number",
-        ),
+        ("", {"emovo.jsonl": [item("a", "gio", length="x")]}, "line 1, key length: a text, not a number"),
         ("", {"emovo.jsonl": [item("a", "gio", wav="../../../x.wav")]}, "leads out of the corpus folder"),
         ("", {"emovo.jsonl": [item("a", "gio", wav="/x.wav")]}, "is an absolute path"),
         (

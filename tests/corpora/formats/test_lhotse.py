@@ -178,10 +178,7 @@ REFUSED = [
     ([source(source="../../etc/passwd")], "leads out of the corpus folder"),
     ([source(source="/etc/passwd")], "is an absolute path"),
     ([source(channels=[3])], r"the cut has the channels \[0\] of a recording with \[3\]"),
-    (
-        [CUT | {"channel": [0, 1], "recording": SEVERAL_FILES}],
-        r"\[0, 1\] of the cut lie in several",
-    ),
+    ([CUT | {"channel": [0, 1], "recording": SEVERAL_FILES}], r"\[0, 1\] of the cut lie in several"),
     ([source(channels=5)], r"the cut has the channels \[0\] of a recording with \[5\]"),
     ([source(channels=[[0]])], r"line 1, field channels: '\[0\]' is wrong: input should be a valid integer"),
     ([source(channels=None)], "line 1, field channels: 'null' is wrong"),

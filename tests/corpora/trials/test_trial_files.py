@@ -258,10 +258,7 @@ def test_of_two_columns_of_numbers_the_first_is_the_score():
         ("0.5 a b\n1_0 a c\n", "line 2: '1_0' is not a number"),
         ("0.5 a b\n0,5 a c\n", "line 2: '0,5' is not a number .write a point"),
         ("0.5\n1\n\nNaN\n", "^s.txt line 4: 'NaN' is not a number"),
-        (
-            "0.5\n1\n1 a b\n",
-            "^s.txt line 3: the line has 3 words, not 1. Correct the line",
-        ),
+        ("0.5\n1\n1 a b\n", "^s.txt line 3: the line has 3 words, not 1. Correct the line"),
         (
             "a b\nc d\n",
             "^s.txt line 1: the first line is neither a header nor in a known layout: 'a b'. Give lines",

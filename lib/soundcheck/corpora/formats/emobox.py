@@ -52,7 +52,7 @@ class EmoboxFormat(TableFormat):
     keyword = "emobox"
     keys = EmoboxKeys
     values: ClassVar[Mapping[str, Mapping[str, str]]] = {
-        "emotion": {"Angry": "anger", "Happy": "happiness", "Neutral": "neutral", "Sad": "sadness"},
+        "emotion": {"Angry": "anger", "Happy": "happiness", "Neutral": "neutral", "Sad": "sadness"}
     }
 
     @classmethod
