@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
@@ -14,7 +15,9 @@ from soundcheck import metrics
 MEASURES = "<!-- measures -->"  # the line of the written page that is replaced
 
 _STATISTIC = re.compile(r"\b(Statistic|Weighted|Labelled|SpeakerValues|Counts)\b")  # types that are returned
-_ROLE = re.compile(r":(math|func|class|meth|mod):`~?([^`]*)`")
+_ROLE = re.compile(r":(math|func|class|meth|mod|data):`~?([^`]*)`")
+_FORMULA = re.compile(r"^\.\. math:: (.*?)(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
+_EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 def listed() -> dict[ModuleType, dict[str, Callable]]:
@@ -28,8 +31,8 @@ def page(text: str) -> str:
     """Put the list into the words of the written page."""
     sections = []
     for module, functions in listed().items():
-        lines = [f"- `{name}({_parameters(each)})`: {_first_line(each)}" for name, each in functions.items()]
-        sections.append("\n".join([f"### {module.__name__}", "", _first_line(module), "", *lines]))
+        items = [f"- `{name}({_parameters(each)})`: {_documented(each)}" for name, each in functions.items()]
+        sections.append("\n\n".join([f"### {module.__name__}", _documented(module, whole=False), *items]))
     return text.replace(MEASURES, "\n\n".join(sections))
 
 
@@ -50,7 +53,15 @@ def _parameters(function: Callable) -> str:
     return ", ".join(name for name in inspect.signature(function).parameters if name != "self")
 
 
-def _first_line(documented: object) -> str:
-    """Give the first line of a docstring as Markdown."""
-    line = (inspect.getdoc(documented) or "").partition("\n")[0].replace("``", "`")
-    return _ROLE.sub(lambda role: f"${role[2]}$" if role[1] == "math" else f"`{role[2]}`", line)
+def _documented(what: object, whole: bool = True) -> str:
+    """Give a docstring, or its first line, as Markdown within an item of a list."""
+    first, _, rest = (inspect.getdoc(what) or "").partition("\n")
+    rest = _FORMULA.sub(lambda found: f"$$\n{' '.join(found[1].split())}\n$$", rest)
+    rest = _EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", rest)
+    text = textwrap.indent(f"{first}\n{rest}" if whole else first, "  ").strip()
+    return _ROLE.sub(lambda role: f"${role[2]}$" if role[1] == "math" else f"`{role[2]}`", _one_tick(text))
+
+
+def _one_tick(text: str) -> str:
+    """Write code within a line as Markdown does."""
+    return re.sub(r"(?<!`)``(?!`)", "`", text)

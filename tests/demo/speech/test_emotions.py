@@ -1,4 +1,4 @@
-"""Labels, speakers and script of the demo, without any audio."""
+"""Labels, speakers and texts of the demo, without any audio."""
 
 import dataclasses
 
@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.tasks import EMOTION
-from soundcheck_demo.speech import corpus, descriptions, script, texts
-from soundcheck_demo.speech.labels import SURE, draw
-from soundcheck_demo.speech.prosody import settings
-from soundcheck_demo.speech.voices import BY_NAME, CALLERS, READERS, SMALL, SPEAKERS
+from soundcheck_demo.speech import corpus, descriptions, texts
+from soundcheck_demo.speech.emotions import SURE, draw, settings
+from soundcheck_demo.speech.voices import BY_NAME, CALLERS, READERS, SPEAKERS
 
 
 @pytest.fixture(scope="module")
@@ -105,11 +104,11 @@ def test_speakers():
     voices = {split: {s.voice for s in SPEAKERS if s.split == split} for split in ("train", "test")}
     assert not voices["train"] & voices["test"]
     assert all(bool(speaker.accent) == (speaker.language == "en") for speaker in SPEAKERS)
-    assert set(SMALL) <= set(BY_NAME)
+    assert sum(speaker.small > 0 for speaker in BY_NAME.values()) == 4 + 4 + 4 + 12
 
 
 def test_script():
-    lines = (*script.TRAIN, *script.TEST)
+    lines = [*texts.SCRIPT["train"], *texts.SCRIPT["test"]]
     assert len(set(lines)) == len(lines) >= 40
 
 
