@@ -27,12 +27,9 @@ def _code(name: str) -> str:
 
 
 def among(names: Sequence[object], wanted: Sequence[str]) -> np.ndarray:
-    """Say which of the wanted languages each name means.
+    """Say which of the wanted languages each name means, ``None`` = none of them.
 
-    - ``names``: codes of ISO 639-1 or 639-3, with or without region, or English names, ``(N,)``; missing ones
-      too.
-    - ``wanted``: languages to tell apart, in any of these forms.
-    - Returns object ``(N,)``: one of ``wanted``, or ``None``.
+    Both are codes of ISO 639-1 or 639-3, with or without region, or English names; names may be missing.
 
     >>> among(["deu", "zh-CN", "Danish", None], ["de", "zh"]).tolist()
     ['de', 'zh', None, None]

@@ -46,9 +46,7 @@ def load_corpus(
 ) -> Corpus:
     """Load a corpus of a suite.
 
-    - ``suite``: for its tasks and limits.
     - ``cache``: folder for corpora that are made, and for what is known about files.
-    - ``jobs, progress``: processes for synthesis and for looking at files; whether to tell how far it is.
     - Raises InputError: if the table cannot be used, a segment ends behind its file, or no segment is left.
     """
     form = CORPUS_FORMATS[entry.format]

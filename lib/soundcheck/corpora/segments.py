@@ -3,8 +3,6 @@
 Readers deliver a :class:`~soundcheck.corpora.raw_table.RawTable` of text under our column names; here it is
 converted and checked, with all problems and their places at once. The audio is looked at later.
 
-Conventions
------------
 - Text cells are kept exactly as written; only the empty cell is missing.
 - A row that cannot be used although the table as a whole can is left out and listed.
 """

@@ -1,7 +1,5 @@
 """Splits of data under any of their usual names, and which of them is evaluated.
 
-Conventions
------------
 - A word of the name decides: ``Test1``, ``test-clean`` and ``TestSet`` are test sets. Of several words, train
   comes first. What is called ``eval``, or both dev and test, is a test set if there is no other.
 - Without ``split:`` the split ``test`` is evaluated, or else all test sets. If there are none, the suite has
@@ -83,8 +81,7 @@ def kinds_of(names: Iterable[str], kinds: Mapping[str, str]) -> dict[str, str]:
 def pick(kinds: Mapping[str, str], wanted: str | None) -> list[str]:
     """Choose the splits that are evaluated; none if the suite has to say it.
 
-    - ``kinds``: split -> what it is for, see :func:`kinds_of`.
-    - ``wanted``: what the suite says: a name, or another usual name for the same; ``None`` = nothing.
+    ``wanted`` is what the suite says: a name, or another usual name for the same; ``None`` = nothing.
     """
     if wanted in kinds:
         return [wanted]
@@ -108,9 +105,7 @@ def choose(
 ) -> tuple[list[str], list[str]]:
     """Choose the splits of a corpus that are evaluated, and say which these are.
 
-    - ``counts``: split -> its size; ``""`` = what belongs to none.
-    - ``where``: how messages call the place.
-    - ``unit``: what is counted, in the singular.
+    - ``counts``: split -> its size in units, such as rows; ``""`` = what belongs to none.
     - ``said``: what the data say about some of them, as in :func:`kinds_of`.
     - Returns names of the splits, and notices.
     - Raises InputError: if no split is the one that the suite names, several may be, or it has to name one.

@@ -1,7 +1,5 @@
 """``format: emobox``: the lists of EmoBox for one of its corpora, with ``label_map.json`` and its folds.
 
-Conventions
------------
 - Without a fold ``name/name.jsonl`` is read. A fold is a folder ``fold_1`` with the lists
   ``name_train_fold_1.jsonl`` and ``name_test_fold_1.jsonl`` (perhaps one of validation, too); its rows have a
   split.

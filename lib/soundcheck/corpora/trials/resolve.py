@@ -1,7 +1,5 @@
 """Trials between segments of a corpus: which is compared with which, and whether the same speaker speaks.
 
-Conventions
------------
 - A trial compares an enrolment, one or several segments of a speaker, with one segment, the test side.
 - Names mean segments as :mod:`soundcheck.corpora.utterances` says; a timed segment also has its name with
   times, ``a.wav 0 to 1.5``.
