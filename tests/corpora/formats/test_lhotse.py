@@ -161,10 +161,7 @@ REFUSED = [
     (b"", "the manifest has no cut"),
     ([FIRST], "line 1: this is a supervision, not a cut. Give cuts"),
     ([RECORDING], "line 1: this is a recording, not a cut. Give cuts"),
-    (
-        [{"audio_filepath": "a.wav", "duration": 2, "text": "x"}],
-        "a manifest of NeMo, not a cut. Write `format: ne",
-    ),
+    ([{"audio_filepath": "a.wav", "duration": 2, "text": "x"}], "a manifest of NeMo, not a cut. Write"),
     ([{"key": "a", "wav": "a.wav"}], "line 1, field start: the field is missing"),
     ([CUT | {"recording": None, "features": {}}], "the cut has features, but no recording"),
     ([CUT | {"supervisions": "x"}], "field supervisions: .* should be a valid list"),
@@ -184,10 +181,7 @@ REFUSED = [
     ([source(channels=None)], "line 1, field channels: 'null' is wrong"),
     ([CUT | {"channel": {"0": 1}}], "line 1, field channel: .* is wrong"),
     ([source(type=["file"])], "the recording 'rec1' is of the type .*, which is not read"),
-    (
-        [CUT | {"recording": RECORDING | {"sources": 5}}],
-        "line 1, field sources: '5' is wrong: input should be a valid list",
-    ),
+    ([CUT | {"recording": RECORDING | {"sources": 5}}], "line 1, field sources: '5' is wrong: input should"),
     ([CUT | {"recording": RECORDING | {"transforms": 5}}], "line 1, field transforms: '5' is wrong"),
     ([CUT | {"recording": "rec1"}], "line 1, field recording: a text, not an object"),
     ([supervision(id="\ud800")], "field item: .* holds half a character"),

@@ -61,10 +61,7 @@ def join(found, listed) -> list[float]:
     ("text", "form"),
     [
         ("1 a b\n0 a c\n", "lines `1 enrol test`"),
-        (
-            "is_target enrol-path test-path\n1 a b\n0 a c",
-            "lines `1 enrol test` under the header 'is_target en",
-        ),
+        ("is_target enrol-path test-path\n1 a b\n0 a c", "lines `1 enrol test` under the header 'is_target"),
         ("label path1 path2\n1 a b\n0 a c", "columns path1, path2, label"),
         ("a b target\na c nontarget\n", "lines `enrol test target`"),
         (
@@ -128,22 +125,13 @@ def test_other_first_lines_are_refused(read, text, words):
     [
         ("1 a b\n2 a c\n", r"^t.txt line 2: '2' is not a valid label of a trial\. Allowed: 1, 0"),
         ("a b target\na c nontarge\n", "line 2: 'nontarge' is not a valid label.*Did you mean 'nontarget'"),
-        (
-            "enrol,test,label\na,b,1\na,c,spoof\n",
-            "^t.txt line 3, column label: 'spoof' is not a valid label of a",
-        ),
+        ("enrol,test,label\na,b,1\na,c,spoof\n", "^t.txt line 3, column label: 'spoof' is not a valid"),
         ("enrol,test,label\na,b,\n", "line 2, column label: '' is not a valid label"),
         ("x 1/a.wav b\n1 a c\n", "^t.txt line 1: 'x' is not a valid label"),  # no words of a header
-        (
-            "a b x\nc d 0x\n",
-            "^t.txt line 1: the first line is neither a header nor in a known layout: 'a b x'. Give",
-        ),
+        ("a b x\nc d 0x\n", "^t.txt line 1: the first line is neither a header nor in a known layout: 'a b"),
         ("a b\nc d\n", "in a known layout.*`1 enrol.wav test.wav` or `enrol test target`, or a CSV"),
         ("a,b,x\n", "layout: 'a,b,x'"),
-        (
-            "1 a b\n0 a c\n\n0 a b\n",
-            "^t.txt lines 1 and 4: the trial 'a' 'b' has both labels. Look where the two come from",
-        ),
+        ("1 a b\n0 a c\n\n0 a b\n", "^t.txt lines 1 and 4: the trial 'a' 'b' has both labels. Look where"),
     ],
 )
 def test_trials_refused(text, words):
@@ -221,22 +209,16 @@ def test_the_layout_of_the_suite_may_be_that_of_the_file():
     [
         ("0.107 a b\n-2 a c\n", "lines `0.107 enrol test`"),
         ("score path1 path2\n0.107 a b\n-2 a c\n", "columns path1, path2, score"),
-        (
-            "cos first second\n0.107 a b\n-2 a c\n",
-            "lines `0.107 enrol test` under the header 'cos first second'",
-        ),
+        ("cos first second\n0.107 a b\n-2 a c\n", "lines `0.107 enrol test` under the header 'cos first"),
         ("a b 0.107\na c -2\n", "lines `enrol test 0.107`"),
-        (
-            "enrol,test,label,score\na,b,1,0.107\na,c,what,-2e0\n",
-            "a table with the columns enrol, test, score",
-        ),
+        ("enrol,test,label,score\na,b,1,0.107\na,c,what,-2e0\n", "a table with the columns enrol, test,"),
         ("modelid\tsegmentid\tside\tLLR\na\tb\ta\t0.107\na\tc\ta\t-2\n", "columns modelid, segmentid, LLR"),
     ],
 )
 def test_each_layout_of_scores(text, form):
     found = scores(text)
     assert scored(found) == [("a", "b", 0.107), ("a", "c", -2.0)]
-    assert found.form == form
+    assert found.form.startswith(form)
     assert found.frame["score"].dtype == np.float64
 
 
@@ -263,15 +245,9 @@ def test_of_two_columns_of_numbers_the_first_is_the_score():
         ("0.5 a b\n0,5 a c\n", "line 2: '0,5' is not a number .write a point"),
         ("0.5\n1\n\nNaN\n", "^s.txt line 4: 'NaN' is not a number"),
         ("0.5\n1\n1 a b\n", "^s.txt line 3: the line has 3 words, not 1. Correct the line"),
-        (
-            "a b\nc d\n",
-            "^s.txt line 1: the first line is neither a header nor in a known layout: 'a b'. Give lines",
-        ),
+        ("a b\nc d\n", "^s.txt line 1: the first line is neither a header nor in a known layout: 'a b'"),
         ("enrol,test,label\na,b,1\n", "there is no column score; there are 'enrol', 'test', 'label'"),
-        (
-            "0.5 a b\n1 a c\n0.25 a b\n",
-            "^s.txt lines 1 and 3: the trial 'a' 'b' has two scores, 0.5 and 0.25. L",
-        ),
+        ("0.5 a b\n1 a c\n0.25 a b\n", "^s.txt lines 1 and 3: the trial 'a' 'b' has two scores, 0.5 and"),
     ],
 )
 def test_scores_refused(text, words):
@@ -369,16 +345,10 @@ def test_each_layout_of_enrolments(enrolments, text):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (
-            "m1 a\nm2\n",
-            "^spk2utt line 2: the model 'm2' has no utterance. Write its utterances behind its name",
-        ),
+        ("m1 a\nm2\n", "^spk2utt line 2: the model 'm2' has no utterance. Write its utterances behind its"),
         ("m1 a\n\nm1 b\n", "^spk2utt lines 1 and 3: duplicate model 'm1'. Write all its"),
         ("m1 a b a\n", "^spk2utt lines 1 and 1: the model 'm1' has the utterance 'a' twice. Keep it once"),
-        (
-            "model,utterance\nm1,a\nm2,a\nm1,a\n",
-            "^spk2utt lines 2 and 4: the model 'm1' has the utterance 'a' t",
-        ),
+        ("model,utterance\nm1,a\nm2,a\nm1,a\n", "^spk2utt lines 2 and 4: the model 'm1' has the utterance"),
         ("model,utterance\nm1,\n", "^spk2utt line 2, column utterance: the name is empty"),
         ("", "^spk2utt: the file is empty. Give lines such as `model utterance1 utterance2`"),
     ],
@@ -572,10 +542,7 @@ def test_scores_and_labels_without_names():
     ("text", "words"),
     [
         ("a b spoof\na c bonafide\n", "in a known layout"),
-        (
-            "a b target\na c spoof\n",
-            "line 2: 'spoof' is not a valid label of a trial. .*Allowed: 1, 0, target, n",
-        ),
+        ("a b target\na c spoof\n", "line 2: 'spoof' is not a valid label of a trial. .*Allowed: 1, 0,"),
         ("k l m 1\nk l n 0\n", "in a known layout"),  # three names
     ],
 )
@@ -664,10 +631,7 @@ def test_parquet(labels):
         (b"\x1f\x8b\x08", "a gzip archive"),
         ("1 a b\n0 a c\0\n", "^t.txt line 2: byte 11 is a NUL character, this is not text"),
         ("enrol|test|label\na|b|1\n", "separated by bars"),
-        (
-            "enrol,test\na,b\n",
-            "^t.txt line 1: there is no column label; there are 'enrol', 'test'. Allowed n",
-        ),
+        ("enrol,test\na,b\n", "^t.txt line 1: there is no column label; there are 'enrol', 'test'. Allowed"),
         ("enrol,test,label,target\na,b,1,1\n", "line 1: the columns 'label' and 'target' could all be meant"),
         ("enrol,test,label\na,b\n", "^t.txt line 2: the row has 2 cells, the header 3"),
         ("enrol,test,label\n,b,1\na,,0\n", "^t.txt line 2, column enrol: the name is empty. Fill it in"),
