@@ -177,7 +177,6 @@ WRITE: dict[str, Writer] = {
     name.removeprefix("write_"): function for name, function in globals().items() if name.startswith("write_")
 }
 TIMED = [name for name in WRITE if name not in ("emobox",)]  # formats whose segments may have times
-SCALED = [name for name in WRITE if name not in ("emobox",)]  # that may have labels of values
 SPLIT = [name for name in WRITE if name not in ("emobox",)]  # that may have a column of splits
 
 
@@ -378,14 +377,6 @@ def test_codes_of_labels(read, form):
 
 
 @pytest.mark.parametrize("form", SPLIT)
-@pytest.mark.parametrize(("train", "test"), [("Train", "Test"), ("TRAIN", "TEST"), ("dev", "eval")])
-def test_splits_not_called_test(read, form, train, test):
-    corpus = read(form, people(4, split=[train, train, test, test]))
-    assert corpus.segments["speaker"].tolist() == ["s2", "s3"]
-    assert any(train in one and "2" in one for one in corpus.notices)
-
-
-@pytest.mark.parametrize("form", SPLIT)
 @pytest.mark.parametrize("column", ["Partition", "dataset_split", "mode"])  # the last one by its values alone
 def test_columns_of_splits_not_called_split(read, form, column):
     corpus = read(form, people(4, **{column: ["train", "train", "test", "test"]}))
@@ -395,25 +386,11 @@ def test_columns_of_splits_not_called_split(read, form, column):
 
 
 @pytest.mark.parametrize("form", SPLIT)
-def test_several_splits_by_name(read, form):
-    corpus = read(form, people(4, split=["Train", "Test1", "Test2", "Test3"]), keys="split: [Test1, Test3]")
-    assert corpus.segments["speaker"].tolist() == ["s1", "s3"]
-    assert any("not used: 'Test2' (1 row), 'Train' (1 row)" in one for one in corpus.notices)
-    assert {*corpus.elsewhere["split"]} == {"Train", "Test2"}
-
-
-@pytest.mark.parametrize("form", SPLIT)
 def test_speakers_that_also_train_void_numbers(read, form):
     these = people(4, split=["Train", "Train", "Test", "Test"])
     these[0]["speaker"] = "s3"
     (caveat,) = read(form, these).caveats
     assert str(caveat).startswith("c: 1 of 2 Test speakers also train, so results tell little about")
-
-
-@pytest.mark.parametrize("form", SPLIT)
-def test_splits_without_a_test(read, form):
-    with pytest.raises(InputError, match=r"Train.*split:"):
-        read(form, people(4, split=["Train", "Train", "Dev", "Dev"]))
 
 
 NOBODY = ("Unknown", "n/a", "none", "?", "unk", "N.A.", "Not specified", "null")
@@ -448,32 +425,6 @@ def test_other_words_may_mean_nobody(read, form):
     assert corpus.segments["speaker"].tolist() == ["none", "s1", "s2"]
 
 
-@pytest.mark.parametrize("form", SCALED)
-def test_labels_off_the_scale_are_one_message(read, form):
-    with pytest.raises(InputError, match="range: ") as caught:
-        read(form, people(6, arousal=[1, 2, 5, 6, 7, 3]))
-    assert str(caught.value).count("arousal") <= 4 and len(str(caught.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize("form", SCALED)
-def test_a_scale_that_falls(read, form):
-    corpus = read(form, people(3, arousal=[5, 4, 1]), keys="range: {arousal: [5, 1]}")
-    assert corpus.segments["arousal"].tolist() == [0.0, 0.25, 1.0]
-
-
-def test_the_scale_of_a_database(read):
-    def write(folder: Path, these: Rows) -> str:
-        entry = write_audformat(folder, these)
-        header = yaml.safe_load((folder / "db.yaml").read_text())
-        header["schemes"] = {"arousal": {"dtype": "float", "minimum": 1, "maximum": 5}}
-        header["tables"]["t"]["columns"]["arousal"] = {"scheme_id": "arousal"}
-        (folder / "db.yaml").write_text(yaml.safe_dump(header))
-        return entry
-
-    corpus = read("audformat", people(3, arousal=[2, 3, 4]), write=write)
-    assert corpus.segments["arousal"].tolist() == [0.25, 0.5, 0.75]
-
-
 @pytest.mark.parametrize("form", WRITE)
 def test_a_duration_without_a_start(read, form):
     corpus = read(form, people(2, duration=[0.25, 0.25]))
@@ -481,39 +432,3 @@ def test_a_duration_without_a_start(read, form):
     assert heard == [0.25, 0.25] or any("duration" in one or "utt2dur" in one for one in corpus.notices)
     if form in ("nemo", "lhotse"):
         assert heard == [0.25, 0.25]
-
-
-@pytest.mark.parametrize("form", TIMED)
-def test_ends_a_little_behind_the_file(read, form):
-    corpus = read(form, people(2, start=[0.1, 0.1], end=[0.5, 0.75]))
-    assert corpus.segments["duration"].tolist() == pytest.approx([0.4, 0.4])
-    assert any("0.25" in one or "250" in one for one in corpus.notices)
-
-
-@pytest.mark.parametrize("form", TIMED)
-def test_ends_far_behind_the_file(read, form):
-    with pytest.raises(InputError, match="past the end of the file"):
-        read(form, people(2, start=[0.1, 0.1], end=[0.5, 1.25]))
-
-
-def test_marks_of_noises_are_no_words(tmp_path, command):
-    entries, answers = [], []
-    for form in (form for form in WRITE if form != "emobox"):
-        folder = tmp_path / f"of-{form}"
-        folder.mkdir()
-        these = people(2, transcript=["[noise] turn left", "turn <unk> right (laughs)"])
-        for number, row in enumerate(these):
-            row["file"] = f"{form}-{row['file']}"
-            sound(folder / row["file"], number)
-            name = f"u{number}" if form == "kaldi" else row["file"]
-            answers.append({"file": name, "transcript": ("turn left", "turn right")[number]})
-        entry = WRITE[form](folder, these).replace("corpus", folder.name)
-        entries.append(f"  {form}: {{{entry}, audio: false}}\n")
-    pd.DataFrame(answers).to_csv(tmp_path / "hyp.csv", index=False)
-    models = "models: {m: {predictions: hyp.csv, tasks: [transcript]}}\nfamilies: [asr_word_errors]\n"
-    (tmp_path / "suite.yml").write_text(f"corpora:\n{''.join(entries)}{models}")
-    done = command("run", "suite.yml", "--no-book", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    results = pd.read_csv(tmp_path / "build" / "results.csv")
-    errors = results[results["test"] == "Word Error Rate"].groupby("corpus")["value"].max()
-    assert errors.to_dict() == dict.fromkeys((form for form in WRITE if form != "emobox"), 0.0)

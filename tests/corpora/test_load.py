@@ -105,12 +105,7 @@ def test_bad_cell_is_refused(world, column, value, words):
     ("start", "end", "seconds", "words"),
     [
         ("0.1", "0.5009", 0.4, ""),  # rounding
-        (
-            "0.1",
-            "0.504",
-            0.4,
-            "behind their file, by at most 0.004 s, and are cut there: 'a1.wav 0.1 to 0.504'",
-        ),
+        ("0.1", "0.504", 0.4, "behind their file, by at most 0.004 s, and are cut there: 'a1.wav 0.1 to"),
         ("", "0.999", 0.5, "1 of 12 segments end behind their file, by at most 0.499 s"),
         ("0.495", "0.6", None, "only 5 ms of it lie within the file"),
     ],
@@ -140,12 +135,10 @@ def test_a_segment_counts_its_own_length(world):
     world.rows[2][1:3] = ["0.1", "0.35"]
     corpus = world.load(more="limits: {audio_seconds: 0.2}\n")
     assert len(corpus.segments) == 10
+    limit = "s long, more than the limit of 0.2 s: declare `limits: {audio_seconds: 1}`"
     assert [(item.item, item.reason) for item in corpus.left_out] == [
-        ("a1.wav", "0.5 s long, more than the limit of 0.2 s: declare `limits: {audio_seconds: 1}`"),
-        (
-            "a2.wav 0.1 to 0.35",
-            "0.25 s long, more than the limit of 0.2 s: declare `limits: {audio_seconds: 1}`",
-        ),
+        ("a1.wav", f"0.5 {limit}"),
+        ("a2.wav 0.1 to 0.35", f"0.25 {limit}"),
     ]
     text = world.refused("no segment can be used", more="limits: {audio_seconds: 0.1}\n")
     assert "declare `limits: {audio_seconds: 1}`" in text and "Check the files" not in text
@@ -394,3 +387,11 @@ def test_words_for_nobody(column, word, somebody):
     known, words = without_nobody(pd.Series([word, "x"], name=column, dtype=object))
     assert known.tolist() == [word if somebody else None, "x"]
     assert words.tolist() == [None if somebody else word, None]
+
+
+def test_marks_of_noises_are_counted_and_named(world):
+    texts = ["[noise] turn left", "turn <unk> right (laughs)", *["go"] * 10]
+    for row, text in zip(world.rows, texts, strict=True):
+        row.append(text)
+    (told,) = (text for text in world.load(f"{HEADER},transcript").notices if "marks of noises" in text)
+    assert told.startswith("2 of 12 references have marks of noises or unknown words: '")

@@ -15,16 +15,10 @@ ROWS = ["file,speaker,sex,emotion,arousal", "a0.wav,s0,X,ang,low", "a1.wav,s1,m,
 
 
 @pytest.fixture
-def load(tmp_path):
+def load(tmp_path, load):
     def read(entry: str, rows=ROWS):
         (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
-        suite = tmp_path / "suite.yml"
-        suite.write_text(
-            f"corpora:\n  c: {{format: csv, path: t.csv, {entry}}}\n"
-            "models:\n  guess: {random: gaussian}\nfamilies: [correctness_regression]\n"
-        )
-        found = read_suite(suite)
-        return load_corpus(found.corpora["c"], found, tmp_path / "cache")
+        return load(f"format: csv, path: t.csv, {entry}")
 
     return read
 

@@ -32,12 +32,12 @@ HARD = st.sampled_from(
 )
 
 
-def trials(text: str):
-    return parse_trials(text.encode(), "t.txt")
+def trials(content: str | bytes):
+    return parse_trials(content.encode() if isinstance(content, str) else content, "t.txt")
 
 
-def scores(text: str):
-    return parse_scores(text.encode(), "s.txt")
+def scores(content: str | bytes):
+    return parse_scores(content.encode() if isinstance(content, str) else content, "s.txt")
 
 
 def pairs(found) -> list[tuple]:
@@ -100,43 +100,6 @@ def test_header_that_describes_the_names(gap):
         assert scored(given) == [(one, two, 0.107), (two, three, 0.508)]
         assert join(given, found) == [0.107, 0.508]
     assert scores("prediction\n0.5\n-1\n").frame["score"].tolist() == [0.5, -1]
-
-
-@pytest.mark.parametrize(
-    ("read", "text", "words"),
-    [  # a first line that is neither trial nor header is not taken for a header
-        (trials, "O {} {}\n1 {} {}\n", "^t.txt line 1: 'O' is not a valid label of a trial. Allowed: 1, 0"),
-        (trials, "labl {} {}\n1 {} {}\n", "^t.txt line 1: 'labl' is not a valid label"),
-        (trials, "prediction {} {}\n1 {} {}\n", "^t.txt line 1: 'prediction' is not a valid label"),
-        (trials, "1 {} {}\nlabel {} {}\n", "^t.txt line 2: 'label' is not a valid label"),
-        (trials, "label {} {}\n", "^t.txt line 1: the first line is neither a header nor"),
-        (scores, "0,107 {} {}\n0.5 {} {}\n", "^s.txt line 1: '0,107' is not a number"),
-        (scores, "label {} {}\n0.5 {} {}\n", "^s.txt line 1: 'label' is not a number"),
-        (scores, "0.5 {} {}\nprediction {} {}\n", "^s.txt line 2: 'prediction' is not a number"),
-    ],
-)
-def test_other_first_lines_are_refused(read, text, words):
-    with pytest.raises(InputError, match=words):
-        read(text.format(PATHS[0], PATHS[1], PATHS[1], PATHS[2]))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("1 a b\n2 a c\n", r"^t.txt line 2: '2' is not a valid label of a trial\. Allowed: 1, 0"),
-        ("a b target\na c nontarge\n", "line 2: 'nontarge' is not a valid label.*Did you mean 'nontarget'"),
-        ("enrol,test,label\na,b,1\na,c,spoof\n", "^t.txt line 3, column label: 'spoof' is not a valid"),
-        ("enrol,test,label\na,b,\n", "line 2, column label: '' is not a valid label"),
-        ("x 1/a.wav b\n1 a c\n", "^t.txt line 1: 'x' is not a valid label"),  # no words of a header
-        ("a b x\nc d 0x\n", "^t.txt line 1: the first line is neither a header nor in a known layout: 'a b"),
-        ("a b\nc d\n", "in a known layout.*`1 enrol.wav test.wav` or `enrol test target`, or a CSV"),
-        ("a,b,x\n", "layout: 'a,b,x'"),
-        ("1 a b\n0 a c\n\n0 a b\n", "^t.txt lines 1 and 4: the trial 'a' 'b' has both labels. Look where"),
-    ],
-)
-def test_trials_refused(text, words):
-    with pytest.raises(InputError, match=words):
-        trials(text)
 
 
 def test_repeated_trials_are_kept():
@@ -233,26 +196,6 @@ def test_of_two_columns_of_numbers_the_first_is_the_score():
     assert scored(scores("1 2 3\n4 5 6\n")) == [("2", "3", 1.0), ("5", "6", 4.0)]
     assert scored(scores("1 2 3\nx 5 6\n")) == [("1", "2", 3.0), ("x", "5", 6.0)]
     assert scored(scores("enrol test score\n1 2 3\nx 5 6\n")) == [("1", "2", 3.0), ("x", "5", 6.0)]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("0.5 a b\nnan a c\n", "^s.txt line 2: 'nan' is not a number. Give each trial a finite number"),
-        ("inf a b\n0.5 a c\n", "^s.txt line 1: 'inf' is not a number"),
-        ("0.5 a b\n1e999 a c\n", "^s.txt line 2: '1e999' is not a finite number"),
-        ("0.5 a b\n1_0 a c\n", "line 2: '1_0' is not a number"),
-        ("0.5 a b\n0,5 a c\n", "line 2: '0,5' is not a number .write a point"),
-        ("0.5\n1\n\nNaN\n", "^s.txt line 4: 'NaN' is not a number"),
-        ("0.5\n1\n1 a b\n", "^s.txt line 3: the line has 3 words, not 1. Correct the line"),
-        ("a b\nc d\n", "^s.txt line 1: the first line is neither a header nor in a known layout: 'a b'"),
-        ("enrol,test,label\na,b,1\n", "there is no column score; there are 'enrol', 'test', 'label'"),
-        ("0.5 a b\n1 a c\n0.25 a b\n", "^s.txt lines 1 and 3: the trial 'a' 'b' has two scores, 0.5 and"),
-    ],
-)
-def test_scores_refused(text, words):
-    with pytest.raises(InputError, match=words):
-        scores(text)
 
 
 def test_all_bad_scores_are_told():
@@ -538,25 +481,11 @@ def test_scores_and_labels_without_names():
         join(found, trials("0 a b\n1 a c\n"))
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("a b spoof\na c bonafide\n", "in a known layout"),
-        ("a b target\na c spoof\n", "line 2: 'spoof' is not a valid label of a trial. .*Allowed: 1, 0,"),
-        ("k l m 1\nk l n 0\n", "in a known layout"),  # three names
-    ],
-)
-def test_words_that_are_no_labels_are_refused(text, words):
-    with pytest.raises(InputError, match=words):
-        trials(text)
-
-
 LINES = "1 a.wav b.wav\n0 a.wav c.wav\n"
 
 
 def read(content: str | bytes) -> list[tuple[str, str, bool]]:
-    trials = parse_trials(content.encode() if isinstance(content, str) else content, "t.txt")
-    return list(trials.frame.itertuples(index=False, name=None))
+    return pairs(trials(content))
 
 
 EXPECTED = [("a.wav", "b.wav", True), ("a.wav", "c.wav", False)]
@@ -617,35 +546,6 @@ def test_parquet(labels):
         read(buffer.getvalue())
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("", "^t.txt: the file is empty. Give lines such as `1 enrol.wav test.wav` or"),
-        (" \n\n", "the file is empty"),
-        ("enrol,test,label\n\n", "^t.txt: the file has a header and nothing else. Give lines"),
-        ("modelid segmentid targettype", "a header and nothing else"),
-        ("1 a b\n0 \xe4 c".encode("latin-1"), "^t.txt line 2: byte 8 is not UTF-8 text. Save the file as"),
-        (b"1 a b\r\n\r\n0 c \xff", "^t.txt line 3: byte 13 is not UTF-8"),
-        (LINES.encode("utf-16"), "UTF-16"),
-        (b"\x80\x04\x95", "a Python pickle, which is never opened"),
-        (b"\x1f\x8b\x08", "a gzip archive"),
-        ("1 a b\n0 a c\0\n", "^t.txt line 2: byte 11 is a NUL character, this is not text"),
-        ("enrol|test|label\na|b|1\n", "separated by bars"),
-        ("enrol,test\na,b\n", "^t.txt line 1: there is no column label; there are 'enrol', 'test'. Allowed"),
-        ("enrol,test,label,target\na,b,1,1\n", "line 1: the columns 'label' and 'target' could all be meant"),
-        ("enrol,test,label\na,b\n", "^t.txt line 2: the row has 2 cells, the header 3"),
-        ("enrol,test,label\n,b,1\na,,0\n", "^t.txt line 2, column enrol: the name is empty. Fill it in"),
-        ("enrol\ttest\tlabel\na\t\t1\n", "^t.txt line 2, column test: the name is empty"),
-        ("enrol test label\na b 1\na b\n", "^t.txt line 3: the line has 2 words, not 3. Correct"),
-        ("1 a b\n1 a\n0 c d e\n", "^t.txt line 2: the line has 2 words, not 3. Correct the line; names with"),
-        ("1 a b\nx\n", "line 2: the line has 1 word, not 3"),
-    ],
-)
-def test_refused(content, words):
-    with pytest.raises(InputError, match=words):
-        read(content)
-
-
 def test_all_problems_are_told_at_once():
     with pytest.raises(InputError) as caught:
         read("1 a b\n2 a c\n1 a\n\n0 a b c d\nx a b\n" + "0 x\n" * 30)
@@ -677,3 +577,66 @@ def test_shown_values_are_harmless():
         read("\x1b[31m <b>" + "long" * 50)
     assert "\x1b" not in str(caught.value)
     assert len(str(caught.value)) < 350
+
+
+# What is refused --------------------------------------------------------------------------------------------
+
+REFUSED = [
+    (trials, "O {} {}\n1 {} {}\n", "^t.txt line 1: 'O' is not a valid label of a trial. Allowed: 1, 0"),
+    (trials, "labl {} {}\n1 {} {}\n", "^t.txt line 1: 'labl' is not a valid label"),
+    (trials, "prediction {} {}\n1 {} {}\n", "^t.txt line 1: 'prediction' is not a valid label"),
+    (trials, "1 {} {}\nlabel {} {}\n", "^t.txt line 2: 'label' is not a valid label"),
+    (trials, "label {} {}\n", "^t.txt line 1: the first line is neither a header nor"),
+    (scores, "0,107 {} {}\n0.5 {} {}\n", "^s.txt line 1: '0,107' is not a number"),
+    (scores, "label {} {}\n0.5 {} {}\n", "^s.txt line 1: 'label' is not a number"),
+    (scores, "0.5 {} {}\nprediction {} {}\n", "^s.txt line 2: 'prediction' is not a number"),
+    (trials, "1 a b\n2 a c\n", r"^t.txt line 2: '2' is not a valid label of a trial\. Allowed: 1, 0"),
+    (trials, "a b target\na c nontarge\n", "line 2: 'nontarge' is not a valid label.*Did you mean"),
+    (trials, "enrol,test,label\na,b,1\na,c,spoof\n", "^t.txt line 3, column label: 'spoof' is not a valid"),
+    (trials, "enrol,test,label\na,b,\n", "line 2, column label: '' is not a valid label"),
+    (trials, "x 1/a.wav b\n1 a c\n", "^t.txt line 1: 'x' is not a valid label"),
+    (trials, "a b x\nc d 0x\n", "^t.txt line 1: the first line is neither a header nor in a known layout:"),
+    (trials, "a b\nc d\n", "in a known layout.*`1 enrol.wav test.wav` or `enrol test target`, or a CSV"),
+    (trials, "a,b,x\n", "layout: 'a,b,x'"),
+    (trials, "1 a b\n0 a c\n\n0 a b\n", "^t.txt lines 1 and 4: the trial 'a' 'b' has both labels. Look"),
+    (scores, "0.5 a b\nnan a c\n", "^s.txt line 2: 'nan' is not a number. Give each trial a finite number"),
+    (scores, "inf a b\n0.5 a c\n", "^s.txt line 1: 'inf' is not a number"),
+    (scores, "0.5 a b\n1e999 a c\n", "^s.txt line 2: '1e999' is not a finite number"),
+    (scores, "0.5 a b\n1_0 a c\n", "line 2: '1_0' is not a number"),
+    (scores, "0.5 a b\n0,5 a c\n", "line 2: '0,5' is not a number .write a point"),
+    (scores, "0.5\n1\n\nNaN\n", "^s.txt line 4: 'NaN' is not a number"),
+    (scores, "0.5\n1\n1 a b\n", "^s.txt line 3: the line has 3 words, not 1. Correct the line"),
+    (scores, "a b\nc d\n", "^s.txt line 1: the first line is neither a header nor in a known layout: 'a b'"),
+    (scores, "enrol,test,label\na,b,1\n", "there is no column score; there are 'enrol', 'test', 'label'"),
+    (scores, "0.5 a b\n1 a c\n0.25 a b\n", "^s.txt lines 1 and 3: the trial 'a' 'b' has two scores, 0.5 and"),
+    (trials, "a b spoof\na c bonafide\n", "in a known layout"),
+    (trials, "a b target\na c spoof\n", "line 2: 'spoof' is not a valid label of a trial. .*Allowed: 1, 0,"),
+    (trials, "k l m 1\nk l n 0\n", "in a known layout"),
+    (trials, "", "^t.txt: the file is empty. Give lines such as `1 enrol.wav test.wav` or"),
+    (trials, " \n\n", "the file is empty"),
+    (trials, "enrol,test,label\n\n", "^t.txt: the file has a header and nothing else. Give lines"),
+    (trials, "modelid segmentid targettype", "a header and nothing else"),
+    (trials, "1 a b\n0 \xe4 c".encode("latin-1"), "^t.txt line 2: byte 8 is not UTF-8 text. Save the file"),
+    (trials, b"1 a b\r\n\r\n0 c \xff", "^t.txt line 3: byte 13 is not UTF-8"),
+    (trials, LINES.encode("utf-16"), "UTF-16"),
+    (trials, b"\x80\x04\x95", "a Python pickle, which is never opened"),
+    (trials, b"\x1f\x8b\x08", "a gzip archive"),
+    (trials, "1 a b\n0 a c\0\n", "^t.txt line 2: byte 11 is a NUL character, this is not text"),
+    (trials, "enrol|test|label\na|b|1\n", "separated by bars"),
+    (trials, "enrol,test\na,b\n", "^t.txt line 1: there is no column label; there are 'enrol', 'test'"),
+    (trials, "enrol,test,label,target\na,b,1,1\n", "line 1: the columns 'label' and 'target' could all be"),
+    (trials, "enrol,test,label\na,b\n", "^t.txt line 2: the row has 2 cells, the header 3"),
+    (trials, "enrol,test,label\n,b,1\na,,0\n", "^t.txt line 2, column enrol: the name is empty. Fill it in"),
+    (trials, "enrol\ttest\tlabel\na\t\t1\n", "^t.txt line 2, column test: the name is empty"),
+    (trials, "enrol test label\na b 1\na b\n", "^t.txt line 3: the line has 2 words, not 3. Correct"),
+    (trials, "1 a b\n1 a\n0 c d e\n", "^t.txt line 2: the line has 2 words, not 3. Correct the line; names"),
+    (trials, "1 a b\nx\n", "line 2: the line has 1 word, not 3"),
+]
+
+
+@pytest.mark.parametrize(("read", "content", "words"), REFUSED)
+def test_refused(read, content, words):
+    if isinstance(content, str):
+        content = content.format(PATHS[0], PATHS[1], PATHS[1], PATHS[2])
+    with pytest.raises(InputError, match=words):
+        read(content)
