@@ -19,10 +19,10 @@ def _code(name: str) -> str:
     text = name.strip().replace("_", "-")
     for candidate in (text, text.split("-")[0], text.split("-")[0].lower(), text.title()):
         try:
-            found = map_language(candidate)
+            code = map_language(candidate)
         except ValueError:
             continue
-        return _MACRO.get(found, found)
+        return _MACRO.get(code, code)
     return text
 
 
@@ -35,5 +35,5 @@ def among(names: Sequence[object], wanted: Sequence[str]) -> np.ndarray:
     ['de', 'zh', None, None]
     """
     codes = {_code(name): name for name in wanted}
-    found = [None if pd.isna(name) else codes.get(_code(str(name))) for name in names]
-    return np.array([*found, None], dtype=object)[:-1]
+    meant = [None if pd.isna(name) else codes.get(_code(str(name))) for name in names]
+    return np.array([*meant, None], dtype=object)[:-1]

@@ -55,8 +55,8 @@ def load_corpus(
     entry = dataclasses.replace(entry, ranges={**raw.scales, **entry.ranges})
     if suite.alternatives:
         _check_alternatives(raw, suite)
-    heard = any(model.about.needs_audio for model in suite.models.values())
-    parsed = parse(raw, entry, suite.tasks, heard=heard)
+    needs_audio = any(model.about.needs_audio for model in suite.models.values())
+    parsed = parse(raw, entry, suite.tasks, needs_audio=needs_audio)
     left_out, notices = list(parsed.left_out), list(parsed.notices)
     facts: dict[str, AudioInfo] = {}
     if entry.audio:

@@ -69,35 +69,35 @@ def find_repeats(
     - ``tasks``: names of tasks, whose labels ought to be the same for the same recording.
     - ``others``: segments of splits that are not evaluated, like ``table``.
     """
-    own, table = table, table if others is None else pd.concat([table, others], ignore_index=True)
+    evaluated, table = table, table if others is None else pd.concat([table, others], ignore_index=True)
     sounds = pd.Index(table["audio"].unique())  # those of the evaluated segments first
-    heard = [codes(fingerprints.get(sound) or "") for sound in sounds]
-    number = dict(zip(sounds, together(copies(heard), len(sounds)), strict=True))
+    prints = [codes(fingerprints.get(sound) or "") for sound in sounds]
+    number = dict(zip(sounds, together(copies(prints), len(sounds)), strict=True))
     overlapping = _overlapping(table)
     recording = table["audio"].map(number)
     several = table[recording.duplicated(keep=False)]
-    found, parallel = [], 0
+    recordings, parallel = [], 0
     for _, rows in several.groupby(recording, sort=True):
-        if rows.index[0] >= len(own):
+        if rows.index[0] >= len(evaluated):
             continue
         if _parallel(rows):
             parallel += len(rows)
             continue
-        within = rows.index[-1] < len(own)  # what lies in two splits is told whatever the times
+        within = rows.index[-1] < len(evaluated)  # what lies in two splits is told whatever the times
         if within and rows["file"].nunique() == 1 and rows["audio"].nunique() > 1:
             rows = rows[~overlapping[rows.index]]
         if len(rows) > 1:
-            found.append(_repeated(rows, tasks))
-    overlapping, count = overlapping[: len(own)], own["audio"].nunique()
-    compared = sum(np.count_nonzero(one) >= FEWEST for one in heard[:count])
+            recordings.append(_repeated(rows, tasks))
+    overlapping, count = overlapping[: len(evaluated)], evaluated["audio"].nunique()
+    compared = sum(np.count_nonzero(one) >= FEWEST for one in prints[:count])
     return Repeats(
-        tuple(sorted(found, key=lambda one: (-len(one.files), one.files))),
+        tuple(sorted(recordings, key=lambda one: (-len(one.files), one.files))),
         parallel,
         int(overlapping.sum()),
-        int(own["file"][overlapping.to_numpy()].nunique()),
+        int(evaluated["file"][overlapping.to_numpy()].nunique()),
         compared,
         count,
-        len(table) - len(own),
+        len(table) - len(evaluated),
     )
 
 
@@ -173,12 +173,12 @@ def copies(sounds: Sequence[np.ndarray]) -> np.ndarray:
     candidates, counts = np.unique(np.concatenate(votes), return_counts=True)
     candidates = candidates[counts >= VOTES]
     pairs, distances = candidates // span, candidates % span - span // 2
-    found = {
+    same = {
         (int(pair // len(sounds)), int(pair % len(sounds)))
         for pair, distance in zip(pairs, distances, strict=True)
         if _same(sounds[pair // len(sounds)], sounds[pair % len(sounds)], int(distance))
     }
-    return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+    return np.array(sorted(same), dtype=np.int64).reshape(-1, 2)
 
 
 def _same(first: np.ndarray, second: np.ndarray, distance: int) -> bool:

@@ -43,10 +43,10 @@ def fingerprint(signal: np.ndarray, sampling_rate: int) -> str:
     sums = np.cumsum(np.concatenate([np.zeros((1, BANDS)), *energies]), axis=0)
     windows = sums[SPAN:] - sums[:-SPAN]
     slopes = np.diff(windows, axis=1)
-    found = np.packbits(slopes[SPAN:] > slopes[:-SPAN], axis=1).view("<u4")[:, 0]
+    bits = np.packbits(slopes[SPAN:] > slopes[:-SPAN], axis=1).view("<u4")[:, 0]
     loudness = windows[SPAN:].sum(axis=1)
-    found = np.where(loudness > SILENT * loudness.max(), found, 0).astype("<u4")
-    return base64.b64encode(found.tobytes()).decode() if found.any() else ""
+    bits = np.where(loudness > SILENT * loudness.max(), bits, 0).astype("<u4")
+    return base64.b64encode(bits.tobytes()).decode() if bits.any() else ""
 
 
 def codes(text: str) -> np.ndarray:
