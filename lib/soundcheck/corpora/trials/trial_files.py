@@ -437,7 +437,8 @@ def _split_all(
 
 
 def _words(line: str) -> list[str]:
-    return [word for word in line.replace("\t", " ").split(" ") if word]
+    words = line.replace("\t", " ").split(" ")
+    return [word for word in words if word] if "" in words else words
 
 
 def _tabbed(line: str) -> list[str]:
