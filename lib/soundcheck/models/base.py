@@ -18,8 +18,7 @@ import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.escaping import shorten
-from soundcheck.common.file_contents import Contents
-from soundcheck.common.store import CACHE_VARIABLE
+from soundcheck.common.store import CACHE_VARIABLE, FileDigests
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.suite.model_kind import ModelKind
 from soundcheck.suite.paths import find_files
@@ -184,7 +183,7 @@ def check_model(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ())
     if not named:
         return fingerprint
     cache = os.environ.get(CACHE_VARIABLE)
-    contents = Contents(Path(cache, "digests", f"{files.slug(entry.name)}.named.json") if cache else None)
+    contents = FileDigests(Path(cache, "digests", f"{files.slug(entry.name)}.named.json") if cache else None)
     digests = [(_name(path, suite.root), contents.digest(path)) for path in named]
     contents.save()
     return files.digest(json.dumps([fingerprint, digests]))

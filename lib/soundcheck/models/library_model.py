@@ -19,8 +19,8 @@ import numpy as np
 from soundcheck.common import extras, files
 from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import shorten
-from soundcheck.common.file_contents import signature
 from soundcheck.common.files import irregularity
+from soundcheck.common.store import signature
 from soundcheck.models import processes
 from soundcheck.models.base import Model, reason, where
 

@@ -16,7 +16,7 @@ from soundcheck.report.formats import Cell, digits_for, number, p_value, span, s
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.report.views import table
-from soundcheck.suite.groups_reader import MOST_ADJUSTED
+from soundcheck.suite.groups import MOST_ADJUSTED
 
 SENTENCES = 12  # differences that are written out
 NAMED = 3  # on a page of fairness, of a column

@@ -36,7 +36,7 @@ from soundcheck.models.library_model import (
 )
 from soundcheck.models.onnx import session as onnx_session
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
+from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_files, find_place
 
 if TYPE_CHECKING:

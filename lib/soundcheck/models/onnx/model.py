@@ -30,7 +30,7 @@ from soundcheck.models.onnx import session as onnx_session
 from soundcheck.models.onnx.inputs import FILLS, Graph
 from soundcheck.models.onnx.outputs import Outputs, OutputsKey, metadata_labels
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
+from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
 from soundcheck.suite.yaml_reader import Document, Plain, read_yaml
 

@@ -43,9 +43,8 @@ from soundcheck.models.answers import NoAnswer, example
 from soundcheck.models.base import Model
 from soundcheck.models.programs.process import Program, StayingProgram, temporary_folder
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
-from soundcheck.suite.model_kind import public_path
-from soundcheck.suite.programs import AUDIO, TASK, find_program, parse_command
+from soundcheck.suite.model_kind import ModelKeys, public_path
+from soundcheck.suite.paths import AUDIO, TASK, find_program, parse_command
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite

@@ -58,7 +58,7 @@ from soundcheck.models.tables.transcripts import (
     transcript_format,
 )
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
+from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
