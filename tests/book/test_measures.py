@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.book import measures
+from soundcheck.book import written
 from soundcheck.common import resources
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -26,7 +26,7 @@ def words() -> str:
 
 def test_every_public_name_that_gives_a_statistic_is_listed(words):
     """Whatever a module calls public and returns a statistic stands on the page, once."""
-    page = measures.page(words)
+    page = written.filled(words)
     folder = Path(inspect.getfile(regression)).parent
     declared = 0
     for path in sorted(folder.glob("[a-z]*.py")):
@@ -41,7 +41,7 @@ def test_every_public_name_that_gives_a_statistic_is_listed(words):
 
 
 def test_lines_are_those_of_the_docstrings(words):
-    page = measures.page(words)
+    page = written.filled(words)
     assert (
         r"- `mean_absolute_error(truth, prediction)`: Mean absolute error, $\frac1N \sum |\hat y - y|$."
         in page
@@ -49,12 +49,12 @@ def test_lines_are_those_of_the_docstrings(words):
     first = inspect.getdoc(verification.equal_error_rate).splitlines()[0]
     assert f"- `equal_error_rate(trials)`: {first}" in page
     assert (
-        measures.MEASURES not in page
+        written.MEASURES not in page
         and ":func:" not in page
         and ":math:" not in page
         and "``" not in (page.replace("```", ""))
     )
-    for functions in measures.listed().values():
+    for functions in written.measures().values():
         assert all(inspect.getdoc(each) for each in functions.values())
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from soundcheck.corpora.repeats import Repeated, Repeats
 from soundcheck.evaluation.corpus_audit import Audit, compared
-from soundcheck.report.audit_views import audited, recorded_otherwise
+from soundcheck.report.corpus_views import audited, recorded_otherwise
 from soundcheck.results.verdict import RESULT_COLUMNS
 
 HOSTILE = "<script>alert(1)</script>"

@@ -5,7 +5,7 @@ import pytest
 from browser import SIZES, THEMES
 
 from soundcheck.common.media import MediaStore
-from soundcheck.report import look_of_pages
+from soundcheck.report import standalone
 from soundcheck.report.html import join
 from soundcheck.report.players import Side, player, row, sweep, switched
 
@@ -43,8 +43,8 @@ def place(tmp_path_factory):
         row([player(media, tone(330, 0.1, 3), RATE, "alone")]),
     ]
     head = "<meta charset=utf-8><meta name=viewport content=width=device-width><title>t</title>"
-    head += f"<style>{look_of_pages.style()}</style>"
-    body = f"<main class=bd-article><h1>t</h1>{join(shown)}</main><script>{look_of_pages.script()}</script>"
+    head += f"<style>{standalone.style()}</style>"
+    body = f"<main class=bd-article><h1>t</h1>{join(shown)}</main><script>{standalone.script()}</script>"
     text = f"<!doctype html><html lang=en>{head}<body>{body}"
     (folder / "page.html").write_text(text, encoding="utf-8")
     (folder / "run.css").touch()

@@ -9,8 +9,7 @@ import soundfile
 from PIL import Image, ImageColor
 
 from soundcheck.common.media import MediaStore
-from soundcheck.report.players import LONGEST, Side, player, row, settings, sweep, switched
-from soundcheck.report.sound_pictures import COLORS
+from soundcheck.report.players import COLORS, LONGEST, Side, player, row, settings, sweep, switched
 
 RATE = 16000
 

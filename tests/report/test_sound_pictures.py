@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from soundcheck.report.sound_pictures import BANDS, COLUMNS, HEIGHT, HIGHEST_HZ, WIDTH, band_levels, picture
+from soundcheck.report.players import BANDS, COLUMNS, HEIGHT, HIGHEST_HZ, WIDTH, band_levels, picture
 
 RATE = 16000
 

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from soundcheck.report import formats, look_of_pages, states, views
+from soundcheck.report import formats, standalone, states, views
 from soundcheck.results.states import FAIL, INCONCLUSIVE
 
 pytestmark = pytest.mark.slow
@@ -25,7 +25,7 @@ def page_of(tmp_path_factory):
         path.write_text(
             "<!doctype html><html lang='en' data-theme='light'><head><meta charset='utf-8'><title>T</title>"
             "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-            f"<style>{look_of_pages.style()}</style><script>{look_of_pages.script()}</script></head>"
+            f"<style>{standalone.style()}</style><script>{standalone.script()}</script></head>"
             f"<body><main><h1>Tables</h1>{body}</main></body></html>",
             encoding="utf-8",
         )

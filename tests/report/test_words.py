@@ -146,14 +146,6 @@ def test_violations_beside_those_of_a_base():
     assert text.count("<tr>") == 1 + 2 + 1 and MEAN in text
 
 
-def test_figures_are_drawn():
-    table = pd.DataFrame([[1, 2], [3, 4]], columns=["x", "y"], index=["a", "b"])
-    assert len(violation_views.violation_bars({"by τ": table, "by pair": table}).axes) == 2
-    assert words.replicates_of_difference(both_ways(45)).axes
-    one = compared(np.array([np.nan]), np.array([1.0]), [0])
-    assert words.replicates_of_difference(one).axes
-
-
 def test_ratings_below_the_limit_stand_in_brackets():
     options = {"ratings": {"Noise": {10: 7.22, 2: 6.84}, HOSTILE: {1: 7}}, "shown_rating": 7.2}
     text = str(violation_views.rating_table(options))
@@ -186,14 +178,6 @@ def test_pages_say_which_signals_were_rated():
     assert notes(Clipping="released", Noise=None) == "The signals are made as those were that people rated."
     shipped = read_family("asr_fairness").transformations
     assert violation_views.rating_notes(shipped)[0].startswith("Clipping, High pass and Low pass: ")
-
-
-def test_bars_of_many_groups_are_cut_and_say_so():
-    table = pd.DataFrame([np.arange(300)], index=["all"], columns=[f"group {n}" for n in range(300)])
-    (axes,) = violation_views.violation_bars({"in all": table}).axes
-    assert len(axes.patches) == violation_views.MOST_GROUPS
-    assert axes.get_title("right") == "the 40 of 300 groups with the most violations"
-    assert min(bar.get_height() for bar in axes.patches) == 260
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from soundcheck.corpora.measures import MEASURES
 from soundcheck.corpora.sound_sample import MOST, SECONDS, Measured, measured_sounds
 from soundcheck.evaluation.corpus_audit import Audit
 from soundcheck.report import corpus_views, figures, notices
-from soundcheck.report.audit_views import audited
+from soundcheck.report.corpus_views import audited
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.players import player, row
 from soundcheck.report.views import table

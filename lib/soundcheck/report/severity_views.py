@@ -17,10 +17,10 @@ from soundcheck.evaluation.robustness import quality as quality_of
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.differential import Setting
 from soundcheck.report import figures, page, views
-from soundcheck.report.compared_examples import AS_IT_IS, recordings
+from soundcheck.report.examples import AS_IT_IS, recordings
 from soundcheck.report.formats import POINTS, Cell, number, stacked, value_cell, values
 from soundcheck.report.html import Html, folded
-from soundcheck.report.spectrum_figures import spectra
+from soundcheck.report.study_figures import spectra
 from soundcheck.report.style import label, show
 from soundcheck.statistics.crossing import Crossing
 from soundcheck.statistics.evidence import FREE, Scale

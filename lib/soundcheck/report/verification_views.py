@@ -22,11 +22,11 @@ from soundcheck.evaluation.trials import Split, carried_errors, carry_over, erro
 from soundcheck.evaluation.verification import KINDS, threshold_in_use
 from soundcheck.metrics.trials import Trials
 from soundcheck.report import page, views
-from soundcheck.report.estimate_tables import estimate_table
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
 from soundcheck.report.style import DASHES, GREY, PALETTE, audplot, legend_name, look
+from soundcheck.report.views import estimate_table
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.suite.measures import info_of
 
