@@ -234,7 +234,7 @@ class Book:
             path = self.output.notebooks / files.slug(name) / "correctness_regression.ipynb"
             files.write_text(path, json.dumps(notebook))
 
-    def build(self):
+    def build(self, jobs=1):
         return build.build(
             self.output,
             self.record,
@@ -244,6 +244,7 @@ class Book:
             corpora=self.corpora,
             tasks=BUILTIN,
             sounds=Sounds(),
+            jobs=jobs,
         )
 
 
@@ -290,6 +291,23 @@ def test_data_is_shown_as_it_is(book):
     page = (book.output.html / "corpora" / f"{files.slug(HOSTILE[5])}.html").read_text()
     assert "cycler.__init__.__globals__" in page
     assert "![x](../../../../../../../etc/passwd)" in page
+
+
+def test_text_from_data_is_never_markdown_and_a_second_core_makes_the_same_pages(book):
+    source = book.output.folder / "book-src"
+    before = {path: path.read_bytes() for path in source.rglob("*") if path.is_file()}
+    words = [
+        cell["source"]
+        for path in source.rglob("*.ipynb")
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == "markdown"
+    ]
+    assert len(words) > 20 and not any(text in one for one in words for text in HOSTILE)
+    shutil.rmtree(source)
+    (book.output.folder / "book.json").unlink()
+    assert book.build(jobs=2) == []
+    again = {path: path.read_bytes() for path in source.rglob("*") if path.is_file()}
+    assert again == before
 
 
 def test_headings_hold_nothing_live(book):

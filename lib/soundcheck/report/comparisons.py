@@ -85,15 +85,16 @@ def _worst_first(frame: pd.DataFrame) -> pd.DataFrame:
 
 def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     """Count better and worse for each family, and for all, with these speakers and for new ones."""
-    sides = {"outcome_sample": "these", "outcome": "new"}
+    sides = {"these": "outcome_sample", "new": "outcome"}
     rows = []
     for family, own in [*frame.groupby(frame["family"].replace(titles)), ("all", frame)]:
-        row = {"family": family}
-        for side, who in sides.items():
-            row |= {
-                f"{text}, {who} speakers": own[side].eq(name).sum() for name, (_, text) in OUTCOMES.items()
-            }
-        rows.append(row | {"not compared": own[list(sides)].eq("").all(axis=1).sum()})
+        counts = {
+            f"{text}, {who} speakers": own[side].eq(name).sum()
+            for who, side in sides.items()
+            for name, (_, text) in OUTCOMES.items()
+        }
+        none = own[[*sides.values()]].eq("").all(axis=1).sum()
+        rows.append({"family": family} | counts | {"not compared": none})
     return views.table(rows, sortable=False)
 
 

@@ -22,8 +22,8 @@ from soundcheck.corpora.measures import MEASURES
 from soundcheck.corpora.sound_formats import SoundFormat
 from soundcheck.corpora.sound_sample import Measured
 from soundcheck.evaluation.corpus_audit import SHARE, Audit
-from soundcheck.report.formats import Cell, digits_for, number, p_value, span, stacked
-from soundcheck.report.html import Html, element, folded, join
+from soundcheck.report.formats import Cell, digits_for, number, p_value, span, stacked, values
+from soundcheck.report.html import Html, folded, join
 from soundcheck.report.style import BLUE, grid, label, look, seaborn
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.report.views import table
@@ -105,33 +105,17 @@ def recorded_otherwise(rows: pd.DataFrame, audits: Mapping[str, Audit], addresse
 
 
 def _means(rows: pd.DataFrame) -> Html:
-    """Make a table with a row a group, and a column a quantity."""
-    most = rows.groupby(["column", "group"])[["segments", "speakers"]].max()
-    cells = {
-        (row.column, row.group, row.name): _mean(row, most.loc[(row.column, row.group), "segments"])
-        for row in rows.itertuples(index=False)
-    }
+    """Show the mean of each quantity of each group, and its difference to the others."""
     columns = {
         "group": lambda row: f"{row.column}: {row.group}" if row.column else ALL,
-        "segments": lambda row: int(most.loc[(row.column, row.group), "segments"]),
-        "speakers": lambda row: int(most.loc[(row.column, row.group), "speakers"]),
+        "quantity": lambda row: f"{row.title} ({row.unit})" if row.unit else row.title,
+        "mean (95 %)": values(),
+        "difference to the others (95 %)": values("gap"),
+        "significant": lambda row: p_value(row.adjusted) if row.found else "",
+        "segments": "segments",
+        "speakers": "speakers",
     }
-    for one in rows.drop_duplicates("name").itertuples():
-        title = f"{one.title} ({one.unit})" if one.unit else one.title
-        columns[title] = lambda row, name=one.name: cells.get((row.column, row.group, name))
-    return table(rows.drop_duplicates(["column", "group"]), columns, first=MOST_LISTED)
-
-
-def _mean(row: object, segments: int) -> Cell:
-    """Show a mean and its difference to the others, with intervals, and the segments if there are fewer."""
-    digits, by = digits_for(row.value, row.low, row.high), digits_for(row.gap, row.gap_low, row.gap_high)
-    lines = [span(row.low, row.high, digits)]
-    if not pd.isna(row.gap):
-        lines += [f"difference {number(row.gap, by)}", span(row.gap_low, row.gap_high, by)]
-    lines += [f"significant, {p_value(row.adjusted)}"] if row.found else []
-    lines += [counted(row.segments, "segment")] if row.segments < segments else []
-    small = join(element("small", line, class_="sc-line") for line in lines if line)
-    return Cell(stacked(number(row.value, digits), "") + small, row.value, "sc-number")
+    return table(rows, columns, first=MOST_LISTED)
 
 
 def _both(row: object) -> str:

@@ -30,7 +30,6 @@ from soundcheck.report.style import (
     legend_name,
     look,
     new,
-    seaborn,
 )
 from soundcheck.results.states import REPORTED
 from soundcheck.suite.measures import info_of
@@ -260,40 +259,4 @@ def lines(
             all_axes[0].legend(fontsize=9)
         if fewer:
             figure.suptitle(fewer, x=0.01, ha="left", fontsize=9)
-    return figure
-
-
-def histogram(
-    values: Mapping[str, Sequence[float]],
-    marks: Mapping[str, float],
-    *,
-    xlabel: str = "",
-    stat: str = "count",
-    bins: int = 60,
-    ylabel: str = "",
-) -> Figure:
-    """Draw how numbers are distributed, one side over the other, with marks as vertical lines.
-
-    What lies beyond the lowest and highest thousandth is drawn at the edge: few do not hide the others.
-    """
-    known = {name: np.asarray(own, dtype=float) for name, own in values.items()}
-    known = {name: own[np.isfinite(own)] for name, own in known.items()}
-    marks = {name: value for name, value in marks.items() if np.isfinite(value)}
-    pooled = np.concatenate([*known.values(), np.empty(0)])
-    ends = [*(np.quantile(pooled, [0.001, 0.999]) if len(pooled) else [0.0, 1.0]), *marks.values()]
-    reach = 0.02 * np.ptp(ends) or 0.5
-    edges = np.linspace(min(ends) - reach, max(ends) + reach, bins + 1)
-    with look():
-        figure, (axes,) = new(7.5, 3.9)
-        bars = {"bins": list(edges), "stat": stat, "element": "step", "alpha": 0.25, "linewidth": 1.5}
-        for n, (name, own) in enumerate(known.items()):
-            side = {"color": PALETTE[n], "linestyle": DASHES[n], "label": f"{label(name)} ({len(own):,})"}
-            seaborn.histplot(x=np.clip(own, edges[0], edges[-1]), ax=axes, **bars, **side)
-        for n, (name, value) in enumerate(marks.items()):
-            dash = DASHES[n % len(DASHES)]
-            axes.axvline(
-                value, color="black", linewidth=1, linestyle=dash, label=f"{label(name)}: {value:.4g}"
-            )
-        axes.set(xlim=(edges[0], edges[-1]), xlabel=xlabel, ylabel=ylabel or stat)
-        figure.legend(loc="outside lower center", ncols=2, fontsize=9)
     return figure
