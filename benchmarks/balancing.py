@@ -29,8 +29,7 @@ import pandas as pd
 from soundcheck.common import seeds
 from soundcheck.metrics import regression
 from soundcheck.metrics.combinators import against_all, require_count
-from soundcheck.statistics.balance import balance
-from soundcheck.statistics.group_sizes import least_per_bin
+from soundcheck.statistics.balance import balance, least_per_bin
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.thresholds import read_family
 

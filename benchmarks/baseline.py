@@ -20,6 +20,7 @@ from soundcheck.common import files
 from soundcheck.results import worse
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.judged import Judged
+from soundcheck.results.record import RunRecord
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.statistics import draws
@@ -95,7 +96,7 @@ def finished(counts: np.ndarray, weights: np.ndarray) -> FinishedRun:
         )
         verdicts.append(verdict)
         judged[tuple(getattr(verdict, name) for name in KEY)] = Judged(verdict, replicates, "s", "b")
-    run = FinishedRun("run", Path("results.csv"), to_frame(verdicts), None, {})
+    run = FinishedRun("run", Path("results.csv"), to_frame(verdicts), None)
     run.__dict__["judged"] = judged  # as read from the output folder
     return run
 
@@ -110,7 +111,7 @@ def by_percentiles(before: FinishedRun, now: FinishedRun) -> bool:
         difference = np.where(is_group[:, np.newaxis], np.abs(new) - np.abs(old), old - new)
     estimate = np.where(is_group, np.abs(values[1]) - np.abs(values[0]), values[0] - values[1])
     low = np.quantile(np.nan_to_num(difference), 0.025, axis=1)  # hardly ever is nobody of the group drawn
-    return bool(((low > 0) & (estimate > worse.MATTERS_WORSE)).any())
+    return bool(((low > 0) & (estimate > RunRecord.matters_worse)).any())
 
 
 def alarms(

@@ -15,8 +15,8 @@ import numpy as np
 import scipy
 
 from soundcheck.common.seeds import generator
-from soundcheck.corpora.copies import copies
 from soundcheck.corpora.measures.fingerprint import codes, fingerprint
+from soundcheck.corpora.repeats import copies
 
 SIGNALS, COPIES, RATE = 10_000, 100, 16000
 CHANGES = {

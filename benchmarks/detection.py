@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.metrics import roc_curve
 
-from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.trials import SortedTrials, Trials
 from soundcheck.metrics.verification import actual_dcf, equal_error_rate, min_dcf
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics import bootstrap, draws
@@ -52,8 +52,9 @@ def main() -> None:
         return run
 
     def through_all() -> None:
-        statistic = equal_error_rate(data)
-        statistic._everywhere(statistic._sorted.weights(drawn[:FEW]))
+        ordered = SortedTrials(data)
+        find = equal_error_rate(data)._find
+        ordered.scan(ordered.weights(drawn[:FEW]), find, np.arange(ordered.steps))
 
     def scikit_learn() -> None:
         for row in drawn[:FEW].astype(float):

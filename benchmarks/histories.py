@@ -26,6 +26,7 @@ import dataclasses
 import datetime
 import sys
 import time
+import types
 from pathlib import Path
 
 import numpy as np
@@ -88,9 +89,11 @@ def past_run(number: int, shares: np.ndarray, drawn: np.ndarray, blocks: str) ->
         entries[tuple(getattr(verdict, name) for name in KEY)] = Judged(
             verdict, replicates[:, n], blocks, blocks
         )
-    about = {"seed": 0, "matters_worse": 0, "version": "1", "interval": "t"}
+    nothing = dict.fromkeys(("models", "corpora", "families", "sounds", "references"), ())
+    about = {"title": "", "version": "1", "seed": 0, "interval": "t", "matters_worse": 0.0, "suite": {}}
+    record = types.SimpleNamespace(**nothing, **about)
     frame = to_frame(entry.verdict for entry in entries.values())
-    finished = Simulated("", Path(), frame, None, about, entries)
+    finished = Simulated("", Path(), frame, record, entries)
     return PastRun(f"run {number}", "", f"{number}", finished, {})
 
 

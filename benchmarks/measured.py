@@ -30,8 +30,7 @@ import scipy
 from soundcheck.common.seeds import generator
 from soundcheck.corpora import audio
 from soundcheck.corpora.measures import MEASURES
-from soundcheck_demo.speech.labels import UNMOVED
-from soundcheck_demo.speech.prosody import settings
+from soundcheck_demo.speech.emotions import UNMOVED, settings
 from soundcheck_demo.speech.synthesis import SECONDS, speak, transcript
 from soundcheck_demo.speech.voices import SPEAKERS, SPEECH
 

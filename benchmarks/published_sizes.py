@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.statistics.group_sizes import least_per_bin
+from soundcheck.statistics.balance import least_per_bin
 from soundcheck.suite.families import Family
 from soundcheck.suite.thresholds import read_family
 

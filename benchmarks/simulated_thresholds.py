@@ -21,7 +21,6 @@ import pandas as pd
 
 from soundcheck.common import resources
 from soundcheck.statistics import simulation
-from soundcheck.statistics.simulated_metrics import METRICS
 from soundcheck.statistics.simulated_thresholds import (
     RECORD,
     SERIES,
@@ -29,7 +28,7 @@ from soundcheck.statistics.simulated_thresholds import (
     quantile,
     simulated_threshold,
 )
-from soundcheck.statistics.simulation import GROUPS, MANY_RUNS, RUNS, SAMPLES, Setting, simulate
+from soundcheck.statistics.simulation import GROUPS, MANY_RUNS, METRICS, RUNS, SAMPLES, Setting, simulate
 from soundcheck.suite.thresholds import read_family
 
 FAMILIES = [name for name in resources.names("thresholds", ".yml") if name.startswith("fairness_")]

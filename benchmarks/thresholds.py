@@ -14,8 +14,7 @@ import numpy as np
 from scipy import stats
 
 from soundcheck.statistics import simulation
-from soundcheck.statistics.simulated_metrics import METRICS
-from soundcheck.statistics.simulation import SPARSE, Setting, simulate
+from soundcheck.statistics.simulation import METRICS, SPARSE, Setting, simulate
 
 GOAL = 5.0
 SIZES = {

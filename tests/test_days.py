@@ -12,7 +12,7 @@ from finished import FAILED, finished, verdict
 from soundcheck.book import build, model_pages
 from soundcheck.common import resources
 from soundcheck.common.day import day_of, today
-from soundcheck.results.facts import read_facts
+from soundcheck.results.facts import ModelFacts
 from soundcheck.results.record import RunRecord
 
 ZONES = ("Pacific/Kiritimati", "Etc/GMT+12", "UTC")
@@ -66,7 +66,7 @@ def test_answers_are_of_that_day_on_the_page_of_a_model(monkeypatch, recorded, r
     assert str(today()) == DAY and day_of(EVENING) == datetime.date(2023, 11, 14)
     record = RunRecord.read(run / "run.json")
     assert build.shown(record.models[0]).days == {DAY: 200}
-    page = model_pages.model_cells(read_facts(run, record.models[0].name))
+    page = model_pages.model_cells(ModelFacts.read(run, record.models[0].name))
     assert f"200 given on {DAY}" in str(page)
 
 

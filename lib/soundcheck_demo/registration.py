@@ -120,6 +120,6 @@ class DemoSpeech(SpeechSource):
     @classmethod
     def record(cls, signal: np.ndarray, condition: str, item: str) -> np.ndarray:
         """Record the sample with one of the three microphones."""
-        from soundcheck_demo.speech.recordings import record
+        from soundcheck_demo.speech.derived import record
 
         return record(signal, condition, item, item)

@@ -227,39 +227,44 @@ def test_the_base_is_one_response(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "rows, words",
+    "table, messages",
     [
         (
-            "1.wav,booth,1\n2.wav,hall,\n",
-            "impulse_responses.csv line 3, column distance: '2.wav' has no distance. Give the metres between "
-            "mouth and microphone, such as 1.5, or remove the column.",
+            "file,label,distance\n1.wav,booth,1\n2.wav,hall,",
+            ("line 3, column distance: '2.wav' has no distance",),
         ),
         (
-            "1.wav,booth,0\n2.wav,hall,1\n",
-            "line 2, column distance: '0' is not a valid distance, it must be above 0.",
+            "file,label,distance\n1.wav,booth,0\n2.wav,hall,1",
+            ("line 2, column distance: '0' is not a valid",),
         ),
-        ("1.wav,booth,-1.5\n2.wav,hall,1\n", "column distance: '-1.5' is not a valid distance"),
-        ("1.wav,booth,near\n2.wav,hall,1\n", "line 2, column distance: 'near' is not a number."),
-        ("1.wav,booth,nan\n2.wav,hall,1\n", "line 2, column distance: 'nan' is not a number."),
-        ('1.wav,booth,"1,5"\n2.wav,hall,1\n', "'1,5' is not a number (write a point, not a comma)."),
+        ("file,label,distance\n1.wav,booth,-1.5\n2.wav,hall,1", ("'-1.5' is not a valid distance",)),
         (
-            "1.wav,booth,1\n2.wav,hall,1\n3.wav,booth,1\n",
-            "impulse_responses.csv line 4, column label: 'booth' has two impulse responses at 1 m, '1.wav' "
-            "and '3.wav'. Only one can be the reference: remove a row, or name the file with base: in the "
-            "suite.",
+            "file,label,distance\n1.wav,booth,near\n2.wav,hall,1",
+            ("line 2, column distance: 'near' is not a",),
+        ),
+        ("file,label,distance\n1.wav,booth,nan\n2.wav,hall,1", ("'nan' is not a number.",)),
+        ('file,label,distance\n1.wav,booth,"1,5"\n2.wav,hall,1', ("(write a point, not a comma)",)),
+        (
+            "file,label,distance\n1.wav,booth,1\n2.wav,hall,1\n3.wav,booth,1",
+            ("line 4, column label: 'booth' has two impulse responses at 1 m, '1.wav' and '3.wav'.",),
         ),
         (
-            "1.wav,booth,1\n2.wav,hall,1\n1.wav,booth,2\n",
-            "line 4, column file: '1.wav' stands here a second time. Remove one of the rows.",
+            "file,label\n1.wav,booth\n2.wav,hall\n1.wav,cave",
+            ("line 4, column file: '1.wav' stands here a second",),
         ),
+        (
+            "file,label\n9.wav,booth\n2.wav,",
+            ("line 2, column file: '9.wav' is not an audio file", "line 3, column label: the cell is empty"),
+        ),
+        ("name\nx", ("column file: the column is missing", "column label: the column is missing")),
     ],
 )
-def test_distances_that_cannot_be_used(tmp_path, rows, words):
+def test_tables_that_are_refused(tmp_path, table, messages):
     responses(tmp_path / "rooms", "1.wav", "2.wav", "3.wav")
-    (tmp_path / "rooms" / "impulse_responses.csv").write_text(f"file,label,distance\n{rows}")
+    (tmp_path / "rooms" / "impulse_responses.csv").write_text(f"{table}\n")
     with pytest.raises(InputError) as caught:
         read(tmp_path, rooms="rooms")
-    assert words in str(caught.value) and len(caught.value.problems) == 1
+    assert all(message in str(caught.value) for message in messages)
 
 
 def test_without_distances_all_other_rooms_are_compared(tmp_path):
@@ -324,19 +329,8 @@ def test_a_base_of_ones_own(tmp_path):
 
 def test_a_table_tells_what_responses_stand_for(tmp_path):
     responses(tmp_path / "rooms", "1.wav", "2.wav", "3.wav")
-    table = tmp_path / "rooms" / "impulse_responses.csv"
-    table.write_text("file,label\n1.wav,booth\n2.wav,hall\n")
+    (tmp_path / "rooms" / "impulse_responses.csv").write_text("file,label\n1.wav,booth\n2.wav,hall\n")
     assert roles(read(tmp_path, rooms="rooms")["rooms"]) == {"1.wav": "base", "2.wav": "other"}
-    table.write_text("file,label\n9.wav,booth\n2.wav,\n")
-    with pytest.raises(InputError) as caught:
-        read(tmp_path, rooms="rooms")
-    assert "impulse_responses.csv line 2, column file: '9.wav' is not an audio file" in str(caught.value)
-    assert "line 3, column label: the cell is empty" in str(caught.value)
-    table.write_text("name\nx\n")
-    with pytest.raises(
-        InputError, match=r"column file: the column is missing\. Add it\.\n.*column label: the column"
-    ):
-        read(tmp_path, rooms="rooms")
 
 
 def test_responses_that_nothing_tells_apart(tmp_path):

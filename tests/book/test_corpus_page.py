@@ -10,8 +10,8 @@ from soundcheck.common.caveats import Caveat
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.inspection import SoundFormat
 from soundcheck.corpora.segments import Excluded
-from soundcheck.corpora.sound_formats import SoundFormat
 from soundcheck.evaluation.corpus_audit import audit
 from soundcheck.results.record import CorpusRecord
 from soundcheck.suite.entries import CorpusEntry

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.book import written
+from soundcheck.book import measures
 from soundcheck.common import resources
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -26,7 +26,7 @@ def words() -> str:
 
 def test_every_public_name_that_gives_a_statistic_is_listed(words):
     """Whatever a module calls public and returns a statistic stands on the page, once."""
-    page = written.filled(words)
+    page = measures.page(words)
     folder = Path(inspect.getfile(regression)).parent
     declared = 0
     for path in sorted(folder.glob("[a-z]*.py")):
@@ -41,7 +41,7 @@ def test_every_public_name_that_gives_a_statistic_is_listed(words):
 
 
 def test_lines_are_those_of_the_docstrings(words):
-    page = written.filled(words)
+    page = measures.page(words)
     assert (
         r"- `mean_absolute_error(truth, prediction)`: Mean absolute error, $\frac1N \sum |\hat y - y|$."
         in page
@@ -49,13 +49,17 @@ def test_lines_are_those_of_the_docstrings(words):
     first = inspect.getdoc(verification.equal_error_rate).splitlines()[0]
     assert f"- `equal_error_rate(trials)`: {first}" in page
     assert (
-        written.MEASURES not in page
+        measures.MEASURES not in page
         and ":func:" not in page
         and ":math:" not in page
         and "``" not in (page.replace("```", ""))
     )
-    for functions in written.measures().values():
-        assert all(inspect.getdoc(each) for each in functions.values())
+    for functions in measures.listed().values():
+        assert [name for name, each in functions.items() if ">>> " not in inspect.getdoc(each)] == []
+    assert r"\frac{2 \sum (\hat y - \bar{\hat y})(y - \bar y)}" in page and "Lin (1989)" in page
+    assert (
+        "  ```pycon\n  >>> concordance_cc([0.1, 0.5, 0.9], [0.2, 0.5, 0.8])\n  Statistic(0.96)\n  ```" in page
+    )
 
 
 def test_the_examples_run(words):

@@ -166,7 +166,7 @@ def test_a_verdict_that_does_not_follow_is_found(book):
 
     reseal(edit, book)
     (line,) = problems(book)
-    assert line.startswith("results.csv line 2, column passed: True contradicts value 0.3")
+    assert line.startswith("results.csv line 2, column passed: 'True' contradicts its number")
 
 
 def test_a_state_that_does_not_follow_from_the_numbers_is_found(book):

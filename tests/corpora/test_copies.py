@@ -10,8 +10,8 @@ from benchmarks import measured as known
 
 from soundcheck.augment.codec import codec
 from soundcheck.corpora import audio
-from soundcheck.corpora.copies import copies, together
 from soundcheck.corpora.measures.fingerprint import CODES_A_SECOND, codes, fingerprint
+from soundcheck.corpora.repeats import copies, together
 
 RATE = 16000
 

@@ -8,8 +8,8 @@ import pytest
 import soundfile
 
 from soundcheck.common.errors import InputError
+from soundcheck.corpora.labels import without_nobody
 from soundcheck.corpora.load import load_corpus
-from soundcheck.corpora.nobody import without_nobody
 from soundcheck.suite.suite_file import read_suite
 
 HEADER = "file,start,end,speaker,sex,split,arousal,emotion"
@@ -81,7 +81,7 @@ def test_row_order_does_not_matter(world):
         (0, "", "line 3, column file: the cell is empty"),
         (0, "/etc/passwd", "absolute"),
         (0, "../suite.yml", "leads out of the corpus"),
-        (0, "~/a.wav", "home"),
+        (0, "~/a.wav", "does not exist"),
         (0, "https://example.com/a.wav", "address"),
         (6, "high", "line 3, column arousal: 'high' is not a number"),
         (6, '"0,5"', "write a point"),

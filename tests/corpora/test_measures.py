@@ -11,14 +11,9 @@ from hypothesis.extra import numpy as arrays
 from soundcheck.augment.codec import codec
 from soundcheck.corpora import audio
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.corpora.measures.bandwidth import bandwidth
-from soundcheck.corpora.measures.clipping import clipping
-from soundcheck.corpora.measures.frames import power_spectra
-from soundcheck.corpora.measures.level import duration, level
-from soundcheck.corpora.measures.pitch import mean_pitch
-from soundcheck.corpora.measures.signal_to_noise import signal_to_noise
-from soundcheck.corpora.measures.silence import silence
-from soundcheck.corpora.measures.speaking_rate import speaking_rate
+from soundcheck.corpora.measures.spectra import bandwidth, power_spectra, signal_to_noise
+from soundcheck.corpora.measures.voice import mean_pitch, speaking_rate
+from soundcheck.corpora.measures.waveform import clipping, duration, level, silence
 
 RATE = 16000
 OURS = {name: own for name, own in MEASURES.items() if not own.extra}  # computed without a network

@@ -13,7 +13,7 @@ from soundcheck.corpora.measures import MEASURES
 pytestmark = pytest.mark.slow
 
 RATE = 16000
-speech_share = importlib.import_module("soundcheck.corpora.measures.speech_share")  # the module
+speech_share = importlib.import_module("soundcheck.corpora.measures.networks")  # the module
 
 
 def voice(seconds: float) -> np.ndarray:

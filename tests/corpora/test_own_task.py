@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from soundcheck.common.errors import Problems
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.corpora.own_task import MOST_CLASSES, remedy, snippets
+from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, task_snippets
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.yaml_reader import read_yaml
 
@@ -31,7 +31,7 @@ def texts(value):
 @settings(max_examples=30, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=6, unique=True), TEXTS)
 def test_snippets_are_yaml_of_the_same_texts(tmp_path_factory, classes, column):
-    tasks, columns = snippets("feeling", classes, column)
+    tasks, columns = task_snippets("feeling", classes, column)
     file = tmp_path_factory.mktemp("yaml") / "x.yml"
     file.write_text(f"tasks: {tasks}\ncolumns: {columns}\n", encoding="utf-8")
     problems = Problems()
@@ -45,7 +45,7 @@ def test_snippets_are_yaml_of_the_same_texts(tmp_path_factory, classes, column):
 
 def told(labels, tasks=None, columns=None, **further) -> str:
     table = pd.DataFrame({"emotion": labels, **further}, dtype=object)
-    return remedy(EMOTION, table, entry(columns=columns or {}), {**BUILTIN, **(tasks or {})})
+    return class_remedy(EMOTION, table, entry(columns=columns or {}), {**BUILTIN, **(tasks or {})})
 
 
 def test_all_classes_are_named_and_the_column_of_the_data():
@@ -70,7 +70,7 @@ def test_a_task_that_has_all_of_them_is_named():
 
 def test_a_declared_task_is_not_declared_again():
     mood = Task("mood", "classification", ("anger", "joy"))
-    found = remedy(mood, pd.DataFrame({"mood": ["fear"]}), entry(), {"mood": mood})
+    found = class_remedy(mood, pd.DataFrame({"mood": ["fear"]}), entry(), {"mood": mood})
     assert found == "Add them to `classes` of tasks.mood in the suite, or correct them"
 
 

@@ -6,7 +6,7 @@ import pytest
 import soundfile
 
 from soundcheck.corpora.audio import inspect
-from soundcheck.corpora.sound_formats import sound_formats
+from soundcheck.corpora.inspection import sound_formats
 
 KINDS = [
     ("a.wav", "WAV", "PCM_16", 16000, 1, "WAV, 16-bit PCM", 16),

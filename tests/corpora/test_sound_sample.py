@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck.corpora import sound_sample
+from soundcheck.corpora import measured
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.sound_sample import measured_sounds
+from soundcheck.corpora.measured import measured_sounds
 from soundcheck.suite.entries import CorpusEntry
 
 
@@ -36,7 +36,7 @@ def test_what_was_measured_is_taken(corpus, tmp_path):
 
 
 def test_a_sample_is_the_same_in_any_order_and_listened_to_once(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr(sound_sample, "MOST", 5)
+    monkeypatch.setattr(measured, "SAMPLE_SOUNDS", 5)
     whole = corpus()
     first = measured_sounds(whole, ["level"], tmp_path / "cache")["level"]
     assert first.asked == 5 and not first.whole

@@ -8,7 +8,7 @@ import pytest
 import soundfile
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.corpora import other_splits
+from soundcheck.corpora import measured
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation import corpus_audit
@@ -196,7 +196,7 @@ def test_copies_and_speakers_in_splits_that_are_not_evaluated(corpus, tmp_path, 
     assert (found.repeats.others, found.unused, found.repeats.sounds) == (2, 3, 64)
     assert (found.splits, found.shared) == (("test", "train"), ("s0",))
     assert found.measured["level"] == (64, 64)  # what is not evaluated is in no mean
-    monkeypatch.setattr(other_splits, "MOST", 0)
+    monkeypatch.setattr(measured, "UNUSED_SEGMENTS", 0)
     found = audit(made, {}, tmp_path / "cache").repeats
     assert found.recordings == () and found.others == 0
 

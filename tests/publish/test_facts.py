@@ -9,7 +9,7 @@ from tests.support.findings import FIGURE, GAP
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.facts import read_facts
+from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.results.facts import counts
 from soundcheck.suite.card import Card
@@ -21,7 +21,7 @@ def written(tmp_path, recorded):
 
 
 def test_counts_and_what_fails(written):
-    facts = read_facts(written([verdict(), verdict(test="U", **FAILED)]))
+    facts = ModelFacts.read(written([verdict(), verdict(test="U", **FAILED)]))
     assert str(counts(facts.rows)) == "1 pass, 1 fail, 0 inconclusive, 0 not evaluated, 0 reported"
     (row,) = facts.failing.itertuples()
     assert row.test == "U" and "0.40" in facts.sentence(row)
@@ -29,16 +29,16 @@ def test_counts_and_what_fails(written):
 
 def test_the_only_model_beside_random_references(written):
     folder = written([verdict(), verdict("r")], {"r": "random"})
-    assert read_facts(folder).model.name == "m"
-    assert read_facts(folder, "r").model.name == "r"
+    assert ModelFacts.read(folder).model.name == "m"
+    assert ModelFacts.read(folder, "r").model.name == "r"
 
 
 def test_two_models_and_none_named(written):
     folder = written([verdict(), verdict("n")])
     with pytest.raises(InputError, match="2 models.*Name one of them"):
-        read_facts(folder)
+        ModelFacts.read(folder)
     with pytest.raises(InputError, match="no results of such a model"):
-        read_facts(folder, "mm")
+        ModelFacts.read(folder, "mm")
 
 
 def test_edited_results_are_refused(written):
@@ -46,19 +46,19 @@ def test_edited_results_are_refused(written):
     table = folder / "results.csv"
     table.write_text(table.read_text().replace("0.6", "0.9"))
     with pytest.raises(InputError, match="not the one that the run wrote"):
-        read_facts(folder)
+        ModelFacts.read(folder)
 
 
 def test_no_record(written):
     folder = written([verdict()])
     (folder / "run.json").unlink()
     with pytest.raises(InputError, match="no record of the run"):
-        read_facts(folder)
+        ModelFacts.read(folder)
 
 
 def test_the_digest_is_that_of_sha256sum(written):
     folder = written([verdict()])
-    assert read_facts(folder).sha256 == hashlib.sha256((folder / "results.csv").read_bytes()).hexdigest()
+    assert ModelFacts.read(folder).sha256 == hashlib.sha256((folder / "results.csv").read_bytes()).hexdigest()
 
 
 def test_what_people_say_of_the_model_comes_first(written):
@@ -67,7 +67,7 @@ def test_what_people_say_of_the_model_comes_first(written):
     about = json.loads(record.read_text())
     about["models"][0] |= {"license": "apache-2.0", "card": {"owner": "we"}}
     record.write_text(json.dumps(about))
-    assert read_facts(folder).card == Card(owner="we", license="apache-2.0", contact="c")
+    assert ModelFacts.read(folder).card == Card(owner="we", license="apache-2.0", contact="c")
 
 
 def test_records_of_before_have_no_card(written):
@@ -76,12 +76,12 @@ def test_records_of_before_have_no_card(written):
     about = json.loads(record.read_text())
     del about["card"], about["models"][0]["card"], about["corpora"][0]["benchmark"]
     record.write_text(json.dumps(about))
-    assert read_facts(folder).card == Card()
+    assert ModelFacts.read(folder).card == Card()
 
 
 def test_of_two_groups_that_are_one_test_one_row_counts(written):
     one = GAP | {"group": "sex: female"}
-    facts = read_facts(
+    facts = ModelFacts.read(
         written([verdict(**one), verdict(**one | {"group": "sex: male", "mirrors": "sex: female"})])
     )
     assert facts.failing["group"].tolist() == ["sex: female"] and len(facts.rows) == 2
@@ -89,7 +89,7 @@ def test_of_two_groups_that_are_one_test_one_row_counts(written):
 
 
 def test_both_rules_stand_in_the_sentence(written):
-    facts = read_facts(
+    facts = ModelFacts.read(
         written(
             [
                 verdict(
@@ -116,5 +116,5 @@ def test_values_of_groups_are_estimates(written):
     rows += [Estimate(**about | {"measure": "pearson_cc"}, part="sex: male", value=0.1)]
     rows += [Estimate(**about, part="sex: male", condition="Noise 10", value=0.1)]
     write_estimates(estimate_frame(rows), folder)
-    found = read_facts(folder).group_values
+    found = ModelFacts.read(folder).group_values
     assert list(zip(found["part"], found["value"], strict=True)) == [("sex: male", 0.5), ("sex: female", 0.7)]

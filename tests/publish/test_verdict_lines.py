@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from tests.support.findings import FEW, FIGURE, GAP, NOTHING, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.publish.facts import read_facts
+from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.verdict_lines import as_markdown, verdict_lines
 
 
@@ -16,7 +16,7 @@ from soundcheck.publish.verdict_lines import as_markdown, verdict_lines
 def lines(tmp_path, recorded):
     def told(rows, model="m", kinds=None, **changes):
         folder = finished(tmp_path, recorded, rows, kinds, **changes)
-        return verdict_lines(read_facts(folder, model))
+        return verdict_lines(ModelFacts.read(folder, model))
 
     return told
 

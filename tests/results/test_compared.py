@@ -6,7 +6,6 @@ from tests.support.finished import finished, verdict
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
-from soundcheck.results.compared import comparison_of, read_comparison
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
 from soundcheck.results.finished_run import read_run
 
@@ -43,13 +42,13 @@ def run(tmp_path, recorded):
 
 
 def test_rows_come_back_as_they_were(run):
-    found = read_comparison(run[0], comparison_of(run[0], "a"))
+    found = run[0].contrasts(run[0].comparison("a"))
     pd.testing.assert_frame_equal(found, run[1])
 
 
 def test_a_name_that_is_not_there(run):
     with pytest.raises(InputError, match="no such comparison.*'a'.*b"):
-        comparison_of(run[0], "aa")
+        run[0].comparison("aa")
 
 
 @pytest.mark.parametrize(
@@ -66,4 +65,4 @@ def test_a_table_that_was_changed_is_refused(run, edit, message):
     path = run[0].path.with_name("comparisons.csv")
     path.write_text(edit(path.read_text()))
     with pytest.raises(InputError, match=message):
-        read_comparison(run[0], comparison_of(run[0], "a"))
+        run[0].contrasts(run[0].comparison("a"))

@@ -12,20 +12,26 @@ from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.results import verdict as verdicts
 from soundcheck.results.contrast import (
     CONTRAST_COLUMNS,
-    contrast,
+    compared_alone,
     contrast_csv,
     contrast_frame,
     contrasts,
     load_contrasts,
     save_contrasts,
+    with_outcomes,
 )
 from soundcheck.results.judged import Judged, load_all, load_judged, save
 from soundcheck.results.verdict import Verdict
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.fixed_speakers import SKETCH, fixed_speakers
-from soundcheck.statistics.paired import welch
+from soundcheck.statistics.significance import welch
 
 BLOCKS = np.repeat(np.arange(40), 10)
+
+
+def contrast(baseline: Judged, candidate: Judged):
+    """Compare two models on one test, as if there were no others."""
+    return with_outcomes([compared_alone(baseline, candidate)])[0]
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import soundfile
 from soundcheck.common.errors import InputError
 from soundcheck.common.yaml_text import flow
 from soundcheck.corpora.load import load_corpus
-from soundcheck.start import listing, sample, suites
+from soundcheck.start import folder_index, suites
 from soundcheck.start.suites import KINDS
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
 from soundcheck.suite.model_keys import ModelKeys
@@ -361,7 +361,9 @@ def test_answers_beside_the_data_are_taken(tmp_path, undrawn, apart):
         text = (data / "test_manifest.json").read_text().replace(', "pred_text": 0', "")
         (data / "test_manifest.json").write_text(text)
     done = undrawn("init", "new", "--data", "data", cwd=tmp_path)
-    assert done.returncode == 0 and "whisper.json: answers of a model (pred_text)" in done.stdout, done.stderr
+    assert done.returncode == 0 and "whisper.json: predictions of a model (pred_text)" in done.stdout, (
+        done.stderr
+    )
     assert "Next: soundcheck run" in done.stdout
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["suite.yml"]
     suite = read_suite(tmp_path / "new" / "suite.yml")
@@ -401,17 +403,11 @@ def test_nothing_is_overwritten(tmp_path):
 
 def test_huge_folders_are_looked_at_in_part(tmp_path, monkeypatch):
     for name, most in (("MOST_ENTRIES", 50), ("MOST_AUDIO", 5), ("MOST_TABLES", 5)):
-        monkeypatch.setattr(listing, name, most)
+        monkeypatch.setattr(folder_index, name, most)
     for number in range(60):
         (tmp_path / "deep").mkdir(exist_ok=True)
         (tmp_path / "deep" / f"{number}.wav").touch()
-    found = listing.Listing(tmp_path)
-    assert len(found.audio) == 5
-    monkeypatch.setattr(sample, "WHOLE_BYTES", 100)
-    monkeypatch.setattr(sample, "FIRST_LINES", 4)
-    make_csv(tmp_path / "data")
-    suites.write_suite(tmp_path / "new", None, tmp_path / "data" / "labels.csv")
-    assert "in the first 3 rows" in (tmp_path / "new" / "suite.yml").read_text()
+    assert len(folder_index.FolderIndex(tmp_path).audio) == 5
 
 
 def test_links_are_not_followed_out(tmp_path):

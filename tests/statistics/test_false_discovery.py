@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
 
-from soundcheck.statistics.false_discovery import adjusted_p_values
+from soundcheck.statistics.significance import adjusted_p_values
 
 
 @pytest.mark.parametrize("tests", [0, 1, 2, 7, 100])

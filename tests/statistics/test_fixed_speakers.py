@@ -9,7 +9,7 @@ from soundcheck.metrics.calibration import cllr
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import average, difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value
-from soundcheck.metrics.speakers import spearmans_rho
+from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     actual_dcf,
@@ -150,7 +150,7 @@ def test_speakers_with_one_recording_are_one_stratum(speakers, independent, free
 
 
 def test_what_has_no_errors_has_none():
-    ranks = spearmans_rho(TRUTH, PREDICTION, np.arange(N) % 6, 6)
+    ranks = speaker_averages(TRUTH, PREDICTION, np.arange(N) % 6, 1).spearmans_rho()
     for found in (
         fixed_speakers(ranks, np.zeros(0, int)),
         fixed_speakers(mean_value([0.3]), np.zeros(1, int)),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundcheck.statistics.group_sizes import equal_size, least_per_bin, least_predictions
+from soundcheck.statistics.balance import equal_size, least_per_bin, least_predictions
 
 LANGUAGES, SENTIMENT = {"count": 67, "segments": 2000}, {"count": 67, "segments": 2000}
 SEXES, ACCENTS = {"count": 67, "segments": 1000}, {"count": 4, "segments": 60}

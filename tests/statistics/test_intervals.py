@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from soundcheck.statistics.intervals import certainty, interval
+from soundcheck.statistics.evidence import certainty, interval
 
 
 def test_percentile_interpolates_linearly():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from soundcheck.statistics.repeated_groups import repeated_groups
+from soundcheck.statistics.worst_groups import repeated_groups
 
 N = 12
 

@@ -15,7 +15,6 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.statistics import simulated_thresholds, simulation
-from soundcheck.statistics.simulated_metrics import METRICS
 from soundcheck.statistics.simulated_thresholds import (
     RECORD,
     SERIES,
@@ -24,7 +23,7 @@ from soundcheck.statistics.simulated_thresholds import (
     recorded,
     simulated_threshold,
 )
-from soundcheck.statistics.simulation import GROUPS, MANY_RUNS, RUNS, SAMPLES, Setting, simulate
+from soundcheck.statistics.simulation import GROUPS, MANY_RUNS, METRICS, RUNS, SAMPLES, Setting, simulate
 from soundcheck.suite.thresholds import read_family
 
 FAMILIES = [name for name in resources.names("thresholds", ".yml") if name.startswith("fairness_")]

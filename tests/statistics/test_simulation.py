@@ -15,8 +15,7 @@ from soundcheck.metrics import classification, regression
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.combinators import against_all
 from soundcheck.statistics import simulation
-from soundcheck.statistics.simulated_metrics import METRICS, Sums, score
-from soundcheck.statistics.simulation import SPARSE, Setting, grid, simulate
+from soundcheck.statistics.simulation import METRICS, SPARSE, Setting, Sums, grid, score, simulate
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -11,7 +11,7 @@ import soundfile
 import yaml
 
 from soundcheck.common import files
-from soundcheck.corpora.layouts.audb_cache import only_flavour
+from soundcheck.corpora.formats.audformat import only_flavour
 from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.publish.cards.card_format import CardContext
-from soundcheck.publish.facts import ModelFacts, read_facts
+from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.verdict import Verdict
 
 DAY = datetime.date(2026, 11, 5)
@@ -102,7 +102,7 @@ MODELS = {
 def facts_of(name: str, folder: Path, recorded: object, **changes: object) -> ModelFacts:
     """Write the run of one of :data:`MODELS` and read the facts of its model."""
     content = MODELS[name]() | changes
-    return read_facts(finished(folder, recorded, **content))
+    return ModelFacts.read(finished(folder, recorded, **content))
 
 
 def context_of(facts: ModelFacts, book_url: str = "https://example.org/book") -> CardContext:

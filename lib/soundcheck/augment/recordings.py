@@ -23,8 +23,8 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER
+from soundcheck.corpora.formats.audformat import HEADER, only_flavour
 from soundcheck.corpora.inspection import inspect_files
-from soundcheck.corpora.layouts.audb_cache import HEADER, only_flavour
 from soundcheck.corpora.segments import parse
 from soundcheck.suite.entries import (
     NOISE_KINDS,
@@ -216,7 +216,7 @@ def _of_database(entry: SoundEntry) -> list[tuple[str, float, float]]:
     )
     where = f"sounds.{entry.kind}.where"
     try:
-        from soundcheck.corpora.layouts.audformat_db import read_database  # late: few sounds need it
+        from soundcheck.corpora.audformat_database import read_database  # late: few sounds need it
 
         table = parse(read_database(corpus, {}), corpus, {}).table
     except InputError as error:

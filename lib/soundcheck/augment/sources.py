@@ -89,5 +89,7 @@ def speech_digest() -> str:
     package = sys.modules[speech.__module__.partition(".")[0]].__file__ if speech else None
     if not package:
         return ""
-    sources = sorted(path for path in Path(package).parent.rglob("*") if path.suffix in (".py", ".csv"))
+    sources = sorted(
+        path for path in Path(package).parent.rglob("*") if path.suffix in (".py", ".csv", ".toml")
+    )
     return files.digest(repr([(str(path), files.digest(path)) for path in sources]))

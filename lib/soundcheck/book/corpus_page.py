@@ -15,8 +15,8 @@ from soundcheck.common.templates import html
 from soundcheck.common.wording import some
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.measured import SAMPLE_SECONDS, SAMPLE_SOUNDS, Measured, measured_sounds
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.corpora.sound_sample import MOST, SECONDS, Measured, measured_sounds
 from soundcheck.evaluation.corpus_audit import Audit
 from soundcheck.report import corpus_views, figures, notices
 from soundcheck.report.corpus_views import audited
@@ -95,7 +95,7 @@ def _pictures(
     if sampled := [name for name, one in sounds.items() if not one.whole]:
         names = ", ".join(MEASURES[name].title for name in sampled).capitalize()
         count = corpus_views.many(sounds[sampled[0]].asked, "segment")
-        limits = f"at most {MOST} and {SECONDS / 60:.0f} minutes"
+        limits = f"at most {SAMPLE_SOUNDS} and {SAMPLE_SECONDS / 60:.0f} minutes"
         yield element("p", f"{names}: of {count} drawn by content, {limits}.", class_="sc-note", limit=None)
 
 

@@ -111,13 +111,13 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
 def _sections(history: History, media: MediaStore | EmbeddedMedia) -> list[tuple[str, Html]]:
     """Make the sections of the page, each with its title; the first one has none."""
     frame = history.points
-    corpora = [corpus for run in history.past.runs for corpus in run.finished.part("corpora").values()]
+    corpora = [corpus for run in history.past.runs for corpus in run.corpora.values()]
     size = matters(history.past.runs)
     rule = "Better or worse: significantly different from the run before, false discovery rate 5 %"
     address = element("a", "All values with intervals and reasons", href=TABLE)
     first = [
         element("p", element("strong", _conclusion(frame), limit=None)),
-        notices.synthetic_notice(any(corpus.get("synthetic") is True for corpus in corpora)),
+        notices.synthetic_notice(any(corpus.synthetic for corpus in corpora)),
         element("p", f"{rule}, and by more than {size:g}. " if size else f"{rule}. ", address, limit=None),
     ]
     left = _doubled(history) + [str(problem) for problem in history.past.problems]
@@ -220,11 +220,8 @@ def _breaks(frame: pd.DataFrame) -> Html:
 def _figures(history: History, media: MediaStore | EmbeddedMedia) -> Html:
     """Draw the values of each model and family, a panel a test, those with marks first."""
     frame, shown = history.points, []
-    titles = {
-        name: str(about.get("title", name))
-        for run in history.past.runs
-        for name, about in run.finished.part("families").items()
-    }
+    records = [run.finished.record for run in history.past.runs if run.finished.record]
+    titles = {family.name: family.title for record in records for family in record.families}
     parts = [*(name for name in ("corpus", "task") if frame[name].nunique() > 1), "group", "label"]
     drawn = frame[frame["value"].notna()].assign(
         name=frame["test"].map(measure).str.cat([frame[name].map(label) for name in parts], " "),

@@ -26,8 +26,7 @@ from soundcheck.report.sound_tables import material
 from soundcheck.report.study_figures import magnitude_responses, spectra
 from soundcheck.report.style import show
 from soundcheck.statistics import simulated_thresholds
-from soundcheck.statistics.simulated_metrics import METRICS
-from soundcheck.statistics.simulation import setting_of
+from soundcheck.statistics.simulation import METRICS, setting_of
 from soundcheck.suite.families import Family, Perturbation
 
 SECTIONS = {  # category, or what a family is about -> heading of a list of families, in this order

@@ -27,7 +27,6 @@ from soundcheck.report import failures, key_figures, notices, states, views
 from soundcheck.report.formats import value_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import mark
-from soundcheck.results.compared import read_comparison
 from soundcheck.results.facts import ModelFacts, counts, headline
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.page_names import comparison_sheet, model_sheet, result_page
@@ -73,7 +72,7 @@ def summary_link(name: str) -> dict:
 
 def write_summaries(sources: pages.Sources, output: Output, record: RunRecord, results: pd.DataFrame) -> None:
     """Register the one-page summaries of all comparisons, and of all models but random references."""
-    run = FinishedRun(output.display_name, output.results, results, record, {})
+    run = FinishedRun(output.display_name, output.results, results, record)
     facts_of = functools.cache(functools.partial(PublishedFacts, run))
 
     def of_model(name: str) -> content.Sheet:
@@ -81,7 +80,7 @@ def write_summaries(sources: pages.Sources, output: Output, record: RunRecord, r
         return content.model_sheet(facts, tables.since(facts), today())
 
     def of_comparison(entry: ComparisonRecord) -> content.Sheet:
-        rows = read_comparison(run, entry)
+        rows = run.contrasts(entry)
         return content.comparison_sheet(facts_of(entry.candidate), entry, rows, today())
 
     def register(name: str, make: Callable[[], content.Sheet]) -> None:

@@ -1,43 +1,35 @@
 """The written pages of reports and of the handbook: what is filled in, and which links lead somewhere.
 
-A line ``<!-- measures -->`` becomes the list of the functions of :mod:`soundcheck.metrics`,
-a line ``<!-- recorded: NAME -->`` the table of a recorded study.
+A line ``<!-- recorded: NAME -->`` becomes the table of a recorded study.
 """
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator
-from types import ModuleType
+from collections.abc import Collection
 
-from soundcheck import metrics
+from soundcheck.book import measures
 from soundcheck.common import resources
 from soundcheck.common.templates import Html
 
 REPORT = ("reading", "columns", "statistics", "bibliography")  # pages of a report; others: the handbook
 STUDIES = {"confidence_intervals": "Confidence intervals", "fairness_thresholds": "Fairness thresholds"}
 METHODS = "<!-- methods -->"  # the line that is replaced by the list of families
-MEASURES = "<!-- measures -->"
 SHOWN = 20  # rows of a recorded table before the others are folded
 _RECORDED = re.compile(r"^<!-- recorded: (\w+) -->$", re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]*)\]\(([\w./]+)\.(?:md|ipynb)(#[\w-]+)?\)")
-_STATISTIC = re.compile(r"\b(Statistic|Weighted|Labelled|SpeakerValues|Counts)\b")  # types that are returned
-_ROLE = re.compile(r":(math|func|class|meth|mod):`~?([^`]*)`")
 
 
 def page(name: str) -> str:
     """Read a written page with its recorded tables and lists."""
-    return filled((resources.root() / "book" / f"{name}.md").read_text(encoding="utf-8"))
+    text = (resources.root() / "book" / f"{name}.md").read_text(encoding="utf-8")
+    return measures.page(filled(text)) if measures.MEASURES in text else filled(text)
 
 
 def filled(text: str) -> str:
-    """Put recorded tables and the list of measures into the words of a page."""
-    text = _RECORDED.sub(lambda line: f"```{{raw}} html\n{_recorded_table(line[1])}\n```", text)
-    return text.replace(MEASURES, _measures()) if MEASURES in text else text
+    """Put recorded tables into the words of a page."""
+    return _RECORDED.sub(lambda line: f"```{{raw}} html\n{_recorded_table(line[1])}\n```", text)
 
 
 def missing(studies: Collection[str] = ()) -> set[str]:
@@ -78,38 +70,3 @@ def _recorded_table(name: str) -> Html:
     columns: dict[str, views.Column] = {one.replace("_", " "): one for one in frame if one not in joined}
     columns |= {"value": formats.values()} if {"value", "low"} <= set(frame) else {}
     return views.table(frame, columns, caption=caption, first=SHOWN)
-
-
-def measures() -> dict[ModuleType, dict[str, Callable]]:
-    """List by module the functions, and methods behind their class, that give or make up statistics."""
-    names = (f"{metrics.__name__}.{info.name}" for info in pkgutil.iter_modules(metrics.__path__))
-    found = {module: dict(_statistics(module)) for module in map(importlib.import_module, names)}
-    return {module: own for module, own in found.items() if own}
-
-
-def _measures() -> str:
-    sections = []
-    for module, functions in measures().items():
-        lines = [f"- `{name}({_parameters(each)})`: {_first_line(each)}" for name, each in functions.items()]
-        sections.append("\n".join([f"### {module.__name__}", "", _first_line(module), "", *lines]))
-    return "\n\n".join(sections)
-
-
-def _statistics(module: ModuleType) -> Iterator[tuple[str, Callable]]:
-    for name, member in vars(module).items():
-        own = vars(member).items() if inspect.isclass(member) else ()
-        for full, each in ((name, member), *((f"{name}.{key}", one) for key, one in own)):
-            if getattr(member, "__module__", "") != module.__name__ or re.search(r"\b_", full):
-                continue
-            if inspect.isfunction(each) and _STATISTIC.search(str(each.__annotations__.get("return"))):
-                yield full, each
-
-
-def _parameters(function: Callable) -> str:
-    return ", ".join(name for name in inspect.signature(function).parameters if name != "self")
-
-
-def _first_line(documented: object) -> str:
-    """Give the first line of a docstring as Markdown."""
-    line = (inspect.getdoc(documented) or "").partition("\n")[0].replace("``", "`")
-    return _ROLE.sub(lambda role: f"${role[2]}$" if role[1] == "math" else f"`{role[2]}`", line)

@@ -59,28 +59,32 @@ def simulate(
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("."))
 @click.option("--family", metavar="NAME", help="A family of tests of this name instead, beside a suite.")
+@click.option("--like", metavar="FAMILY", help="The shipped family that --family copies, to be changed.")
 @click.option("--model", "kind", metavar="KIND", help="What you have, such as onnx, command or predictions.")
 @click.option(
     "--data", type=click.Path(path_type=Path), metavar="FOLDER", help="Recordings or tables to be recognised."
 )
-def init(folder: Path, family: str | None, kind: str | None, data: Path | None) -> NoReturn:
+def init(folder: Path, family: str | None, like: str | None, kind: str | None, data: Path | None) -> NoReturn:
     """Write a suite to start from, and a model to replace by yours, into FOLDER.
 
     With --model a suite for that kind of model, with a comment for each of its keys: python, command,
     endpoint, onnx, onnx-asr, transformers or predictions. With --data a suite for the data in another folder
     (or a manifest), whose format, columns, labels and groups are recognised. Both go together.
 
-    With --family the three files of a family of tests, ready to run, beside the suite.yml in FOLDER.
+    With --family the three files of a family of tests, ready to run, beside the suite.yml in FOLDER; with
+    --like those of a shipped family, such as robustness_small_changes.
     """
-    from soundcheck.suite import starter
-
     if family is not None and (kind is not None or data is not None):
         raise click.UsageError("--family goes beside a suite that is there: leave out --model and --data.")
-    if kind is not None or data is not None:
-        from soundcheck.start import suites
+    if like is not None and family is None:
+        raise click.UsageError("--like needs --family NAME, the name of the copy.")
+    if family is None:
+        from soundcheck.start.suites import write_suite
 
-        told = suites.write_suite(folder, kind, data)
+        summary = write_suite(folder, kind, data)
     else:
-        told = starter.write(folder) if family is None else starter.write_family(folder, family)
-    click.echo(terminal(told))
+        from soundcheck.start.families import write_family
+
+        summary = write_family(folder, family, like or "")
+    click.echo(terminal(summary))
     sys.exit(0)

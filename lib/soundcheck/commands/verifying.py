@@ -16,7 +16,7 @@ from soundcheck.common.progress import Progress
 from soundcheck.common.wording import counted
 from soundcheck.results.record import PROVENANCE, Provenance, RunRecord
 from soundcheck.results.states import STATES, decide
-from soundcheck.results.table import is_older, read_results
+from soundcheck.results.table import read_results
 from soundcheck.run.output import Output, sealed
 
 
@@ -149,8 +149,6 @@ def _of_table(results: Path, inputs: Provenance) -> Iterator[str]:
         return
     if files.digest(results) != inputs.results:
         yield f"{results.name}: the table is not the one that the record names"
-    if is_older(frame):  # of another rule
-        return
     known, again = (table.assign(holds=table["holds"].eq(True)) for table in (frame, decide(frame)))
     for column in ("holds", "state", "state_sample", "mirrors"):
         if differ := int(known[column].ne(again[column]).sum()):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.common.caveats import Caveat
-from soundcheck.corpora.segments import Excluded
-from soundcheck.corpora.sound_formats import SoundFormat
+from soundcheck.corpora.inspection import SoundFormat
+from soundcheck.corpora.raw_table import Excluded
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.suite.entries import CorpusEntry
 

@@ -22,23 +22,23 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import parse_number
 from soundcheck.common.wording import counted
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.nobody import COLUMNS, without_nobody
+from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.suite.entries import CorpusEntry, Suite
 from soundcheck.suite.families import Family
-from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, OTHERS, GroupColumn, NumberRange, number_of
+from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, OTHERS, NumberRange, number_of
 
 VOICES = ("low", "medium", "high")  # groups of speakers by pitch, which a family makes
 MOST_GROUPS = 50  # of a column; more are names or numbers
 MOST_NUMBERS = 10  # different numbers that may be groups of their own
 
 
-def measured_columns(entry: CorpusEntry, families: Iterable[Family], asked: Iterable[str] = ()) -> list[str]:
-    """List what has to be measured on the sounds of a corpus.
+def measured_columns(entry: CorpusEntry, families: Iterable[Family], names: Iterable[str] = ()) -> list[str]:
+    """List what has to be measured on a corpus: for its groups, adjustments and families, and ``names``."""
+    columns = {*entry.further_columns} & {*MEASURED_COLUMNS} | {*names}
+    return sorted(columns.union(*(family.measured for family in families if entry.is_for(family.name))))
 
-    For its groups, adjustments and families, and what the suite asks for of all corpora.
-    """
-    own = {*entry.further_columns} & {*MEASURED_COLUMNS} | {*asked}
-    return sorted(own.union(*(family.measured for family in families if entry.is_for(family.name))))
+
+# Checks -----------------------------------------------------------------------------------------------------
 
 
 def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
@@ -52,18 +52,11 @@ def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
     problems = Problems()
     for key in ("groups", "adjust"):
         shared = [corpus for corpus in corpora if getattr(corpus.entry, key) == getattr(suite, key)]
-        own = [corpus for corpus in corpora if getattr(corpus.entry, key) != getattr(suite, key)]
-        for where, those in ((key, shared), *((f"corpora.{c.name}.{key}", [c]) for c in own)):
-            if not those:
-                continue
-            there = {name for corpus in those for name in (*corpus.segments.columns, *MEASURED_COLUMNS)}
-            offered = sorted({name for corpus in those for name in corpus.offered} | {*MEASURED_COLUMNS})
-            for name in _named(those[0].entry, key):
-                if name not in there:
-                    what = (
-                        "no corpus has" if len(those) > 1 else f"the corpus {quoted(those[0].name)} has not"
-                    )
-                    problems.add(where, f"{what} the column {quoted(name)}", did_you_mean(name, offered))
+        alone = [corpus for corpus in corpora if getattr(corpus.entry, key) != getattr(suite, key)]
+        if shared:
+            _check_there(shared, key, key, problems)
+        for corpus in alone:
+            _check_there([corpus], key, f"corpora.{corpus.name}.{key}", problems)
     for corpus in corpora:
         for name in _named(corpus.entry, "groups"):
             if name in corpus.segments and not is_numeric_dtype(corpus.segments[name]):
@@ -79,42 +72,70 @@ def _named(entry: CorpusEntry, key: str) -> list[str]:
     return list(dict.fromkeys(column for group in entry.groups for column in group.columns))
 
 
+def _check_there(corpora: Sequence[Corpus], key: str, where: str, problems: Problems) -> None:
+    """Note columns that none of several corpora has."""
+    names = {name for corpus in corpora for name in corpus.segments.columns}.union(MEASURED_COLUMNS)
+    offered = sorted({name for corpus in corpora for name in corpus.offered}.union(MEASURED_COLUMNS))
+    who = "no corpus has" if len(corpora) > 1 else f"the corpus {quoted(corpora[0].name)} has not"
+    for name in _named(corpora[0].entry, key):
+        if name not in names:
+            problems.add(where, f"{who} the column {quoted(name)}", did_you_mean(name, offered))
+
+
+def _check_words(corpus: Corpus, name: str, problems: Problems) -> None:
+    """Note a column whose values are too many to be groups."""
+    words = corpus.segments[name].dropna().unique()
+    numbers = _numbers(words)
+    where = f"corpora.{corpus.name}, column {name}"
+    if numbers is not None and len(words) > MOST_NUMBERS:
+        middle, low, high = (f"{float(f(numbers)):g}" for f in (np.median, np.min, np.max))
+        what = f"it holds {len(words)} different numbers, {low} to {high}, and no ranges are given"
+        example = f"{{{name}: {{low: [{low}, {middle}], high: [{middle}, {high}]}}}}"
+        problems.add(where, what, f"Name ranges under groups: {example}")
+    elif len(words) > MOST_GROUPS:
+        what = f"it holds {len(words)} different values, more than the {MOST_GROUPS} that can be groups"
+        problems.add(where, what, "Is this a name or a number? Name a column with fewer values")
+
+
 def _check_reference(suite: Suite, corpora: Sequence[Corpus], column: str, problems: Problems) -> None:
     """Note where groups of a column cannot be compared with the reference group that is named for them."""
-    there = {corpus.name: _groups_of(corpus, column) for corpus in corpora}
-    alone = all(len(groups) < 2 for groups in there.values())
-    found: dict[tuple[str, str], str] = {}
+    groups_of = {corpus.name: _groups_of(corpus, column) for corpus in corpora}
+    single = all(len(groups) < 2 for groups in groups_of.values())
+    faults: dict[tuple[str, str], str] = {}
     for corpus in corpora:
-        named, groups = corpus.entry.against.get(column, OTHERS), there[corpus.name]
+        named, groups = corpus.entry.against.get(column, OTHERS), groups_of[corpus.name]
         shared = named == suite.against.get(column)
         where = f"{'groups' if shared else f'corpora.{corpus.name}.groups'}, {column}, against"
-        having = [name for name, known in there.items() if named in known]
-        column_of_one = pd.Series([named], name=column, dtype=object)
+        having = [name for name, groups in groups_of.items() if named in groups]
+        reference = pd.Series([named], name=column, dtype=object)
+        what = ""
         if named == OTHERS:
             if OTHERS in groups and column in corpus.entry.against:
                 what = f"{OTHERS} means all other groups, and the corpus {corpus.name} has a group called so"
-                found[where, what] = "Give the group another name with `values:`"
-        elif groups and alone and named in groups:
-            found[where, f"{quoted(named)} is the only group"] = "Remove against"
-        elif column in COLUMNS and without_nobody(column_of_one, corpus.entry.unknown)[0].isna().all():
+                remedy = "Give the group another name with `values:`"
+        elif single and named in groups:
+            what, remedy = f"{quoted(named)} is the only group", "Remove against"
+        elif column in WHO and without_nobody(reference, corpus.entry.unknown)[0].isna().all():
             what = f"{quoted(named)} means that nobody knows the {column}"
-            found[where, what] = f"Name a group: {', '.join(groups)}"
+            remedy = f"Name a group: {', '.join(groups)}"
         elif groups and not having:
-            every = dict.fromkeys(group for known in there.values() for group in known) if shared else groups
             who = "no corpus has the" if shared else f"the corpus {corpus.name} has no"
-            found[where, f"{who} group {quoted(named)}"] = did_you_mean(named, every)
+            what = f"{who} group {quoted(named)}"
+            every = dict.fromkeys(itertools.chain(*groups_of.values()))
+            remedy = did_you_mean(named, every if shared else groups)
         elif len(groups) > 1 and named not in groups:
             what = f"the corpus {corpus.name} has no group {quoted(named)}; it is in {', '.join(having)}"
             other = f"`groups: [{{{column}: {{against: {OTHERS}}}}}]`"
-            found[where, what] = f"Give {corpus.name} a reference of its own, such as {other}"
-    for (where, what), remedy in found.items():
+            remedy = f"Give {corpus.name} a reference of its own, such as {other}"
+        if what:
+            faults[where, what] = remedy
+    for (where, what), remedy in faults.items():
         problems.add(where, what, remedy)
 
 
 def _groups_of(corpus: Corpus, column: str) -> list[str]:
     """List the groups of a column or product of a corpus, which is not yet measured."""
-    ranges = {name: found for group in corpus.entry.groups for name, found in group.ranges.items()}
-    sides = []
+    ranges, sides = _ranges(corpus.entry), []
     for name in column.split(BOTH):
         if name in ranges:
             sides.append([one.name for one in ranges[name]])
@@ -126,22 +147,11 @@ def _groups_of(corpus: Corpus, column: str) -> list[str]:
     return [BOTH.join(pair) for pair in itertools.product(*sides)]
 
 
-def _check_words(corpus: Corpus, name: str, problems: Problems) -> None:
-    """Note a column whose values are too many to be groups."""
-    there = corpus.segments[name].dropna().unique()
-    numbers = _numbers(there)
-    where = f"corpora.{corpus.name}, column {name}"
-    if numbers is not None and len(there) > MOST_NUMBERS:
-        middle, low, high = (f"{float(f(numbers)):g}" for f in (np.median, np.min, np.max))
-        what = f"it holds {len(there)} different numbers, {low} to {high}, and no ranges are given"
-        example = f"{{{name}: {{low: [{low}, {middle}], high: [{middle}, {high}]}}}}"
-        problems.add(where, what, f"Name ranges under groups: {example}")
-    elif len(there) > MOST_GROUPS:
-        what = f"it holds {len(there)} different values, more than the {MOST_GROUPS} that can be groups"
-        problems.add(where, what, "Is this a name or a number? Name a column with fewer values")
+def _ranges(entry: CorpusEntry) -> dict[str, tuple[NumberRange, ...]]:
+    return {name: ranges for group in entry.groups for name, ranges in group.ranges.items()}
 
 
-def _numbers(texts: Sequence[object]) -> np.ndarray | None:
+def _numbers(texts: Iterable[object]) -> np.ndarray | None:
     """Read texts as numbers; ``None`` if any of them is none."""
     try:
         return np.array([parse_number(str(text).strip()) for text in texts])
@@ -149,20 +159,21 @@ def _numbers(texts: Sequence[object]) -> np.ndarray | None:
         return None
 
 
+# Columns ----------------------------------------------------------------------------------------------------
+
+
 def add_groups(corpus: Corpus) -> Corpus:
     """Add the group columns of a corpus, and list by what differences are adjusted."""
-    table, notices = corpus.segments.copy(), []
+    table, notices = corpus.segments.copy(), list(corpus.notices)
     words: dict[str, pd.Series] = {}
-    ranges = {name: found for group in corpus.entry.groups for name, found in group.ranges.items()}
+    ranges = _ranges(corpus.entry)
     for name in _named(corpus.entry, "groups"):
         if name not in table:
             notices.append(f"no column {name}, so nothing is compared by it")
         elif name in ranges:
             words[name] = pd.Series(cut(table[name], ranges[name]), index=table.index, dtype=object)
-            there = set(words[name].dropna())
-            empty = [
-                f"{one.name} ({one.low:g} to {one.high:g})" for one in ranges[name] if one.name not in there
-            ]
+            used = set(words[name].dropna())
+            empty = [f"{r.name} ({r.low:g} to {r.high:g})" for r in ranges[name] if r.name not in used]
             if empty:
                 notices.append(f"no segment is in these ranges of {name}: {', '.join(empty)}")
         else:
@@ -170,18 +181,22 @@ def add_groups(corpus: Corpus) -> Corpus:
     for name in (*ranges, *corpus.entry.adjust):
         if name in table and (numbers := _as_numbers(table[name])) is not None:
             table[number_of(name)] = numbers
-    found = []
-    for group in corpus.entry.groups:
-        if all(name in words for name in group.columns):
-            table[group.name] = product([words[name] for name in group.columns])
-            found.append(group.name)
-            notices += _missing(group, table[group.name])
+    groups = [group for group in corpus.entry.groups if all(name in words for name in group.columns)]
+    for group in groups:
+        table[group.name] = product([words[name] for name in group.columns])
+        missing = int(table[group.name].isna().sum())
+        if missing == len(table):
+            notices.append(f"no segment has a value of {group.name}, so nothing is compared by it")
+        elif missing:
+            what = f"{group.name}, or none in its ranges" if group.ranges else group.name
+            of_all = f"{missing} of {counted(len(table), 'segment')}"
+            notices.append(f"{of_all} have no {what}: not in comparisons by it")
     adjust = [number_of(name) if number_of(name) in table else name for name in corpus.entry.adjust]
     return dataclasses.replace(
         corpus,
         segments=table,
-        notices=tuple(dict.fromkeys([*corpus.notices, *notices])),
-        groups=tuple(found),
+        notices=tuple(dict.fromkeys(notices)),
+        groups=tuple(group.name for group in groups),
         adjust=tuple(name for name in adjust if name in table),
     )
 
@@ -194,10 +209,10 @@ def cut(numbers: pd.Series, ranges: Sequence[NumberRange]) -> np.ndarray:
     ['young', 'old', None, None]
     """
     values = numbers.to_numpy(dtype=np.float64)
-    found = np.full(len(values), None, dtype=object)
-    for own in reversed(ranges):  # the lower one of two that share a border comes last and has it
-        found[(values >= own.low) & (values <= own.high)] = own.name
-    return found
+    names = np.full(len(values), None, dtype=object)
+    for one in reversed(ranges):  # the lower one of two that share a border comes last and has it
+        names[(values >= one.low) & (values <= one.high)] = one.name
+    return names
 
 
 def product(columns: Sequence[pd.Series]) -> pd.Series:
@@ -218,14 +233,3 @@ def _as_numbers(column: pd.Series) -> np.ndarray | None:
     if numbers is None or known.nunique() <= MOST_NUMBERS:
         return None
     return pd.Series(numbers, index=known.index).reindex(column.index).to_numpy(dtype=np.float64)
-
-
-def _missing(group: GroupColumn, words: pd.Series) -> list[str]:
-    """Say how many segments are in no group."""
-    missing = int(words.isna().sum())
-    if missing == len(words):
-        return [f"no segment has a value of {group.name}, so nothing is compared by it"]
-    if missing:
-        what = f"{group.name}, or none in its ranges" if group.ranges else group.name
-        return [f"{missing} of {counted(len(words), 'segment')} have no {what}: not in comparisons by it"]
-    return []

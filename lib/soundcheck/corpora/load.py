@@ -18,18 +18,17 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, SoundcheckError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
-from soundcheck.corpora import audio, segments
+from soundcheck.corpora import audio, labels
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.format_hints import with_hint
-from soundcheck.corpora.inspection import inspect_files
-from soundcheck.corpora.segments import Excluded, RawTable, SegmentTable
-from soundcheck.corpora.sound_formats import sound_formats
-from soundcheck.corpora.table_keys import A_FILE_A_CHANNEL, CHANNEL, channels_of, prepare
+from soundcheck.corpora.inspection import inspect_files, sound_formats
+from soundcheck.corpora.raw_table import Excluded, RawTable, display_name, with_format_hint
+from soundcheck.corpora.segments import TIMES, SegmentTable, parse, segment_name
+from soundcheck.corpora.table_keys import A_FILE_A_CHANNEL, CHANNEL, names_channel, prepare
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable
-from soundcheck.corpora.wordings import check_wordings
+from soundcheck.metrics import alternatives
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, CorpusFormat
 from soundcheck.suite.entries import CorpusEntry, Suite
@@ -39,7 +38,7 @@ LONGEST = 360_000.0  # seconds of a file that is looked at; the limit of a suite
 ROUNDING = 0.001  # seconds that an end may lie behind its file without a word
 OVERSHOOT = 0.5  # seconds behind its file from which on an end is wrong, not rounded
 OFFSET = 1.0  # dB by which an offset raises the level of a file that is named
-NAME = ["file", *segments.TIMES]
+NAME = ["file", *TIMES]
 
 
 def load_corpus(
@@ -47,11 +46,9 @@ def load_corpus(
 ) -> Corpus:
     """Load a corpus of a suite.
 
-    - ``entry``: what the suite says about it.
     - ``suite``: for its tasks and limits.
     - ``cache``: folder for corpora that are made, and for what is known about files.
-    - ``jobs``: processes for synthesis and for looking at files.
-    - ``progress``: whether to tell how far it is.
+    - ``jobs, progress``: processes for synthesis and for looking at files; whether to tell how far it is.
     - Raises InputError: if the table cannot be used, a segment ends behind its file, or no segment is left.
     """
     form = CORPUS_FORMATS[entry.format]
@@ -59,41 +56,33 @@ def load_corpus(
     raw = prepare(_read(form, entry, suite), entry, form.values)
     entry = dataclasses.replace(entry, ranges={**raw.scales, **entry.ranges})
     if suite.alternatives:
-        check_wordings(raw, NORMALISERS[suite.normaliser])
+        _check_alternatives(raw, suite)
     heard = any(model.about.needs_audio for model in suite.models.values())
-    parsed = segments.parse(raw, entry, suite.tasks, heard=heard)
+    parsed = parse(raw, entry, suite.tasks, heard=heard)
+    left_out, notices = list(parsed.left_out), list(parsed.notices)
     facts: dict[str, AudioInfo] = {}
-    told: list[str] = []
     if entry.audio:
-        facts = inspect_files(
-            raw.root,
-            parsed.table["file"].unique(),
-            LONGEST,
-            cache / "facts" / f"{files.slug(entry.name)}.json",
-            jobs=jobs,
-            progress=progress,
-            title=entry.name[:40],
-        )
-        table, left_out, told = _join(raw, parsed, facts, suite.audio_limit)
+        names, place = parsed.table["file"].unique(), cache / "facts" / f"{files.slug(entry.name)}.json"
+        options = {"jobs": jobs, "progress": progress, "title": entry.name[:40]}
+        facts = inspect_files(raw.root, names, LONGEST, place, **options)
+        table = _add_audio(raw, parsed.table, facts, suite.audio_limit, left_out, notices)
     else:  # nobody listens: a file is what it is called, here and in no other corpus
-        table, left_out = parsed.table, list(parsed.left_out)
-        length = table["end"] - table["start"].fillna(0.0)  # as far as the table knows
-        table = table.assign(duration=length.where(table["end"].notna(), table["duration"]))
-        table = identified(
-            table, {name: files.digest(f"{entry.name} {name}") for name in table["file"].unique()}
-        )
+        length = parsed.table["end"] - parsed.table["start"].fillna(0.0)  # as far as the table knows
+        duration = length.where(parsed.table["end"].notna(), parsed.table["duration"])
+        contents = {name: files.digest(f"{entry.name} {name}") for name in parsed.table["file"].unique()}
+        table = identified(parsed.table.assign(duration=duration), contents)
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
         remedy = "" if "`" in reasons else "Check the files and the split"
         raise input_error(raw.shown, f"no segment can be used ({reasons})", remedy)
     _check_base_condition(table, entry)
-    notices = [*parsed.notices, *told, *(_notices(table, facts) if entry.audio else [NO_AUDIO])]
-    asked = {name for model in suite.models.values() if model.kind != "random" for name in model.tasks}
-    tasks = [task for name, task in suite.tasks.items() if name in asked]
-    single = segments.single_classes(table, tasks, parsed.remedies, entry.name, raw.shown)
-    strange = segments.unlabelled(table, parsed.remedies)
-    table = table.drop(columns=[name for name in table.columns if name.startswith(segments.UNKNOWN)])
-    trials = _trials(entry, raw, parsed, table)
+    notices += _audio_notices(table, facts) if entry.audio else [NO_AUDIO]
+    names = {name for model in suite.models.values() if model.kind != "random" for name in model.tasks}
+    tasks = [task for name, task in suite.tasks.items() if name in names]
+    single = labels.single_classes(table, tasks, parsed.remedies, entry.name, raw.shown)
+    unlabelled = labels.unlabelled(table, parsed.remedies)
+    table = table.drop(columns=[name for name in table.columns if name.startswith(labels.UNKNOWN)])
+    trials = _trials(entry, raw, parsed, table) if entry.lists_trials else None
     if trials is not None:
         left_out += trials.left_out
         notices += trials.notices
@@ -107,7 +96,7 @@ def load_corpus(
         synthetic=entry.synthetic,
         description=entry.description,
         trials=trials,
-        unlabelled=strange,
+        unlabelled=unlabelled,
         offered=raw.offered,
         formats=sound_formats(table["file"], facts),
         elsewhere=parsed.elsewhere,
@@ -123,7 +112,7 @@ def _read(form: type[CorpusFormat], entry: CorpusEntry, suite: Suite) -> RawTabl
     except InputError as error:
         if entry.path is None or not ours:
             raise
-        raise with_hint(error, entry.path, entry.shown_path or entry.path.name, entry.format) from error
+        raise with_format_hint(error, entry.path, display_name(entry), entry.format) from error
     except (SoundcheckError, OSError):
         raise
     except Exception as error:
@@ -134,63 +123,107 @@ def _read(form: type[CorpusFormat], entry: CorpusEntry, suite: Suite) -> RawTabl
         raise input_error(where, what, f"Look at {form.__module__}.{form.__qualname__}.read") from error
 
 
-def _trials(
-    entry: CorpusEntry, raw: RawTable, parsed: SegmentTable, table: pd.DataFrame
-) -> TrialTable | None:
+def _check_alternatives(raw: RawTable, suite: Suite) -> None:
+    """Refuse transcripts whose alternatives cannot be read; marks that the normaliser drops are none."""
+    problems, normaliser = Problems(), NORMALISERS[suite.normaliser]
+    for place, text in zip(raw.places, raw.table.get("transcript", ()), strict=False):
+        try:
+            alternatives.parse(normaliser.prepare(text))
+        except ValueError as error:
+            remedy = "Write { um / uh / @ } with blanks round each /, or leave out alternatives: true"
+            problems.add(place, f"{quoted(text if len(text) <= 60 else text[:60] + '…')}: {error}", remedy)
+    problems.raise_if_any()
+
+
+def _trials(entry: CorpusEntry, raw: RawTable, parsed: SegmentTable, table: pd.DataFrame) -> TrialTable:
     """Read the trials that a corpus brings, and find their segments."""
-    if not entry.lists_trials:
-        return None
-    listed = read_trials(entry.trials, entry.shown_trials, entry.layout)
+    trials = read_trials(entry.trials, entry.shown_trials, entry.layout)
     enrolments = read_enrolments(entry.enrolments, entry.shown_enrolments) if entry.enrolments else None
-    there, unusable = set(table["file"]), set(parsed.table["file"]) - set(table["file"])
-    unusable |= {item.item for item in parsed.left_out} - there
-    elsewhere = set(raw.table["file"]) - there - unusable
-    found = resolve(listed, table, enrolments=enrolments, elsewhere=elsewhere, left_out=unusable)
+    usable = set(table["file"])
+    unusable = {*parsed.table["file"], *(item.item for item in parsed.left_out)} - usable
+    elsewhere = set(raw.table["file"]) - usable - unusable
+    resolved = resolve(trials, table, enrolments=enrolments, elsewhere=elsewhere, left_out=unusable)
     if entry.trials == entry.path:  # how its speakers were found matters to whoever reads about the trials
-        found = dataclasses.replace(found, notices=(*found.notices, *raw.notices))
-    return found
+        return dataclasses.replace(resolved, notices=(*resolved.notices, *raw.notices))
+    return resolved
 
 
-# Putting together -------------------------------------------------------------------------------------------
+def _check_base_condition(table: pd.DataFrame, entry: CorpusEntry) -> None:
+    known = sorted(table["condition"].dropna().unique()) if "condition" in table.columns else []
+    if entry.base_condition and entry.base_condition not in known:
+        what = f"no segment has the condition {quoted(entry.base_condition)}"
+        remedy = did_you_mean(entry.base_condition, known) or "The corpus needs a column condition"
+        raise input_error(f"corpora.{entry.name}.base_condition", what, remedy)
 
 
-def _join(
-    raw: RawTable, parsed: SegmentTable, facts: Mapping[str, AudioInfo], limit: float
-) -> tuple[pd.DataFrame, list[Excluded], list[str]]:
+def identified(table: pd.DataFrame, contents: Mapping[str, str]) -> pd.DataFrame:
+    """Add the key of each segment, and the digest of its sound by that of its file."""
+    bounds = (map(_text, table[name].tolist()) for name in TIMES)
+    names = list(zip(table["file"].tolist(), *bounds, strict=True))
+    return table.assign(
+        key=[f"{file}|{start}|{end}" for file, start, end in names],
+        audio=[files.digest(f"{contents[file]}|{start}|{end}") for file, start, end in names],
+    ).drop(columns="place", errors="ignore")
+
+
+def _text(seconds: float) -> str:
+    return "" if math.isnan(seconds) else repr(float(seconds))
+
+
+# Audio ------------------------------------------------------------------------------------------------------
+
+
+def _add_audio(
+    raw: RawTable,
+    table: pd.DataFrame,
+    facts: Mapping[str, AudioInfo],
+    limit: float,
+    left_out: list[Excluded],
+    notices: list[str],
+) -> pd.DataFrame:
     """Add what the audio tells to the table; segments that cannot be used are left out."""
-    table = parsed.table
-    left_out = list(parsed.left_out)
     counts = table["file"].value_counts()
     for name, fact in facts.items():
         if fact.problem:
             several = f" ({counts[name]} segments)" if counts[name] > 1 else ""
             left_out.append(Excluded(name, f"{fact.problem}{several}", "audio"))
     _check_channels(table, raw, facts)
-    usable = ~table["file"].isin([name for name, fact in facts.items() if fact.problem]).to_numpy()
-    table = table[usable].reset_index(drop=True)
-    length = table["file"].map({name: fact.duration for name, fact in facts.items()})
-    length = length.to_numpy(dtype=np.float64)
-    told = _durations(table, length, raw.begins)
+    lengths = {name: fact.duration for name, fact in facts.items() if not fact.problem}
+    table = table[table["file"].isin(lengths)].reset_index(drop=True)
+    length = table["file"].map(lengths).to_numpy(dtype=np.float64)
+    notices += _end_by_duration(table, length, raw.begins)
     _check_ends(table, length, raw)
-    start = table["start"].fillna(0.0).to_numpy()
     end = table["end"].to_numpy()
-    seconds = np.where(np.isnan(end), length, np.minimum(end, length)) - start
-    table = table.drop(columns="duration", errors="ignore").assign(duration=seconds)
+    seconds = np.where(np.isnan(end), length, np.minimum(end, length)) - table["start"].fillna(0.0).to_numpy()
+    table = table.drop(columns="duration").assign(duration=seconds)
     over = np.where(end > length + ROUNDING, end - length, 0)
     if over.any():
         what = f"end behind their file, by at most {over.max():.3f} s, and are cut there"
-        told.append(_counted(table, over > 0, what))
+        notices.append(_counted(table, over > 0, what))
     short, long = (over > 0) & (seconds < audio.SHORTEST), np.round(seconds - limit, 6) > 0
     for row in np.flatnonzero(short | long):
         reason = f"only {1000 * seconds[row]:.3g} ms of it lie within the file"
         reason = reason if short[row] else audio.too_long(seconds[row], limit, seconds.max())
-        left_out.append(Excluded(segments.segment_name(*table.loc[row, NAME]), reason, "audio"))
+        left_out.append(Excluded(segment_name(*table.loc[row, NAME]), reason, "audio"))
     table = table[~(short | long)].reset_index(drop=True)
-    return identified(table, {name: fact.digest for name, fact in facts.items()}), left_out, told
+    return identified(table, {name: fact.digest for name, fact in facts.items()})
 
 
-def _durations(table: pd.DataFrame, length: np.ndarray, begins: bool) -> list[str]:
-    """Compare durations of rows without an end with the files; say where they differ, and what counts."""
+def _check_channels(table: pd.DataFrame, raw: RawTable, facts: Mapping[str, AudioInfo]) -> None:
+    """Refuse segments that are one channel of several: the audio is the mean of all."""
+    if CHANNEL not in raw.table.columns:
+        return
+    several = table["file"].isin([name for name, fact in facts.items() if fact.channels > 1])
+    named = names_channel(raw.table[CHANNEL].iloc[table["place"]])
+    rows = np.flatnonzero(several.to_numpy() & named.to_numpy())
+    if len(rows):
+        file, place = table[["file", "place"]].iloc[rows[0]]
+        what = f"{counted(len(rows), 'segment')} of one channel where the file has several, as {quoted(file)}"
+        raise input_error(f"{raw.places[place]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
+
+
+def _end_by_duration(table: pd.DataFrame, length: np.ndarray, begins: bool) -> list[str]:
+    """End rows without an end by their duration; say where it is not that of the file, and what counts."""
     end = table["start"].fillna(0.0) + table["duration"].where(table["end"].isna())
     differs = np.abs(end - length) > audio.SHORTEST  # not by rounding
     part = differs & (end < length) & (table["start"].notna() | begins)
@@ -200,90 +233,47 @@ def _durations(table: pd.DataFrame, length: np.ndarray, begins: bool) -> list[st
     return [_counted(table, rows, f"{what}, {counts}") for rows, counts in ways if rows.any()]
 
 
-def _counted(table: pd.DataFrame, rows: np.ndarray, what: str) -> str:
-    """Count segments and name three."""
-    named = [segments.segment_name(*row) for row in table.loc[rows, NAME].head(3).to_numpy()]
-    return f"{rows.sum()} of {counted(len(table), 'segment')} {what}: {', '.join(map(quoted, named))}"
-
-
-def _check_channels(table: pd.DataFrame, raw: RawTable, facts: Mapping[str, AudioInfo]) -> None:
-    """Refuse segments that are one channel of several: what is heard is the mean of all."""
-    if CHANNEL not in raw.table.columns:
-        return
-    several = table["file"].isin([name for name, fact in facts.items() if fact.channels > 1])
-    named = channels_of(raw.table[CHANNEL].iloc[table["place"]])
-    rows = np.flatnonzero(several.to_numpy() & named.to_numpy())
-    if len(rows):
-        file, place = table[["file", "place"]].iloc[rows[0]]
-        what = f"{counted(len(rows), 'segment')} of one channel where the file has several, as {quoted(file)}"
-        raise input_error(f"{raw.places[place]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
-
-
-def identified(table: pd.DataFrame, contents: Mapping[str, str]) -> pd.DataFrame:
-    """Add the key of each segment, and the digest of its sound by that of its file."""
-    names, times = table["file"].tolist(), _times(table)
-    key = [f"{file}|{time}" for file, time in zip(names, times, strict=True)]
-    audio = [files.digest(f"{contents[file]}|{time}") for file, time in zip(names, times, strict=True)]
-    return table.assign(key=key, audio=audio).drop(columns="place", errors="ignore")
-
-
-def _times(table: pd.DataFrame) -> Sequence[str]:
-    """Write the times of each segment."""
-    if table["start"].isna().all() and table["end"].isna().all():
-        return ["|"] * len(table)
-    bounds = (map(_text, table[name].tolist()) for name in segments.TIMES)
-    return [f"{start}|{end}" for start, end in zip(*bounds, strict=True)]
-
-
-def _text(seconds: float) -> str:
-    return "" if math.isnan(seconds) else repr(float(seconds))
-
-
 def _check_ends(table: pd.DataFrame, length: np.ndarray, raw: RawTable) -> None:
     problems = Problems()
-    start, end = (table[name].to_numpy() for name in segments.TIMES)
+    start, end = (table[name].to_numpy() for name in TIMES)
     late = start >= length
     for row in np.flatnonzero(late | (np.round(end - length, 6) >= OVERSHOOT)):
         name, time = ("start", start[row]) if late[row] else ("end", end[row])
-        given = " to ".join(_text(table[side].iloc[row]) or "the end" for side in segments.TIMES)
-        what = f"the segment {given} s goes past the end of the file, which is {length[row]:.3f} s long"
-        other = time > 10 * length[row]
-        remedy = "Are these milliseconds or samples? Give seconds" if other else "Correct the times"
+        bounds = " to ".join(_text(side[row]) or "the end" for side in (start, end))
+        what = f"the segment {bounds} s goes past the end of the file, which is {length[row]:.3f} s long"
+        remedy = "Correct the times"
+        if time > 10 * length[row]:
+            remedy = "Are these milliseconds or samples? Give seconds"
         problems.add(f"{raw.places[table['place'].iloc[row]]}, column {name}", what, remedy)
     problems.raise_if_any()
 
 
-def _named(names: Sequence[str], files: int) -> str:
-    """Count files and name three."""
-    return f"{len(names)} of {counted(files, 'file')}, {', '.join(map(quoted, names[:3]))}"
+def _counted(table: pd.DataFrame, rows: np.ndarray, what: str) -> str:
+    """Count segments and name three."""
+    names = [segment_name(*row) for row in table.loc[rows, NAME].head(3).to_numpy()]
+    return f"{rows.sum()} of {counted(len(table), 'segment')} {what}: {', '.join(map(quoted, names))}"
 
 
-def _check_base_condition(table: pd.DataFrame, entry: CorpusEntry) -> None:
-    if entry.base_condition:
-        known = sorted(table["condition"].dropna().unique()) if "condition" in table.columns else []
-        if entry.base_condition not in known:
-            what = f"no segment has the condition {quoted(entry.base_condition)}"
-            remedy = did_you_mean(entry.base_condition, known) or "The corpus needs a column condition"
-            raise input_error(f"corpora.{entry.name}.base_condition", what, remedy)
-
-
-def _notices(table: pd.DataFrame, facts: Mapping[str, AudioInfo]) -> list[str]:
+def _audio_notices(table: pd.DataFrame, facts: Mapping[str, AudioInfo]) -> list[str]:
     """Tell what is odd about the sounds of a corpus."""
     facts = {name: facts[name] for name in table["file"].unique()}
+
+    def named(names: Sequence[str]) -> str:
+        return f"{len(names)} of {counted(len(facts), 'file')}, {', '.join(map(quoted, names[:3]))}"
+
     notices = []
     if odd := [name for name, fact in facts.items() if fact.notice]:
-        notices.append(f"{facts[odd[0]].notice}: {_named(odd, len(facts))}")
+        notices.append(f"{facts[odd[0]].notice}: {named(odd)}")
     if raised := [name for name, fact in facts.items() if fact.raised > OFFSET]:
         offset = max((facts[name].offset for name in raised), key=abs)
         level = max(facts[name].raised for name in raised)
         what = f"a constant offset, up to {offset:.3g} of full scale and {level:.1f} dB of level"
-        notices.append(f"{what}, which no number counts as sound: {_named(raised, len(facts))}")
+        notices.append(f"{what}, which no number counts as sound: {named(raised)}")
     if "speaker" in table.columns:
         speakers = table.groupby("audio")["speaker"].nunique()
         shared = table["audio"].isin(speakers[speakers > 1].index)
         if shared.any():
             notices.append(f"{int(shared.sum())} segments have the same sound as one of another speaker")
-    repeated = int(table["audio"].duplicated().sum())
-    if repeated:
+    if repeated := int(table["audio"].duplicated().sum()):
         notices.append(f"{repeated} segments repeat the sound of another segment")
     return notices

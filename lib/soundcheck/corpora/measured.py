@@ -2,21 +2,23 @@
 
 A family asks for a measured column by ``measured:`` in its threshold file, a suite by ``groups:`` and
 ``adjust:``. It is computed once for each sound, whatever models and families look at it, and stands in the
-segment table like a column of the data.
+segment table like a column of the data. Where no test needs it of all sounds, a sample is measured.
 
 Conventions
 -----------
 - Each sound is read once for all measures that are not known of it yet. What is known is kept by the content
   of the sound, in a file for each measure; a change of a measure's code forgets that measure only.
 - What cannot be measured is NaN. Sounds that can no longer be read are not remembered.
+- Samples are drawn by the content of sounds: the same ones in any order of the table.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
+import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,19 +32,30 @@ from soundcheck.common.progress import Progress
 from soundcheck.common.text_table import parse_number
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.measures import KEPT, MEASURES, frames, networks, pitch
-
-__all__ = ["MEASURES", "check_installed", "listened", "measure"]
+from soundcheck.corpora.inspection import inspect_files
+from soundcheck.corpora.load import identified
+from soundcheck.corpora.measures import FINGERPRINT, KEPT, MEASURES, networks
+from soundcheck.suite.groups import number_of, numbers_of
 
 BATCH = 50  # sounds that are worth another process
+SAMPLE_SOUNDS = 300
+SAMPLE_SECONDS = 3600.0  # of sound in a sample; hour-long recordings are few
+UNUSED_SEGMENTS = 20_000  # of splits that are not evaluated
+UNUSED_BYTES = 2_400_000_000  # of their files, some 20 hours
+LONGEST = 24 * 3600.0  # seconds of such a file
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """What a measure gave."""
+
+    values: np.ndarray  # one number a segment that could be measured, float64
+    asked: int  # segments that were measured, with those that gave no number
+    whole: bool  # whether these are all segments, and not a sample
 
 
 def check_installed(names: Iterable[str]) -> None:
-    """Refuse measures whose networks are not installed, all at once.
-
-    - ``names``: names of :data:`MEASURES`.
-    - Raises InputError: if a package is missing; says how to install it.
-    """
+    """Refuse measures whose networks are not installed, all at once; says how to install them."""
     problems = Problems()
     for name in dict.fromkeys(names):
         if package := MEASURES[name].package:
@@ -56,13 +69,12 @@ def check_installed(names: Iterable[str]) -> None:
 def measure(
     corpus: Corpus, names: Sequence[str], cache: Path, jobs: int = 1, progress: bool = False
 ) -> Corpus:
-    """Add measured columns to a corpus.
+    """Add measured columns to a corpus, float64; all NaN if it has no audio.
 
-    - ``names``: names of :data:`MEASURES`. A column of this name that the data bring is kept: its numbers are
-      used if all its cells are numbers, else it stays a column of words. A notice tells which.
-    - ``cache``: folder that keeps what was measured, by the content of the sound.
+    - ``names``: of :data:`MEASURES`. A column of this name that the data bring is kept: its numbers are used
+      if all its cells are numbers, else it stays a column of words. A notice tells which.
+    - ``cache``: folder that keeps what was measured.
     - ``progress``: whether to tell how far it is.
-    - With the columns in float64; all NaN if the corpus has no audio.
     """
     table, notices = corpus.segments, list(corpus.notices)
     wanted = [name for name in dict.fromkeys(names) if name not in table.columns]
@@ -72,27 +84,25 @@ def measure(
         notices.append(f"the corpus has a column {name} of its own, {told}; nothing was measured for it")
     known: dict[str, dict] = {name: {} for name in wanted}
     if corpus.entry.audio and wanted:
-        known, unreadable = listened(corpus, wanted, cache, jobs, progress)
+        known, unreadable = measured_values(corpus, wanted, cache, jobs, progress)
         if unreadable:
             notices.append(f"{unreadable} sounds could not be read again when they were to be measured")
     columns = {name: table["audio"].map(known[name]).astype(np.float64) for name in wanted}
-    table = table.assign(**columns)
-    return dataclasses.replace(corpus, segments=table, notices=tuple(notices))
+    return dataclasses.replace(corpus, segments=table.assign(**columns), notices=tuple(notices))
 
 
 def _brought(column: pd.Series) -> tuple[pd.Series, str]:
     """Read a column of the data as numbers if it holds nothing else."""
-    if is_numeric_dtype(column):
-        return column, "whose numbers are used"
-    there = column.dropna()
-    try:
-        numbers = there.map(lambda text: parse_number(text.strip()))
-    except ValueError:
-        return column, "whose words are used"
-    return numbers.astype(np.float64).reindex(column.index), "whose numbers are used"
+    if not is_numeric_dtype(column):
+        try:
+            numbers = column.dropna().map(lambda text: parse_number(text.strip()))
+        except ValueError:
+            return column, "whose words are used"
+        column = numbers.astype(np.float64).reindex(column.index)
+    return column, "whose numbers are used"
 
 
-def listened(
+def measured_values(
     corpus: Corpus, names: Sequence[str], cache: Path, jobs: int = 1, progress: bool = False
 ) -> tuple[dict[str, dict[str, float | str | None]], int]:
     """Find what is known of sounds and measure the rest, without adding columns.
@@ -100,7 +110,6 @@ def listened(
     - ``corpus``: whose segments. What is kept under its name is all that is kept: a part of a corpus needs
       another one.
     - ``names``: of :data:`soundcheck.corpora.measures.KEPT`.
-    - ``cache, jobs, progress``: see :func:`measure`.
     - Returns name -> digest of the sound -> what was measured, ``None`` for nothing; and how many sounds
       could not be read.
     """
@@ -109,56 +118,125 @@ def listened(
     known = {name: store.read(paths[name], versions[name]) or {} for name in names}
     sounds = corpus.segments.drop_duplicates("audio").set_index("audio")
     missing = {key: [name for name in names if key not in known[name]] for key in sounds.index}
-    todo = {key: some for key, some in missing.items() if some}
-    unreadable = 0
-    try:
-        for key, values in _running(corpus, sounds, todo, jobs, progress):
-            unreadable += values is None
-            for name, value in (values or {}).items():
-                known[name][key] = None if value != value else value  # NaN
-    finally:  # what was measured before an interruption need not be measured again
-        for name in {name for some in todo.values() for name in some}:
-            lasting = {key: known[name][key] for key in sounds.index if key in known[name]}
-            store.write(paths[name], lasting, versions[name])
-    return known, unreadable
-
-
-def _running(
-    corpus: Corpus, sounds: pd.DataFrame, todo: Mapping[str, list[str]], jobs: int, progress: bool
-) -> Iterator[tuple[str, dict[str, float | str] | None]]:
-    """Measure sounds one after the other, and tell how far it is."""
+    todo = {key: unknown for key, unknown in missing.items() if unknown}
     if not todo:
-        return iter(())
+        return known, 0
     from joblib import Parallel, delayed  # late: mostly nothing is new
 
     places = sounds.loc[list(todo), ["file", "start", "end"]].itertuples(index=False)
-    found = Parallel(n_jobs=min(jobs, max(1, len(todo) // BATCH + 1)), return_as="generator")(
-        delayed(_measure_one)(names, corpus.root / place.file, place.start, place.end)
-        for names, place in zip(todo.values(), places, strict=True)
+    values = Parallel(n_jobs=min(jobs, max(1, len(todo) // BATCH + 1)), return_as="generator")(
+        delayed(_measure_one)(unknown, corpus.root / place.file, place.start, place.end)
+        for unknown, place in zip(todo.values(), places, strict=True)
     )
     what = f"sounds of {corpus.name[:40]}"
-    return zip(todo, Progress.over(found, "measuring", what, len(todo), shown=progress), strict=True)
+    values = Progress.over(values, "measuring", what, len(todo), shown=progress)
+    unreadable = 0
+    try:
+        for key, numbers in zip(todo, values, strict=True):
+            unreadable += numbers is None
+            for name, value in (numbers or {}).items():
+                known[name][key] = None if value != value else value  # NaN
+    finally:  # what was measured before an interruption need not be measured again
+        for name in {name for unknown in todo.values() for name in unknown}:
+            of_corpus = {key: known[name][key] for key in sounds.index if key in known[name]}
+            store.write(paths[name], of_corpus, versions[name])
+    return known, unreadable
 
 
 def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> dict[str, float | str] | None:
     """Measure a sound; ``None`` if it cannot be read any more."""
     try:
-        own, rate = audio.read_as_is(path, start, end)
+        original, rate = audio.read_as_is(path, start, end)
     except (OSError, soundfile.LibsndfileError):
         return None
-    heard = audio.centred(audio.resampled(own, rate)).astype(np.float32)
-    values = {}
-    for name in names:
-        found = KEPT[name]
-        values[name] = found(own, rate) if found.own_rate else found(heard, audio.SAMPLING_RATE)
-    return values
+    signal = audio.centred(audio.resampled(original, rate)).astype(np.float32)
+    given = {True: (original, rate), False: (signal, audio.SAMPLING_RATE)}
+    return {name: KEPT[name](*given[KEPT[name].own_rate]) for name in names}
 
 
 def _version(name: str) -> str:
     """Give what a number depends on besides the sound: code of the measure and of reading, libraries."""
-    found = KEPT[name]
-    modules = (sys.modules[found.function.__module__], frames, pitch, audio)
-    modules += (networks,) if found.package else ()
-    packages = ("audresample", "soundfile", *found.libraries)
+    modules = (sys.modules[KEPT[name].function.__module__], audio)
+    packages = ("audresample", "soundfile", *KEPT[name].libraries)
     versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]
     return files.digest("\n".join([name, *versions, *(files.digest(Path(m.__file__)) for m in modules)]))
+
+
+# Samples ----------------------------------------------------------------------------------------------------
+
+
+def measured_sounds(corpus: Corpus, names: Sequence[str], cache: Path) -> dict[str, Measured]:
+    """Find what was measured on all segments, and measure the rest on a sample.
+
+    - ``names``: of :data:`soundcheck.corpora.measures.MEASURES`.
+    - ``cache``: keeps what was measured: a sample is listened to once.
+    - Returns measures that gave a number, in the order of ``names``; none for a corpus without audio.
+    """
+    if not corpus.entry.audio:
+        return {}
+    table = corpus.segments
+    known = [name for name in names if is_known(table, name)]
+    sample = table if len(known) == len(names) else sampled(corpus, names, cache)
+    measured = {}
+    for name in names:
+        source = table if name in known else sample
+        values = numbers_of(source, name)
+        if np.isfinite(values).any():
+            measured[name] = Measured(values[np.isfinite(values)], len(values), len(source) == len(table))
+    return measured
+
+
+def sampled(corpus: Corpus, names: Sequence[str], cache: Path) -> pd.DataFrame:
+    """Draw rows of the segment table, with what is not known of all of them measured."""
+    sample = drawn(corpus.segments)
+    rest = [name for name in names if not is_known(corpus.segments, name)]
+    # What the data bring under the names of measures is theirs; here the sound is measured.
+    bare = sample.drop(columns=[name for name in rest if name in sample])
+    part = dataclasses.replace(corpus, name=f"{corpus.name} sample", segments=bare)
+    return measure(part, rest, cache).segments
+
+
+def is_known(table: pd.DataFrame, name: str) -> bool:
+    """Say whether a column of numbers tells a measure of all segments."""
+    return any(c in table and is_numeric_dtype(table[c]) for c in (name, number_of(name)))
+
+
+def drawn(table: pd.DataFrame, most: int | None = None, seconds: float = SAMPLE_SECONDS) -> pd.DataFrame:
+    """Draw at most so many sounds, each once, and seconds all together; one sound there always is."""
+    sounds = table.drop_duplicates("audio")
+    order = sounds["audio"].map(lambda audio: files.digest(f"sample {audio}")).sort_values().index
+    chosen = sounds.loc[order[: SAMPLE_SOUNDS if most is None else most]]
+    enough = chosen["duration"].fillna(0.0).cumsum().le(seconds)
+    enough.iloc[:1] = True
+    return chosen[enough].reset_index(drop=True)
+
+
+def fingerprint_unused_splits(
+    corpus: Corpus, cache: Path, jobs: int = 1
+) -> tuple[pd.DataFrame, dict[str, float | str | None]]:
+    """Listen to segments of the splits that are not evaluated, as far as copies of evaluated ones go.
+
+    Loading a corpus does not open these files; of many some are read: whole files, drawn by their names.
+
+    - Returns the segments that could be read, with ``duration`` and ``audio`` like those that are evaluated,
+      and digest of the sound -> fingerprint.
+    """
+    rows = corpus.elsewhere
+    counts = rows["file"].value_counts()
+    names = sorted(counts.index, key=lambda name: files.digest(f"other split {name}"))
+    sizes = [os.path.getsize(corpus.root / name) for name in names]
+    few = (counts[names].cumsum().to_numpy() <= UNUSED_SEGMENTS) & (np.cumsum(sizes) <= UNUSED_BYTES)
+    names = [name for name, wanted in zip(names, few, strict=True) if wanted]
+    title = f"{corpus.name} other splits"
+    place = cache / "facts" / f"{files.slug(title)}.json"
+    facts = inspect_files(corpus.root, names, LONGEST, place, jobs=jobs, progress=True, title=title[:40])
+    usable = {name: fact for name, fact in facts.items() if not fact.problem}
+    rows = rows[rows["file"].isin(usable)]
+    length = rows["file"].map({name: fact.duration for name, fact in usable.items()}).astype(np.float64)
+    rows = rows.assign(duration=np.minimum(rows["end"].fillna(np.inf), length) - rows["start"].fillna(0.0))
+    rows = rows[rows["duration"] > 0].reset_index(drop=True)
+    rows = identified(rows, {name: fact.digest for name, fact in usable.items()})
+    if rows.empty:
+        return rows, {}
+    part = dataclasses.replace(corpus, name=title, segments=rows)
+    return rows, measured_values(part, (FINGERPRINT,), cache, jobs, progress=True)[0][FINGERPRINT]

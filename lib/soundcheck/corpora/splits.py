@@ -10,8 +10,9 @@ Conventions
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
@@ -34,6 +35,7 @@ _SHORT = {"tr": TRAIN, "cv": DEV, "dt": DEV, "va": DEV}  # of WSJ; of folders th
 _SHORT |= dict.fromkeys(("et", "tt", "te", "ts"), TEST)
 
 
+@functools.cache
 def split_class(name: str) -> str:
     """Say what a split is for: training, development, testing, perhaps testing; empty = unknown.
 
@@ -48,6 +50,21 @@ def split_class(name: str) -> str:
     if TEST in found and DEV not in found:
         return TEST
     return EVAL if found - {DEV} else DEV if found else ""
+
+
+def split_name(text: str) -> str:
+    """Give the Hugging Face Hub's name of a split that is called by a single word; other names stay."""
+    usual = {TRAIN: "train", DEV: "validation", TEST: "test"}
+    return usual.get(split_class(text.lower()), text) if text.isalpha() else text
+
+
+def split_among(parts: Sequence[str]) -> str:
+    """Name the split that a part of a path is; empty if none is one.
+
+    >>> split_among(["data", "dev"]), split_among(["Test"]), split_among(["Test1"]), split_among(["latest"])
+    ('validation', 'test', 'Test1', '')
+    """
+    return next((split_name(part) for part in parts if split_class(part)), "")
 
 
 def tell_splits(values: Iterable[str]) -> bool:

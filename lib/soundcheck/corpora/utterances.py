@@ -1,4 +1,4 @@
-"""Which segments a name means that stands in a file of others: an answer, an id, a side of a trial.
+"""Which segments a name of another file means: that of a prediction, an id, a side of a trial.
 
 Conventions
 -----------
@@ -71,36 +71,62 @@ class UtteranceNames:
     def __init__(self, segments: pd.DataFrame) -> None:
         self._segments = segments
         self._files = segments["file"].tolist()
-        self._forms: list[Callable[[], list[str]]] = [
-            lambda: self._files,
-            lambda: list(map(plain_path, self._files)),
-            lambda: list(map(bare_name, self._names(1))),
-            lambda: [name.replace("/", "-") for name in self._names(2)],
-            lambda: [name.replace("/", "_") for name in self._names(2)],
-        ]
-        if "speaker" in segments.columns:
-            self._forms += [lambda: self._spoken("-"), lambda: self._spoken("_")]
-        if "item" in segments.columns:
-            items = segments["item"]
-            own = items.where(items.notna() & ~items.duplicated(keep=False), "")  # others name no one segment
-            self._forms.append(own.tolist)
-        self._known: dict[int, list[str]] = {}
-        self._tables: dict[tuple[int, bool, bool], dict[str, list[int]]] = {}
+        self._forms = ["path", "bare", "-", "_"]
+        self._forms += ["speaker-", "speaker_"] if "speaker" in segments.columns else []
+        self._forms += ["item"] if "item" in segments.columns else []
+        self._tables: dict[tuple[str, bool, bool], dict[str, list[int]]] = {}
 
     def find(self, names: Sequence[str]) -> list[Sequence[int]]:
         """Find the rows that each name means: all that fit equally well, in order; empty if none does."""
-        table = self._rows(0)
-        found: list[Sequence[int]] = [table.get(name, []) if name else [] for name in names]
-        left = [number for number, rows in enumerate(found) if not rows and names[number]]
-        for folded in (False, True):
-            for look_up in self._look_ups(folded) if left else ():
-                for number in left:
-                    name = plain_path(names[number])
-                    found[number] = look_up(_folded(name) if folded else name)
-                left = [number for number in left if not found[number]]
-                if not left:
-                    break
-        return found
+        return [self._find(name) if name else [] for name in names]
+
+    def _find(self, name: str) -> Sequence[int]:
+        if rows := self._rows("file").get(name):
+            return rows
+        path = plain_path(name)
+        looked_up = (
+            self._look_up(_folded(path) if folded else path, form, folded)
+            for folded in (False, True)
+            for form in self._forms
+        )
+        return next(filter(None, looked_up), [])
+
+    def _look_up(self, name: str, form: str, folded: bool) -> Sequence[int]:
+        table = self._rows(form, folded)
+        if form not in ("path", "bare"):
+            return table.get(bare_name(name)) or table.get(name, [])
+        name = bare_name(name) if form == "bare" else name
+        longest = next((end for end in _ends(name) if end in table), None)
+        return table[longest] if longest else self._rows(form, folded, ends=True).get(name, [])
+
+    def _rows(self, form: str, folded: bool = False, ends: bool = False) -> dict[str, list[int]]:
+        """Tell where each name of a form, or each end of one, stands; made when it is first needed."""
+        if (form, folded, ends) not in self._tables:
+            table: dict[str, list[int]] = {}
+            for row, name in enumerate(self._names(form)):
+                name = _folded(name) if folded else name
+                for end in _ends(name) if ends else (name,):
+                    table.setdefault(end, []).append(row)
+            table.pop("", None)
+            self._tables[form, folded, ends] = table
+        return self._tables[form, folded, ends]
+
+    def _names(self, form: str) -> list[str]:
+        """Write all segments in a form, ``""`` = it has none."""
+        if form == "file":
+            return self._files
+        if form == "item":
+            items = self._segments["item"]  # those of several segments name none
+            return items.where(items.notna() & ~items.duplicated(keep=False), "").tolist()
+        paths = list(map(plain_path, self._files))
+        if form == "path":
+            return paths
+        bare, joint = list(map(bare_name, paths)), form[-1]
+        if form.startswith("speaker"):
+            speakers = self._segments["speaker"]
+            pairs = zip(speakers.notna(), speakers, bare, strict=True)
+            return [f"{who}{joint}{name.rpartition('/')[2]}" if known else "" for known, who, name in pairs]
+        return bare if form == "bare" else [name.replace("/", joint) for name in bare]
 
     def assign(
         self, names: Sequence[str], noun: str, where: Callable[..., str], problems: Problems
@@ -134,10 +160,9 @@ class UtteranceNames:
         for row, number in rival.items():
             both = " and ".join(told_apart(names[owner[row]], names[number]))
             what = f"the {noun}s {both} mean the same segment {quoted(self._files[row])}"
-            remedy = (
-                "Write the one that is meant as in the corpus; are these answers of two sets of recordings?"
-            )
-            problems.add(where(owner[row], number), what, remedy)
+            remedy = "Write the one that is meant as in the corpus"
+            asked = f"{remedy}; are these answers of two sets of recordings?"
+            problems.add(where(owner[row], number), what, asked)
         return owner
 
     def meanings(self, rows: Sequence[int]) -> str:
@@ -163,51 +188,12 @@ class UtteranceNames:
         file = self._files[row]
         return 0 if name == file else 1 + (not _ends_with(plain_path(name), plain_path(file)))
 
-    def _look_ups(self, folded: bool) -> Iterator[Callable[[str], Sequence[int]]]:
-        """Give what names are looked for in, one after the other; made when it is asked for."""
-        for form, change in ((1, str), (2, bare_name)):
-            whole = self._rows(form, folded)
-            yield lambda name, whole=whole, change=change: _longest_end(change(name), whole)
-            ends = self._rows(form, folded, True)
-            yield lambda name, ends=ends, change=change: ends.get(change(name), [])
-        for form in range(3, len(self._forms)):
-            table = self._rows(form, folded)
-            yield lambda name, table=table: table.get(bare_name(name)) or table.get(name, [])
-
-    def _names(self, form: int) -> list[str]:
-        if form not in self._known:
-            self._known[form] = self._forms[form]()
-        return self._known[form]
-
-    def _rows(self, form: int, folded: bool = False, ends: bool = False) -> dict[str, list[int]]:
-        """Tell where each name of a form, or each end of one, stands; made when it is first asked for."""
-        if (form, folded, ends) not in self._tables:
-            table: dict[str, list[int]] = {}
-            for row, name in enumerate(self._names(form)):
-                name = _folded(name) if folded else name
-                for end in _ends(name) if ends else (name,):
-                    table.setdefault(end, []).append(row)
-            table.pop("", None)
-            self._tables[form, folded, ends] = table
-        return self._tables[form, folded, ends]
-
-    def _spoken(self, joint: str) -> list[str]:
-        import pandas as pd  # late: whoever reads a suite imports this module
-
-        pairs = zip(self._segments["speaker"].tolist(), self._names(2), strict=True)
-        return ["" if pd.isna(who) else f"{who}{joint}{name.rpartition('/')[2]}" for who, name in pairs]
-
 
 def _ends(name: str) -> Iterator[str]:
     """Give the ends of a path, the longest first: ``x/y/z``, ``y/z``, ``z``."""
     while name:
         yield name
         name = name.partition("/")[2]
-
-
-def _longest_end(name: str, table: dict[str, list[int]]) -> Sequence[int]:
-    """Look up the longest end of a path that a table has; empty if it has none."""
-    return next((table[end] for end in _ends(name) if end in table), [])
 
 
 def _ends_with(name: str, end: str) -> bool:
@@ -223,17 +209,15 @@ def matched_by_less(pairs: Collection[tuple[str, str]], shown: str, ids: bool = 
     >>> matched_by_less({("a.wav", "s1/a.wav"), ("/d/b.wav", "b.wav")}, "t.csv")
     ["1 name in t.csv fits without the folder of the file ('a.wav' is taken for 's1/a.wav')"]
     """
-    found: dict[str, list[tuple[str, str]]] = {}
+    reasons: dict[str, list[tuple[str, str]]] = {}
     for name, file in sorted(pairs):
         if why := _less(plain_path(name), plain_path(file), ids):
-            found.setdefault(why, []).append((name, file))
+            reasons.setdefault(why, []).append((name, file))
     told = []
-    for why, own in found.items():
-        here, there = told_apart(*own[0])
-        names = (
-            f"{counted(len(own), 'name')} in {shown} {'fits' if len(own) == 1 else 'fit'} {why} of the file"
-        )
-        told.append(f"{names} ({here} is taken for {there})")
+    for why, alike in reasons.items():
+        name, file = told_apart(*alike[0])
+        fits = f"{'fits' if len(alike) == 1 else 'fit'} {why} of the file ({name} is taken for {file})"
+        told.append(f"{counted(len(alike), 'name')} in {shown} {fits}")
     return told
 
 

@@ -20,8 +20,7 @@ from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.combinators import MOST_SUMS, restrict, standardised_difference
 from soundcheck.results.verdict import NOT_ADJUSTED, Verdict
 from soundcheck.statistics.adjusting import cells_of
-from soundcheck.statistics.evidence import LEAST_BLOCKS
-from soundcheck.statistics.intervals import interval
+from soundcheck.statistics.evidence import LEAST_BLOCKS, interval
 from soundcheck.suite.groups import number_of
 
 

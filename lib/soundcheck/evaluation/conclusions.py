@@ -33,11 +33,10 @@ from soundcheck.results.states import NO_REFERENCE, NO_SPEAKERS, REFERENCE
 from soundcheck.results.verdict import OTHERS, SHOWN, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
 from soundcheck.statistics.bootstrap import Resampled
-from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale
+from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, certainty, interval
 from soundcheck.statistics.fixed_speakers import FixedSpeakers, ForThese, fixed_speakers
-from soundcheck.statistics.intervals import certainty, interval
-from soundcheck.statistics.paired import paired_p_value
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
+from soundcheck.statistics.significance import paired_p_value
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.margins import Margin
 from soundcheck.suite.measures import HIGHER, MeasureInfo
@@ -67,7 +66,7 @@ class GroupGap:
 class Settings:
     """How the differences of a suite are judged."""
 
-    interval: str  # see soundcheck.statistics.intervals.interval
+    interval: str  # see soundcheck.statistics.evidence.interval
     seed: int
     by_gap: bool  # whether `passed` compares the difference with the margin
     block: str  # what is resampled; of files nothing follows for new speakers

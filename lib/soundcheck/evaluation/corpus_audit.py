@@ -24,19 +24,17 @@ import pandas as pd
 
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.measured import listened
+from soundcheck.corpora.measured import drawn, fingerprint_unused_splits, is_known, measured_values, sampled
 from soundcheck.corpora.measures import FINGERPRINT, MEASURES
-from soundcheck.corpora.other_splits import heard_elsewhere
 from soundcheck.corpora.repeats import Repeats, find_repeats, speakers_in_splits
-from soundcheck.corpora.sound_sample import drawn, is_known, sampled
 from soundcheck.evaluation.conclusions import compared_sides
 from soundcheck.metrics.combinators import restrict, stack
 from soundcheck.metrics.regression import mean_value
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import blocks_of
 from soundcheck.statistics.evidence import FREE, Scale
-from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import WITHIN
+from soundcheck.statistics.significance import adjusted_p_values
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.groups import BOTH, numbers_of
 
@@ -158,7 +156,7 @@ def audit(
     splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
     prints, compared_sounds = sounds.get(FINGERPRINT, {}), None
     if corpus.entry.audio and len(others):
-        compared_sounds, more = heard_elsewhere(corpus, cache, jobs)
+        compared_sounds, more = fingerprint_unused_splits(corpus, cache, jobs)
         prints = prints | more
     labelled = [name for name, task in tasks.items() if task.is_labelled and name in table]
     return Audit(
@@ -181,7 +179,7 @@ def _measured(corpus: Corpus, cache: Path, jobs: int) -> tuple[dict[str, Mapping
     table, part = corpus.segments, drawn(corpus.segments, MOST, SECONDS)
     name = corpus.name if len(part) == table["audio"].nunique() else f"{corpus.name} audit"
     own = dataclasses.replace(corpus, name=name, segments=part)
-    sounds, unreadable = listened(own, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
+    sounds, unreadable = measured_values(own, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
     known = [name for name in (*SAMPLED, *ASKED) if is_known(table, name)]
     whole = {name: dict(zip(table["audio"], numbers_of(table, name), strict=True)) for name in known}
     sample = sampled(corpus, SAMPLED, cache).set_index("audio") if not {*SAMPLED} <= {*known} else table

@@ -44,7 +44,7 @@ from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import against_all, against_average, shift, shift_difference
 from soundcheck.metrics.regression import EDGES
 from soundcheck.metrics.weighted import Weighted, weighted_difference
-from soundcheck.statistics import balance, group_sizes
+from soundcheck.statistics import balance
 from soundcheck.suite.groups import BOTH
 
 EVERYBODY, AVERAGE = "everybody", "average"
@@ -137,7 +137,7 @@ def judge_groups(
     """Judge measures for each group of a column against all groups.
 
     Simulated thresholds are those for groups of equal size whose differences would vary as much by chance,
-    see :func:`soundcheck.statistics.group_sizes.equal_size`. Measures of trials take the mask of a group.
+    see :func:`soundcheck.statistics.balance.equal_size`. Measures of trials take the mask of a group.
     """
     of_trials = subset.task.is_embedding
     masks = {group: subset.mask(column, group) for group in groups}
@@ -166,7 +166,7 @@ def judge_groups(
     for place, group in enumerate(groups):
         sized = subset
         if not of_trials:
-            sized = subset.sized(len(groups), group_sizes.equal_size(sizes, place))
+            sized = subset.sized(len(groups), balance.equal_size(sizes, place))
         reference = evaluation.reference(subset, column, masks, group)
         for test, measure in called.items():
             gap = GroupGap(bases[test], masks[group], *reference)

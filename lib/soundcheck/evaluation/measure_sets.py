@@ -19,7 +19,7 @@ from soundcheck.metrics.combinators import combine, require_count
 from soundcheck.metrics.distribution import bin_proportions, class_proportions
 from soundcheck.metrics.verification import false_acceptance_rate, false_rejection_rate
 from soundcheck.metrics.word_rates import group_error_rate
-from soundcheck.statistics import group_sizes
+from soundcheck.statistics import balance
 
 MeasureSet = Callable[[Evaluation, Subset], Mapping[str, Measure]]
 TRANSCRIPTS = {"Word Error Rate Difference": lambda s, p: group_error_rate(s.truth, p.clean)}
@@ -133,17 +133,17 @@ def shifts(evaluation: Evaluation, subset: Subset) -> dict[str, Callable[..., St
 
 
 def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
-    """Give the fewest segments that a bin needs in all groups together, see :mod:`group_sizes`.
+    """Give the fewest segments that a bin needs in all groups, see :mod:`soundcheck.statistics.balance`.
 
     The family's option ``bin_minimum`` holds the published number and size of groups; the average size of
     the groups decides.
     """
-    return _least(evaluation, subset, group_sizes.least_per_bin)
+    return _least(evaluation, subset, balance.least_per_bin)
 
 
 def least_predictions(evaluation: Evaluation, subset: Subset) -> int:
     """Give the fewest predictions of a bin or class, in all groups together, whose precision is judged."""
-    return _least(evaluation, subset, group_sizes.least_predictions)
+    return _least(evaluation, subset, balance.least_predictions)
 
 
 def _least(evaluation: Evaluation, subset: Subset, rule: Callable[[Mapping[str, int], float], int]) -> int:

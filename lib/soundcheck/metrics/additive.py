@@ -353,6 +353,9 @@ def of_columns(
     """Make a statistic of columns; every value counts all contributing segments.
 
     Columns may hold anything outside of ``rows``. ``texts`` are ``reasons`` and ``notes``.
+
+    >>> of_columns(np.ones(2, bool), np.zeros(2, bool), [np.array([0.2, 0.4])], lambda sums: sums[..., 1:])
+    Statistic(0.6)
     """
     m = len(labels)
     columns = tuple(column if rows.all() else np.where(rows, column, 0.0) for column in columns)
@@ -369,7 +372,11 @@ def of_cells(
     compute: SumsToValues,
     labels: Sequence[str] = ("",),
 ) -> Statistic:
-    """Make a statistic of counts; codes below 0 do not contribute, every value counts all others."""
+    """Make a statistic of counts; codes below 0 do not contribute, every value counts all others.
+
+    >>> of_cells(np.array([0, 1, 1]), 2, np.zeros(3, bool), lambda sums: sums[..., 1:])
+    Statistic(2.0)
+    """
     m, rows = len(labels), codes >= 0
     part = Cells(rows, missing, np.where(rows, codes, 0).astype(np.int32), n_cells)
     return Statistic(
@@ -382,7 +389,11 @@ def of_cells(
 
 
 def mean_column(column: np.ndarray, rows: np.ndarray, missing: np.ndarray, **texts: SumsToTexts) -> Statistic:
-    """Average a column over the contributing segments."""
+    """Average a column over the contributing segments.
+
+    >>> mean_column(np.array([0.2, 0.4]), np.ones(2, bool), np.zeros(2, bool))
+    Statistic(0.3)
+    """
     return of_columns(rows, missing, [column], lambda sums: ratio(sums[..., 1:], sums[..., :1]), **texts)
 
 

@@ -150,14 +150,24 @@ def _absent(classes: Sequence[str], noun: str) -> Callable[[np.ndarray], tuple[s
 def recall_of_codes(
     truth: np.ndarray, prediction: np.ndarray, missing: np.ndarray, labels: Sequence[str], noun: str
 ) -> Statistic:
-    """Recall of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``."""
+    """Recall of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``.
+
+    >>> codes = np.array([0, 0, 1])
+    >>> recall_of_codes(codes, np.array([0, 1, 1]), codes < 0, ["low", "high"], "range")
+    Statistic({'low': 0.5, 'high': 1.0})
+    """
     return _of_matrix((truth, prediction, missing), labels, recalls, _of_truth, _absent(labels, noun))
 
 
 def precision_of_codes(
     truth: np.ndarray, prediction: np.ndarray, missing: np.ndarray, labels: Sequence[str], noun: str
 ) -> Statistic:
-    """Precision of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``."""
+    """Precision of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``.
+
+    >>> codes = np.array([0, 0, 1])
+    >>> precision_of_codes(codes, np.array([0, 1, 1]), codes < 0, ["low", "high"], "range")
+    Statistic({'low': 1.0, 'high': 0.5})
+    """
 
     def count(matrix: np.ndarray) -> np.ndarray:
         predicted = matrix[..., : len(labels)].sum(axis=-2)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from soundcheck.report import failures
 from soundcheck.results import facts
-from soundcheck.results.facts import read_recorded
 from soundcheck.results.page_names import model_page, result_page
-
-__all__ = ["ModelFacts", "read_facts", "read_recorded"]
 
 
 class ModelFacts(facts.ModelFacts):
@@ -24,9 +19,3 @@ class ModelFacts(facts.ModelFacts):
         """Name the page of the book about the model, or about it and a family, relative to the book."""
         name = result_page(self.model.name, family) if family else model_page(self.model.slug)
         return f"{name}.html"
-
-
-def read_facts(path: Path, model: str | None = None) -> ModelFacts:
-    """Read what a run says of a model, see :func:`soundcheck.results.facts.read_facts`."""
-    found = facts.read_facts(path, model)
-    return ModelFacts(found.run, found.model.name, found.estimates)

@@ -18,9 +18,9 @@ from soundcheck.common.escaping import shorten
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted, some
 from soundcheck.corpora.audio import SAMPLING_RATE
+from soundcheck.corpora.inspection import SoundFormat
+from soundcheck.corpora.measured import Measured
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.corpora.sound_formats import SoundFormat
-from soundcheck.corpora.sound_sample import Measured
 from soundcheck.evaluation.corpus_audit import SHARE, Audit
 from soundcheck.report.formats import Cell, digits_for, number, p_value, span, stacked, values
 from soundcheck.report.html import Html, folded, join

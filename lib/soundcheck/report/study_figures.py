@@ -17,7 +17,7 @@ from soundcheck.common import resources
 from soundcheck.report import formats, views
 from soundcheck.report.formats import Cell
 from soundcheck.report.style import BLUE, GREY, RED, look, new
-from soundcheck.statistics.intervals import LEVEL
+from soundcheck.statistics.evidence import LEVEL
 
 LENGTH = 1024  # samples of a frame
 LINES = 14  # of the spectrum that are averaged

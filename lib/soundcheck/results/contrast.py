@@ -9,7 +9,7 @@ Conventions
 -----------
 - A difference is the candidate's value minus the baseline's. Where a rule asks for a small size whatever the
   sign (``|value| <``, ``|gap| <``), it is the difference of the absolute values of ``value``.
-- p-value and 95 % interval are those of a t-test, see :mod:`soundcheck.statistics.paired`. *Better* and
+- p-value and 95 % interval are those of a t-test, see :mod:`soundcheck.statistics.significance`. *Better* and
   *worse* is what is significant among all tests of the comparison (false discovery rate of Benjamini and
   Hochberg 1995); all else is *no evidence*, which is not the same as no difference.
 - *Relative* is the difference as a share of the baseline's value: so many fewer errors. There is none unless
@@ -36,9 +36,10 @@ from soundcheck.results.states import FALSE_DISCOVERY_RATE, mirrors
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import SHOWN, Verdict
 from soundcheck.statistics.evidence import NO_INTERVAL
-from soundcheck.statistics.false_discovery import adjusted_p_values
-from soundcheck.statistics.paired import (
+from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
+from soundcheck.statistics.significance import (
     LEAST_BLOCKS,
+    adjusted_p_values,
     interval_error,
     joined_error,
     paired_interval,
@@ -47,7 +48,6 @@ from soundcheck.statistics.paired import (
     t_test,
     welch,
 )
-from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
 from soundcheck.suite.measures import HIGHER, info_of, measure_of
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
@@ -152,11 +152,6 @@ def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(found)
 
 
-def contrast(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Contrast:
-    """Compare two models on one test, as if there were no others; see :func:`contrasts` for many."""
-    return with_outcomes([compared_alone(baseline, candidate, same_draws)])[0]
-
-
 def compared_alone(
     baseline: Judged,
     candidate: Judged,
@@ -166,39 +161,46 @@ def compared_alone(
 ) -> Contrast:
     """Compare two models on one test; :func:`with_outcomes` decides among many later.
 
-    With ``same_segments`` only if both rest on the same. For ``kinds`` see :func:`difference`.
+    With ``same_segments`` only if both have the same. For ``kinds`` see :func:`difference`.
     """
     before, after = baseline.verdict, candidate.verdict
     row = Contrast(before.model, after.model, **_facts(before, after))
-    if before.value is None or after.value is None:
-        who, what = (before.model, before.skipped) if before.value is None else (after.model, after.skipped)
-        return dataclasses.replace(row, skipped=f"{who}: {what}")
-    if not after.rule or of_gap(before.rule) != of_gap(after.rule):
-        return dataclasses.replace(row, skipped="the test does not say, or not alike, what is better")
     differing = ""
     if baseline.segments != candidate.segments:
         differing = f"not the same segments: {before.segments} against {after.segments}"
-    if same_segments and differing:
-        remedy = "list both models in one suite, which compares what both answered"
-        return dataclasses.replace(row, skipped=f"{differing}; {remedy}")
+    skipped = ""
+    if missing := [one for one in (before, after) if one.value is None]:
+        skipped = f"{missing[0].model}: {missing[0].skipped}"
+    elif not after.rule or of_gap(before.rule) != of_gap(after.rule):
+        skipped = "the test does not say, or not alike, what is better"
+    elif same_segments and differing:
+        skipped = f"{differing}; list both models in one suite, which compares what both answered"
+    if skipped:
+        return dataclasses.replace(row, skipped=skipped)
     same_blocks = baseline.blocks == candidate.blocks
-    found = difference(baseline, candidate, same_draws and same_blocks, kinds)
-    remarks = [differing]
-    if before.threshold != after.threshold:
-        remarks.insert(0, f"thresholds differ: {before.threshold} and {after.threshold}")
-    if found["p_value"] is None:
-        reason = next((v.skipped for v in (before, after) if v.evidence != SHOWN and v.skipped), "")
-        if not reason and all(map(_generalises, (baseline, candidate))):
-            reason = "no replicates"
-        reason = reason or f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
-        remarks = [reason if reason.startswith(_WITHHELD) else f"{_WITHHELD}: {reason}"]
-    elif not (same_draws and same_blocks):
-        remarks.append("unpaired, " + ("drawn with other seeds" if same_blocks else "not the same blocks"))
-    words = after.test.lower().split()
-    errors = after.rule == BELOW and not after.group and not any(word in words for word in _DIFFERENCES)
-    if found["p_value"] is not None and errors and before.value > 0:
-        found |= _relative(baseline, candidate, found["difference"], same_draws and same_blocks)
-    return dataclasses.replace(row, **found, outcome=NO_EVIDENCE, skipped="; ".join(filter(None, remarks)))
+    paired = same_draws and same_blocks
+    cells = difference(baseline, candidate, paired, kinds)
+    if cells["p_value"] is None:
+        remarks = [_why_withheld(baseline, candidate)]
+    else:
+        limits = before.threshold, after.threshold
+        remarks = [f"thresholds differ: {limits[0]} and {limits[1]}"] if limits[0] != limits[1] else []
+        remarks.append(differing)
+        why = "drawn with other seeds" if same_blocks else "not the same blocks"
+        remarks += [] if paired else [f"unpaired, {why}"]
+        of_difference = after.group or any(word in after.test.lower().split() for word in _DIFFERENCES)
+        if after.rule == BELOW and not of_difference and before.value > 0:
+            cells |= _relative(baseline, candidate, cells["difference"], paired)
+    return dataclasses.replace(row, **cells, outcome=NO_EVIDENCE, skipped="; ".join(filter(None, remarks)))
+
+
+def _why_withheld(*entries: Judged) -> str:
+    """Say why there is no interval of a difference for new speakers."""
+    verdicts = [entry.verdict for entry in entries]
+    reason = next((one.skipped for one in verdicts if one.evidence != SHOWN and one.skipped), "")
+    few = f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
+    reason = reason or ("no replicates" if all(map(_generalises, entries)) else few)
+    return reason if reason.startswith(_WITHHELD) else f"{_WITHHELD}: {reason}"
 
 
 def _facts(before: Verdict | None, after: Verdict | None) -> dict[str, Any]:
@@ -224,7 +226,7 @@ def difference(
     value = float(
         round_significant(np.array(signs[1] * after.verdict.value - signs[0] * before.verdict.value))
     )
-    found = {"difference": value, "p_value": None, "certainty": None, "pairing": ""}
+    cells = {"difference": value, "p_value": None, "certainty": None, "pairing": ""}
     if all(map(_generalises, entries)):
         pairing = PAIRED if paired and before.drawn and after.drawn else UNPAIRED
         if pairing == PAIRED:
@@ -235,25 +237,26 @@ def difference(
         else:
             errors = [_error(entry, kind) for entry, kind in zip(entries, kinds, strict=True)]
             tested = welch(value, tuple(errors), blocks)
-        found |= _cells(("p_value", "low", "high"), tested)
-        if found["p_value"] is not None:
-            found["pairing"] = pairing
+        cells |= _cells(("p_value", "low", "high"), tested)
+        if cells["p_value"] is not None:
+            cells["pairing"] = pairing
             if pairing == PAIRED and value and np.isfinite(apart).any():
                 agreeing = np.sign(apart[~np.isnan(apart)]) == np.sign(value)
-                found["certainty"] = float(round_significant(np.array(np.mean(agreeing))))
+                cells["certainty"] = float(round_significant(np.array(np.mean(agreeing))))
     freedom = float(np.fmin(before.freedom, after.freedom))  # NaN: nothing varies
     if min(len(entry.spread) for entry in entries) and freedom > 0:
         same = (before.segments, before.blocks) == (after.segments, after.blocks)
         if same and len(before.spread) == len(after.spread):
-            apart = signs[1] * after.spread - signs[0] * before.spread
-            error = float(round_significant(np.linalg.norm(apart)))
+            error = float(
+                round_significant(np.linalg.norm(signs[1] * after.spread - signs[0] * before.spread))
+            )
         else:
             errors = [float(np.linalg.norm(entry.spread)) for entry in entries]
             freedoms = np.nan_to_num([entry.freedom for entry in entries], nan=freedom)
             error, freedom = joined_error(errors, freedoms)
         tested = t_test(value, error, freedom, 0.5 ** (freedom + 1))
-        found |= _cells(("p_sample", "difference_low_sample", "difference_high_sample"), tested)
-    return found
+        cells |= _cells(("p_sample", "difference_low_sample", "difference_high_sample"), tested)
+    return cells
 
 
 def _generalises(entry: Judged) -> bool:
@@ -274,12 +277,12 @@ def _error(entry: Judged, kind: str | None) -> float:
     return interval_error(entry.verdict.low, entry.verdict.high, entry.contributing, kind)
 
 
-def _relative(baseline: Judged, candidate: Judged, found: float, paired: bool) -> dict[str, float]:
+def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) -> dict[str, float]:
     """Give the difference as a share of the baseline's errors, if these are more than chance."""
     value, blocks = baseline.verdict.value, baseline.contributing
     if not paired_p_value(baseline.replicates, value, blocks) <= FALSE_DISCOVERY_RATE:  # NaN is not
         return {}
-    share = float(round_significant(np.array(found / value)))
+    share = float(round_significant(np.array(change / value)))
     drawn = min(len(baseline.replicates), len(candidate.replicates))
     one, other = baseline.replicates[:drawn], candidate.replicates[:drawn]
     if not paired or (one[~np.isnan(one)] <= 0).any():

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
+from soundcheck.common import manifest
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.day import today
 from soundcheck.common.errors import did_you_mean, input_error
@@ -24,7 +25,7 @@ from soundcheck.common.wording import counted as number_of
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.estimates import ALL, read_estimates
 from soundcheck.results.finished_run import FinishedRun, read_run
-from soundcheck.results.record import CorpusRecord, FamilyRecord, KeyFigure, ModelRecord, RunRecord
+from soundcheck.results.record import FamilyRecord, KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, ROBUSTNESS, aspects, standings
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES, counted
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
@@ -35,11 +36,7 @@ from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of, named
 _CHANGE = r"^(?:Change \w+|Percentage Unchanged Predictions|Drift Under|Added Change Under) (.+)$"
 FACT = ["model", "corpus", "task", "about"]  # further rows that agree in these are measures of the same fact
 _ORDER = ["excess", "model", "corpus", "family", "task", "test", "group", "label"]
-_BEFORE, _CHANGES = (
-    "before ",
-    "before changes",
-)  # conditions of clean signals: of one change, and of all of a family
-_RANDOM = "random"  # kind of the reference models
+_BEFORE, _CHANGES = "before ", "before changes"  # conditions of clean signals: of a change, of a whole family
 
 
 class Counts(dict[str, int]):
@@ -62,17 +59,17 @@ def counts(rows: pd.DataFrame) -> Counts:
 
 def headline(rows: pd.DataFrame) -> str:
     """Say how many tests fail, or that nothing could be concluded; without a full stop."""
-    found, few = counts(rows), len(few_speakers(rows))
-    tests = number_of(found.judged, "test")
+    count, few = counts(rows), len(few_speakers(rows))
+    tests = number_of(count.judged, "test")
     differences = f"{number_of(few, 'difference')} {'has' if few == 1 else 'have'} too few speakers"
-    if found[FAIL]:
-        return f"{found[FAIL]} of {tests} {'fails' if found[FAIL] == 1 else 'fail'}"
-    if found[PASS] and few:  # no all-clear
-        passing = f"{found[PASS]} of {tests} {'passes' if found[PASS] == 1 else 'pass'}"
-        return f"{passing}, {found[INCONCLUSIVE]} inconclusive; {differences} to generalise"
-    if found[PASS]:
+    if count[FAIL]:
+        return f"{count[FAIL]} of {tests} {'fails' if count[FAIL] == 1 else 'fail'}"
+    if count[PASS] and few:  # no all-clear
+        passing = f"{count[PASS]} of {tests} {'passes' if count[PASS] == 1 else 'pass'}"
+        return f"{passing}, {count[INCONCLUSIVE]} inconclusive; {differences} to generalise"
+    if count[PASS]:
         return f"None of {tests} fails"
-    why = differences if few else f"{found[INCONCLUSIVE]} inconclusive, {found[NOT_EVALUATED]} not evaluated"
+    why = differences if few else f"{count[INCONCLUSIVE]} inconclusive, {count[NOT_EVALUATED]} not evaluated"
     return f"Nothing could be concluded: {why}"
 
 
@@ -117,9 +114,9 @@ def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
 
     What two families find is one difference.
     """
-    found = counted(rows)
-    found = found[of_these_speakers(found) & found["gap"].notna() & found["against"].ne("")]
-    ordered = found.loc[_in_margins(found).sort_values(ascending=False, kind="stable").index]
+    own = counted(rows)
+    own = own[of_these_speakers(own) & own["gap"].notna() & own["against"].ne("")]
+    ordered = own.loc[_in_margins(own).sort_values(ascending=False, kind="stable").index]
     return ordered.drop_duplicates(["model", "corpus", "task", "test", "group", "label", "gap"])
 
 
@@ -208,24 +205,53 @@ def findings(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 class ModelFacts:
-    """What a run, which has a record, says of one of its models; ``rows`` are from :func:`facts_of`."""
+    """What a run says of one of its models; rows of tables are those of the model alone."""
 
     def __init__(
         self,
         run: FinishedRun,
         model: str,
         estimates: pd.DataFrame | None = None,
-        rows: pd.DataFrame | None = None,
+        rows: pd.DataFrame | None = None,  # from :func:`facts_of`, if they are known
     ) -> None:
-        assert run.record is not None
         self.run = run
         self.record: RunRecord = run.record
         self.model: ModelRecord = next(one for one in run.record.models if one.name == model)
-        every = read_estimates(run.path.parent) if estimates is None else estimates
-        self.estimates: pd.DataFrame = every[every["model"].eq(model)]
+        self.random = model in run.record.references  # a random reference is counted nowhere
+        estimates = read_estimates(run.path.parent) if estimates is None else estimates
+        self.estimates: pd.DataFrame = estimates[estimates["model"].eq(model)]
         own = run.frame if rows is None else rows
         own = own[own["model"].eq(model)]
         self.rows: pd.DataFrame = facts_of(own, run.record, self.estimates) if rows is None else own
+        # Robustness and fairness count only where the model is better than chance.
+        every = counted(self.rows)
+        hollow = every["standing"].eq(HOLLOW) & (not self.random)
+        self.counted = tests = every[~hollow]
+        self.counts = counts(tests)
+        self.uncounted = every[hollow & every["state"].ne(NOT_EVALUATED)]
+        self.failing = by_excess(tests[tests["state"].eq(FAIL)])  # the largest failure first
+        self.findings = findings(self.failing)  # a row a fact
+        self.inconclusive = tests[tests["state"].eq(INCONCLUSIVE)]  # no passes
+        self.few = few_speakers(tests)  # to generalise, the largest difference first
+        self.not_evaluated = every[every["state"].eq(NOT_EVALUATED)]  # with reasons in the column ``skipped``
+        # Families whose notebook did not come to its end, so that their tests are missing.
+        self.failed = [one.family for one in run.record.notebooks if one.model == model and one.failed]
+        # How good it is at each of its tasks, with intervals and what guessing scores.
+        self.figures = [figure for figure in run.record.figures or () if figure.model == model]
+        self.corpora = [one for one in run.record.corpora if one.name in set(self.rows["corpus"])]
+        self.synthetic = any(corpus.synthetic for corpus in self.corpora)  # which every page has to say
+        places = ({model}, set(self.rows["corpus"]), set(self.rows["task"]))
+        self.caveats: list[Caveat] = run.record.caveats_of(*places)
+
+    @classmethod
+    def read(cls, path: Path, model: str | None = None) -> Self:
+        """Read what a run, an output folder or ``results.csv`` in it, says of a model.
+
+        ``model`` may be ``None`` if there is only one beside the random references. Refused if there is no
+        such model, or several and none is named, and as :func:`read_recorded`.
+        """
+        run = read_recorded(path)
+        return cls(run, _chosen(run.record, set(run.frame["model"]), model))
 
     @property
     def card(self) -> Card:
@@ -235,68 +261,14 @@ class ModelFacts:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """The SHA-256 of ``results.csv``, 64 hexadecimal digits, as ``sha256sum`` prints it."""
-        with open(self.run.path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        """The SHA-256 of ``results.csv``, as ``sha256sum`` prints it."""
+        return manifest.sha256(self.run.path)
 
     @property
-    def random(self) -> bool:
-        """Whether it is a random reference, which is counted nowhere."""
-        return self.model.kind == _RANDOM
-
-    @functools.cached_property
-    def counted(self) -> pd.DataFrame:
-        """The rows that count: robustness and fairness only where the model is better than chance."""
-        return counted(self.rows if self.random else self.rows[self.rows["standing"].ne(HOLLOW)])
-
-    @functools.cached_property
-    def uncounted(self) -> pd.DataFrame:
-        """The rows that were evaluated and do not count: the model is no better than chance there."""
-        own = counted(self.rows).drop(self.counted.index)
-        return own[own["state"].ne(NOT_EVALUATED)]
-
-    @functools.cached_property
-    def counts(self) -> Counts:
-        """Number of the rows that count by state."""
-        return counts(self.counted)
-
-    @functools.cached_property
-    def failing(self) -> pd.DataFrame:
-        """Tests that fail, the largest failure first."""
-        return by_excess(self.counted[self.counted["state"].eq(FAIL)])
-
-    @functools.cached_property
-    def findings(self) -> pd.DataFrame:
-        """What fails, a row a fact, see :func:`findings`."""
-        return findings(self.failing)
-
-    @functools.cached_property
-    def inconclusive(self) -> pd.DataFrame:
-        """Tests that the data do not decide: they are no passes."""
-        return self.counted[self.counted["state"].eq(INCONCLUSIVE)]
-
-    @functools.cached_property
-    def few(self) -> pd.DataFrame:
-        """Differences with too few speakers to generalise, the largest first."""
-        return few_speakers(self.counted)
-
-    @functools.cached_property
-    def not_evaluated(self) -> pd.DataFrame:
-        """Tests that were not evaluated, with reasons in the column ``skipped``."""
-        own = counted(self.rows)
-        return own[own["state"].eq(NOT_EVALUATED)]
-
-    @functools.cached_property
     def families(self) -> list[tuple[FamilyRecord, pd.DataFrame]]:
         """The families that tested it, in the order of the book, each with its rows."""
         by_name = dict(list(self.rows.groupby("family", sort=False)))
         return [(family, by_name[family.name]) for family in self.record.families if family.name in by_name]
-
-    @functools.cached_property
-    def failed(self) -> list[str]:
-        """Families whose notebook did not come to its end, so that its tests are missing."""
-        own = [one for one in self.record.notebooks if one.model == self.model.name and one.failed]
-        return [one.family for one in own]
 
     def state_of(self, family: FamilyRecord) -> tuple[str, int]:
         """Give the worst state of the tests that a family is known by, and how many of all its tests fail.
@@ -310,24 +282,18 @@ class ModelFacts:
         state = next((one for one in (FAIL, INCONCLUSIVE, PASS) if chosen["state"].eq(one).any()), rest)
         return state, int(own["state"].eq(FAIL).sum())
 
-    @functools.cached_property
-    def figures(self) -> list[KeyFigure]:
-        """How good it is at each of its tasks, with intervals and what guessing scores."""
-        return [figure for figure in self.record.figures or () if figure.model == self.model.name]
-
-    @functools.cached_property
+    @property
     def headline(self) -> KeyFigure | None:
         """The number that says how good it is: of the corpus with most segments, classes before values."""
         kinds = {name: about["kind"] for name, about in self.record.suite.get("tasks", {}).items()}
         kinds |= {name: task.kind for name, task in BUILTIN.items()}
-        own = [figure for figure in self.figures if figure.standing]
         return max(
-            own,
+            (figure for figure in self.figures if figure.standing),
             key=lambda one: (one.value is not None, kinds.get(one.task) == CLASSIFICATION, one.segments),
             default=None,
         )
 
-    @functools.cached_property
+    @property
     def groups(self) -> pd.DataFrame:
         """Findings about groups that are worse off, then those of measures without a better side."""
         own = self.findings[self.findings["group_value"].notna() & self.findings["side"].ne("better")]
@@ -342,18 +308,15 @@ class ModelFacts:
         return first(own.loc[_in_margins(own).sort_values(ascending=False, kind="stable").index])
 
     @functools.cached_property
-    def conditions(self) -> pd.DataFrame:
-        """Tests of changes of the signal, those that fail first, then those whose quality is known."""
+    def worst_condition(self) -> pd.Series | None:
+        """The row of the change of the signal under which it fails by most, or comes nearest to.
+
+        Those whose quality without and with the change is known come first.
+        """
         own = self.counted[aspects(self.counted).eq(ROBUSTNESS) & self.counted["about"].ne("")]
         own = by_excess(own[own["state"].isin((FAIL, INCONCLUSIVE, PASS))])
-        return own.assign(fails=own["state"].eq(FAIL), known=own["after"].notna() & own["first"]).sort_values(
-            ["fails", "known"], ascending=False, kind="stable"
-        )
-
-    @property
-    def worst_condition(self) -> pd.Series | None:
-        """The row of the change of the signal under which it fails by most, or comes nearest to."""
-        return first(self.conditions)
+        own = own.assign(fails=own["state"].eq(FAIL), known=own["after"].notna() & own["first"])
+        return first(own.sort_values(["fails", "known"], ascending=False, kind="stable"))
 
     @functools.cached_property
     def classes(self) -> pd.DataFrame:
@@ -365,36 +328,20 @@ class ModelFacts:
     @functools.cached_property
     def group_values(self) -> pd.DataFrame:
         """How good it is for each group: estimates of the measures that its figures have, the worst first."""
-        found = self.estimates[self.estimates["part"].ne(ALL) & self.estimates["value"].notna()]
-        found = found[found["condition"].eq("") & found["label"].eq("")]
-        infos = found["measure"].map(info_of)
-        found = found.assign(title=[info.title for info in infos], better=[info.better for info in infos])
+        own = self.estimates[self.estimates["part"].ne(ALL) & self.estimates["value"].notna()]
+        own = own[own["condition"].eq("") & own["label"].eq("")]
+        infos = own["measure"].map(info_of)
+        own = own.assign(title=[info.title for info in infos], better=[info.better for info in infos])
         wanted = pd.MultiIndex.from_tuples([(one.task, one.measure) for one in self.figures] or [("", "")])
-        found = found[pd.MultiIndex.from_frame(found[["task", "title"]]).isin(wanted)]
-        found = found.assign(order=found["value"].where(found["better"].ne(LOWER), -found["value"]))
-        found = found.sort_values(["corpus", "task", "title", "order"], kind="stable")
-        return found.drop_duplicates(["corpus", "task", "title", "part"])
+        own = own[pd.MultiIndex.from_frame(own[["task", "title"]]).isin(wanted)]
+        own = own.assign(order=own["value"].where(own["better"].ne(LOWER), -own["value"]))
+        own = own.sort_values(["corpus", "task", "title", "order"], kind="stable")
+        return own.drop_duplicates(["corpus", "task", "title", "part"])
 
     @functools.cached_property
     def unknown(self) -> pd.DataFrame:
         """What could not be concluded, a row a kind of group, most tests first; see :func:`unknown`."""
         return unknown(self.inconclusive[self.inconclusive["group"].ne("")])
-
-    @functools.cached_property
-    def corpora(self) -> list[CorpusRecord]:
-        """The corpora that it was tested on."""
-        seen = set(self.rows["corpus"])
-        return [corpus for corpus in self.record.corpora if corpus.name in seen]
-
-    @functools.cached_property
-    def caveats(self) -> list[Caveat]:
-        """What makes its numbers doubtful."""
-        return self.record.caveats_of({self.model.name}, set(self.rows["corpus"]), set(self.rows["task"]))
-
-    @property
-    def synthetic(self) -> bool:
-        """Whether any of the speech was made by a machine, which every page has to say."""
-        return any(corpus.synthetic for corpus in self.corpora)
 
 
 def first(rows: pd.DataFrame) -> pd.Series | None:
@@ -425,24 +372,13 @@ def facts_by_model(
     record: RunRecord, results: pd.DataFrame, estimates: pd.DataFrame
 ) -> dict[str, ModelFacts]:
     """Give what a run says of each of its models, in the order of the suite."""
-    run = FinishedRun("", Path("results.csv"), results, record, {})
+    run = FinishedRun("", Path("results.csv"), results, record)
     rows = facts_of(results, record, estimates)
     return {model.name: ModelFacts(run, model.name, estimates, rows) for model in record.models}
 
 
-def read_facts(path: Path, model: str | None = None) -> ModelFacts:
-    """Read what a run, an output folder or ``results.csv`` in it, says of a model.
-
-    ``model`` may be ``None`` if there is only one beside the random references. Raises an ``InputError`` if
-    the results are missing, were edited, or have no record that can be read, if there is no such model, or if
-    there are several and none is named.
-    """
-    run = read_recorded(path)
-    return ModelFacts(run, _chosen(run.record, set(run.frame["model"]), model))
-
-
 def read_recorded(path: Path) -> FinishedRun:
-    """Read a run that has a record; see :func:`read_facts`."""
+    """Read a run that has a record, which knows all that the table is about; refused otherwise."""
     run = read_run(path)
     if run.record is None:
         what = "there is no record of the run, run.json, beside it"
@@ -462,7 +398,7 @@ def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:
             remedy = did_you_mean(model, names)
             raise input_error(f"--model {quoted(model)}", "the run has no results of such a model", remedy)
         return model
-    own = [one.name for one in record.models if one.name in tested and one.kind != _RANDOM]
+    own = [one.name for one in record.models if one.name in tested and one.name not in record.references]
     if len(own) != 1:
         what = f"the run has {len(own)} models" if own else "the run has no model but random references"
         listed = ", ".join(map(quoted, own[:20])) or "none"

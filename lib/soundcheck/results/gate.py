@@ -18,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -29,18 +29,18 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results import accepted, suite_now, worse
 from soundcheck.results.facts import counts, few_speakers
-from soundcheck.results.finished_run import FinishedRun, read_baseline, read_run
+from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
 from soundcheck.results.record import RunRecord
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, counted
 from soundcheck.results.verdict import KEY
 from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.rules import GAP_RULES, passes
+from soundcheck.suite.own_rules import AcceptedFailure
 
-FAILED_NOTEBOOK = "error: "  # how the reason of a row begins whose notebook or model failed
-NOT_COMPUTED = "not computed by the notebook"
-MOST = 20  # lines of a kind that a summary shows
-FEW = 3  # differences with too few speakers that it shows, the largest
+_DID_NOT_RUN = ("error: ", "not computed by the notebook")  # how reasons of such rows begin
+_MOST = 20  # lines of a kind that a summary shows
+_FEW = 3  # differences with too few speakers that it shows, the largest
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,56 +88,48 @@ def check(
     problems, undecided = [*_missing(frame, record, models), *absent], []
     for model, own in rows.groupby("model", sort=True):
         numbers = counts(own)
-        if numbers[PASS] + numbers[FAIL] or bars[own.index].notna().any():
+        if numbers[PASS] + numbers[FAIL] or not bars.keys().isdisjoint(own.index):
             continue
         if not numbers[INCONCLUSIVE]:
             problems.append(f"No test of {model} has a verdict: each is not evaluated or only reported.")
         elif not baselines:
             undecided.append(_undecided(model, own))
     if baselines:
-        margin = record.matters_worse if record else worse.MATTERS_WORSE
+        margin = record.matters_worse if record else RunRecord.matters_worse
         margin = margin if matters_worse is None else matters_worse
-        failing, compared, lost = _got_worse(run, rows, [*map(read_baseline, baselines)], margin)
-        notes, undecided = [*notes, *compared], [*undecided, *lost]
+        failing, compared, incomparable = _got_worse(run, rows, baselines, margin)
+        notes, undecided = [*notes, *compared], [*undecided, *incomparable]
     else:
-        fails = [FAIL, INCONCLUSIVE] if inconclusive == FAIL else [FAIL]
-        judged = frame["state"].isin(fails) & frame["mirrors"].eq("") | frame["passed"].eq(False) & strict
-        texts = pd.Series("", index=frame.index, dtype=object)
-        texts.update(
-            pd.Series({row.Index: _verdict(row) for row in frame[judged].itertuples()}, dtype=object)
-        )
-        failing = _of_pairs(frame, texts)[rows.index]
+        fails = frame["state"].isin([FAIL, INCONCLUSIVE] if inconclusive == FAIL else [FAIL])
+        fails = fails & frame["mirrors"].eq("") | frame["passed"].eq(False) & strict
+        failing = _of_pairs(frame, {row.Index: _verdict(row) for row in frame[fails].itertuples()})
     entries = record.accepted if record else ()
-    bars = _of_pairs(frame, bars.fillna(""))[rows.index]
-    excuses = accepted.accepted_reasons(rows, entries, today, failing.ne("")).mask(bars.ne(""), "")
-    failing = failing.mask(bars.ne(""), bars)
-    rows = _with_status(rows, failing, excuses)
+    rows = _with_status(rows, failing, _of_pairs(frame, bars), entries, today)
     junit = junit or run.path.parent / "junit.xml"
     files.write_all({junit: junit_xml(rows, problems, undecided)})
-    red, errors = rows["status"].eq(FAILED), rows["status"].eq(ERROR)
     left_out = " (mirrors of pairs left out)" if len(rows) < len(frame) else ""
-    lines = [f"{counts(rows)}{left_out}.", *notes, *problems]
-    for chosen, word in (
-        (red & bars.ne(""), "hard bar"),
-        (red & bars.eq(""), "worse" if baselines else "failed"),
-        (errors, "did not run"),
-        (failing.ne("") & excuses.ne(""), "accepted"),
-    ):
-        lines += _listed(rows[chosen], word)
-    lines += [*accepted.remarks(run.frame, entries, today), *undecided]
-    failures, wrong = int(red.sum()), int(errors.sum()) + len(problems)
+    failed, errors = rows["status"].eq(FAILED), rows["status"].eq(ERROR)
+    lines = [
+        *(f"{counts(rows)}{left_out}.", *notes, *problems),
+        *_listed(rows[failed & rows["bar"].ne("")], "hard bar"),
+        *_listed(rows[failed & rows["bar"].eq("")], "worse" if baselines else "failed"),
+        *_listed(rows[errors], "did not run"),
+        *_listed(rows[rows["excuse"].ne("")], "accepted"),
+        *(*accepted.remarks(run.frame, entries, today), *undecided),
+    ]
+    number, wrong = int(failed.sum()), int(errors.sum()) + len(problems)
     few = few_speakers(rows)[: 0 if baselines else None]
     nothing = len(undecided) == (len(baselines) or rows["model"].nunique())
-    if failures or wrong:
-        lines.append(f"The gate fails: {number_of(failures, 'failure')}, {number_of(wrong, 'error')}.")
+    if number or wrong:
+        lines.append(f"The gate fails: {number_of(number, 'failure')}, {number_of(wrong, 'error')}.")
     elif len(few):
         described = f"{number_of(len(few), 'difference')} with too few speakers to generalise."
-        lines += _listed(few.head(FEW), "too few speakers")
+        lines += _listed(few.head(_FEW), "too few speakers")
         lines.append(described if nothing else f"The gate passes; {described}")
     elif not nothing:
         lines.append("Nothing got worse." if baselines else "No failure counts.")
     lines.append(f"JUnit XML: {junit}")
-    return Judgement(EXIT_TEST_FAILED if failures or wrong else EXIT_OK, "\n".join(lines))
+    return Judgement(EXIT_TEST_FAILED if number or wrong else EXIT_OK, "\n".join(lines))
 
 
 def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
@@ -159,16 +151,12 @@ def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
     return frame
 
 
-def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[pd.Series, list[str]]:
-    """Say why rows miss a hard bar, empty if they do not, ``None`` without one; and which did not run."""
-    missed = pd.Series([None] * len(frame), index=frame.index, dtype=object)
-    absent = []
+def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[dict[int, str], list[str]]:
+    """Say for each row under a hard bar why it misses it, empty if it does not; and which did not run."""
+    missed, absent = {}, []
     own_tests = run.record.own_tests if run.record else {}
-    for family, test, own in (
-        (f, test, own) for f, tests in own_tests.items() for test, own in tests.items()
-    ):
-        if not own.hard:
-            continue
+    bars = [(f, test, own) for f, tests in own_tests.items() for test, own in tests.items() if own.hard]
+    for family, test, own in bars:
         bar = ": ".join(filter(None, ("hard bar", own.why)))
         rows = run.frame[run.frame["family"].eq(family) & run.frame["test"].eq(test)]
         rows = rows[rows["value"].isna() | rows["label"].isin(own.labels or rows["label"])]
@@ -186,13 +174,13 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[pd.Series, list[s
     return missed, absent
 
 
-def _of_pairs(frame: pd.DataFrame, reasons: pd.Series) -> pd.Series:
+def _of_pairs(frame: pd.DataFrame, reasons: Mapping[int, str]) -> dict[int, str]:
     """Let the counted group of a pair fail for the other, too: both are one test."""
-    others = frame[frame["mirrors"].ne("") & reasons.ne("")]
-    counting = _keys(others.assign(group=others["mirrors"]))
-    found = dict(zip(counting, others["group"] + ": " + reasons[others.index], strict=True))
-    texts = [found.get(key, "") for key in _keys(frame)]
-    return reasons.mask(reasons.eq(""), pd.Series(texts, index=frame.index, dtype=object))
+    places = dict(zip(_keys(frame), frame.index, strict=True))
+    others = frame[frame["mirrors"].ne("") & frame.index.isin([n for n, why in reasons.items() if why])]
+    counting = zip(_keys(others.assign(group=others["mirrors"])), others.index, others["group"], strict=True)
+    of_others = {places[key]: f"{group}: {reasons[n]}" for key, n, group in counting if key in places}
+    return of_others | {n: why for n, why in reasons.items() if why}
 
 
 def _keys(frame: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -211,75 +199,89 @@ def _undecided(model: str, rows: pd.DataFrame) -> str:
 
 
 def _got_worse(
-    run: FinishedRun, frame: pd.DataFrame, baselines: Sequence[FinishedRun], matters: float
-) -> tuple[pd.Series, list[str], list[str]]:
-    """Say how each row got worse than in an earlier run, empty if it did not; what was compared, what not."""
-    lines, lost, compared = [], [], []
-    for baseline in baselines:
+    run: FinishedRun, rows: pd.DataFrame, baselines: Sequence[Path], matters: float
+) -> tuple[dict[int, str], list[str], list[str]]:
+    """Say of the rows that got worse than in an earlier run how; what was compared, and what could not be."""
+    lines, incomparable, compared = [], [], {}
+    for path in baselines:
+        baseline = read_run(path, f"--baseline {path}")
         different = worse.differences(run, baseline)
-        found = worse.changes(dataclasses.replace(run, frame=frame), baseline)
-        if found.empty:
-            models = [", ".join(sorted(set(rows["model"]))) for rows in (baseline.frame, frame)]
+        changes = compared[path] = worse.changes(dataclasses.replace(run, frame=rows), baseline)
+        if changes.empty:
+            models = [", ".join(sorted(set(frame["model"]))) for frame in (baseline.frame, rows)]
             reasons = "; ".join([f"its models are {models[0]}, those judged here {models[1]}", *different])
             what = f"it has no judged test in common with the results: {reasons}"
-            raise input_error(f"--baseline {baseline.shown}", what, "Name a run of the suite")
-        compared.append(found)
-        unknown = int(found["p_value"].isna().sum())
-        paired = int((found["p_value"].notna() & found["paired"]).sum())
+            raise input_error(f"--baseline {path}", what, "Name a run of the suite")
+        tested = changes["p_value"].notna()
+        paired, unknown = int((tested & changes["paired"]).sum()), int((~tested).sum())
         lines.append(
-            f"Compared with {baseline.shown}: {paired} tests paired, "
-            f"{len(found) - paired - unknown} unpaired, "
+            f"Compared with {path}: {paired} tests paired, {int(tested.sum()) - paired} unpaired, "
             f"{unknown} not comparable for want of speakers or intervals, "
-            f"{int(frame['passed'].notna().sum()) - len(found)} not in it."
+            f"{int(rows['passed'].notna().sum()) - len(changes)} not in it."
         )
-        if unknown == len(found):
-            lost.append(f"Nothing could be concluded: no test can be compared with {baseline.shown}.")
-        before = baseline.frame[baseline.frame["model"].isin(frame["model"])]
+        if unknown == len(changes):
+            incomparable.append(f"Nothing could be concluded: no test can be compared with {path}.")
+        before = baseline.frame[baseline.frame["model"].isin(rows["model"])]
         # Of a pair the other row may count now, so all rows are looked at.
-        here, then = (set(_keys(rows[rows["passed"].notna()])) for rows in (run.frame, before))
+        here, then = (set(_keys(frame[frame["passed"].notna()])) for frame in (run.frame, before))
         if gone := len(then - here):
-            lines.append(f"{number_of(gone, 'test')} of {baseline.shown} not judged any more.")
-        lines += [f"{baseline.shown} differs: {what}." for what in different]
-    reasons = pd.Series("", index=frame.index, dtype=object)
-    for baseline, found, decided in zip(baselines, compared, worse.got_worse(compared, matters), strict=True):
-        for row in found[decided].itertuples():
+            lines.append(f"{number_of(gone, 'test')} of {path} not judged any more.")
+        lines += [f"{path} differs: {what}." for what in different]
+    reasons: dict[int, str] = {}
+    decided = worse.got_worse([*compared.values()], matters)
+    for (path, changes), is_worse in zip(compared.items(), decided, strict=True):
+        for row in changes[is_worse].itertuples():
             what = (
-                f"{row.before:.4g} in {baseline.shown}, now {row.after:.4g} (worse by {row.worse:.3g}, "
+                f"{row.before:.4g} in {path}, now {row.after:.4g} (worse by {row.worse:.3g}, "
                 f"p = {row.p_value:.2g}, {'paired' if row.paired else 'unpaired'})"
             )
-            reasons[row.Index] = "; ".join(filter(None, (reasons[row.Index], what)))
-    return reasons, lines, lost
+            reasons[row.Index] = "; ".join(filter(None, (reasons.get(row.Index), what)))
+    return reasons, lines, incomparable
 
 
-def _with_status(frame: pd.DataFrame, failing: pd.Series, excuses: pd.Series) -> pd.DataFrame:
-    """Add what becomes of each row, and why, in the columns ``status`` and ``message``."""
-    found = []
-    for row, failure, excuse in zip(frame.itertuples(), failing, excuses, strict=True):
-        if failure:
-            found.append((SKIPPED, f"accepted: {excuse}: {failure}") if excuse else (FAILED, failure))
-        elif row.state == PASS:
-            found.append((PASSED, ""))
-        elif row.state == NOT_EVALUATED:
-            broken = row.skipped.startswith((FAILED_NOTEBOOK, NOT_COMPUTED))
-            why = row.skipped if math.isnan(row.gap) else f"{row.skipped}: {_verdict(row)}"
-            found.append((ERROR if broken else SKIPPED, why))
-        elif row.state == REPORTED:
-            value = f"value = {row.value:.4g}{_interval(row, row.low, row.high)}"
-            found.append((SKIPPED, f"reported: {value}; {row.skipped}"))
-        else:  # a fail that is not worse than in the baseline, or inconclusive
-            how = "as before" if row.state == FAIL else row.state
-            found.append((SKIPPED, f"{how}: {_verdict(row)}"))
-    return frame.assign(status=[status for status, _ in found], message=[message for _, message in found])
+def _with_status(
+    rows: pd.DataFrame,
+    failing: Mapping[int, str],
+    bars: Mapping[int, str],
+    entries: Sequence[AcceptedFailure],
+    today: datetime.date | None,
+) -> pd.DataFrame:
+    """Add what becomes of each row and why, ``status`` and ``message``; its hard bar, and what excuses it."""
+    bar, failure = (
+        pd.Series([texts.get(n, "") for n in rows.index], rows.index, dtype=object)
+        for texts in (bars, failing)
+    )
+    excuses = accepted.accepted_reasons(rows, entries, today, failure.ne("") & bar.eq(""))
+    rows = rows.assign(bar=bar, failure=failure.mask(bar.ne(""), bar), excuse=excuses)
+    outcomes = [_outcome(row) for row in rows.itertuples()]
+    return rows.assign(status=[status for status, _ in outcomes], message=[text for _, text in outcomes])
+
+
+def _outcome(row: object) -> tuple[str, str]:
+    if row.excuse:
+        return SKIPPED, f"accepted: {row.excuse}: {row.failure}"
+    if row.failure:
+        return FAILED, row.failure
+    if row.state == PASS:
+        return PASSED, ""
+    if row.state == NOT_EVALUATED:
+        status = ERROR if row.skipped.startswith(_DID_NOT_RUN) else SKIPPED
+        return status, row.skipped if math.isnan(row.gap) else f"{row.skipped}: {_verdict(row)}"
+    if row.state == REPORTED:
+        value = f"value = {row.value:.4g}{_interval(row, row.low, row.high)}"
+        return SKIPPED, f"reported: {value}; {row.skipped}"
+    # a fail that is not worse than in the baseline, or inconclusive
+    return SKIPPED, f"{'as before' if row.state == FAIL else row.state}: {_verdict(row)}"
 
 
 def _listed(rows: pd.DataFrame, word: str) -> list[str]:
     lines = [
         f"{word}: {row.model} / {row.corpus} / {row.family}: {test_name(row)}: "
         f"{row.message.removeprefix(f'{word}: ')}"
-        for row in rows.head(MOST).itertuples()
+        for row in rows.head(_MOST).itertuples()
     ]
-    if len(rows) > MOST:
-        lines.append(f"... and {len(rows) - MOST} more: {word}.")
+    if len(rows) > _MOST:
+        lines.append(f"... and {len(rows) - _MOST} more: {word}.")
     return lines
 
 

@@ -15,7 +15,6 @@ nothing changed marks anything in at most 5 of 100 cases.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,6 +33,7 @@ from soundcheck.results.contrast import (
 )
 from soundcheck.results.judged import Judged
 from soundcheck.results.past_runs import PastRun, PastRuns
+from soundcheck.results.record import RunRecord
 from soundcheck.results.schema import frame_of, schema_of
 from soundcheck.results.standing import ROBUSTNESS
 from soundcheck.results.verdict import KEY, Verdict
@@ -105,7 +105,7 @@ def models_of(runs: Sequence[PastRun], wanted: Sequence[str] = ()) -> list[dict[
     for name in wanted if runs else ():
         if name not in known:
             raise input_error(f"--model {quoted(name)}", "no run has such a model", did_you_mean(name, known))
-    own = [list(wanted) or run.models for run in runs]
+    own = [list(wanted) or run.tested for run in runs]
     single = [names[0] for names in own if len(names) == 1]
     if single and len(single) == len(runs) == len(set(single)):
         return [{name: single[-1]} for name in single]
@@ -114,9 +114,8 @@ def models_of(runs: Sequence[PastRun], wanted: Sequence[str] = ()) -> list[dict[
 
 def matters(runs: Sequence[PastRun]) -> float:
     """Give the size up to which differences are not marked: that of the last run that says so."""
-    found = [run.finished.about.get("matters_worse") for run in runs]
-    known = [size for size in found if isinstance(size, int | float) and size >= 0]
-    return float(known[-1]) if known else worse.MATTERS_WORSE
+    known = [run.finished.record.matters_worse for run in runs if run.finished.record]
+    return known[-1] if known else RunRecord.matters_worse
 
 
 def points(runs: Sequence[PastRun], models: Sequence[dict[str, str]]) -> pd.DataFrame:
@@ -147,11 +146,13 @@ def points(runs: Sequence[PastRun], models: Sequence[dict[str, str]]) -> pd.Data
             last[test] = position, entry
             if earlier is None:
                 continue
-            pair = pairs.setdefault(before, _Pair(runs[before - 1], run))
+            if before not in pairs:
+                pairs[before] = _Pair(runs[before - 1], run)
+            pair = pairs[before]
             compared, same_draws, step = pair.step(earlier, entry, gap=before != position - 1)
             rows[-1] |= step | {"against": before if compared else 0}
             if compared:
-                kinds = tuple(str(one.finished.about.get("interval")) for one in (pair.before, run))
+                kinds = pair.before.finished.interval, run.finished.interval
                 contrasts.append((rows[-1], compared_alone(earlier, entry, same_draws, kinds=kinds)))
     decided = with_outcomes([found for _, found in contrasts], matters(runs))
     for (row, _), found in zip(contrasts, decided, strict=True):
@@ -165,52 +166,56 @@ class _Pair:
 
     def __init__(self, before: PastRun, after: PastRun) -> None:
         self.before, self.after = before, after
-        self._known = bool(before.finished.about and after.finished.about)
-        self._unlike = worse.unlike(after.finished, before.finished) if self._known else {}
-        self._same_seed = before.finished.about.get("seed") == after.finished.about.get("seed")
-        self._other_model = functools.cache(functools.partial(after.finished.changed_model, before.finished))
-        self._versions = functools.cache(self._changed_versions)
+        records = before.finished.record, after.finished.record
+        self._known = None not in records
+        self._unlike = worse.unlike(records[1], records[0]) if self._known else {}
+        self._same_seed = self._known and records[0].seed == records[1].seed
 
     def step(self, earlier: Judged, later: Judged, *, gap: bool) -> tuple[bool, bool, dict[str, str]]:
         """Say whether two values may be compared, and with the same draws; and cells of a row."""
         one, other = earlier.verdict, later.verdict
-        unlike, measures, further = self._unlike, [], []
-        measures += [unlike.get(key) for key in (("family", other.family), ("task", other.task))]
-        if other.task == "transcript":
-            measures.append(unlike.get(("setting", "normaliser")))
-        if other.category == ROBUSTNESS:
-            measures += [text for (kind, _), text in unlike.items() if kind == "sounds"]
-        if of_gap(one.rule) != of_gap(other.rule):
-            measures.append(f"another rule ({one.rule or 'none'} then, {other.rule or 'none'} now)")
-        data = [unlike.get(("corpus", other.corpus))]
+        measures = self._measures(one, other)
+        data = [self._unlike.get(("corpus", other.corpus))]
         labels = [run.tables.get(other.corpus) for run in (self.before, self.after)]
         data.append("other labels" if None not in labels and labels[0] != labels[1] else None)
         if one.segments != other.segments:
             data.append(f"other segments ({one.segments} then, {other.segments} now)")
         elif earlier.segments and later.segments and earlier.segments != later.segments:
             data.append(f"other segments ({other.segments} both times)")
-        if not self._known:
-            further.append("no record of the data")
+        further = [] if self._known else ["no record of the data"]
         if (one.threshold, one.rule) != (other.threshold, other.rule):
             further.append(f"another threshold ({_limit(one)} then, {_limit(other)} now)")
-        apart, model = (
-            list(filter(None, [*measures, *data, *further])),
-            self._other_model(other.model, one.model),
-        )
-        changed = [*(["model"] if model else []), *self._versions(other.corpus)]
-        changed += ["seed"] if self._known and not self._same_seed else []
+        apart = list(filter(None, [*measures, *data, *further]))
+        models = self.after.models.get(other.model), self.before.models.get(one.model)
+        model = "" if None in models else worse.changed_model(*models)
+        changed = {
+            "model": bool(model),
+            "data": _differ(*(run.data_version([other.corpus]) for run in (self.before, self.after))),
+            "Soundcheck": _differ(self.before.soundcheck, self.after.soundcheck),
+            "seed": self._known and not self._same_seed,
+        }
         cells = {
-            "changed": "; ".join(changed),
+            "changed": "; ".join(name for name, is_so in changed.items() if is_so),
             "joined": "" if apart else NEW_MODEL if model else GAP if gap else JOINED,
             "reason": "; ".join([*apart, *([f"another model ({model})"] if model else [])]),
         }
-        return not any(measures), self._same_seed and self._known and not any(data), cells
+        return not any(measures), self._same_seed and not any(data), cells
 
-    def _changed_versions(self, corpus: str) -> list[str]:
-        runs = (self.before, self.after)
-        pairs = {"data": [run.data_version([corpus]) for run in runs]}
-        pairs["Soundcheck"] = [run.soundcheck for run in runs]
-        return [name for name, (one, other) in pairs.items() if one and other and one != other]
+    def _measures(self, one: Verdict, other: Verdict) -> list[str | None]:
+        """Say why two values do not measure the same thing."""
+        unlike = self._unlike
+        reasons = [unlike.get(("family", other.family)), unlike.get(("task", other.task))]
+        if other.task == "transcript":
+            reasons.append(unlike.get(("setting", "normaliser")))
+        if other.category == ROBUSTNESS:
+            reasons += [text for (kind, _), text in unlike.items() if kind == "sounds"]
+        if of_gap(one.rule) != of_gap(other.rule):
+            reasons.append(f"another rule ({one.rule or 'none'} then, {other.rule or 'none'} now)")
+        return reasons
+
+
+def _differ(one: str, other: str) -> bool:
+    return bool(one and other and one != other)
 
 
 def _limit(verdict: Verdict) -> str:

@@ -23,15 +23,15 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problem, Problems, SoundcheckError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.json_file import JsonFile
-from soundcheck.results.finished_run import FinishedRun, read_past, read_run
+from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.judged import KEPT_REPLICATES, save_replicates
+from soundcheck.results.record import CorpusRecord, ModelRecord
 from soundcheck.suite.groups import MEASURED_COLUMNS
 
 ABOUT = "kept.json"
 DIGITS = 12  # of digests that people see
 _NAME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{12})")
 _STAMP = "%Y-%m-%dT%H%M%SZ"
-_COPIED = ("results.csv", "run.json")
 # What Soundcheck measures is no label; a later version may measure otherwise.
 _MEASURED = {*MEASURED_COLUMNS} | {f"{name} (number)" for name in MEASURED_COLUMNS}
 
@@ -41,12 +41,12 @@ class KeptFiles(JsonFile):
     """What else is known of a kept run."""
 
     replicates: str  # digest of the file
-    tables: dict[str, str]  # corpus -> digest of what was said of its segments
+    tables: dict[str, str]  # corpus -> digest of its labels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PastRun:
-    """A run of a history."""
+    """A run of a history; what nobody knows of a table without a record is empty."""
 
     name: str  # of its folder, without the way there
     date: str  # when it was kept, in UTC
@@ -54,29 +54,36 @@ class PastRun:
     finished: FinishedRun
     tables: dict[str, str]  # as in KeptFiles
 
-    # All of these are empty if nobody knows.
-
     @property
     def soundcheck(self) -> str:
         """Version of Soundcheck."""
-        return str(self.finished.about.get("version", ""))
+        return self.finished.record.version if self.finished.record else ""
 
     @property
-    def models(self) -> list[str]:
+    def models(self) -> dict[str, ModelRecord]:
+        """What the record says of each model."""
+        return {one.name: one for one in self.finished.record.models} if self.finished.record else {}
+
+    @property
+    def corpora(self) -> dict[str, CorpusRecord]:
+        """What the record says of each corpus."""
+        return {one.name: one for one in self.finished.record.corpora} if self.finished.record else {}
+
+    @property
+    def tested(self) -> list[str]:
         """Names of the models that have results, without random references."""
-        models = self.finished.part("models").items()
-        random = {name for name, model in models if model.get("kind") == "random"}
+        random = self.finished.record.references if self.finished.record else ()
         return [name for name in self.finished.frame["model"].unique().tolist() if name not in random]
 
     def model_version(self, model: str) -> str:
         """First digits of what a model's predictions depend on."""
-        return str(self.finished.part("models").get(model, {}).get("fingerprint", ""))[:DIGITS]
+        return self.models[model].fingerprint[:DIGITS] if model in self.models else ""
 
     def data_version(self, corpora: Iterable[str]) -> str:
         """First digits of the digest of sounds and labels of some corpora."""
-        recorded = self.finished.part("corpora")
+        recorded = self.corpora
         names = sorted(name for name in corpora if name in recorded)
-        known = [(name, recorded[name].get("digest", ""), self.tables.get(name, "")) for name in names]
+        known = [(name, recorded[name].digest, self.tables.get(name, "")) for name in names]
         return files.digest(repr(known))[:DIGITS] if known else ""
 
 
@@ -119,7 +126,6 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
     digest = run.record.results[:DIGITS]
     if known := _with_digest(folder, digest):
         return known[0]
-    judged = {key: entry for key, entry in run.judged.items() if key[0] not in run.record.references}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / files.MARKER).exists():
@@ -128,10 +134,12 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
             prefix=files.TEMPORARY, dir=folder, ignore_cleanup_errors=True
         ) as name:
             part = Path(name)
-            for copied in _COPIED:
+            for copied in ("results.csv", "run.json"):
                 shutil.copyfile(output / copied, part / copied)
+            references = run.record.references
+            judged = {key: entry for key, entry in run.judged.items() if key[0] not in references}
             save_replicates(judged, part / KEPT_REPLICATES)
-            tables = _tables(output, [corpus.name for corpus in run.record.corpora])
+            tables = _labels(output, [corpus.name for corpus in run.record.corpora])
             KeptFiles(files.digest(part / KEPT_REPLICATES), tables).write(part / ABOUT)
             part.chmod(0o755)
             now = now.astimezone(datetime.UTC)
@@ -164,23 +172,23 @@ def folders_in(folder: Path) -> list[Path]:
 
 def _with_digest(folder: Path, digest: str) -> list[Path]:
     """List the whole kept runs of some results, the earliest first."""
-    found = []
+    whole = []
     for path in folders_in(folder) if folder.is_dir() else []:
         with contextlib.suppress(OSError):  # another run may have removed what both had kept
             if path.name.endswith(f"-{digest}") and files.digest(path / "results.csv")[:DIGITS] == digest:
-                found.append(path)
-    return found
+                whole.append(path)
+    return whole
 
 
-def _tables(output: Path, corpora: Iterable[str]) -> dict[str, str]:
+def _labels(output: Path, corpora: Iterable[str]) -> dict[str, str]:
     """Digest what people said of the segments of each corpus, of those whose table can be read."""
-    found = {}
+    digests = {}
     for name in corpora:
         with contextlib.suppress(OSError, ValueError):
             table = pd.read_parquet(output / "corpora" / f"{files.slug(name)}.parquet")
             labels = table[sorted(set(table.columns) - _MEASURED)]
-            found[name] = files.digest(labels.to_csv(index=False))
-    return found
+            digests[name] = files.digest(labels.to_csv(index=False))
+    return digests
 
 
 def read_runs(paths: Sequence[Path]) -> PastRuns:
@@ -203,11 +211,11 @@ def read_runs(paths: Sequence[Path]) -> PastRuns:
             remedy = "Name an output folder, a results.csv or a folder of kept runs"
             problems.add(f"RUN {path}", what, remedy)
         places += [(one, str(one)) for one in kept]
-    found = _read(places)
-    for problem in found.problems:
+    past = _read(places)
+    for problem in past.problems:
         problems.add(*dataclasses.astuple(problem))
     problems.raise_if_any()
-    return found
+    return past
 
 
 def read_kept(folder: Path) -> PastRuns:
@@ -231,22 +239,26 @@ def _read(places: Iterable[tuple[Path, str]]) -> PastRuns:
 
 
 def _read_run(path: Path, shown: str) -> PastRun:
-    finished = read_past(path, shown)
-    folder = finished.path.parent
-    if not finished.about and (folder / "run.json").exists():
-        what = "the record of the run cannot be read, so that nobody knows whether the results are its own"
-        raise input_error(f"{shown}: run.json", what, "Run the suite again, or leave the run out")
-    tables = _tables(folder, finished.part("corpora"))
+    run = read_run(path, shown)
+    folder = run.path.parent
     if (folder / ABOUT).is_file():
-        where, what = ABOUT, "the file cannot be read"
+        where, tables = ABOUT, None
         with contextlib.suppress(OSError, ValueError):
             about = KeptFiles.read(folder / ABOUT)
-            where, what = quoted(KEPT_REPLICATES), "the file is not the one that the run left"
+            where = quoted(KEPT_REPLICATES)
             if files.digest(folder / KEPT_REPLICATES) == about.replicates:
-                what, tables = "", about.tables
-        if what:
+                tables = about.tables
+        if tables is None:
+            what = "the file is not the one that the run left"
             raise input_error(f"{shown}: {where}", what, "Remove the kept run; it cannot be repaired")
-    found = _NAME.fullmatch(folder.name)
-    date = f"{found[1]} {found[2]}:{found[3]}" if found else ""
-    name = folder.absolute().name + (" (quick run)" if finished.about.get("suite", {}).get("quick") else "")
-    return PastRun(name, date, files.digest(finished.path)[:DIGITS], finished, tables)
+    else:
+        tables = _labels(folder, [one.name for one in run.record.corpora] if run.record else [])
+    time = _NAME.fullmatch(folder.name)
+    quick = " (quick run)" if run.record and run.record.suite.get("quick") else ""
+    return PastRun(
+        name=folder.absolute().name + quick,
+        date=f"{time[1]} {time[2]}:{time[3]}" if time else "",
+        digest=files.digest(run.path)[:DIGITS],
+        finished=run,
+        tables=tables,
+    )

@@ -80,22 +80,19 @@ class ModelRecord:
     digests: dict[str, str] = dataclasses.field(default_factory=dict)  # corpus -> of the prediction table
     asked: int = 0
     days: dict[str, int] = dataclasses.field(default_factory=dict)
-    seen_files: dict[str, str] | tuple[str, ...] = ()  # names alone in records of older versions
+    seen_files: dict[str, str] = dataclasses.field(
+        default_factory=dict
+    )  # opened file -> digest of its content
     code: str = ""
     confirmed: int = 0  # inputs asked again before their kept answers were used
     confirmed_different: int = 0
     card: Card = Card()
 
     @property
-    def opened(self) -> dict[str, str]:
-        """Files that it opened -> digest of their content; older versions kept no digests."""
-        return self.seen_files if isinstance(self.seen_files, dict) else dict.fromkeys(self.seen_files, "")
-
-    @property
     def fingerprint_of(self) -> str:
-        """Say what the fingerprint covers."""
-        opened = [name for name, digest in self.opened.items() if digest]
-        return f"code, options and content of {some(opened, _FILES)}" if opened else "code and options"
+        """What the fingerprint covers."""
+        files = [name for name, digest in self.seen_files.items() if digest]
+        return f"code, options and content of {some(files, _FILES)}" if files else "code and options"
 
     @property
     def origin(self) -> str:
@@ -252,18 +249,18 @@ class StudyRecord(Executed):
         return self.name
 
 
-class _TaskOfSuite(TypedDict):
+class _Task(TypedDict):
     kind: Literal[KINDS]
     classes: Sequence[str]
     low: float
     high: float
 
 
-class _ModelOfSuite(TypedDict, total=False):
+class _Model(TypedDict, total=False):
     tasks: Sequence[str]
 
 
-class _CorpusOfSuite(TypedDict, total=False):
+class _Corpus(TypedDict, total=False):
     blocks: str | Sequence[str]
     split: str | None
     base_condition: str
@@ -278,22 +275,34 @@ class _Suite(TypedDict, total=False):
     normaliser: str
     alternatives: bool
     synonyms: Sequence[tuple[str, str]]
-    tasks: dict[str, _TaskOfSuite]
-    models: dict[str, _ModelOfSuite]
-    corpora: dict[str, _CorpusOfSuite]
+    tasks: dict[str, _Task]
+    models: dict[str, _Model]
+    corpora: dict[str, _Corpus]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class RunRecord(JsonFile):
-    """The record of a run; for fields of the suite see :class:`soundcheck.suite.entries.Suite`."""
+class MadeOf(JsonFile):
+    """What the record of a run and the provenance of its book have in common."""
 
-    version: str  # of Soundcheck
     title: str
     run: str  # its name: the first 12 digits of ``results``
     results: str  # digest of results.csv
     seed: int
     replicates: int
     interval: str
+    versions: dict[str, str]  # package -> its version
+    library: str = ""  # digest of the code of Soundcheck
+    verdicts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)  # model -> state -> tests
+    voices: str = "all"  # what the command line said comes first
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunRecord(MadeOf):
+    """The record of a run; for fields of the suite see :class:`soundcheck.suite.entries.Suite`."""
+
+    __pydantic_config__ = {"extra": "ignore"}  # a later version may have added something
+
+    version: str  # of Soundcheck
     suite: dict[str, Any]  # the whole suite in plain values
     order: tuple[str, ...]  # names of the models in the order of the suite
     families: tuple[FamilyRecord, ...]
@@ -303,18 +312,14 @@ class RunRecord(JsonFile):
     notebooks: tuple[NotebookRecord, ...]
     comparisons: tuple[ComparisonRecord, ...]
     studies: tuple[StudyRecord, ...]
-    versions: dict[str, str]  # package -> its version
     figures: tuple[KeyFigure, ...] | None = None  # None in records that older versions wrote
     accepted: tuple[AcceptedFailure, ...] = ()
     matters_worse: float = 0.01
-    voices: str = "all"  # what the command line said comes first
     # Stage of the run -> how long it took; no page shows it, so that the same suite gives the same book.
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     book: bool = False  # whether html is the book of this run; it is not before the run has built it
     card: Card = Card()  # what the suite says about all of its models
     book_digest: str = ""  # SHA-256 of html/manifest.sha256, which names all files of the book with theirs
-    library: str = ""  # digest of the code of Soundcheck
-    verdicts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)  # model -> state -> tests
     caveats: tuple[Caveat, ...] = ()  # what makes numbers doubtful, shown wherever they are
     own_tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)  # family -> test
 
@@ -368,47 +373,28 @@ class Input:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Provenance(JsonFile):
+class Provenance(MadeOf):
     """What a book was made of, ``provenance.json`` beside its pages: what their reader needs to check them.
 
     It is the part of the record that does not change from run to run.
     """
 
-    title: str
-    run: str
-    results: str
     suite: str  # its digest
-    seed: int
-    replicates: int
-    interval: str
-    versions: dict[str, str]
-    library: str
     corpora: tuple[Input, ...]
     models: tuple[Input, ...]
     sounds: tuple[Input, ...]
     families: tuple[Input, ...]
-    verdicts: dict[str, dict[str, int]]
     comparisons: tuple[tuple[str, str, dict[str, int]], ...]  # baseline, candidate, tests by outcome
-    voices: str = "all"
 
     @classmethod
     def of(cls, record: RunRecord) -> Self:
         """Take it out of the record of a run."""
-        found = {field.name: getattr(record, field.name) for field in dataclasses.fields(cls)}
         return cls(
-            **found
-            | {
-                "suite": record.suite["digest"],
-                "corpora": tuple(
-                    Input(one.name, one.digest, one.format, one.segments) for one in record.corpora
-                ),
-                "models": tuple(
-                    Input(one.name, one.fingerprint, one.kind, one.inputs) for one in record.models
-                ),
-                "sounds": tuple(Input(one.kind, one.digest, size=one.sounds) for one in record.sounds),
-                "families": tuple(Input(one.name, one.digest) for one in record.families),
-                "comparisons": tuple(
-                    (one.baseline, one.candidate, one.outcomes) for one in record.comparisons
-                ),
-            }
+            **{field.name: getattr(record, field.name) for field in dataclasses.fields(MadeOf)},
+            suite=record.suite["digest"],
+            corpora=tuple(Input(one.name, one.digest, one.format, one.segments) for one in record.corpora),
+            models=tuple(Input(one.name, one.fingerprint, one.kind, one.inputs) for one in record.models),
+            sounds=tuple(Input(one.kind, one.digest, size=one.sounds) for one in record.sounds),
+            families=tuple(Input(one.name, one.digest) for one in record.families),
+            comparisons=tuple((one.baseline, one.candidate, one.outcomes) for one in record.comparisons),
         )

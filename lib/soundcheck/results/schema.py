@@ -12,7 +12,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -62,15 +62,15 @@ def rounded(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
 
 def plain(frame: pd.DataFrame, schema: Schema) -> dict[str, list]:
     """Give columns of Python values, texts with lone surrogates escaped, which cannot be written."""
-    found: dict[str, list] = {}
+    columns: dict[str, list] = {}
     for name, kind in schema.items():
         if kind == "str":
             texts = frame[name].fillna("")
-            found[name] = [text.encode("utf-8", "backslashreplace").decode() for text in texts]
+            columns[name] = [text.encode("utf-8", "backslashreplace").decode() for text in texts]
         else:
             cells = zip(frame[name], frame[name].notna(), strict=True)
-            found[name] = [_PYTHON[kind](value) if known else None for value, known in cells]
-    return found
+            columns[name] = [_PYTHON[kind](value) if known else None for value, known in cells]
+    return columns
 
 
 def csv_text(columns: Mapping[str, Sequence], schema: Schema) -> str:
@@ -129,11 +129,8 @@ def parsed(cell: str, kind: str) -> object:
     return number
 
 
-def read_csv(path: Path, schema: Schema, newer: Collection[str] = ()) -> tuple[pd.DataFrame, list[str]]:
-    """Read a table that a run wrote, and where each row stands in it; refused if it was cut or edited.
-
-    Columns of ``newer`` may be missing, as in tables of older versions; their cells count as empty.
-    """
+def read_csv(path: Path, schema: Schema) -> pd.DataFrame:
+    """Read a table that a run wrote, by lines of the file; refused if it was cut or edited."""
     try:
         text = files.require_regular(path, path.name).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -142,35 +139,34 @@ def read_csv(path: Path, schema: Schema, newer: Collection[str] = ()) -> tuple[p
     if not text.endswith("\n"):
         what = "the file ends in the middle of a line" if text.strip() else "the file is empty"
         raise input_error(path.name, what, AGAIN)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    problems, rows = Problems(), {}
+    reader, rows = csv.reader(io.StringIO(text, newline=""), strict=True), {}
     try:
         header = next(reader)
-        _check_columns(path, header, [name for name in schema if name not in newer])
+        _check_columns(path, header, schema)
         line = reader.line_num + 1
         for cells in reader:
-            where, line = f"line {line}", reader.line_num + 1
-            if len(cells) == len(header):
-                rows[where] = dict(zip(header, cells, strict=True))
-            else:
-                problems.add(f"{path.name} {where}", f"{len(cells)} cells instead of {len(header)}", "")
+            rows[line], line = cells, reader.line_num + 1
     except csv.Error as error:
         raise input_error(f"{path.name} line {reader.line_num}", str(error), AGAIN) from error
+    problems = Problems()
     columns: dict[str, list] = {name: [] for name in schema}
-    for where, row in rows.items():
+    for line, cells in rows.items():
+        if len(cells) != len(header):
+            problems.add(f"{path.name} line {line}", f"{len(cells)} cells instead of {len(header)}", AGAIN)
+            continue
+        row = dict(zip(header, cells, strict=True))
         for name, kind in schema.items():
-            cell = row.get(name, "")
             try:
-                columns[name].append(parsed(cell, kind))
+                columns[name].append(parsed(row[name], kind))
             except ValueError as error:
-                remedy = "Allowed: True, False, empty" if kind == "bool" else AGAIN
-                problems.add(f"{path.name} {where}, column {name}", f"{quoted(cell)} {error}", remedy)
+                where = f"{path.name} line {line}, column {name}"
+                problems.add(where, f"{quoted(row[name])} {error}", AGAIN)
     problems.raise_if_any()
-    return frame_of(schema, columns), list(rows)
+    return frame_of(schema, columns).set_axis([*rows])
 
 
-def _check_columns(path: Path, header: Sequence[str], needed: Sequence[str]) -> None:
-    remedy = "Give a results table that `soundcheck run` wrote"
+def _check_columns(path: Path, header: Sequence[str], needed: Iterable[str]) -> None:
+    remedy = f"Give a table that this version of `soundcheck run` wrote, or r{AGAIN[1:]}"
     if path.suffix in (".yml", ".yaml"):
         hint = f"`soundcheck run {path.name} --plan` says what is wrong with it and what a run would do"
         raise input_error(path.name, "this is a suite, and results are expected", hint)

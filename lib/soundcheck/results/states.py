@@ -20,8 +20,8 @@ import pandas as pd
 
 from soundcheck.results.verdict import OTHERS, SHOWN
 from soundcheck.statistics import evidence
-from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import ABOVE, WITHIN, one_sided
+from soundcheck.statistics.significance import adjusted_p_values
 from soundcheck.suite.measures import HIGHER, measure_of
 
 PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED = (

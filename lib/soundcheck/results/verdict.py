@@ -127,16 +127,17 @@ def judge(
     verdicts = []
     numbers = zip(result.labels, result.value, reference, low, high, strict=True)
     for n, (label, *cells) in enumerate(numbers):
-        value, random, *bounds = map(_some, cells)
+        value, random, *bounds = (None if np.isnan(cell) else float(cell) for cell in cells)
         one_class = result.notes[n].startswith(ONE_CLASS)
-        bar = None if one_class else threshold
+        limit = None if one_class else threshold
         passed, reference_passed = (
-            None if None in (bar, number) else bool(passes(rule, number, bar)) for number in (value, random)
+            None if None in (limit, number) else passes(rule, number, limit) for number in (value, random)
         )
-        shown = bar is None and value is not None and not untestable
+        certainty = np.nan if passed is None else result.certainty(n, rule, limit, passed)
+        reported = limit is None and value is not None and not untestable
         without = result.notes[n] if one_class else no_threshold(task)
-        remarks = [result.reasons[n] or (without if shown else untestable), result.withheld[n]]
-        found = Verdict(
+        remarks = [result.reasons[n] or (without if reported else untestable), result.withheld[n]]
+        verdict = Verdict(
             **about,
             task=task,
             label=label,
@@ -145,16 +146,16 @@ def judge(
             high=bounds[1],
             segments=int(result.segments[n]),
             blocks=int(result.blocks[n]),
-            threshold=bar,
+            threshold=limit,
             rule=rule,
             passed=passed,
-            certainty=None if passed is None else _some(result.certainty(n, rule, bar, passed)),
+            certainty=None if np.isnan(certainty) else float(certainty),
             reference=random,
             reference_passed=reference_passed,
             skipped="; ".join(filter(None, remarks)),
-            evidence=SHOWN if shown else "",
+            evidence=SHOWN if reported else "",
         )
-        verdicts.append(found)
+        verdicts.append(verdict)
     return verdicts
 
 
@@ -178,7 +179,3 @@ def skipped_rows(model: str, corpus: str, family: Family, task: Task, reason: st
         for test in family.tests.values()
         if test.fits(task)
     ]
-
-
-def _some(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)

@@ -16,7 +16,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.group_columns import add_groups, check_groups, measured_columns
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.measured import check_installed, measure
-from soundcheck.corpora.trials.trial_lists import trial_lists
+from soundcheck.corpora.trials.trial_design import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.models.load import check_model
 from soundcheck.run import planning

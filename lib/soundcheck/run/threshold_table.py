@@ -10,7 +10,7 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.statistics import simulated_metrics, simulation
+from soundcheck.statistics import simulation
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.statistics.simulation import Setting
 from soundcheck.suite.thresholds import read_family
@@ -27,11 +27,11 @@ def settings(
     Raises InputError: if there is no such metric or family, or nothing can be simulated.
     """
     for name in metrics:
-        if name not in simulated_metrics.METRICS:
-            remedy = did_you_mean(name, simulated_metrics.METRICS)
+        if name not in simulation.METRICS:
+            remedy = did_you_mean(name, simulation.METRICS)
             raise input_error("--metric", f"there is no metric {quoted(name)}", remedy)
     if family is None:
-        names = tuple(metrics) or tuple(simulated_metrics.METRICS)
+        names = tuple(metrics) or tuple(simulation.METRICS)
         return list(
             simulation.grid(names, tuple(groups) or simulation.GROUPS, tuple(samples) or simulation.SAMPLES)
         )

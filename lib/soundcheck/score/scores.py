@@ -21,9 +21,9 @@ from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, in
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.common.wording import counted
-from soundcheck.corpora import nobody
+from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.trials.resolve import resolve
-from soundcheck.corpora.trials.trial_corpus import read_trial_corpus
+from soundcheck.corpora.trials.speakers import read_trial_corpus
 from soundcheck.corpora.trials.trial_files import read_scores, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, write_table
 from soundcheck.evaluation import Evaluation, measure_sets, words
@@ -38,7 +38,7 @@ from soundcheck.metrics.word_rates import cer, wer
 from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.results.states import FAIL, decide
 from soundcheck.score import tables
-from soundcheck.start.understand import likely_scale
+from soundcheck.start.infer import likely_scale
 from soundcheck.suite.entries import ERROR, CorpusEntry, Suite
 from soundcheck.suite.groups import OTHERS, UNUSABLE
 
@@ -310,7 +310,7 @@ def _texts(column: pd.Series, role: str = "") -> pd.Series:
     """Give cells as texts, ``None`` for empty ones and, by the role of the column, for words for nobody."""
     known = column.notna() & column.ne("")
     texts = column.astype(object).map(str).where(known, None).rename(role)
-    return nobody.without_nobody(texts)[0] if role in nobody.COLUMNS else texts
+    return without_nobody(texts)[0] if role in WHO else texts
 
 
 def _references(

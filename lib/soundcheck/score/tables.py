@@ -22,7 +22,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import read_json_table
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.common.text_table import read_tab_table, read_text_table
-from soundcheck.corpora import nobody
+from soundcheck.corpora.labels import without_nobody
 from soundcheck.start.column_names import CLASSES, FILE_NAMES, RATINGS, SYNONYMS
 
 NAMES = (*FILE_NAMES, "utterance", "utt", "utt_id", "id", "segment", "segment_id", "key", "name")
@@ -160,7 +160,7 @@ def recognise(frame: pd.DataFrame, predicted: Sequence[str], wanted: Roles) -> R
 def usual_groups(frame: pd.DataFrame) -> tuple[str, ...]:
     """Name the columns of sex, accent and language that have two groups or more."""
     known = [_first(list(frame), _spellings(role)) for role in GROUPS]
-    return tuple(name for name in known if name and nobody.without_nobody(frame[name])[0].nunique() > 1)
+    return tuple(name for name in known if name and without_nobody(frame[name])[0].nunique() > 1)
 
 
 def role_of(name: str) -> str:

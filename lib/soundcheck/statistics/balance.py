@@ -1,4 +1,4 @@
-"""Groups of equal size with equal distributions of the truth, so that a difference is not one of the data.
+r"""Groups of equal size with equal distributions of the truth, so that a difference is not one of the data.
 
 The truth is cut into cells, its classes or ranges of its values, and every group gives equally many segments
 of each cell. Metrics of such groups may be compared: a model that is weak on low arousal does not look unfair
@@ -25,6 +25,7 @@ from soundcheck.common.tasks import CLASSIFICATION, REGRESSION
 from soundcheck.common.wording import counted
 
 CELLS = 10  # of labels that are numbers
+FEWEST = 4  # of a bin, however small the groups are
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Balanced:
 
     rows: np.ndarray  # int64 `(groups * segments_per_group,)`; row numbers of the input, ascending
     segments_per_group: int  # segments in each group
-    wanted: int  # the most that was asked for
+    wanted: int  # the most that was requested
     note: str  # how many segments were not drawn, and why; `""` if all were
 
 
@@ -62,34 +63,27 @@ def balance(
     As many as the group with the fewest has in a cell; of these, if they are more than wanted in all cells
     together, the same proportion of each cell.
     """
-    if kind not in (REGRESSION, CLASSIFICATION):
-        raise ValueError(f"Labels are for {REGRESSION} or {CLASSIFICATION}, not {kind!r}.")
     columns = {"truth": truth, "group": groups, "draw": draws}
     columns["block"] = np.zeros(len(draws)) if blocks is None else blocks
-    lengths = {name: len(values) for name, values in columns.items()}
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"Lengths differ: {lengths}.")
     frame = pd.DataFrame({name: np.asarray(values, dtype=object) for name, values in columns.items()})
     frame = frame.dropna(subset=["group", "truth"]).astype({"draw": float})
-    names = sorted(frame["group"].unique())
-    if len(names) < 2:
-        return Balanced(np.zeros(0, dtype=np.int64), 0, wanted, f"{len(names)} of 2 groups needed")
+    names = frame["group"].nunique()
+    if names < 2:
+        return Balanced(np.zeros(0, dtype=np.int64), 0, wanted, f"{names} of 2 groups needed")
 
     labels = frame["truth"]
-    frame["cell"] = (
-        label_cells(labels.astype(float), edges) if kind == REGRESSION else labels.factorize(sort=True)[0]
-    )
+    numeric = kind == REGRESSION
+    frame["cell"] = label_cells(labels.astype(float), edges) if numeric else labels.factorize(sort=True)[0]
     sizes = frame.groupby(["group", "cell"]).size().unstack(fill_value=0)
     shared = sizes.min(axis=0)
-    found = int(shared.sum())
-    quota = _shares(shared.to_numpy(), min(wanted, found))
+    most = int(shared.sum())
+    quota = _shares(shared.to_numpy(), min(wanted, most))
     turn = frame.groupby(["group", "cell", "block"])["draw"].rank(method="first")
     in_turn = frame.assign(turn=turn).sort_values(["turn", "draw"])
     place = in_turn.groupby(["group", "cell"]).cumcount()
     drawn = place.to_numpy() < quota[sizes.columns.get_indexer(in_turn["cell"])]
-    note = _not_drawn(
-        sizes.sum(axis=1), found, wanted, "of that class" if kind == CLASSIFICATION else "with such labels"
-    )
+    what = "of that class" if kind == CLASSIFICATION else "with such labels"
+    note = _not_drawn(sizes.sum(axis=1), most, wanted, what)
     return Balanced(np.sort(in_turn.index[drawn].to_numpy(dtype=np.int64)), int(quota.sum()), wanted, note)
 
 
@@ -113,39 +107,35 @@ def _shares(sizes: np.ndarray, total: int) -> np.ndarray:
     """Split a total in proportion to sizes, whole numbers; what is left goes to the largest fractions."""
     exact = sizes * (total / max(1, sizes.sum()))
     whole = np.floor(exact).astype(np.int64)
-    largest = np.argsort(whole - exact, kind="stable")[: total - whole.sum()]
-    whole[largest] += 1
+    whole[np.argsort(whole - exact, kind="stable")[: total - whole.sum()]] += 1
     return whole
 
 
-def _not_drawn(sizes: pd.Series, found: int, wanted: int, what: str) -> str:
+def _not_drawn(sizes: pd.Series, most: int, wanted: int, what: str) -> str:
     """Say how many segments of each group were not drawn, and why."""
-    told = []
-    if alone := {name: size - found for name, size in sizes.items() if size > found}:
+    notes = []
+    if alone := {name: size - most for name, size in sizes.items() if size > most}:
         listed = ", ".join(f"{alone[name]} of {sizes[name]} {quoted(name)}" for name in alone)
-        told.append(f"not used, because another group has fewer {what}: {listed}")
-    if found > wanted:
-        told.append(f"of {found} each only the {wanted} that the suite wants were drawn")
-    if told and found < wanted:
-        told.insert(0, f"{counted(found, 'segment')} a group instead of {wanted}")
-    return "; ".join(told)
+        notes.append(f"not used, because another group has fewer {what}: {listed}")
+    if most > wanted:
+        notes.append(f"of {most} each only the {wanted} that the suite wants were drawn")
+    if notes and most < wanted:
+        notes.insert(0, f"{counted(most, 'segment')} a group instead of {wanted}")
+    return "; ".join(notes)
 
 
 def at_most(
     groups: Sequence[object], segments_per_group: int, rng: np.random.Generator, order: Sequence[str]
 ) -> np.ndarray:
     """Draw so many segments of each group that has more of them."""
-    groups, canonical = (
-        np.asarray(groups, dtype=object),
-        np.argsort(np.asarray(order, dtype=object), kind="stable"),
-    )
-    codes, names = pd.factorize(groups[canonical], sort=True)
-    kept = []
+    canonical = np.argsort(np.asarray(order, dtype=object), kind="stable")
+    codes, names = pd.factorize(np.asarray(groups, dtype=object)[canonical], sort=True)
+    drawn = [np.zeros(0, dtype=np.int64)]
     for n in range(len(names)):
         rows = canonical[codes == n]
         many = len(rows) > segments_per_group
-        kept.append(rng.choice(rows, size=segments_per_group, replace=False) if many else rows)
-    return np.sort(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.int64)
+        drawn.append(rng.choice(rows, size=segments_per_group, replace=False) if many else rows)
+    return np.sort(np.concatenate(drawn))
 
 
 def draw_speakers(
@@ -166,8 +156,10 @@ def draw_speakers(
     drawn = known[known.groupby(["group", "sex"]).cumcount() < known["sex"].map(wanted).astype(int)]
     counts = {}
     for group in sorted(set(table["group"]), key=str):
-        there, kept = (each.loc[each["group"] == group, "sex"].value_counts() for each in (known, drawn))
-        counts[str(group)] = {sex: (int(kept.get(sex, 0)), int(there.get(sex, 0))) for sex in wanted}
+        of_drawn, of_known = (
+            each.loc[each["group"] == group, "sex"].value_counts() for each in (drawn, known)
+        )
+        counts[str(group)] = {sex: (int(of_drawn.get(sex, 0)), int(of_known.get(sex, 0))) for sex in wanted}
     pairs = pd.MultiIndex.from_frame(table[["group", "speaker"]])
     usable, chosen = (
         pairs.isin(pd.MultiIndex.from_frame(each[["group", "speaker"]])) for each in (known, drawn)
@@ -179,3 +171,52 @@ def _most_frequent(sexes: pd.Series) -> object:
     """Give the most frequent value, of several the first by name; ``None`` if all are missing."""
     counts = Counter(sexes.dropna())
     return min(counts, key=lambda sex: (-counts[sex], str(sex)), default=None)
+
+
+# What sizes of groups decide: least numbers of bins, and the equal sizes that unequal ones equal
+
+
+def least_per_bin(published: Mapping[str, int], size: float) -> int:
+    """Give the fewest segments that a bin needs in all groups together to be judged.
+
+    >>> [least_per_bin({"count": 67, "segments": 2000}, size) for size in (4000, 2000, 1000, 10)]
+    [67, 67, 34, 4]
+    """
+    count = published["count"]
+    if size >= published["segments"]:
+        return count
+    return min(count, max(FEWEST, round(count * size / published["segments"])))
+
+
+def least_predictions(published: Mapping[str, int], size: float) -> int:
+    """Give the fewest predictions of a bin or class, in all groups together, whose precision is judged.
+
+    Of groups of the published size labels alone decide, as published; smaller groups need as many predictions
+    as :func:`least_per_bin` wants of labels.
+
+    >>> [least_predictions({"count": 67, "segments": 1000}, size) for size in (1000, 500, 10)]
+    [0, 34, 4]
+    """
+    return 0 if size >= published["segments"] else least_per_bin(published, size)
+
+
+def equal_size(sizes: Sequence[int], tested: int) -> int:
+    r"""Give the size of equal groups whose differences by chance are as large as those of unequal groups.
+
+    A mean over :math:`n` independent segments has a variance in proportion to :math:`1/n`. So the mean of
+    group :math:`g` minus the average over the means of all :math:`G` groups varies as much as with groups of
+
+    .. math:: \frac{1 - 1/G}{(1 - 1/G)^2 / n_g + \sum_{j \neq g} 1 / (G^2 n_j)}
+
+    segments each.
+
+    >>> equal_size([60, 60, 60], 0), equal_size([800, 90, 90], 0), equal_size([800, 90, 90], 1)
+    (60, 220, 106)
+    """
+    counts = np.asarray(sizes, dtype=np.float64)
+    if len(counts) < 2 or counts.min() < 1:
+        raise ValueError("Two groups or more with at least one segment each are needed.")
+    of_tested = 1 - 1 / len(counts)
+    weights = np.full(len(counts), 1 / len(counts))
+    weights[tested] = of_tested
+    return round(of_tested / float((weights**2 / counts).sum()))

@@ -22,7 +22,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -31,25 +30,20 @@ from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import Point, Statistic, round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.draws import REPLICATES, products, weights
-from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale
-from soundcheck.statistics.intervals import LEVEL, certainty, interval
+from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, LEVEL, Scale, certainty, interval
 
 FEW_BLOCKS = 20  # below, percentile intervals of CCC cover 80 to 90 % instead of 95 %
 MISSING_WITHHELD = 0.1  # proportion of replicates without a value above which there is no interval
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Resampled:
+class Resampled(Point):
     """Values of a statistic with their replicates; arrays and tuples have one entry a label, ``m`` in all."""
 
     labels: tuple[str, ...]  # names of the values
-    value: np.ndarray  # float64; rounded to 12 digits, NaN exactly where `reasons` has a text
     # float64 `(replicates, m)`, rounded; NaN where undefined. No rows if there is a single block
     replicates: np.ndarray
-    segments: np.ndarray  # int64; segments that each value rests on
-    blocks: np.ndarray  # int64; blocks with such segments
-    reasons: tuple[str, ...]  # why there is no value, else `""`
-    notes: tuple[str, ...]  # what a reader of the value must know, else `""`
+    blocks: np.ndarray  # int64; blocks with contributing segments
     withheld: tuple[str, ...]  # why there is no interval although there is a value, else `""`
     # computes the value of each block by itself, float64 `(blocks, m)`; `None` if that has no meaning
     of_blocks: Callable[[], np.ndarray] | None = None
@@ -67,21 +61,24 @@ class Resampled:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Give the bounds of each value, two float64 ``(m,)``; NaN where there is none."""
         bounds = np.full((2, len(self.labels)), np.nan)
-        for n in range(len(self.labels)):
-            if not (self.reasons[n] or self.withheld[n]):
-                bounds[:, n] = interval(
-                    self.replicates[:, n],
-                    kind,
-                    blocks=int(self.blocks[n]),
-                    level=level,
-                    value=self.value[n],
-                    scale=scale,
-                    of_blocks=self.block_values(n, scale) if kind == "t" else None,
-                )
+        for n in self._with_interval():
+            bounds[:, n] = interval(
+                self.replicates[:, n],
+                kind,
+                blocks=int(self.blocks[n]),
+                level=level,
+                value=self.value[n],
+                scale=scale,
+                of_blocks=self.block_values(n, scale) if kind == "t" else None,
+            )
         if self.by_chance is not None:
             low = np.where(self.by_chance > (1 - level) / 2, 0.0, np.maximum(bounds[0], 0.0))
             bounds[0] = np.where(np.isnan(bounds[0]), np.nan, low)
         return bounds[0], bounds[1]
+
+    def _with_interval(self) -> list[int]:
+        """Give the numbers of the values that have one."""
+        return [n for n in range(len(self.labels)) if not (self.reasons[n] or self.withheld[n])]
 
     def lies_within(self, scale: Scale) -> bool:
         """Say whether all values and replicates lie within a scale."""
@@ -98,18 +95,16 @@ class Resampled:
     @property
     def standard_error(self) -> np.ndarray:
         """Standard deviation of the replicates, divisor one less than their number, float64 ``(m,)``."""
-        if len(self.replicates) < 2:
-            return np.full(len(self.labels), np.nan)
-        found = np.full(len(self.labels), np.nan)
-        for n in range(len(self.labels)):
+        errors = np.full(len(self.labels), np.nan)
+        for n in self._with_interval():
             defined = self.replicates[~np.isnan(self.replicates[:, n]), n]
-            if len(defined) > 1 and not (self.reasons[n] or self.withheld[n]):
-                found[n] = np.std(defined, ddof=1)
-        return round_significant(found)
+            if len(defined) > 1:
+                errors[n] = np.std(defined, ddof=1)
+        return round_significant(errors)
 
     def certainty(self, n: int, rule: str, threshold: float, passed: bool) -> float:
         """Say how sure the verdict on value ``n`` is; NaN where the interval is withheld."""
-        if self.reasons[n] or self.withheld[n]:
+        if n not in self._with_interval():
             return np.nan
         return certainty(self.replicates[:, n], rule, threshold, passed)
 
@@ -137,58 +132,50 @@ def resample_all(
     Weights are drawn once, sums that statistics share (:func:`soundcheck.metrics.regression.correlations`,
     a group against all) are added up once, and all replicates come from one matrix product.
     """
-    found: dict[int, Resampled] = {}
-    additive: dict[int, Statistic] = {}
+    results: dict[int, Resampled] = {}
+    alike: dict[bytes, list[int]] = {}  # additive statistics over the same blocks share their weights
+    blocks = np.asarray(blocks)
     for n, statistic in enumerate(statistics):
         if isinstance(statistic, Weighted):
             drawn, by_chance = np.empty((0, len(statistic.labels))), None
             if statistic.n_blocks > 1:
                 times = weights(statistic.n_blocks, replicates, seed)
                 drawn, by_chance = round_significant(statistic.evaluate(times)), statistic.by_chance(times)
-            resampled = _resampled(statistic.labels, statistic.point(), drawn, statistic.blocks(), noun)
-            found[n] = dataclasses.replace(resampled, by_chance=by_chance)
+            found = _resampled(statistic, statistic.point(), drawn, statistic.blocks(), noun)
+            results[n] = dataclasses.replace(found, by_chance=by_chance)
+        elif blocks.shape != (len(statistic),) or blocks.dtype.kind not in "iu" or (blocks < 0).any():
+            raise ValueError(f"A block number from 0 is needed for each of {len(statistic)} segments.")
         else:
-            additive[n] = statistic
-    if additive:
-        blocks = np.asarray(blocks)
-        for statistic in additive.values():
-            if blocks.shape != (len(statistic),) or blocks.dtype.kind not in "iu" or (blocks < 0).any():
-                raise ValueError(f"A block number from 0 is needed for each of {len(statistic)} segments.")
-        blocks = blocks.astype(np.intp, copy=False)
-    alike: dict[bytes, list[int]] = {}  # statistics over the same blocks share their weights
-    for n, statistic in additive.items():
-        alike.setdefault(_used(statistic, blocks).tobytes(), []).append(n)
+            used = np.zeros(int(blocks.max(initial=-1)) + 1, dtype=bool)
+            rows = statistic.rows
+            used[blocks if rows.all() else blocks[rows]] = True
+            alike.setdefault(used.tobytes(), []).append(n)
     for used, members in alike.items():
-        results = _resample_alike(
-            [additive[n] for n in members], blocks, np.frombuffer(used, dtype=bool), replicates, seed, noun
-        )
-        found.update(zip(members, results, strict=True))
-    return [found[n] for n in range(len(statistics))]
+        numbered = _renumbered(blocks, np.frombuffer(used, dtype=bool))
+        found = _resample_alike([statistics[n] for n in members], *numbered, replicates, seed, noun)
+        results.update(zip(members, found, strict=True))
+    return [results[n] for n in range(len(statistics))]
 
 
-def _used(statistic: Statistic, blocks: np.ndarray) -> np.ndarray:
-    """Say which block numbers have contributing segments, bool, from 0 to the largest number."""
-    used = np.zeros(int(blocks.max(initial=-1)) + 1, dtype=bool)
-    rows = statistic.rows
-    used[blocks if rows.all() else blocks[rows]] = True
-    return used
+def _renumbered(blocks: np.ndarray, used: np.ndarray) -> tuple[np.ndarray, int]:
+    """Give the used blocks numbers from 0; what others get instead is not looked at."""
+    blocks, n_blocks = blocks.astype(np.intp, copy=False), int(used.sum())
+    if n_blocks == len(used):
+        return blocks, n_blocks
+    numbers = np.zeros(len(used), dtype=np.intp)
+    numbers[used] = np.arange(n_blocks)
+    return numbers[blocks], n_blocks
 
 
 def _resample_alike(
     statistics: Sequence[Statistic],
     blocks: np.ndarray,
-    used: np.ndarray,
+    n_blocks: int,
     replicates: int,
     seed: int,
     noun: str,
 ) -> list[Resampled]:
-    """Compute statistics that all have contributing segments in the ``used`` blocks and no others."""
-    n_blocks = int(used.sum())
-    if n_blocks < len(used):
-        # Blocks without contributing segments get no number, and what they get instead is not looked at.
-        numbered = np.zeros(len(used), dtype=np.intp)
-        numbered[used] = np.arange(n_blocks)
-        blocks = numbered[blocks]
+    """Compute statistics that all have contributing segments in all blocks."""
     parts = dict.fromkeys(part for statistic in statistics for part in statistic.parts)
     everything = dataclasses.replace(statistics[0], parts=tuple(parts))
     high, low = everything.exact_sums(blocks, n_blocks)
@@ -202,25 +189,25 @@ def _resample_alike(
         for piece, product in products(np.concatenate([high, low[:, fine]], axis=1), replicates, seed):
             sums = product[:, :k] + 0.0  # never -0.0
             sums[:, fine] += product[:, k:]
-            for statistic, own, drawn in zip(statistics, places, replicated, strict=True):
-                drawn[piece] = round_significant(statistic.compute(sums.take(own, axis=1)))
+            for statistic, columns, drawn in zip(statistics, places, replicated, strict=True):
+                drawn[piece] = round_significant(statistic.compute(sums.take(columns, axis=1)))
     both, results = high + low, []
-    for statistic, own, drawn in zip(statistics, places, replicated, strict=True):
-        there = (statistic.count(high.take(own, axis=1)) > 0).sum(axis=0)
-        of_blocks = functools.partial(_of_blocks, statistic, both.take(own, axis=1))
+    for statistic, columns, drawn in zip(statistics, places, replicated, strict=True):
+        contributing = (statistic.count(high.take(columns, axis=1)) > 0).sum(axis=0)
+        of_block = both.take(columns, axis=1)
+
+        def of_blocks(statistic: Statistic = statistic, sums: np.ndarray = of_block) -> np.ndarray:
+            return round_significant(statistic.compute(sums))
+
         results.append(
-            _resampled(statistic.labels, statistic.point(total[own]), drawn, there, noun, of_blocks)
+            _resampled(statistic, statistic.point(total[columns]), drawn, contributing, noun, of_blocks)
         )
     return results
 
 
-def _of_blocks(statistic: Statistic, sums: np.ndarray) -> np.ndarray:
-    return round_significant(statistic.compute(sums))
-
-
 def _resampled(
-    labels: tuple[str, ...],
-    found: Point,
+    statistic: Statistic | Weighted,
+    point: Point,
     drawn: np.ndarray,
     blocks: np.ndarray,
     noun: str,
@@ -228,26 +215,18 @@ def _resampled(
 ) -> Resampled:
     """Say for each value whether it has an interval, and if not, why."""
     withheld, notes = [], []
-    for n, (reason, note) in enumerate(zip(found.reasons, found.notes, strict=True)):
+    for n, (reason, note) in enumerate(zip(point.reasons, point.notes, strict=True)):
         missing = float(np.isnan(drawn[:, n]).mean()) if len(drawn) else 0.0
         share = f"undefined in {100 * missing:.1f} % of the replicates"
         withheld.append("")
         if not reason and blocks[n] < LEAST_BLOCKS:
-            own = counted(int(blocks[n]), noun)
-            withheld[n] = f"interval withheld: {own}, {LEAST_BLOCKS} needed"
+            few = counted(int(blocks[n]), noun)
+            withheld[n] = f"interval withheld: {few}, {LEAST_BLOCKS} needed"
         elif not reason and missing > MISSING_WITHHELD:
             withheld[n] = f"interval withheld: {share}"
         elif not reason and missing:
-            note = "; ".join(text for text in (note, share) if text)
+            note = "; ".join(filter(None, (note, share)))
         notes.append(note)
-    return Resampled(
-        labels,
-        found.value,
-        drawn,
-        found.segments,
-        np.asarray(blocks, dtype=np.int64),
-        found.reasons,
-        tuple(notes),
-        tuple(withheld),
-        of_blocks,
-    )
+    blocks = np.asarray(blocks, dtype=np.int64)
+    values = point.value, point.segments, point.reasons, tuple(notes)
+    return Resampled(*values, statistic.labels, drawn, blocks, tuple(withheld), of_blocks)

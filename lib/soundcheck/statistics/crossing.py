@@ -10,8 +10,7 @@ Conventions
   so at the mildest level already, infinity if it does so nowhere.
 - The interval turns a test around: it begins where the upper bound of the excess reaches 0, so that from
   there on the limit may have been reached, and ends where the lower bound does, so that it surely has. This
-  is how Fieller treats ratios; unlike quantiles of replicated crossings it is honest with few blocks, and an
-  end that is not reached is told as such.
+  is how Fieller treats ratios; unlike quantiles of replicated crossings it is honest with few blocks.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import dataclasses
 import numpy as np
 
 from soundcheck.statistics.bootstrap import Resampled
-from soundcheck.statistics.intervals import interval
+from soundcheck.statistics.evidence import interval
 
 FINENESS = 8  # places between two levels at which bounds are computed
 
@@ -54,24 +53,19 @@ def first_reached(excess: np.ndarray, places: np.ndarray) -> float:
     return float(places[n - 1] + (places[n] - places[n - 1]) * before / (before - after))
 
 
-def crossing(found: Resampled, kind: str = "t") -> Crossing:
-    """Find where an excess reaches 0."""
-    levels = np.arange(len(found.value), dtype=np.float64)
-    place = first_reached(found.value, levels)
-    if np.isnan(place) or any(found.withheld) or not len(found.replicates):
+def crossing(excess: Resampled, kind: str = "t") -> Crossing:
+    """Find where an excess, one value a level, reaches 0."""
+    levels = np.arange(len(excess.value), dtype=np.float64)
+    place = first_reached(excess.value, levels)
+    if np.isnan(place) or any(excess.withheld) or not len(excess.replicates):
         return Crossing(place, np.nan, np.nan)
     fine = np.linspace(0, levels[-1], FINENESS * (len(levels) - 1) + 1)
     left = np.minimum(fine.astype(int), max(0, len(levels) - 2))
-    share = fine - left
-    right = np.minimum(left + 1, len(levels) - 1)
+    share, right = fine - left, np.minimum(left + 1, len(levels) - 1)
     values, replicates = (
-        rows[..., left] * (1 - share) + rows[..., right] * share for rows in (found.value, found.replicates)
+        rows[..., left] * (1 - share) + rows[..., right] * share for rows in (excess.value, excess.replicates)
     )
-    blocks = int(found.blocks.min())
-    bounds = np.array(
-        [
-            interval(own, kind, blocks=blocks, value=value)
-            for own, value in zip(replicates.T, values, strict=True)
-        ]
-    )
-    return Crossing(place, first_reached(bounds[:, 1], fine), first_reached(bounds[:, 0], fine))
+    blocks = int(excess.blocks.min())
+    pairs = zip(replicates.T, values, strict=True)
+    low, high = np.array([interval(drawn, kind, blocks=blocks, value=value) for drawn, value in pairs]).T
+    return Crossing(place, first_reached(high, fine), first_reached(low, fine))

@@ -24,13 +24,13 @@ _SUMS_AT_ONCE = 2**24  # sums of replicates that are held at a time, 128 MB
 
 
 def block_codes(names: Sequence[object]) -> tuple[np.ndarray, int]:
-    """Give each block a number, in the order of the sorted names."""
-    codes, found = pd.factorize(pd.Series(names), use_na_sentinel=True)
+    """Give each block a number, in the order of the sorted names; and say how many there are."""
+    codes, unique = pd.factorize(pd.Series(names), use_na_sentinel=True)
     if (codes < 0).any():
         raise ValueError(f"{int((codes < 0).sum())} of {len(codes)} segments have no block.")
-    rank = np.empty(len(found), dtype=np.int64)
-    rank[np.argsort(np.asarray(found, dtype=object), kind="stable")] = np.arange(len(found))
-    return rank[codes], len(found)
+    rank = np.empty(len(unique), dtype=np.int64)
+    rank[np.argsort(np.asarray(unique, dtype=object), kind="stable")] = np.arange(len(unique))
+    return rank[codes], len(unique)
 
 
 def blocks_of(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
@@ -42,8 +42,8 @@ def blocks_of(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """
     codes = np.zeros(len(table), dtype=np.int64)
     for name in columns if set(columns) <= set(table.columns) else ["file"]:
-        own, n = block_codes(table[name].to_numpy(dtype=object))
-        codes, _ = block_codes(codes * n + own)
+        of_column, n = block_codes(table[name].to_numpy(dtype=object))
+        codes, _ = block_codes(codes * n + of_column)
     return codes
 
 
@@ -56,16 +56,12 @@ def weights(n_blocks: int, replicates: int = REPLICATES, seed: int = 0) -> np.nd
     """Draw how often each block is in each replicate."""
     if replicates * n_blocks <= _CACHED_WEIGHTS:
         return _kept_weights(n_blocks, replicates, seed)
-    return _draw(_draws(n_blocks, seed), n_blocks, replicates)
+    return _draw(seeds.generator(seed, "bootstrap", n_blocks), n_blocks, replicates)
 
 
 @functools.lru_cache(maxsize=8)
 def _kept_weights(n_blocks: int, replicates: int, seed: int) -> np.ndarray:
-    return _draw(_draws(n_blocks, seed), n_blocks, replicates)
-
-
-def _draws(n_blocks: int, seed: int) -> np.random.Generator:
-    return seeds.generator(seed, "bootstrap", n_blocks)
+    return _draw(seeds.generator(seed, "bootstrap", n_blocks), n_blocks, replicates)
 
 
 def _draw(rng: np.random.Generator, n_blocks: int, replicates: int) -> np.ndarray:
@@ -84,18 +80,12 @@ def _draw(rng: np.random.Generator, n_blocks: int, replicates: int) -> np.ndarra
 def products(sums: np.ndarray, replicates: int, seed: int) -> Iterator[tuple[slice, np.ndarray]]:
     """Multiply the weights with ``sums (n_blocks, k)`` in pieces that bound memory; ``(piece, k)`` each."""
     n_blocks, k = sums.shape
-    rows = max(1, _CHUNK // n_blocks)
-    at_once = max(1, min(replicates, _SUMS_AT_ONCE // max(1, k)))
+    rows = max(1, min(_CHUNK // n_blocks, _SUMS_AT_ONCE // max(1, k)))
     keep = replicates * n_blocks <= _CACHED_WEIGHTS
-    kept = weights(n_blocks, replicates, seed) if keep else None
-    rng = _draws(n_blocks, seed)
-    floats = np.empty((min(rows, at_once), n_blocks))
-    for first in range(0, replicates, at_once):
-        last = min(first + at_once, replicates)
-        product = np.empty((last - first, k))
-        for start in range(first, last, rows):
-            end = min(start + rows, last)
-            piece = _draw(rng, n_blocks, end - start) if kept is None else kept[start:end]
-            floats[: end - start] = piece
-            np.matmul(floats[: end - start], sums, out=product[start - first : end - first])
-        yield slice(first, last), product
+    rng = seeds.generator(seed, "bootstrap", n_blocks)
+    for first in range(0, replicates, rows):
+        piece = slice(first, min(first + rows, replicates))
+        drawn = (
+            weights(n_blocks, replicates, seed)[piece] if keep else _draw(rng, n_blocks, piece.stop - first)
+        )
+        yield piece, drawn.astype(np.float64) @ sums

@@ -1,4 +1,4 @@
-r"""What an interval says about a threshold, and how likely a value is if nothing is wrong: evidence.
+r"""Intervals of values from their replicates, what they say about a threshold, and p-values.
 
 Intervals and p-values use Student's t with one degree of freedom less than there are blocks, because few
 speakers are few however often they are drawn again; on a scale where values are free to move:
@@ -21,14 +21,14 @@ import numpy as np
 import scipy  # scipy.stats is loaded when first used
 
 from soundcheck.metrics.additive import round_significant
-from soundcheck.statistics.rules import ABOVE, GAP_WITHIN, WITHIN
+from soundcheck.statistics.rules import ABOVE, GAP_WITHIN, INTERVALS, WITHIN, passes
 
+LEVEL = 0.95
 LEAST_BLOCKS = 5  # of either side, below which there is no interval
 MANY_BLOCKS = 20  # below, the interval of a value on a limit of its scale is that of hardly any knowledge
 CLEAR_PASS, CLEAR_FAIL, OPEN, NO_INTERVAL = "clear pass", "clear fail", "open", "none"
 
 _ON_LIMIT = 0.1  # proportion of replicates on a limit above which they say nothing about the spread
-_LEVEL = 0.95
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,25 +37,27 @@ class Scale:
 
     low: float = -np.inf  # limits; infinite if there is none. Differences have none that matters
     high: float = np.inf
-    # what one that does everything wrong scores where there is no upper end: 1 for errors by what there was,
-    # 150 for words a minute
+    # the value of a model that does everything wrong where there is no upper end: 1 for errors by what there
+    # was, 150 for words a minute
     all_wrong: float = 1.0
 
     def free(self, values: np.ndarray | float) -> np.ndarray:
         """Map values to a scale without limits; those on a limit become infinite."""
         values = np.asarray(values, dtype=np.float64)
-        if np.isfinite(self.low) and np.isfinite(self.high):
+        if np.isinf(self.low):
+            return values
+        if np.isfinite(self.high):
             return scipy.special.logit((values - self.low) / (self.high - self.low))
-        if np.isfinite(self.low):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                return np.log(values - self.low)
-        return values
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(values - self.low)
 
     def back(self, values: np.ndarray) -> np.ndarray:
         """Undo :meth:`free`."""
-        if np.isfinite(self.low) and np.isfinite(self.high):
+        if np.isinf(self.low):
+            return values
+        if np.isfinite(self.high):
             return self.low + (self.high - self.low) * scipy.special.expit(values)
-        return self.low + np.exp(values) if np.isfinite(self.low) else values
+        return self.low + np.exp(values)
 
     def limit_of(self, replicates: np.ndarray) -> float | None:
         """Give the limit that more than a tenth of the replicates lie on; ``None`` if there is none."""
@@ -96,13 +98,43 @@ def corrected_sd(replicates: np.ndarray, blocks: int) -> float:
     return float(round_significant(np.std(defined, ddof=1) * np.sqrt(blocks / (blocks - 1))))
 
 
-def _freed(value: float, replicates: np.ndarray, scale: Scale) -> tuple[float, np.ndarray]:
-    """Map a value and its replicates; the few replicates on a limit go as far as the farthest other one."""
-    freed = scale.free(replicates)
-    finite = freed[np.isfinite(freed)]
-    if len(finite):
-        freed = np.clip(freed, finite.min(), finite.max())
-    return float(scale.free(value)), freed
+def interval(
+    replicates: np.ndarray,
+    kind: str = "percentile",
+    *,
+    blocks: int = 0,
+    level: float = LEVEL,
+    value: float = np.nan,
+    scale: Scale = FREE,
+    of_blocks: np.ndarray | None = None,
+) -> tuple[float, float]:
+    r"""Compute the confidence interval of a value from its replicates; NaN where they say nothing.
+
+    ``"percentile"``: quantiles, linearly interpolated; Efron (1979), Bootstrap methods: another look at the
+    jackknife. ``"expanded"``: quantiles at :math:`\Phi(\mp\sqrt{K/(K-1)}\, t_{K-1})`, which makes up for the
+    narrowness of the percentile interval with few blocks; Hesterberg (2015). ``"gaussian"``: value plus and
+    minus 1.96 standard deviations of the replicates. ``"t"``: see :func:`t_interval`, which ``scale`` and
+    ``of_blocks`` are for.
+    """
+    if kind not in INTERVALS:
+        raise ValueError(f"An interval is one of {', '.join(INTERVALS)}, not {kind!r}.")
+    replicates = np.asarray(replicates, dtype=np.float64)
+    replicates = replicates[~np.isnan(replicates)]
+    tail = (1 - level) / 2
+    if len(replicates) < 2 or (kind in ("expanded", "t") and blocks < 2):
+        return np.nan, np.nan
+    if kind == "t":
+        bounds = np.array(t_interval(value, replicates, blocks, scale, of_blocks, level))
+    elif kind == "gaussian":
+        reach = scipy.special.ndtri(1 - tail) * np.std(replicates, ddof=1)
+        bounds = np.array([value - reach, value + reach])
+    else:
+        if kind == "expanded":
+            quantile = scipy.special.stdtrit(blocks - 1, 1 - tail)
+            tail = scipy.special.ndtr(-np.sqrt(blocks / (blocks - 1)) * quantile)
+        bounds = np.quantile(replicates, [tail, 1 - tail])
+    low, high = round_significant(bounds).tolist()
+    return low, high
 
 
 def t_interval(
@@ -111,7 +143,7 @@ def t_interval(
     blocks: int,
     scale: Scale = FREE,
     of_blocks: np.ndarray | None = None,
-    level: float = _LEVEL,
+    level: float = LEVEL,
 ) -> tuple[float, float]:
     """Compute the t interval of a value; NaN below two blocks or two defined replicates.
 
@@ -128,33 +160,48 @@ def t_interval(
         return np.nan, np.nan
     limit = scale.limit_of(replicates)
     if limit is not None:
-        reached, counted = _reached(value, limit, blocks, of_blocks)
-        found = scipy.stats.binomtest(reached, counted).proportion_ci(level)
-        ends = sorted((scale.value(found.low, limit), scale.value(found.high, limit)))
+        shares = scipy.stats.binomtest(*_reached(value, limit, blocks, of_blocks)).proportion_ci(level)
+        ends = sorted((scale.value(shares.low, limit), scale.value(shares.high, limit)))
         return min(ends[0], value), max(ends[1], value)
     if not np.isfinite(scale.free(value)):  # on a limit that few replicates reach
         scale = FREE
-    center, freed = _freed(value, replicates, scale)
+    freed = _freed(replicates, scale)
+    center = float(scale.free(value))
     reach = scipy.special.stdtrit(blocks - 1, (1 + level) / 2) * corrected_sd(freed, blocks)
     low, high = scale.back(np.array([center - reach, center + reach])).tolist()
     return low, high
 
 
+def _freed(replicates: np.ndarray, scale: Scale) -> np.ndarray:
+    """Map replicates; the few on a limit go as far as the farthest other one."""
+    freed = scale.free(replicates)
+    finite = freed[np.isfinite(freed)]
+    return np.clip(freed, finite.min(), finite.max()) if len(finite) else freed
+
+
+def _reached(value: float, limit: float, blocks: int, of_blocks: np.ndarray | None) -> tuple[int, int]:
+    """Count the blocks that reach a limit, and all blocks."""
+    known = np.empty(0) if of_blocks is None else of_blocks[np.isfinite(of_blocks)]
+    if not len(known):
+        return (blocks if value == limit else blocks - 1), blocks
+    return int(np.isclose(known, limit, rtol=0, atol=1e-9).sum()), len(known)
+
+
 def withheld(value: float, low: float, high: float, blocks: int, scale: Scale) -> str:
-    """Say why an interval is not shown, although a verdict may rest on it; empty if it is shown."""
+    """Say why an interval is not shown, although a verdict may use it; empty if it is shown."""
     if value in (scale.low, scale.high) and low <= high and blocks < MANY_BLOCKS:
         return f"interval withheld: all of {blocks} speakers at {value:g}, {MANY_BLOCKS} needed"
     return "interval withheld: nothing varies" if low == high else ""
 
 
-def _reached(value: float, limit: float, blocks: int, of_blocks: np.ndarray | None) -> tuple[int, int]:
-    """Count the blocks that reach a limit, and all blocks."""
-    if of_blocks is None:
-        return (blocks if value == limit else blocks - 1), blocks
-    known = of_blocks[np.isfinite(of_blocks)]
-    if not len(known):
-        return _reached(value, limit, blocks, None)
-    return int(np.isclose(known, limit, rtol=0, atol=1e-9).sum()), len(known)
+def certainty(replicates: np.ndarray, rule: str, threshold: float, passed: bool) -> float:
+    """Compute how sure a verdict is: the proportion of defined replicates on its side of the threshold."""
+    replicates = np.asarray(replicates, dtype=np.float64)
+    replicates = replicates[~np.isnan(replicates)]
+    if not len(replicates):
+        return np.nan
+    share = np.mean(passes(rule, replicates, threshold))
+    return float(round_significant(share if passed else 1 - share))
 
 
 def p_value(
@@ -174,15 +221,13 @@ def p_value(
         value, replicates, scale = abs(value), np.sign(value) * replicates, FREE
     limit = scale.limit_of(replicates)
     if limit is not None:
-        reached, counted = _reached(value, limit, blocks, of_blocks)
         fails = (limit == scale.low) == (rule == ABOVE)  # the more blocks reach it, the worse
-        side = "greater" if fails else "less"
-        return float(scipy.stats.binomtest(reached, counted, scale.proportion(threshold, limit), side).pvalue)
+        reached, share = _reached(value, limit, blocks, of_blocks), scale.proportion(threshold, limit)
+        return float(scipy.stats.binomtest(*reached, share, "greater" if fails else "less").pvalue)
     if not (np.isfinite(scale.free(value)) and np.isfinite(scale.free(threshold))):
         scale = FREE
-    center, freed = _freed(value, replicates, scale)
-    beyond = center - float(scale.free(threshold))
-    sd = corrected_sd(freed, blocks)
+    beyond = float(scale.free(value)) - float(scale.free(threshold))
+    sd = corrected_sd(_freed(replicates, scale), blocks)
     if sd == 0:  # every block is alike: the sign test of so many blocks
         least = 0.5**blocks
         return 0.5 if beyond == 0 else 1 - least if (beyond > 0) == (rule == ABOVE) else least
@@ -210,6 +255,4 @@ def bound(rule: str, low: float, high: float) -> float:
     """Give the worst that an interval leaves possible; NaN if there is none."""
     if rule == ABOVE:
         return low
-    if rule in (WITHIN, GAP_WITHIN):
-        return max(abs(low), abs(high))
-    return high
+    return max(abs(low), abs(high)) if rule in (WITHIN, GAP_WITHIN) else high

@@ -7,22 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-ABOVE = ">"
-BELOW = "<"
-WITHIN = "|value| <"
-INTERVALS = (
-    "percentile",
-    "expanded",
-    "gaussian",
-    "t",
-)  # see :func:`soundcheck.statistics.intervals.interval`
+ABOVE, BELOW, WITHIN = ">", "<", "|value| <"
 RULES = (ABOVE, BELOW, WITHIN)
-GAP_WITHIN = "|gap| <"
-GAP_BELOW = "gap <"
-GAP_RULES = (
-    GAP_WITHIN,
-    GAP_BELOW,
-)  # of results alone: what they compare is the gap of a group, not its value
+# of results alone: what they compare is the gap of a group, not its value
+GAP_WITHIN, GAP_BELOW = "|gap| <", "gap <"
+GAP_RULES = (GAP_WITHIN, GAP_BELOW)
+INTERVALS = ("percentile", "expanded", "gaussian", "t")  # see :func:`soundcheck.statistics.evidence.interval`
 
 
 def of_gap(rule: str) -> str:

@@ -15,38 +15,132 @@ Conventions
   of classes shares out the same inequality: the Lorenz curve is the same.
 - ``varied``: each group has a truth of its own, a mean of 0.5, 0.55 or 0.6, or the sparse proportions in
   another order; the prediction stays the same for all.
-- Scores need counts only. Counts of classes, bins and confusion cells are multinomial, so they are drawn as
-  such and not segment by segment; means, errors and correlations draw every segment.
-- Nothing is skipped, and a proportion of nothing is 0.
+- Scores need counts only, or moments, of a group. Counts of classes, bins and confusion cells are
+  multinomial, so they are drawn as such and not segment by segment; means, errors and correlations draw every
+  segment. Nothing is skipped, and a proportion of nothing is 0.
 """
 
 from __future__ import annotations
 
-import concurrent.futures
 import dataclasses
 import functools
-import multiprocessing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
 from soundcheck.common import seeds
 from soundcheck.common.tasks import RANDOM_DEVIATION, RANDOM_MEAN
-from soundcheck.metrics.regression import EDGES
-from soundcheck.statistics.simulated_metrics import METRICS, OF_CLASSES, OF_NUMBERS, Sums, score
+from soundcheck.metrics.classification import precisions, recalls
+from soundcheck.metrics.regression import EDGES, Moments, concordance
 
 RUNS, MANY_RUNS = 1000, 10_000  # for maxima, as published; for quantiles that thresholds rest on
 SPARSE = (0.05, 0.05, 0.3, 0.6)
 VARIED_MEANS = (0.5, 0.55, 0.6)
 GROUPS = (2, 3, 6, 8, 20, 30)
 SAMPLES = (*range(20, 301, 20), 400, 600, 800, 1000)
+CONTEXTS = 3  # sentiments
+OF_CLASSES = ("uniform", "sparse")  # distributions of predictions
+OF_NUMBERS = ("gaussian",)
 
 MOST_CLASSES = 50  # of which 10,000 random models can be simulated while a notebook runs
 _AT_A_TIME = 2**20  # numbers that are drawn at a time
 _COUNTS_AT_A_TIME = 2**24
+
+
+# Scores of fairness tests from sums over groups
+
+
+@dataclasses.dataclass(frozen=True)
+class Metric:
+    """How a score is made."""
+
+    title: str  # what is compared, in words
+    predictions: tuple[str, ...]  # distributions that the predictions may have
+    # maps the :class:`Sums` of the tested group and of all groups to scores `(runs, cells)`
+    score: Callable[[Sums], np.ndarray]
+    needs_truth: bool = False  # whether the truth matters
+    contexts: int = 1  # 1, or 3 if a group's segments come in contexts
+    cells: bool = True  # whether counts of classes or bins suffice; else every segment is drawn
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over a group's segments in many runs."""
+
+    segments: int  # number of segments; in each context, if there are contexts
+    # one of: counts or sums of predictions `(runs, contexts, cells)`; confusion counts `(runs, truth,
+    # prediction)`; moments `(runs, 6)` in the order truth, prediction, their squares, their product and the
+    # absolute error
+    sums: np.ndarray
+
+
+def _proportion(group: Sums) -> np.ndarray:
+    return group.sums[:, 0] / group.segments
+
+
+def _shift(group: Sums) -> np.ndarray:
+    contexts = group.sums.shape[1]
+    return group.sums[:, 0] / group.segments - group.sums.sum(axis=1) / (contexts * group.segments)
+
+
+def _recall(group: Sums) -> np.ndarray:
+    return np.nan_to_num(recalls(group.sums))
+
+
+def _precision(group: Sums) -> np.ndarray:
+    return np.nan_to_num(precisions(group.sums))
+
+
+def _concordance(group: Sums) -> np.ndarray:
+    x, y, xx, yy, xy, _ = (group.sums / group.segments).T[..., np.newaxis]
+    return concordance(Moments(np.ones_like(x), xx - x * x, yy - y * y, xy - x * y, y - x))
+
+
+def _error(group: Sums) -> np.ndarray:
+    return (group.sums[:, 1:2] - group.sums[:, :1]) / group.segments
+
+
+def _absolute_error(group: Sums) -> np.ndarray:
+    return group.sums[:, 5:] / group.segments
+
+
+def _averaged(score: Callable[[Sums], np.ndarray]) -> Callable[[Sums], np.ndarray]:
+    return lambda group: score(group).mean(axis=1, keepdims=True)
+
+
+_of_share = functools.partial(Metric, score=_proportion)
+_of_shift = functools.partial(Metric, score=_shift, contexts=CONTEXTS)
+_with_truth = functools.partial(Metric, needs_truth=True)
+METRICS = {
+    "mean": _of_share("mean prediction", OF_NUMBERS, cells=False),
+    "relative_difference_per_bin": _of_share("share of a bin among the predictions", OF_NUMBERS),
+    "relative_difference_per_class": _of_share("share of a class among the predictions", OF_CLASSES),
+    "mean_shift_diff": _of_shift("shift of the mean prediction in a context", OF_NUMBERS, cells=False),
+    "bin_shift_diff": _of_shift("shift of the share of a bin in a context", OF_NUMBERS),
+    "class_shift_diff": _of_shift("shift of the share of a class in a context", OF_CLASSES),
+    "ccc": _with_truth("concordance correlation coefficient", OF_NUMBERS, _concordance, cells=False),
+    "mae": _with_truth("mean absolute error", OF_NUMBERS, _absolute_error, cells=False),
+    "mde": _with_truth("mean error", OF_NUMBERS, _error, cells=False),
+    "precision_per_bin": _with_truth("precision of a bin", OF_NUMBERS, _precision),
+    "recall_per_bin": _with_truth("recall of a bin", OF_NUMBERS, _recall),
+    "precision_per_class": _with_truth("precision of a class", OF_CLASSES, _precision),
+    "recall_per_class": _with_truth("recall of a class", OF_CLASSES, _recall),
+    "precision": _with_truth("unweighted average precision", OF_CLASSES, _averaged(_precision)),
+    "recall": _with_truth("unweighted average recall", OF_CLASSES, _averaged(_recall)),
+}
+
+
+def score(metric: str, tested: Sums, everyone: Sums) -> np.ndarray:
+    """Compare a group with all groups: largest absolute difference of its classes or bins, ``(runs,)``."""
+    of_group = METRICS[metric].score
+    return np.abs(of_group(tested) - of_group(everyone)).max(axis=1)
+
+
+# Random models
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,20 +158,19 @@ class Setting:
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
             raise ValueError(f"unknown metric {self.metric!r}; there are {', '.join(METRICS)}")
-        own = METRICS[self.metric]
-        for name, value, allowed in (
-            ("prediction", self.prediction, own.predictions),
-            ("truth", self.truth, own.predictions if own.needs_truth else ("",)),
+        metric = METRICS[self.metric]
+        for name, allowed in (
+            ("prediction", metric.predictions),
+            ("truth", metric.predictions if metric.needs_truth else ("",)),
         ):
-            if value not in allowed:
-                raise ValueError(
-                    f"{name} of {self.metric} is {value!r}, allowed: {', '.join(allowed) or 'none'}"
-                )
+            if (value := getattr(self, name)) not in allowed:
+                listed = ", ".join(allowed) or "none"
+                raise ValueError(f"{name} of {self.metric} is {value!r}, allowed: {listed}")
         if self.groups < 2 or self.segments_per_group < 2:
             raise ValueError("at least 2 groups of at least 2 segments are compared")
         if self.varied and self.truth not in ("gaussian", "sparse"):
             raise ValueError(f"the truth of {self.metric} cannot vary")
-        if not 2 <= self.classes <= MOST_CLASSES or (self.classes != 4 and own.predictions == OF_NUMBERS):
+        if not 2 <= self.classes <= MOST_CLASSES or (self.classes != 4 and metric.predictions == OF_NUMBERS):
             raise ValueError(f"{self.metric} cannot be of {self.classes} classes")
 
 
@@ -86,17 +179,11 @@ def setting_of(
 ) -> Setting:
     """Give the setting that a threshold file names, for other numbers of groups and segments."""
     name = simulation["name"]
-    own = METRICS.get(name)
-    usual = own.predictions[0] if own else ""
-    needs_truth = bool(own and own.needs_truth)
-    return Setting(
-        name,
-        groups,
-        segments_per_group,
-        simulation.get("prediction", usual),
-        simulation.get("truth", usual if needs_truth else ""),
-        classes=classes,
-    )
+    metric = METRICS.get(name)
+    usual = metric.predictions[0] if metric else ""
+    prediction = simulation.get("prediction", usual)
+    truth = simulation.get("truth", usual if metric and metric.needs_truth else "")
+    return Setting(name, groups, segments_per_group, prediction, truth, classes=classes)
 
 
 def grid(
@@ -105,13 +192,13 @@ def grid(
     sizes: tuple[int, ...] = SAMPLES,
 ) -> Iterator[Setting]:
     """Give all settings of metrics: every pair of distributions, varied where they can vary."""
-    for metric in metrics:
-        own = METRICS[metric]
-        for truth in own.predictions if own.needs_truth else ("",):
-            for prediction in own.predictions:
+    for name in metrics:
+        metric = METRICS[name]
+        for truth in metric.predictions if metric.needs_truth else ("",):
+            for prediction in metric.predictions:
                 for varied in (False, True) if truth in ("gaussian", "sparse") else (False,):
                     for g in groups:
-                        yield from (Setting(metric, g, n, prediction, truth, varied) for n in sizes)
+                        yield from (Setting(name, g, n, prediction, truth, varied) for n in sizes)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -150,14 +237,18 @@ def simulate(setting: Setting, runs: int = RUNS, seed: int = 0) -> Simulated:
     if setting.classes == 4:
         del purpose["classes"]  # draws of published settings are named as they were
     rng = seeds.generator(seed, "simulation", purpose)
-    own = METRICS[setting.metric]
-    if not own.cells:
+    metric = METRICS[setting.metric]
+    if not metric.cells:
         return Simulated(setting, _scores(setting, *_segment_by_segment(rng, setting, runs)))
-    draw = _confusions if own.needs_truth else _counts
+    draw = _confusions if metric.needs_truth else _counts
     counts = setting.classes**2 * (setting.groups if setting.varied else 1)
-    at_a_time = max(1, _COUNTS_AT_A_TIME // counts)
-    sizes = [min(at_a_time, runs - start) for start in range(0, runs, at_a_time)]
+    sizes = _parts(runs, _COUNTS_AT_A_TIME // counts)
     return Simulated(setting, np.concatenate([_scores(setting, *draw(rng, setting, n)) for n in sizes]))
+
+
+def _parts(runs: int, at_a_time: int) -> list[int]:
+    at_a_time = max(1, at_a_time)
+    return [min(at_a_time, runs - start) for start in range(0, runs, at_a_time)]
 
 
 def _scores(setting: Setting, tested: np.ndarray, everyone: np.ndarray) -> np.ndarray:
@@ -167,28 +258,15 @@ def _scores(setting: Setting, tested: np.ndarray, everyone: np.ndarray) -> np.nd
 
 def simulate_all(settings: Sequence[Setting], runs: int = RUNS, seed: int = 0, jobs: int = 1) -> pd.DataFrame:
     """Simulate many settings."""
-    one = functools.partial(_row, runs=runs, seed=seed)
-    if jobs == 1 or len(settings) < 2:
-        return pd.DataFrame([one(setting) for setting in settings])
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        return pd.DataFrame(list(pool.map(one, settings, chunksize=8)))
+    tasks = (joblib.delayed(_row)(setting, runs, seed) for setting in settings)
+    return pd.DataFrame(joblib.Parallel(n_jobs=min(jobs, max(1, len(settings))))(tasks))
 
 
 def _row(setting: Setting, runs: int, seed: int) -> dict[str, Any]:
-    found = simulate(setting, runs, seed)
-    return {
-        "metric": setting.metric,
-        "truth": setting.truth,
-        "prediction": setting.prediction,
-        "varied": setting.varied,
-        "groups": setting.groups,
-        "samples": setting.segments_per_group,
-        "runs": runs,
-        "maximum": found.maximum,
-        "percentile_99": found.percentile_99,
-        "percentile_999": found.percentile_999,
-    }
+    simulated = simulate(setting, runs, seed)
+    columns = {name: getattr(setting, name) for name in ("metric", "truth", "prediction", "varied", "groups")}
+    scores = {name: getattr(simulated, name) for name in ("maximum", "percentile_99", "percentile_999")}
+    return columns | {"samples": setting.segments_per_group, "runs": runs} | scores
 
 
 @functools.cache
@@ -210,18 +288,18 @@ def _probabilities(distribution: str, mean: float = RANDOM_MEAN, classes: int = 
 def _counts(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw counts ``(runs, contexts, cells)`` of the tested group and of all; later contexts as one."""
     contexts = METRICS[setting.metric].contexts
-    odds = _probabilities(setting.prediction, classes=setting.classes)
-    odds = np.broadcast_to(odds, (runs, setting.classes))
+    odds = np.broadcast_to(
+        _probabilities(setting.prediction, classes=setting.classes), (runs, setting.classes)
+    )
     if contexts > 1 and setting.prediction in OF_CLASSES:
         odds = rng.permuted(odds, axis=1)  # each run has another order of the classes
 
     def counts(groups: int) -> np.ndarray:
-        first = rng.multinomial(groups * setting.segments_per_group, odds)[:, np.newaxis]
-        if contexts == 1:
-            return first
-        others = rng.multinomial((contexts - 1) * groups * setting.segments_per_group, odds)[:, np.newaxis]
-        zeros = np.zeros((runs, contexts - 2, setting.classes), dtype=others.dtype)  # only their sum matters
-        return np.concatenate([first, others, zeros], axis=1)
+        drawn = np.zeros((runs, contexts, setting.classes), dtype=np.int64)
+        drawn[:, 0] = rng.multinomial(groups * setting.segments_per_group, odds)
+        if contexts > 1:  # of the others only their sum matters
+            drawn[:, 1] = rng.multinomial((contexts - 1) * groups * setting.segments_per_group, odds)
+        return drawn
 
     tested = counts(1)
     return tested, tested + counts(setting.groups - 1)
@@ -251,14 +329,13 @@ def _segment_by_segment(
     rng: np.random.Generator, setting: Setting, runs: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw every prediction, and the truth; give sums as :class:`Sums` describes them."""
-    own = METRICS[setting.metric]
-    shape = (setting.groups, own.contexts, setting.segments_per_group)
-    at_a_time = max(1, _AT_A_TIME // int(np.prod(shape)))
+    metric = METRICS[setting.metric]
+    shape = (setting.groups, metric.contexts, setting.segments_per_group)
     tested, everyone = [], []
-    for start in range(0, runs, at_a_time):
-        size = (min(at_a_time, runs - start), *shape)
+    for part in _parts(runs, _AT_A_TIME // int(np.prod(shape))):
+        size = (part, *shape)
         prediction = _truncated_normal(rng, size)
-        if own.needs_truth:
+        if metric.needs_truth:
             means = np.full((*size[:2], 1, 1), RANDOM_MEAN)
             if setting.varied:
                 means = rng.choice(VARIED_MEANS, size=means.shape)
@@ -272,21 +349,10 @@ def _segment_by_segment(
 
 def _moments(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """Sum over the last axis; the six sums become the last axis."""
-
-    def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.einsum("...n,...n->...", a, b)
-
-    return np.stack(
-        [
-            truth.sum(axis=-1),
-            prediction.sum(axis=-1),
-            product(truth, truth),
-            product(prediction, prediction),
-            product(truth, prediction),
-            np.abs(prediction - truth).sum(axis=-1),
-        ],
-        axis=-1,
-    )
+    pairs = ((truth, truth), (prediction, prediction), (truth, prediction))
+    products = [np.einsum("...n,...n->...", a, b) for a, b in pairs]
+    errors = np.abs(prediction - truth).sum(axis=-1)
+    return np.stack([truth.sum(axis=-1), prediction.sum(axis=-1), *products, errors], axis=-1)
 
 
 def _truncated_normal(
@@ -299,7 +365,7 @@ def _truncated_normal(
     flat, means = numbers.reshape(-1), np.broadcast_to(means, shape)
     outside = np.flatnonzero((flat < 0.0) | (flat > 1.0))
     while outside.size:
-        own = means[np.unravel_index(outside, shape)]
-        flat[outside] = drawn = own + RANDOM_DEVIATION * rng.standard_normal(own.shape)
+        centres = means[np.unravel_index(outside, shape)]
+        flat[outside] = drawn = centres + RANDOM_DEVIATION * rng.standard_normal(centres.shape)
         outside = outside[(drawn < 0.0) | (drawn > 1.0)]
     return numbers

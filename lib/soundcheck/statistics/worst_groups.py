@@ -1,14 +1,14 @@
 r"""Groups that nobody named: looks at every value of every column, and at every two of two columns.
 
 What is looked at are *candidates*: the segments with one value of a column, and those with one value each of
-two columns. The gap of a candidate is how badly it is served minus how badly the others are. With the
-standard deviation of its replicates and the blocks :math:`K` of the smaller side,
+two columns. The gap of a candidate is how badly the model works for it minus how badly it works for the
+others. With the standard deviation of its replicates and the blocks :math:`K` of the smaller side,
 
 .. math:: t = \frac{\text{gap}}{\sqrt{K/(K-1)}\; \mathrm{sd}(\text{gap}^*)}
 
-is compared with Student's distribution with :math:`K-1` degrees of freedom, on the side of being served
-worse. Among hundreds of candidates some have a small p-value by chance; *named* are those that remain at a
-false discovery rate of 5 % over all of them.
+is compared with Student's distribution with :math:`K-1` degrees of freedom, on the side of being worse. Among
+hundreds of candidates some have a small p-value by chance; *named* are those that remain at a false discovery
+rate of 5 % over all of them.
 
 Benjamini and Hochberg (1995), Controlling the false discovery rate. Benjamini and Yekutieli (2005), False
 discovery rate-adjusted multiple confidence intervals for selected parameters, for the intervals: the worst of
@@ -26,9 +26,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
 from soundcheck.metrics.additive import Statistic, round_significant
@@ -36,16 +37,22 @@ from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.statistics.bootstrap import Resampled, resample_all
 from soundcheck.statistics.draws import REPLICATES
 from soundcheck.statistics.evidence import LEAST_BLOCKS
-from soundcheck.statistics.false_discovery import adjusted_p_values
-from soundcheck.statistics.paired import paired_interval, paired_p_value, standard_error
-from soundcheck.statistics.repeated_groups import repeated_groups
+from soundcheck.statistics.significance import (
+    adjusted_p_values,
+    paired_interval,
+    paired_p_value,
+    standard_error,
+)
 
 LEAST_SEGMENTS = 25  # of either side
 FALSE_DISCOVERY_RATE = 0.05
 PLANNED_SHARE, PLANNED_POWER = 1 / 8, 0.8  # of the segments; of a group that is planned for
 
 _AT_ONCE = 20  # candidates whose sums and replicates are in memory together
-_Sides = tuple[tuple[str, ...], np.ndarray, np.ndarray]
+_SHARED = 0.5  # of the segments of a group, from which on it repeats the group that it shares them with
+
+Sides = tuple[tuple[str, ...], np.ndarray, np.ndarray]  # values of columns, masks of the group and the others
+Worse = Callable[[np.ndarray, np.ndarray], bool]  # whether the segments of one mask are worse off
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -53,15 +60,15 @@ class Subgroup:
     """A group that was looked at; the fields from ``value`` on are those of groups that are worse off."""
 
     words: tuple[str, ...]  # the value of each column that makes it, one or two
-    gap: float  # how badly it is served minus how badly the others are; NaN if undefined
+    gap: float  # how badly the model works for it minus how badly for the others; NaN if undefined
     error: float  # standard error of the gap; NaN if undefined
-    p_value: float  # of being served no worse, from 0 to 1
+    p_value: float  # of being no worse off, from 0 to 1
     segments: np.ndarray  # numbers of its segments, ascending
     blocks: int
     smaller: int  # blocks of the smaller side
     rest: np.ndarray  # numbers of the segments that it is compared with; empty if the p-value is above 5 %
     replicates: np.ndarray  # of the gap, float64 `(replicates,)`; empty if the p-value is above 5 %
-    value: float = np.nan  # how badly it is served, and how badly the others are
+    value: float = np.nan  # how badly the model works for it, and for the others
     others: float = np.nan
     low: float = np.nan  # interval of the gap; its level allows for the choice among all candidates
     high: float = np.nan
@@ -87,7 +94,7 @@ class Search:
 
     @property
     def p_value(self) -> float:
-        """The smallest adjusted p-value: of no group being served worse. NaN without candidates."""
+        """The smallest adjusted p-value: of no group being worse off. NaN without candidates."""
         return float(self.adjusted.min(initial=1.0)) if len(self.adjusted) else np.nan
 
     def planned_gap(self) -> float:
@@ -96,11 +103,10 @@ class Search:
         The spread is that of the candidates of a similar size, from half to twice as large, had they that
         size; the p-value would have to pass among all candidates without the help of another one.
         """
-        wanted = PLANNED_SHARE * self.segments
-        sizes = []
+        size, sizes = PLANNED_SHARE * self.segments, []
         for one in self.candidates:
-            if wanted / 2 <= len(one.segments) <= 2 * wanted and np.isfinite(one.error):
-                error = one.error * np.sqrt(len(one.segments) / wanted)
+            if size / 2 <= len(one.segments) <= 2 * size and np.isfinite(one.error):
+                error = one.error * np.sqrt(len(one.segments) / size)
                 least = FALSE_DISCOVERY_RATE / len(self.candidates)
                 needed, reached = error * scipy.special.stdtrit(one.smaller - 1, [1 - least, PLANNED_POWER])
                 sizes.append(max(needed, self.matters) + reached)
@@ -115,71 +121,72 @@ def search(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Search:
-    """Look for groups that are served worse than the others.
+    """Look for groups for which the model works worse than for the others.
 
     ``columns`` have a word a segment, ``None`` or NaN where it is missing; groups are named after words.
-    ``statistic`` says how badly segments are served, ``matters`` which gap matters.
+    ``statistic`` says how badly the model works for segments, ``matters`` which gap matters.
     """
     blocks, rows = np.asarray(blocks), statistic.rows
-    columns = {name: np.asarray(words, dtype=object) for name, words in columns.items()}
-    wanted = np.logical_or.reduce([rows, *(part.missing_predictions for part in statistic.parts)])
-    sides, found = _sides(columns, rows, wanted, blocks), []
+    eligible = np.logical_or.reduce([rows, *(part.missing_predictions for part in statistic.parts)])
+    sides, candidates = _sides(columns, rows, eligible, blocks), []
 
-    def looked_at(pieces: Sequence[_Sides]) -> list[Subgroup]:
-        gaps = [difference(restrict(statistic, own), restrict(statistic, rest)) for _, own, rest in pieces]
+    def looked_at(pieces: Sequence[Sides]) -> list[Subgroup]:
+        gaps = [
+            difference(restrict(statistic, group), restrict(statistic, rest)) for _, group, rest in pieces
+        ]
         drawn = resample_all(gaps, blocks, replicates, seed)
-        there = [(words, own & rows, rest & rows) for words, own, rest in pieces]
-        return [_candidate(piece, one, blocks, matters) for piece, one in zip(there, drawn, strict=True)]
+        return [
+            _candidate((words, group & rows, rest & rows), resampled, blocks, matters)
+            for (words, group, rest), resampled in zip(pieces, drawn, strict=True)
+        ]
 
     while pieces := list(itertools.islice(sides, _AT_ONCE)):
-        found += looked_at(pieces)
-    adjusted = np.empty(0)
-    if found:
-        adjusted = round_significant(adjusted_p_values([one.p_value for one in found]))
+        candidates += looked_at(pieces)
+    adjusted = round_significant(adjusted_p_values([one.p_value for one in candidates]))
     chosen = np.flatnonzero(adjusted <= FALSE_DISCOVERY_RATE)
-    level = 1 - FALSE_DISCOVERY_RATE * len(chosen) / len(found) if len(chosen) else np.nan
-    named = [_named(found[n], float(adjusted[n]), level, statistic) for n in chosen]
+    level = 1 - FALSE_DISCOVERY_RATE * len(chosen) / len(candidates) if len(chosen) else np.nan
+    named = [_named(candidates[n], float(adjusted[n]), level, statistic) for n in chosen]
     named.sort(key=lambda one: (-one.gap, len(one.words), one.name))
 
-    def worse(own: np.ndarray, rest: np.ndarray) -> bool:
-        (one,) = looked_at([((), own, rest)])
+    def worse(group: np.ndarray, rest: np.ndarray) -> bool:
+        (one,) = looked_at([((), group, rest)])
         return one.p_value <= FALSE_DISCOVERY_RATE
 
-    groups = [(_mask(one.segments, rows), _mask(one.rest, rows)) for one in named]
-    kept = tuple(
+    masks = [(_mask(one.segments, rows), _mask(one.rest, rows)) for one in named]
+    leaders = tuple(
         dataclasses.replace(named[top], folded=tuple(named[place] for place in below))
-        for top, below in repeated_groups(groups, worse).items()
+        for top, below in repeated_groups(masks, worse).items()
     )
-    return Search(tuple(found), adjusted, kept, level, int(rows.sum()), matters)
+    return Search(tuple(candidates), adjusted, leaders, level, int(rows.sum()), matters)
 
 
 def _sides(
-    columns: Mapping[str, np.ndarray], rows: np.ndarray, wanted: np.ndarray, blocks: np.ndarray
-) -> Iterator[_Sides]:
+    columns: Mapping[str, Sequence[str | None]], rows: np.ndarray, eligible: np.ndarray, blocks: np.ndarray
+) -> Iterator[Sides]:
     """Give words, segments and the others' segments, bool ``(N,)``, of each candidate once.
 
     Those without prediction are among them, so that what has too few predictions is not judged; they do not
     make a side large.
     """
     seen: set[bytes] = set()
-    numbered = {name: _numbered(words, wanted) for name, words in columns.items()}
+    numbered = {name: _numbered(np.asarray(words, dtype=object), eligible) for name, words in columns.items()}
     for names in (*((name,) for name in columns), *itertools.combinations(columns, 2)):
         known, code, values = _coded([numbered[name] for name in names])
         sizes = np.bincount(code[known & rows], minlength=len(values))
         large = (sizes >= LEAST_SEGMENTS) & (sizes.sum() - sizes >= LEAST_SEGMENTS)
         for value in np.flatnonzero(large):
-            own = known & (code == value)
-            key = np.packbits(own).tobytes()
-            rest = known & ~own
-            if key in seen or min(_count(blocks[side & rows]) for side in (own, rest)) < LEAST_BLOCKS:
+            group = known & (code == value)
+            key = np.packbits(group).tobytes()
+            rest = known & ~group
+            if key in seen or min(_count(blocks[side & rows]) for side in (group, rest)) < LEAST_BLOCKS:
                 continue
             seen.add(key)
-            yield values[value], own, rest
+            yield values[value], group, rest
 
 
 def _numbered(words: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Give segments numbers in the order of their words, -1 without one, and name the numbers."""
-    known = rows & ~_missing(words)
+    known = rows & pd.notna(words)
     numbers = np.full(len(rows), -1)
     names, numbers[known] = np.unique(words[known].astype(str), return_inverse=True)
     return numbers, names.tolist()
@@ -193,24 +200,20 @@ def _coded(
     shape = tuple(max(1, len(names)) for _, names in columns)
     joint = np.ravel_multi_index([numbers[known] for numbers, _ in columns], shape)
     code = np.full(len(known), -1)
-    found, code[known] = np.unique(joint, return_inverse=True)
-    places = zip(*(each.tolist() for each in np.unravel_index(found, shape)), strict=True)
+    cells, code[known] = np.unique(joint, return_inverse=True)
+    places = zip(*(each.tolist() for each in np.unravel_index(cells, shape)), strict=True)
     values = [tuple(names[n] for n, (_, names) in zip(place, columns, strict=True)) for place in places]
     return known, code, values
-
-
-def _missing(words: np.ndarray) -> np.ndarray:
-    return np.array([word is None or word != word for word in words], dtype=bool)  # NaN is not itself
 
 
 def _count(blocks: np.ndarray) -> int:
     return int(np.count_nonzero(np.bincount(blocks)))
 
 
-def _candidate(piece: _Sides, found: Resampled, blocks: np.ndarray, matters: float) -> Subgroup:
-    words, own, rest = piece
-    gap, replicates = float(found.value[0]), found.replicates[:, 0]
-    counts = [_count(blocks[side]) for side in (own, rest)]
+def _candidate(sides: Sides, resampled: Resampled, blocks: np.ndarray, matters: float) -> Subgroup:
+    words, group, rest = sides
+    gap, replicates = float(resampled.value[0]), resampled.replicates[:, 0]
+    counts = [_count(blocks[side]) for side in (group, rest)]
     smaller, p_value = min(counts), 1.0
     if gap >= matters:
         p_value = float(np.nan_to_num(paired_p_value(replicates, gap, smaller, "greater"), nan=1.0))
@@ -220,7 +223,7 @@ def _candidate(piece: _Sides, found: Resampled, blocks: np.ndarray, matters: flo
         gap=gap,
         error=standard_error(replicates, smaller),
         p_value=p_value,
-        segments=np.flatnonzero(own).astype(np.int32),
+        segments=np.flatnonzero(group).astype(np.int32),
         blocks=counts[0],
         smaller=smaller,
         rest=np.flatnonzero(rest if significant else []).astype(np.int32),
@@ -239,3 +242,56 @@ def _mask(segments: np.ndarray, rows: np.ndarray) -> np.ndarray:
     mask = np.zeros_like(rows)
     mask[segments] = True
     return mask
+
+
+def repeated_groups(sides: Sequence[tuple[np.ndarray, np.ndarray]], worse: Worse) -> dict[int, list[int]]:
+    """Sort groups, masks of them and of the others, under those that they repeat: place -> places below.
+
+    A model that fails women over a telephone is worse for women, over the telephone, and for women over the
+    telephone in noise. One of these groups stands for all:
+
+    - A group within another one, and no worse than the rest of that one, repeats it. The smaller a part, the
+      larger its gap by chance, so it would often precede the group that explains all.
+    - A group that shares half of its segments or more with one of a larger gap repeats that one.
+    - A group that shares some repeats it if it is no worse than the others without the segments of all groups
+      before it, on either side.
+
+    >>> whole, half = np.array([True, True, False]), np.array([True, False, False])
+    >>> repeated_groups([(half, ~half), (whole, ~whole)], lambda group, rest: False)
+    {1: [0]}
+    """
+    wider = _wider([group for group, _ in sides], worse)
+    below: dict[int, list[int]] = {}
+    above = np.zeros_like(sides[0][0]) if sides else np.empty(0, dtype=bool)
+    for place in (place for place in range(len(sides)) if place not in wider):
+        group, rest = sides[place]
+        shared = {top: (group & sides[top][0]).sum() / group.sum() for top in below}
+        most = max(shared, key=shared.__getitem__, default=None)
+        if most is not None and shared[most] > 0:
+            if shared[most] >= _SHARED or not worse(group & ~above, rest & ~above):
+                below[most].append(place)
+                continue
+        below[place] = []
+        above |= group
+    for top, places in below.items():
+        here = {top, *places}
+        places.extend(place for place, home in wider.items() if home in here)
+        places.sort()
+    return below
+
+
+def _wider(groups: Sequence[np.ndarray], worse: Worse) -> dict[int, int]:
+    """Find groups within another one that are no worse than its rest; place -> place of the other one.
+
+    The other one lies within none in this way.
+    """
+    homes: dict[int, int] = {}
+    by_size = sorted(range(len(groups)), key=lambda place: (-groups[place].sum(), place))
+    for rank, place in enumerate(by_size):
+        for other in (other for other in by_size[:rank] if other not in homes):
+            if (groups[place] & ~groups[other]).any():
+                continue
+            if not worse(groups[place], groups[other] & ~groups[place]):
+                homes[place] = other
+                break
+    return homes

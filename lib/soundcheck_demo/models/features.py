@@ -25,27 +25,8 @@ LONGEST = 60  # seconds
 LOUDEST = 1e6  # full scale is 1; keeps the squares of absurd input finite
 ACTIVE_DB, NOISE_DB = 30.0, 3.0
 SILENCE = 1e-10  # power, -100 dB: half a step of 16-bit audio is -96 dB
-EDGES = (
-    100,
-    200,
-    300,
-    400,
-    510,
-    630,
-    770,
-    920,
-    1080,
-    1270,
-    1480,
-    1720,
-    2000,
-    2320,
-    2700,
-    3150,
-    3700,
-    4400,
-    5300,
-)
+_HERTZ = "100 200 300 400 510 630 770 920 1080 1270 1480 1720 2000 2320 2700 3150 3700 4400 5300"
+EDGES = tuple(map(int, _HERTZ.split()))  # of critical bands
 CEPSTRA = 8
 
 FALLBACK = {
@@ -70,8 +51,8 @@ NAMES = tuple(FALLBACK)
 def extract(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
     """Measure all features of a signal.
 
-    - ``signal``: shape ``(samples,)``, any length from 0, read-only or not.
-    - Returns float64, shape ``(len(NAMES),)``, finite, in the order of ``NAMES``.
+    - ``signal``: ``(samples,)``, any length from 0, read-only or not.
+    - Returns float64 ``(len(NAMES),)``, finite, in the order of ``NAMES``.
     """
     signal = prepared(signal, sampling_rate, LONGEST)
     values = dict(FALLBACK)
@@ -87,11 +68,7 @@ def extract(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
 
 
 def prepared(signal: np.ndarray, sampling_rate: int, longest: int) -> np.ndarray:
-    """Make a signal measurable: finite, at 16 kHz, without mean, at least a frame long.
-
-    - ``signal, sampling_rate``: see :func:`extract`.
-    - Returns float64, shape ``(samples,)``.
-    """
+    """Make a signal measurable: float64, finite, at 16 kHz, without mean, at least a frame long."""
     signal = np.asarray(signal).reshape(-1)[: longest * int(sampling_rate)]
     signal = np.clip(np.nan_to_num(signal.astype(np.float64)), -LOUDEST, LOUDEST)
     if sampling_rate != SAMPLING_RATE and len(signal):
@@ -134,7 +111,7 @@ def _level(level: np.ndarray, active: np.ndarray) -> dict[str, float]:
     window = np.hanning(9)
     smooth = np.convolve(np.pad(level, 4, mode="edge"), window / window.sum(), mode="valid")
     # Taken as a syllable: a maximum that stands out by 2 dB from the level around, smoothed over some 40 ms.
-    peaks = standing_out(smooth, 2.0)
+    peaks, _ = scipy.signal.find_peaks(smooth, prominence=2.0)
     seconds = (last - first + 1) * HOP / SAMPLING_RATE
     return {
         "level_high": np.percentile(level, 90),
@@ -142,26 +119,6 @@ def _level(level: np.ndarray, active: np.ndarray) -> dict[str, float]:
         "syllable_rate": active[peaks].sum() / max(seconds, 0.1),
         "active_seconds": min(active.sum() * HOP / SAMPLING_RATE, 6.0),
     }
-
-
-def standing_out(values: np.ndarray, least: float) -> np.ndarray:
-    """Find the maxima that stand out: on both sides values fall by so much before they rise higher.
-
-    Gives what ``scipy.signal.find_peaks`` finds with ``prominence=least``, the middle of each maximum;
-    loading that takes longer than all else that is done for a signal.
-    """
-    borders = np.flatnonzero(np.diff(values, prepend=np.nan, append=np.nan))  # where another value begins
-    levels = values[borders[:-1]]
-    found = []
-    for n in 1 + np.flatnonzero((levels[1:-1] > levels[:-2]) & (levels[1:-1] > levels[2:])):
-        higher = np.flatnonzero(levels > levels[n])
-        place = np.searchsorted(higher, n)
-        first = higher[place - 1] + 1 if place else 0
-        last = higher[place] if place < len(higher) else len(levels)
-        base = max(levels[first : n + 1].min(), levels[n:last].min())
-        if levels[n] - base >= least:
-            found.append(int(borders[n] + borders[n + 1] - 1) // 2)
-    return np.array(found, dtype=int)
 
 
 def _spectrum(frames: np.ndarray) -> dict[str, float]:

@@ -62,11 +62,7 @@ SETTINGS: dict[str, dict[str, float]] = {
 
 
 def grammar(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
-    """Recognise a sentence of the commands' grammar.
-
-    - ``signal``: shape ``(samples,)``; any length and content, silence included.
-    - Returns ``transcript``: a sentence of the grammar, or the empty text.
-    """
+    """Recognise a sentence of the commands' grammar in a signal of any length and content."""
     return _answer("grammar", signal, sampling_rate)
 
 
@@ -87,10 +83,7 @@ def gated(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
 
 
 def words(signal: np.ndarray, sampling_rate: int) -> dict[str, object]:
-    """Recognise words of the commands in any order; otherwise as :func:`grammar`.
-
-    It says how sure it is of each of them, too: ``words``, what the decoder gives as their probability.
-    """
+    """Recognise words of the commands in any order, each with what the decoder gives as its probability."""
     answer = _answer("words", signal, sampling_rate)
     if answer["transcript"]:
         answer["words"] = [

@@ -34,11 +34,9 @@ SILENCE = 1e-6  # peak below which a signal counts as silent: -120 dB
 
 
 def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, np.ndarray]:
-    """Embed the voice of one segment.
+    """Embed the voice of one segment of any length: float32 ``(256,)``, no value below 0, of length 1.
 
-    - ``signal``: shape ``(samples,)``; any length and content, silence included. All of it counts.
-    - Returns ``embedding``: float32 ``(256,)``, no value below 0, of length 1.
-    - Raises ImportError: if the packages are not installed; says how to install them.
+    Raises ImportError: if the packages are not installed; says how to install them.
     """
     package, torch, encoder = _loaded()
     signal = np.clip(np.nan_to_num(np.asarray(signal, dtype=np.float32).ravel()), -1.0, 1.0)
@@ -56,18 +54,12 @@ def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, np.ndarray]:
 
 
 def prepare() -> None:
-    """Load the package, so that what is wrong with it is told before the first signal.
-
-    Raises ImportError: if the packages are not installed; says how to install them.
-    """
+    """Load the package, so that what is wrong with it is told before the first signal."""
     _loaded()
 
 
 def fingerprint() -> str:
-    """Name what the answers depend on besides this code: the packages; the weights come with them.
-
-    Raises ImportError: if the packages are not installed; says how to install them.
-    """
+    """Name what the answers depend on besides this code: the packages; the weights come with them."""
     try:
         return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     except importlib.metadata.PackageNotFoundError as error:

@@ -1,92 +1,127 @@
-"""Trains the demo model on the training split of the demo corpus, once, and keeps its parameters as JSON.
+"""What the trainings of the demo models share: the cache, the measured training split, kept parameters.
 
-The model is linear in standardised features that are limited to three standard deviations: ridge regression
-for the dimensions, multinomial logistic regression for the emotion. Its parameters are a few plain lists,
-rounded to six digits; see :mod:`soundcheck_demo.models.parameters`.
+Parameters are plain lists of numbers, rounded to six digits, so that they can be read, compared and loaded
+without running code; see :mod:`soundcheck.common.store`. They are kept in the cache, the folder named by the
+environment variable ``SOUNDCHECK_CACHE``, else ``build/cache`` below the current folder.
+``SOUNDCHECK_DEMO_SIZE=small`` trains on the small demo corpus, for quick tests.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import importlib.metadata
+import json
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import audiofile
 import numpy as np
 
 from soundcheck.common import store
-from soundcheck_demo.models import features, parameters
-from soundcheck_demo.models.parameters import plain
+from soundcheck.common.files import digest
+from soundcheck.common.progress import Progress
 from soundcheck_demo.speech import corpus
-from soundcheck_demo.speech.labels import DIMENSIONS
 
 if TYPE_CHECKING:
     import pandas as pd
 
+DIGITS = 6
 LIMIT = 3.0  # standard deviations; what lies farther out is not in the training data
-RIDGE = 0.25  # penalty a training segment
-LOGISTIC = 0.07  # penalty a training segment
 
 
-def parameter_file(cache: Path, size: str = "full") -> Path:
-    """Name the file of the parameters; the name changes with everything that decides them."""
-    sources, packages = (__file__, features.__file__), ("scikit-learn", "praat-parselmouth", "numpy")
-    return parameters.parameter_file(cache, "demo-prosody", size, sources=sources, packages=packages)
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """Finds the parameters of a model in the cache, or fits them; several processes may do so at once."""
+
+    name: str  # beginning of the file's name
+    fit: Callable[[Path, int, bool], dict]  # takes the folder of the corpus, jobs, whether to show progress
+    sources: tuple[str, ...]  # files of the modules that decide parameters and predictions
+    packages: tuple[str, ...]  # installed packages whose versions may change the parameters
+    first: tuple[Training, ...] = ()  # of models that this one is made of
+
+    def file(self, cache: Path, size: str = "full") -> Path:
+        """Name the file of the parameters; the name changes with everything that decides them."""
+        digests = [digest(Path(source)) for source in (__file__, *self.sources)]
+        versions = [importlib.metadata.version(package) for package in self.packages]
+        key = digest(json.dumps([corpus.fingerprint(size, corpus.SPEECH), digests, versions]))[:16]
+        return Path(cache) / f"{self.name}-{key}.json"
+
+    def train(self, cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = False) -> dict:
+        """Give the parameters for the corpus of a size, both of them kept in a cache."""
+
+        def make() -> dict:
+            folder = corpus.build(cache, size=size, jobs=jobs, progress=progress)
+            return self.fit(folder, jobs, progress)
+
+        return store.find(self.file(cache, size), make)
+
+    def parameters(self) -> dict:
+        """Give the parameters as arrays, trained if need be."""
+        return _arrays(self, *place())
+
+    def prepare(self, jobs: int = 1, progress: bool = False) -> None:
+        """Train before several processes predict; finds everything finished if it has been done before."""
+        for training in (*self.first, self):
+            cache, size = place()
+            training.train(cache, size=size, jobs=jobs, progress=progress)
+
+    def fingerprint(self) -> str:
+        """Hash the model: parameters and code; trains it if need be."""
+        cache, size = place()
+        fitted = [each.train(cache, size=size) for each in (*self.first, self)]
+        return digest(json.dumps([fitted, [digest(Path(source)) for source in self.sources]]))
 
 
-def train(cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = False) -> dict:
-    """Find the parameters in the cache, or build the corpus and fit them.
-
-    - ``cache``: folder that keeps corpus and parameters. Several processes may train at once; one does the
-      work.
-    - ``size``: size of the demo corpus.
-    - ``progress``: whether to show progress bars.
-    - Returns ``mean``, ``scale`` (one number a feature), ``regression`` (weights and intercept a dimension,
-      and the standard deviation of its errors), ``emotion`` (classes, one list of weights and one intercept a
-      class), ``segments`` (how many trained).
-    """
-
-    def make() -> dict:
-        return fit(*_measure(corpus.build(cache, size=size, jobs=jobs, progress=progress), jobs, progress))
-
-    return store.find(parameter_file(cache, size), make)
-
-
-def fit(table: pd.DataFrame, measured: np.ndarray) -> dict:
-    """Fit the model.
-
-    - ``table``: one row a segment, with the dimensions and ``emotion``.
-    - ``measured``: features, shape ``(segments, features)``.
-    - Returns parameters as :func:`train` describes them.
-    """
-    from sklearn.linear_model import LogisticRegression, Ridge  # late: workers that only predict need it not
-    from threadpoolctl import threadpool_limits
-
-    mean, scale = measured.mean(axis=0), np.maximum(measured.std(axis=0), 1e-9)
-    standard = standardise(measured, mean, scale)
-    regression = {}
-    with threadpool_limits(1):
-        for name in DIMENSIONS:
-            ridge = Ridge(RIDGE * len(table), solver="cholesky").fit(standard, table[name].to_numpy())
-            spread = np.std(table[name].to_numpy() - ridge.predict(standard))
-            regression[name] = {
-                "weights": plain(ridge.coef_),
-                "intercept": plain(ridge.intercept_),
-                "spread": plain(spread),
-            }
-        logistic = LogisticRegression(C=1 / (LOGISTIC * len(table)), max_iter=1000)
-        logistic.fit(standard, table["emotion"].to_numpy(dtype=object))
-    emotion = {
-        "classes": [str(name) for name in logistic.classes_],
-        "weights": plain(logistic.coef_),
-        "intercepts": plain(logistic.intercept_),
-    }
+@functools.lru_cache(maxsize=8)
+def _arrays(training: Training, cache: Path, size: str) -> dict:
+    fitted = training.train(cache, size=size)
     return {
-        "features": list(features.NAMES),
-        "mean": plain(mean),
-        "scale": plain(scale),
-        "regression": regression,
-        "emotion": emotion,
-        "segments": len(table),
+        name: np.array(value) if isinstance(value, list) and not isinstance(value[0], str) else value
+        for name, value in fitted.items()
     }
+
+
+def place() -> tuple[Path, str]:
+    """Say where corpus and parameters are kept, and how large the corpus is."""
+    cache = Path(os.environ.get("SOUNDCHECK_CACHE") or Path("build") / "cache")
+    return cache.absolute(), os.environ.get("SOUNDCHECK_DEMO_SIZE") or "full"
+
+
+def segments(folder: Path, split: str) -> pd.DataFrame:
+    """Read the table of a demo corpus: the segments of a split."""
+    import pandas as pd  # late: a model that is trained needs it not
+
+    table = pd.read_csv(folder / corpus.TABLE, keep_default_na=False)
+    return table[table["split"] == split].reset_index(drop=True)
+
+
+def measure(
+    folder: Path,
+    names: Sequence[str],
+    extract: Callable[[np.ndarray, int], np.ndarray],
+    jobs: int = 1,
+    progress: bool = False,
+    title: str = "training segments of a demo model",
+) -> np.ndarray:
+    """Measure files of a demo corpus, ``(files, features)``, with a function of a module."""
+    from joblib import Parallel, delayed  # late: a model that is trained needs it not
+
+    running = Parallel(n_jobs=max(1, jobs), return_as="generator")(
+        delayed(_extract)(extract, folder / name) for name in names
+    )
+    return np.array(list(Progress.over(running, "listening", title, len(names), shown=progress)))
+
+
+def _extract(extract: Callable[[np.ndarray, int], np.ndarray], path: Path) -> np.ndarray:
+    return extract(*audiofile.read(path))
+
+
+def standard_scale(measured: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give mean and standard deviation of each feature."""
+    return measured.mean(axis=0), np.maximum(measured.std(axis=0), 1e-9)
 
 
 def standardise(measured: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -94,5 +129,12 @@ def standardise(measured: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np
     return np.clip((measured - mean) / scale, -LIMIT, LIMIT)
 
 
-def _measure(folder: Path, jobs: int, progress: bool) -> tuple[pd.DataFrame, np.ndarray]:
-    return parameters.measure(folder, features.extract, jobs=jobs, progress=progress)
+def plain(values: np.ndarray) -> list | float:
+    """Round to a few significant digits, so that the last bits of another processor change nothing.
+
+    >>> plain(np.array([1 / 3, 20_000 / 3]))
+    [0.333333, 6666.67]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    rounded = np.array([float(f"{value:.{DIGITS}g}") for value in array.ravel()])
+    return rounded.reshape(array.shape).tolist()

@@ -19,10 +19,7 @@ Arc = tuple[int, int, str, str]  # from, to, probability and word as they are wr
 
 
 def condensed(decoder: pocketsphinx.Decoder, grammar: str) -> pocketsphinx.FsgModel:
-    """Compile a grammar for a decoder, and merge the states that are alike.
-
-    - ``grammar``: in the JSpeech Grammar Format.
-    """
+    """Compile a grammar (JSpeech Grammar Format) for a decoder, and merge the states that are alike."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "words.fsg"
         decoder.parse_jsgf(grammar).writefile(str(path))
@@ -35,8 +32,7 @@ def condensed(decoder: pocketsphinx.Decoder, grammar: str) -> pocketsphinx.FsgMo
 def condense(start: int, final: int, arcs: list[Arc]) -> tuple[int, int, list[Arc]]:
     """Merge the states of a graph from which the same words lead to the same end, equally probable.
 
-    - ``start, final``: states at which sentences begin and end.
-    - Returns the same for the smaller graph, whose states are counted from 0.
+    Sentences begin at ``start`` and end at ``final``. The states of the smaller graph are counted from 0.
 
     >>> condense(0, 3, [(0, 1, "0.5", "a"), (0, 2, "0.5", "b"), (1, 3, "1", "c"), (2, 3, "1", "c")])
     (0, 2, [(0, 1, '0.5', 'a'), (0, 1, '0.5', 'b'), (1, 2, '1', 'c')])

@@ -45,11 +45,9 @@ SOURCES = {
 
 
 def build(cache: Path, *, jobs: int = 1, progress: bool = False) -> Path:
-    """Find the synthesised sounds in the cache, or make them.
+    """Find the synthesised sounds in the cache, or make them; gives a folder with a folder for each kind.
 
-    - ``progress``: whether to show a progress bar.
-    - Returns folder with a folder for each kind of sound.
-    - Raises OutputError: if the cache cannot be written.
+    Raises OutputError: if the cache cannot be written.
     """
     folder = Path(cache) / f"sounds-{fingerprint()}"
     return store.folder(folder, lambda draft: _make(draft, jobs, progress), "the synthesised sounds")

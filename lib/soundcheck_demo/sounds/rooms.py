@@ -34,12 +34,11 @@ DISTANCES = (1, 2, 3)  # metres
 def response(
     size: tuple[float, float, float], absorption: float, distance: float, angle: float = 0.0
 ) -> np.ndarray:
-    """Compute the impulse response between a mouth and a microphone.
+    """Compute the impulse response between a mouth and a microphone, with the delay of the direct path.
 
     - ``size``: length, width and height of the room in metres.
     - ``absorption``: share of the energy that a wall absorbs.
     - ``distance, angle``: of the microphone, in metres and degrees off the length of the room.
-    - Returns float64 ``(samples,)`` at 16 kHz, largest magnitude 1, with the delay of the direct path.
     """
     import pyroomacoustics  # late: takes a second, and rooms are computed once
 

@@ -15,77 +15,18 @@ from __future__ import annotations
 
 import itertools
 import re
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 
 from soundcheck.common.seeds import generator
 from soundcheck_demo.speech.voices import Speaker
 
-PATTERNS = (
-    "turn the {room} {device} {switch}",
-    "set the {dial} to {number}",
-    "{act} the {room} {opening}",
-    "play some {style} in the {room}",
-    "call {person}",
-    "go {direction} now",
-    "move {direction} {count} steps",
-    "{change} the {running}",
-)
-SLOTS = {
-    "room": ("kitchen", "bedroom", "garage", "garden"),
-    "device": ("light", "fan", "radio"),
-    "switch": ("on", "off"),
-    "dial": ("heating", "volume", "timer"),
-    "number": ("twenty", "thirty", "forty"),
-    "act": ("open", "close"),
-    "opening": ("door", "window", "curtains"),
-    "style": ("jazz", "rock", "music"),
-    "person": ("the doctor", "my sister", "my brother"),
-    "direction": ("left", "right", "forward", "back"),
-    "count": ("three", "five", "nine"),
-    "change": ("start", "stop"),
-    "running": ("timer", "clock", "music"),
-}
-
-NAMES = ("anna", "peter", "maria", "david", "susan", "robert")  # women and men in turn
-QUOTES = (  # for any word
-    "{name} {quotes} the word {word} {times}",
-    "the {order} word of {name} is {word}",
-    "{name} {quotes} {word} and nothing more",
-)
-FRAMES = {  # class -> sentence that suits its words
-    "noun": "{name} {likes} the {word} {complement}",
-    "adjective": "{name} {likes} {word} {things}",
-    "number": "{name} counts {word} {things}",
-    "verb": "{name} wants to {word} {again}",
-    "direction": "{name} goes {word} {again}",
-}
-OWN = "{name} {likes} {word} {own}"  # with the complements that somebody gave for the word
-FILLERS = {
-    "quotes": ("says", "repeats", "whispers", "writes"),
-    "times": ("again", "twice", "slowly"),
-    "order": ("first", "next", "last"),
-    "likes": ("likes", "loves", "hates", "dislikes", "adores"),
-    "complement": ("very much", "at home", "as well"),
-    "things": ("doors", "windows", "clocks"),
-    "again": ("again", "today", "at once"),
-}
-# Words of the commands, and others that are frequent in read speech. All others are quoted only.
-CLASSES = {
-    "noun": (
-        "kitchen bedroom garage garden light fan radio heating volume timer door window curtains jazz rock "
-        "music doctor sister brother steps clock spoons snow peas slabs cheese snack snake toy frog kids "
-        "bags train station store things bread cream sandwiches water house book table car dog cat man "
-        "woman child"
-    ),
-    "adjective": "fresh thick blue small plastic big red green black white old new large little long short",
-    "number": (
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
-    ),
-    "verb": "turn open close play call go move change start stop ask bring meet scoop speak read write help",
-    "direction": "left right forward back",
-}
-_CLASS = {word: kind for kind, words in CLASSES.items() for word in words.split()}
+_DATA = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
+PATTERNS, NAMES, QUOTES = _DATA["patterns"], _DATA["names"], _DATA["quotes"]
+OWN: str = _DATA["own"]  # the sentence for a word that complements were given for
+SLOTS, FILLERS, FRAMES = _DATA["slots"], _DATA["fillers"], _DATA["frames"]
+_CLASS = {word: kind for kind, words in _DATA["classes"].items() for word in words.split()}
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -95,10 +36,7 @@ def draw(speaker: Speaker, number: int) -> str:
 
     The patterns are dealt to the speakers like cards, in rounds of an order of their own, and so are the
     values of every slot. So all words occur about equally often, and the speakers of an accent together
-    use all patterns about equally often.
-
-    - ``speaker``: who speaks; one of the part ``commands``, whose names count them.
-    - ``number``: number of the speaker's segment, from 0.
+    use all patterns about equally often. Names of speakers and numbers of segments count them.
     """
     round_, place = divmod((int(speaker.name[1:]) - 1) * speaker.segments + number, len(PATTERNS))
     pattern = PATTERNS[generator(0, "commands", round_).permutation(len(PATTERNS))[place]]
@@ -131,9 +69,7 @@ def sentences(
     - ``first``: number of the first sentence: even ones have a woman's name, odd ones a man's, while there
       are any.
     - ``complements``: ends of sentences that suit this word, such as ``"of wool"`` for *bags*; if there are
-      any, all sentences have the form "anna likes bags of wool".
-    - Returns different sentences; patterns take turns.
-    - Raises ValueError: if there are not so many.
+      any, all sentences have the form "anna likes bags of wool". Patterns take turns.
     """
     most = possible(word, complements)
     if not 0 <= count <= most:

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from soundcheck_demo.speech import commands, corpus, script, texts
-from soundcheck_demo.speech.monologues import SEGMENTS
-from soundcheck_demo.speech.recordings import CONDITIONS, ITEMS
+from soundcheck_demo.speech import commands, corpus, texts
+from soundcheck_demo.speech.derived import CONDITIONS, ITEMS, SEGMENTS
 from soundcheck_demo.speech.voices import TEXTS, Speaker
 
 LANGUAGES = {
@@ -28,10 +27,7 @@ WORDING = dict(section.split("\n", 1) for section in _TEXT.removeprefix("# ").sp
 
 
 def describe(size: str, part: str) -> str:
-    """Describe a demo corpus for people, in a few sentences of plain text.
-
-    - ``size, part``: as :func:`soundcheck_demo.speech.corpus.build` has them.
-    """
+    """Describe a demo corpus for people, in a few sentences of plain text."""
     speakers = corpus.speakers(size, part)
     test = [(speaker, count) for speaker, count in speakers if speaker.split == "test"]
     accents: Counter[str] = Counter()
@@ -47,7 +43,7 @@ def describe(size: str, part: str) -> str:
         "languages": _list(
             [LANGUAGES[name] for name in dict.fromkeys(speaker.language for speaker, _ in test)]
         ),
-        "sentences": _number(texts.EACH if part == TEXTS else len(script.TEST)),
+        "sentences": _number(texts.EACH if part == TEXTS else len(texts.SCRIPT["test"])),
         "words": str(len(commands.vocabulary())),
         "items": _number(ITEMS),
         "segments": _number(SEGMENTS),

@@ -21,8 +21,7 @@ import pandas as pd
 
 from soundcheck.common import store
 from soundcheck.common.files import write_text
-from soundcheck_demo.speech import commands
-from soundcheck_demo.speech.corpus import TABLE, hashed, write_speakers
+from soundcheck_demo.speech import commands, corpus
 from soundcheck_demo.speech.synthesis import file_name
 from soundcheck_demo.speech.voices import BY_NAME
 
@@ -63,29 +62,24 @@ def build(
     jobs: int = 1,
     progress: bool = False,
 ) -> Path:
-    """Find sentences around words in the cache, or speak them.
+    """Find sentences around words in the cache, or speak them; gives the folder with ``segments.csv``.
 
-    - ``kinds``: kind of word -> words. Any texts, best in lower case; what the synthesiser makes of them is
-      not judged here, see :func:`obstacle`.
-    - ``count``: sentences of each kind, dealt evenly to its words; the first ones get one more where that
-      does not come out even, and the last ones none where there are more words than sentences.
-    - ``seed``: decides with each word which sentences it gets.
-    - ``complements``: word -> ends of sentences that suit it; see
-      :func:`soundcheck_demo.speech.commands.sentences`.
+    - ``kinds, count, seed, complements``: see :func:`table`.
     - ``jobs``: speakers that are made at the same time, of four.
-    - ``progress``: whether to show a progress bar.
-    - Returns the folder with ``segments.csv``, below ``cache``: the sentences of the first word, then those
-      of the second, and so on.
     - Raises OutputError: if the cache cannot be written.
     """
     segments = table(kinds, count, seed=seed, complements=complements)
-    folder = Path(cache) / f"sentences-{fingerprint(segments)}"
-    return store.folder(folder, lambda draft: _make(draft, segments, jobs, progress), "spoken sentences")
 
+    def make(draft: Path) -> None:
+        lines = {
+            speaker: segments.loc[segments["speaker"] == speaker.name, "transcript"] for speaker in SPEAKERS
+        }
+        spoken = [(speaker, texts.tolist()) for speaker, texts in lines.items() if len(texts)]
+        corpus.write_speakers(draft, spoken, jobs, progress, "voices of words in sentences")
+        write_text(draft / corpus.TABLE, segments.to_csv(index=False, lineterminator="\n"))
 
-def fingerprint(segments: pd.DataFrame) -> str:
-    """Hash everything that decides the sound: sentences and who speaks them, code, libraries that speak."""
-    return hashed(segments.to_numpy(dtype=object).tolist())
+    key = corpus.fingerprint(segments.to_numpy(dtype=object).tolist())
+    return store.folder(Path(cache) / f"sentences-{key}", make, "spoken sentences")
 
 
 def table(
@@ -95,10 +89,16 @@ def table(
     seed: int = 0,
     complements: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
-    """Tabulate the sentences; needs no audio.
+    """Tabulate the sentences, those of the first word, then those of the second, and so on; needs no audio.
 
-    - ``kinds, count, seed, complements``: see :func:`build`.
-    - Returns one row a sentence, word after word. A word with few possible sentences has fewer than its part.
+    - ``kinds``: kind of word -> words. Any texts, best in lower case; what the synthesiser makes of them is
+      not judged here, see :func:`obstacle`.
+    - ``count``: sentences of each kind, dealt evenly to its words; the first ones get one more where that
+      does not come out even, and the last ones none where there are more words than sentences. A word with
+      few possible sentences has fewer than its part.
+    - ``seed``: decides with each word which sentences it gets.
+    - ``complements``: word -> ends of sentences that suit it; see
+      :func:`soundcheck_demo.speech.commands.sentences`.
     """
     columns = ["file", "speaker", "sex", "language", "accent", "transcript", "keyword"]
     rows = []
@@ -112,18 +112,8 @@ def table(
             part = min(part, commands.possible(word, ends))
             for sentence in commands.sentences(word, part, seed=seed, first=number, complements=ends):
                 speaker = SPEAKERS[number % len(SPEAKERS)]
-                file = file_name(speaker, spoken[speaker])
+                about = [speaker.name, speaker.sex, speaker.language, speaker.accent]
+                rows.append([file_name(speaker, spoken[speaker]), *about, sentence, word])
                 spoken[speaker] += 1
                 number += 1
-                known = [speaker.name, speaker.sex, speaker.language, speaker.accent]
-                rows.append([file, *known, sentence, word])
     return pd.DataFrame(rows, columns=columns)
-
-
-def _make(draft: Path, segments: pd.DataFrame, jobs: int, progress: bool) -> None:
-    own = [
-        (speaker, segments.loc[segments["speaker"].eq(speaker.name), "transcript"]) for speaker in SPEAKERS
-    ]
-    speakers = [(speaker, texts.tolist()) for speaker, texts in own if len(texts)]
-    write_speakers(draft, speakers, jobs, progress, "voices of words in sentences")
-    write_text(draft / TABLE, segments.to_csv(index=False, lineterminator="\n"))

@@ -5,8 +5,7 @@ remembers: the flutter of its pitch goes on from one utterance to the next. Only
 a speaker sound the same however many speakers are made beside it. For the same reason the segments of a
 speaker are made in order, without gaps. Standard input holds the speakers as a JSON list, each a name with
 the number of its first segments or with texts to speak instead. The program has loaded everything and spoken
-nothing when it forks a process for each of them, JOBS at a time; where processes cannot be forked it takes
-one speaker only.
+nothing when it forks a process for each of them, JOBS at a time.
 
 Conventions
 -----------
@@ -31,10 +30,7 @@ from parselmouth.praat import call
 from soundcheck.common.seeds import generator
 from soundcheck.corpora import audio
 from soundcheck_demo.speech import commands, texts
-from soundcheck_demo.speech.labels import UNMOVED, draw
-from soundcheck_demo.speech.prosody import Settings, settings
-from soundcheck_demo.speech.resampling import SPOKEN_RATE, resample
-from soundcheck_demo.speech.script import SPLITS
+from soundcheck_demo.speech.emotions import UNMOVED, Settings, draw, settings
 from soundcheck_demo.speech.voices import BY_NAME, COMMANDS, SPEECH, TEXTS, Speaker
 
 SAMPLING_RATE = 16000
@@ -56,7 +52,7 @@ def transcript(speaker: Speaker, number: int) -> str:
         return commands.draw(speaker, number)
     if speaker.part == TEXTS:
         return texts.SENTENCES[speaker.language][texts.place(speaker.name, number)]
-    lines = SPLITS[speaker.split]
+    lines = texts.SCRIPT[speaker.split]
     round_, place = divmod(number, len(lines))
     return lines[generator(0, "demo", speaker.name, "script", round_).permutation(len(lines))[place]]
 
@@ -73,11 +69,9 @@ def speak(
     rng: np.random.Generator,
     seconds: tuple[float, float] | None = None,
 ) -> np.ndarray:
-    """Speak a text.
+    """Speak a text; the peak of the signal is at most 0.8.
 
-    - ``seconds``: shortest and longest duration; the rate is changed until it fits. ``None`` = any.
-    - Returns float64, shape ``(samples,)``, peak at most 0.8.
-    - Raises RuntimeError: if no rate gives a bearable duration.
+    - ``seconds``: shortest and longest duration; the rate is changed until it fits, else RuntimeError.
     """
     words_per_minute = chosen.words_per_minute
     shortest, longest = seconds or (0.0, np.inf)
@@ -109,7 +103,7 @@ def _synthesise(speaker: Speaker, text: str, chosen: Settings, words_per_minute:
     call(
         synthesiser,
         "Speech output settings",
-        SPOKEN_RATE,  # Praat takes three times as long to resample than to speak
+        SAMPLING_RATE,
         chosen.word_gap,
         float(np.clip(pitch, 0.5, 2.0)),
         chosen.range_factor,
@@ -118,7 +112,7 @@ def _synthesise(speaker: Speaker, text: str, chosen: Settings, words_per_minute:
     )
     spoken = call(synthesiser, "To Sound", text, "no")
     sound = spoken[0] if isinstance(spoken, list) else spoken
-    return resample(sound.values[0])
+    return sound.values[0]
 
 
 def _trim(signal: np.ndarray) -> np.ndarray:
@@ -158,48 +152,27 @@ def _level(signal: np.ndarray) -> float:
     return float(np.sqrt(np.mean(signal**2)))
 
 
-def write_speaker(folder: Path, speaker: Speaker, count: int) -> None:
-    """Write the first segments of a speaker below a folder, 16-bit WAV.
+def write(folder: Path, speaker: Speaker, said: int | Sequence[str]) -> None:
+    """Write the first segments of a speaker, or given texts without emotion, below a folder: 16-bit WAV.
 
     The speaker's own folder must exist: if it is gone, nobody waits for the result any more. Call this once
     in a process, before anything else is synthesised there.
     """
-    for number in range(count):
-        rng = generator(0, "demo", speaker.name, number)
-        expressed = draw(speaker, number).expressed if speaker.part == SPEECH else UNMOVED
-        chosen = settings(speaker, expressed, rng)
-        signal = speak(speaker, transcript(speaker, number), chosen, rng, SECONDS[speaker.part])
-        _write(folder / file_name(speaker, number), signal)
-
-
-def write_texts(folder: Path, speaker: Speaker, lines: Sequence[str]) -> None:
-    """Write given texts as a speaker says them without emotion; otherwise as :func:`write_speaker`."""
-    for number, line in enumerate(lines):
-        rng = generator(0, "demo", "texts", speaker.name, number)
-        _write(
-            folder / file_name(speaker, number), speak(speaker, line, settings(speaker, UNMOVED, rng), rng)
-        )
-
-
-def _write(path: Path, signal: np.ndarray) -> None:
-    audio.write(path, signal.astype(np.float32), SAMPLING_RATE)
-
-
-def write(folder: Path, speaker: Speaker, said: int | Sequence[str]) -> None:
-    """Write the first segments of a speaker, or given texts; see :func:`write_speaker`."""
-    if isinstance(said, int):
-        write_speaker(folder, speaker, said)
-    else:
-        write_texts(folder, speaker, said)
+    from_corpus = isinstance(said, int)
+    for number in range(said if from_corpus else len(said)):
+        text = transcript(speaker, number) if from_corpus else said[number]
+        rng = generator(0, "demo", *([] if from_corpus else ["texts"]), speaker.name, number)
+        shows = draw(speaker, number).expressed if from_corpus and speaker.part == SPEECH else UNMOVED
+        seconds = SECONDS[speaker.part] if from_corpus else None
+        signal = speak(speaker, text, settings(speaker, shows, rng), rng, seconds)
+        audio.write(folder / file_name(speaker, number), signal.astype(np.float32), SAMPLING_RATE)
 
 
 def write_forked(folder: Path, wanted: Sequence[tuple[str, int | list[str]]], jobs: int) -> int:
     """Write several speakers, each in a fork of this process, in which nothing must have been spoken.
 
     Tells on standard output who is finished, a name a line, and with a reason behind the name who failed;
-    then no other speaker is begun. Ends when nobody listens any more.
-
-    Returns exit code: 1 if a speaker failed.
+    then no other speaker is begun. Ends when nobody listens any more. Gives the exit code: 1 if one failed.
     """
     importlib.import_module("scipy.fft")  # once, and not in each of them
     waiting, running, failed = list(wanted)[::-1], {}, 0
@@ -234,7 +207,4 @@ def _be_child(folder: Path, name: str, said: int | list[str]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    if hasattr(os, "fork"):
-        sys.exit(write_forked(Path(sys.argv[1]), json.load(sys.stdin), int(sys.argv[2])))
-    for name, said in json.load(sys.stdin):
-        write(Path(sys.argv[1]), BY_NAME[name], said)
+    sys.exit(write_forked(Path(sys.argv[1]), json.load(sys.stdin), int(sys.argv[2])))

@@ -1,28 +1,35 @@
-"""Sentences of negative, neutral and positive sentiment that say the same in eight languages.
+"""What the demo's speakers and readers say, from ``script.csv`` and ``texts.csv``.
 
 Conventions
 -----------
-Sentence ``n`` of a sentiment is the same sentence in every language, as far as languages allow. Japanese is
-written in kana with spaces, because the synthesiser knows few readings of kanji. Languages are named by their
-ISO 639-1 code.
+- Speakers say neutral everyday sentences, different ones for training and for testing. A sentence takes
+  Praat's synthesiser two to four seconds at a usual rate. Its words say nothing about the emotion in which it
+  is spoken, so that a model can only go by the voice.
+- Readers read sentences of negative, neutral and positive sentiment that say the same in eight languages.
+  Sentence ``n`` of a sentiment is the same sentence in every language, as far as languages allow. Japanese is
+  written in kana with spaces, because the synthesiser knows few readings of kanji.
 """
 
 from __future__ import annotations
 
 import csv
-import itertools
-from operator import itemgetter
 from pathlib import Path
 
 SENTIMENTS = ("negative", "neutral", "positive")
 EACH = 5  # sentences of a sentiment
 
-with Path(__file__).with_name("texts.csv").open(encoding="utf-8", newline="") as _file:
-    _rows = list(csv.DictReader(_file))
-SENTENCES = {  # language -> its sentences, one sentiment after the other
-    language: tuple(row["sentence"] for row in rows)
-    for language, rows in itertools.groupby(_rows, key=itemgetter("language"))
-}
+
+def _read(name: str, column: str) -> dict[str, tuple[str, ...]]:
+    """Read the sentences of a table by the value of a column."""
+    sentences: dict[str, tuple[str, ...]] = {}
+    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            sentences[row[column]] = (*sentences.get(row[column], ()), row["sentence"])
+    return sentences
+
+
+SCRIPT = _read("script.csv", "split")
+SENTENCES = _read("texts.csv", "language")  # one sentiment after the other
 
 
 def place(reader: str, number: int) -> int:

@@ -11,7 +11,7 @@ from pages import example
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.layouts import shard_sounds
+from soundcheck.corpora import parquet_shards
 
 SHARDS = "format: parquet, path: hub/data"
 AUDIO = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -70,8 +70,6 @@ def test_the_table(load, hub, tmp_path):
     assert absent.item == "hub/data/test-00001-of-00002.parquet row 2"
     assert absent.reason == "the shard holds no sound for this row"
     assert "evaluated is the split 'test' (2 shards); not used: 'train' (1 shard)" in corpus.notices
-    kept = sorted(path.name for path in (tmp_path / "cache" / "sounds").rglob("*") if path.is_file())
-    assert kept == sorted(files.digest(corpus.root / name) for name in names)
     assert not list((tmp_path / "cache").rglob(f"{files.TEMPORARY}*"))
 
 
@@ -87,37 +85,35 @@ def test_other_splits(load, hub):
 def test_without_audio_nothing_is_unpacked(load, hub, tmp_path):
     corpus = load(f"{SHARDS}, audio: false")
     assert corpus.segments["file"].tolist()[:2] == ["0.wav", "3.flac"]
-    assert not (tmp_path / "cache" / "sounds").exists()
+    assert not (tmp_path / "cache" / "parquet").exists()
 
 
 def test_sounds_are_written_once_and_again_if_they_are_gone(load, hub, monkeypatch):
-    written = []
-    put = shard_sounds._put
-    monkeypatch.setattr(shard_sounds, "_put", lambda *one: (written.append(one[1].name), put(*one)))
+    written, write = [], parquet_shards._write
+    monkeypatch.setattr(parquet_shards, "_write", lambda *one: (written.append(one[-1]), write(*one)))
     first = load(SHARDS)
-    assert len(written) == 5
-    assert load(SHARDS).segments.equals(first.segments) and len(written) == 5
+    assert load(SHARDS).segments.equals(first.segments) and written == [0, 1]
     (first.root / "test" / "3.flac").unlink()
+    assert load(SHARDS).segments.equals(first.segments) and written == [0, 1, 1]
     (first.root / "test" / "2.wav").write_bytes(b"cut")
-    assert load(SHARDS).segments.equals(first.segments)
-    assert sorted(written[5:]) == ["2.wav", "3.flac"]  # the row groups that they are in
+    assert load(SHARDS).segments.equals(first.segments) and written == [0, 1, 1, 0]
 
 
 def test_a_run_that_was_stopped_goes_on(load, hub, monkeypatch):
-    put, written = shard_sounds._put, []
+    sounds, read = parquet_shards._sounds, []
 
-    def stopping(data, place, objects):
-        if len(written) == 3:
-            raise KeyboardInterrupt
-        written.append(place.name)
-        put(data, place, objects)
+    def stopping(shard, column):
+        for data in sounds(shard, column):
+            read.append(shard.path.name[:10])
+            if len(read) == 5:
+                raise KeyboardInterrupt
+            yield data
 
-    monkeypatch.setattr(shard_sounds, "_put", stopping)
+    monkeypatch.setattr(parquet_shards, "_sounds", stopping)
     with pytest.raises(KeyboardInterrupt):
         load(SHARDS)
-    monkeypatch.setattr(shard_sounds, "_put", lambda *one: (written.append(one[1].name), put(*one)))
     assert len(load(SHARDS).segments) == 5
-    assert written == ["0-0.wav", "1.wav", "2.wav", "3.flac", "1-2.wav"]  # each once
+    assert read == ["test-00000"] * 3 + ["test-00001"] * 5  # the second one begins again
 
 
 def test_changed_shards_have_a_folder_of_their_own(load, shard, sound):
@@ -174,7 +170,7 @@ def test_damaged_shards(load, hub, tmp_path):
     content = bytearray(first.read_bytes())
     content[begin : begin + chunk.total_compressed_size] = b"\xff" * chunk.total_compressed_size
     first.write_bytes(content)
-    with pytest.raises(InputError, match="test-00000-of-00002.parquet, row group 1: it is no Parquet"):
+    with pytest.raises(InputError, match="test-00000-of-00002.parquet: it is no Parquet"):
         load(SHARDS)
 
 

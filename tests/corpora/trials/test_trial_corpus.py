@@ -3,7 +3,7 @@
 import pytest
 
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.trials.trial_corpus import read_trial_corpus
+from soundcheck.corpora.trials.speakers import read_trial_corpus
 from soundcheck.suite.entries import CorpusEntry
 
 

@@ -276,13 +276,6 @@ def test_nothing_to_compare():
     assert table.notices[0].startswith("0 trials were generated: 0 target trials")
 
 
-def test_bad_arguments():
-    with pytest.raises(ValueError, match="a corpus with a column speaker"):
-        generate(corpus(("f", 1)).drop(columns="speaker"), 0, targets=1, same_sex=1, cross_sex=1)
-    with pytest.raises(ValueError, match="not negative"):
-        generate(corpus(("f", 1)), 0, targets=1, same_sex=-1, cross_sex=1)
-
-
 @pytest.mark.parametrize(
     "voices",
     [

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.corpora.trials.trial_lists import trial_lists
+from soundcheck.corpora.trials.trial_design import trial_lists
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.thresholds import read_family
 

@@ -6,7 +6,7 @@ import pytest
 
 from soundcheck.common.tasks import EMOTION
 from soundcheck.corpora import audio
-from soundcheck.corpora.measures.pitch import mean_pitch
+from soundcheck.corpora.measures.voice import mean_pitch
 from soundcheck.evaluation.groups import VOICES, voice_groups
 from soundcheck.metrics import classification, confidence, regression
 from soundcheck.metrics.combinators import against_all

@@ -166,8 +166,7 @@ def test_noise_makes_errors(heard):
 
 def test_digits(tmp_path):
     from soundcheck_demo.speech import synthesis
-    from soundcheck_demo.speech.labels import UNMOVED
-    from soundcheck_demo.speech.prosody import settings
+    from soundcheck_demo.speech.emotions import UNMOVED, settings
     from soundcheck_demo.speech.voices import BY_NAME
 
     speaker, rng = BY_NAME["c04"], np.random.default_rng(4)

@@ -178,8 +178,9 @@ def test_sentences_suit_the_class_of_the_word():
         used = patterns(word, 16)
         assert {n for found in used for n in found} == {0, 1, 2, kind}
         assert sum(kind in found for found in used) == 4  # patterns take turns
-    assert set(commands.CLASSES) == set(commands.FRAMES)
-    listed = [word for words in commands.CLASSES.values() for word in words.split()]
+    classes = commands._DATA["classes"]
+    assert set(classes) == set(commands.FRAMES)
+    listed = [word for words in classes.values() for word in words.split()]
     assert len(listed) == len(set(listed))
 
 

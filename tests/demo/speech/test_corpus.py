@@ -1,6 +1,7 @@
 """The demo corpus: what is in it, that it is the same every time, and that it survives damage."""
 
 import concurrent.futures
+import dataclasses
 import os
 import shutil
 import time
@@ -116,18 +117,16 @@ def test_same_bytes_for_any_jobs(small, tmp_path):
 
 
 def test_found_again_without_work(copied, monkeypatch):
-    monkeypatch.setattr(corpus, "_make", lambda *_: pytest.fail("built again"))
+    monkeypatch.setattr(corpus, "write_speakers", lambda *_: pytest.fail("built again"))
     assert corpus.build(copied.parent, size="small") == copied
 
 
 @pytest.mark.parametrize("damage", ["cut", "missing", "table", "mark", "folder"])
 def test_damage_is_repaired(copied, small, damage, monkeypatch):
-    def speak(folder, speakers, *_):  # quicker than the synthesiser, whose bytes another test compares
-        for speaker, _ in speakers:
-            name = f"audio/{speaker.name}"
-            shutil.copytree(small / name, folder / name, dirs_exist_ok=True)
+    def speak(folder, *_):  # quicker than the synthesiser, whose bytes another test compares
+        shutil.copytree(small / "audio", folder / "audio")
 
-    monkeypatch.setattr(corpus, "_synthesise", speak)
+    monkeypatch.setattr(corpus, "write_speakers", speak)
     audio = next(copied.glob("audio/*/*.wav"))
     if damage == "cut":
         os.truncate(audio, 100)
@@ -144,7 +143,7 @@ def test_damage_is_repaired(copied, small, damage, monkeypatch):
 
 
 def test_failure_leaves_nothing_behind(tmp_path, monkeypatch):
-    left = tmp_path / f"{TEMPORARY}demo-{corpus.fingerprint('small')}-killed"
+    left = tmp_path / f"{TEMPORARY}demo-{corpus.fingerprint('small', 'speech')}-killed"
     left.mkdir()
     monkeypatch.setattr(corpus.sys, "executable", shutil.which("false"))
     with pytest.raises(corpus.SynthesisError, match="speaker s01: the synthesis failed: exit code 1"):
@@ -152,20 +151,12 @@ def test_failure_leaves_nothing_behind(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
 
 
-def test_synthesiser_reports_its_reason(tmp_path):
-    speaker = corpus.SPEAKERS[0]
-    with pytest.raises(corpus.SynthesisError, match="s01"):
-        corpus._synthesise(tmp_path / "no-such-folder", [(speaker, 1)])
-
-
-def test_the_speaker_that_failed_is_named(tmp_path):
-    first, second = corpus.SPEAKERS[:2]
-    (tmp_path / "audio" / first.name).mkdir(parents=True)
-    finished = []
-    with pytest.raises(corpus.SynthesisError, match=f"speaker {second.name}: .*Error: ."):
-        corpus._synthesise(tmp_path, [(first, 1), (second, 1)], 2, lambda: finished.append(1))
-    assert len(finished) == 1
-    assert [path.name for path in tmp_path.rglob("*.wav")] == [f"{first.name}_000.wav"]
+def test_the_speaker_that_failed_is_named_with_the_reason(tmp_path):
+    good = corpus.SPEAKERS[0]
+    unknown = dataclasses.replace(good, name="x99")
+    with pytest.raises(corpus.SynthesisError, match="speaker x99: .*KeyError: 'x99'"):
+        corpus.write_speakers(tmp_path, [(good, 1), (unknown, 1)], 2)
+    assert [path.name for path in tmp_path.rglob("*.wav")] == [f"{good.name}_000.wav"]
 
 
 def test_unwritable_cache_is_named(tmp_path):
@@ -183,12 +174,11 @@ def test_unknown_size(tmp_path):
 def test_two_builders_share_the_work(tmp_path, monkeypatch):
     made = []
 
-    def make(folder, *_):
+    def speak(folder, *_):
         made.append(folder)
         time.sleep(0.2)
-        (folder / "segments.csv").write_text("file\n")
 
-    monkeypatch.setattr(corpus, "_make", make)
+    monkeypatch.setattr(corpus, "write_speakers", speak)
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         folders = list(pool.map(lambda _: corpus.build(tmp_path, size="small"), range(4)))
     assert len(made) == 1
@@ -198,10 +188,6 @@ def test_two_builders_share_the_work(tmp_path, monkeypatch):
 def test_small_is_the_beginning_of_full():
     full, small = corpus.table("full").set_index("file"), corpus.table("small").set_index("file")
     pd.testing.assert_frame_equal(full.loc[small.index], small)
-
-
-def test_fingerprint_tells_sizes_apart():
-    assert corpus.fingerprint("full") != corpus.fingerprint("small")
 
 
 def test_full_size(full_cache):

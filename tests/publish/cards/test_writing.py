@@ -86,11 +86,3 @@ def test_a_folder_in_place_of_the_file(run, tmp_path):
     (tmp_path / "README.md").mkdir()
     with pytest.raises(InputError, match="README.md: this is a folder"):
         write_cards(run, out=tmp_path)
-
-
-def test_an_old_record_is_refused_or_read(run):
-    record = run / "run.json"
-    text = record.read_text()
-    record.write_text(text.replace('"card": {', '"carte": {', 1))
-    with pytest.raises(InputError, match=r"the record of the run cannot be read"):
-        write_cards(run)

@@ -13,7 +13,7 @@ from played import flac, played
 from tests.support.findings import FIGURE, GAP, HOSTILE, NOTHING, OPEN, many
 from tests.support.finished import finished, verdict
 
-from soundcheck.publish.facts import read_facts
+from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet import tables
 from soundcheck.publish.sheet.content import model_sheet
 from soundcheck.publish.sheet.tables import Table, since
@@ -48,7 +48,7 @@ class Seen(HTMLParser):
 @pytest.fixture
 def sheet(tmp_path, recorded):
     def made(rows, model="m", changed=(), **changes):
-        facts = read_facts(finished(tmp_path, recorded, rows, **changes), model)
+        facts = ModelFacts.read(finished(tmp_path, recorded, rows, **changes), model)
         return model_sheet(facts, changed or since(facts), DAY)
 
     return made
@@ -95,7 +95,7 @@ def test_synthetic_speech_is_said(sheet, tmp_path, recorded):
     folder = finished(tmp_path, recorded, [verdict()])
     record = (folder / "run.json").read_text()
     (folder / "run.json").write_text(record.replace('"synthetic": false', '"synthetic": true'))
-    facts = read_facts(folder)
+    facts = ModelFacts.read(folder)
     words = Seen(page(model_sheet(facts, [], DAY))).words
     assert "Synthetic speech: the numbers show" in words and "(synthetic speech, " in words
 
@@ -116,7 +116,7 @@ def test_days_of_answers(tmp_path, recorded):
     record = json.loads((folder / "run.json").read_text())
     record["models"][0] |= {"asked": 150, "days": {"2027-02-01": 50}, "inputs": 203, "unusable": 3}
     (folder / "run.json").write_text(json.dumps(record))
-    facts = read_facts(folder)
+    facts = ModelFacts.read(folder)
     told = dict(model_sheet(facts, [], DAY).origin)["predictions"]
     assert told == "200 given on 2027-02-01 (50) and 2027-03-01 (150); none for 3 inputs of 203"
 

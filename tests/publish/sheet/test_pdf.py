@@ -9,7 +9,7 @@ from tests.support.findings import FIGURE, GAP, HOSTILE, many
 from tests.support.finished import finished, verdict
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.facts import read_facts
+from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet.content import model_sheet
 from soundcheck.publish.sheet.writing import typeset
 
@@ -17,7 +17,7 @@ from soundcheck.publish.sheet.writing import typeset
 @pytest.fixture
 def made(tmp_path, recorded):
     def sheet(rows, model="m", **changes):
-        facts = read_facts(finished(tmp_path, recorded, rows, **changes), model)
+        facts = ModelFacts.read(finished(tmp_path, recorded, rows, **changes), model)
         return model_sheet(facts, [], datetime.date(2027, 3, 1))
 
     return sheet

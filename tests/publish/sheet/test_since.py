@@ -8,10 +8,10 @@ from tests.support.finished import finished, verdict
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import write_bytes
-from soundcheck.publish.facts import read_facts
+from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet.tables import since
 from soundcheck.results.contrast import Contrast, contrast_csv, contrast_frame
-from soundcheck.results.finished_run import read_baseline, rows_file
+from soundcheck.results.finished_run import read_run, rows_file
 from soundcheck.results.judged import Judged, save
 
 
@@ -39,12 +39,12 @@ def made(tmp_path, recorded):
 
 
 def test_without_anything_to_compare_with(made):
-    assert since(read_facts(made("now", [0.6]))) == []
+    assert since(ModelFacts.read(made("now", [0.6]))) == []
 
 
 def test_what_got_worse_and_what_got_better(made):
     now, before = made("now", [0.6, 0.7, 0.6]), made("before", [0.7, 0.6, 0.6])
-    (found,) = since(read_facts(now), read_baseline(before))
+    (found,) = since(ModelFacts.read(now), read_run(before))
     assert "Worse on 1 and better on 1 of 3 tests (3 paired) by more than 0.01" in found.notes[0]
     assert found.rows == [
         ("worse", "t0 of arousal", "0.70 → 0.60", "−0.10"),
@@ -53,25 +53,25 @@ def test_what_got_worse_and_what_got_better(made):
 
 
 def test_the_same_results_are_no_change(made):
-    (found,) = since(read_facts(made("now", [0.6, 0.7])), read_baseline(made("before", [0.6, 0.7])))
+    (found,) = since(ModelFacts.read(made("now", [0.6, 0.7])), read_run(made("before", [0.6, 0.7])))
     assert "Worse on 0 and better on 0 of 2 tests" in found.notes[0] and not found.rows
 
 
 def test_a_small_change_does_not_matter(made):
     changes = {"matters_worse": 0.2}
-    (found,) = since(read_facts(made("now", [0.6], **changes)), read_baseline(made("before", [0.7])))
+    (found,) = since(ModelFacts.read(made("now", [0.6], **changes)), read_run(made("before", [0.7])))
     assert "Worse on 0" in found.notes[0] and "by more than 0.2" in found.notes[0]
 
 
 def test_the_folder_of_the_earlier_run_is_not_told(made, tmp_path):
-    (found,) = since(read_facts(made("now", [0.6])), read_baseline(made("before", [0.7])))
+    (found,) = since(ModelFacts.read(made("now", [0.6])), read_run(made("before", [0.7])))
     assert str(tmp_path) not in " ".join(found.notes)
 
 
 def test_an_earlier_run_of_another_model(made, tmp_path, recorded):
     other = finished(tmp_path / "other", recorded, [verdict("n")])
     with pytest.raises(InputError, match="no judged test in common with 'm': its models are 'n'"):
-        since(read_facts(made("now", [0.6])), read_baseline(other))
+        since(ModelFacts.read(made("now", [0.6])), read_run(other))
 
 
 def test_the_comparison_of_the_suite(made):
@@ -86,8 +86,8 @@ def test_the_comparison_of_the_suite(made):
     }
     folder = made("now", [0.6], comparisons=[entry])
     write_bytes(folder / "comparisons.csv", contrast_csv(contrast_frame([row])))
-    (found,) = since(read_facts(folder))
+    (found,) = since(ModelFacts.read(folder))
     assert found.notes == ["m is better than old on 0 and worse on 1 of 1 test for new speakers."]
     assert [row[-1] for row in found.rows] == ["−0.10 (−0.20 to −0.050)"]
     failed = made("later", [0.6], comparisons=[entry | {"status": "failed", "outcomes": {}}])
-    assert since(read_facts(failed))[0].notes == ["The comparison with old failed to run."]
+    assert since(ModelFacts.read(failed))[0].notes == ["The comparison with old failed to run."]

@@ -10,7 +10,7 @@ from played import flac, played
 from tests.support.findings import OPEN
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.publish.facts import read_facts
+from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet.sounds import LONGEST, model_scenes
 
 
@@ -21,7 +21,7 @@ def folder(tmp_path, recorded):
 
 
 def scenes(folder):
-    return model_scenes(read_facts(folder))
+    return model_scenes(ModelFacts.read(folder))
 
 
 def test_the_family_of_the_largest_finding_comes_first(folder):

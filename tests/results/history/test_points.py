@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from benchmarks.histories import history as simulated
 
-from soundcheck.results.contrast import contrast
+from soundcheck.results.contrast import compared_alone
 from soundcheck.results.history import history_of
 from soundcheck.results.past_runs import read_runs
 
 RUNS = (("a", 0.7), ("b", 0.4))
+TASK = {"kind": "regression", "classes": [], "low": 0.0, "high": 1.0}
 FAMILY = {"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "1"}
 
 
@@ -40,7 +41,7 @@ def test_one_thing_better_another_worse_and_nothing_else(write, judged):
 def test_differences_are_those_of_compare(write, judged):
     one, other = judged(value=0.70), judged(value=0.66)
     row = of(write("a", [one]), write("b", [other])).iloc[-1]
-    expected = contrast(one, other)
+    expected = compared_alone(one, other)
     assert row["difference"] == expected.difference and row["p_value"] == expected.p_value
     assert (row["difference_low"], row["difference_high"]) == (expected.low, expected.high)
 
@@ -53,20 +54,20 @@ def test_differences_are_those_of_compare(write, judged):
         ({"count": 90}, {}, "other segments (100 then, 90 now)", True, "unpaired"),
         ({}, {"corpus": {"digest": "other"}}, "other sounds", True, "unpaired"),
         ({"rule": "<", "threshold": 0.9}, {}, "another rule (> then, < now)", False, ""),
+        ({}, {"families": [FAMILY | {"digest": "2"}]}, "another threshold file", False, ""),
         (
             {},
-            {"families": [FAMILY | {"digest": "2"}]},
-            "another threshold file",
+            {"suite": {"tasks": {"arousal": TASK | {"low": 0.5}}}},
+            "another definition of the task",
             False,
             "",
         ),
-        ({}, {"suite": {"tasks": {"arousal": {"low": 1.0}}}}, "another definition of the task", False, ""),
     ],
 )
 def test_what_is_not_comparable_is_not_joined_and_says_why(
     write, judged, entry, about, reason, compared, pairing
 ):
-    old = {"suite": {"tasks": {"arousal": {"low": 0.0}}}} if "suite" in about else {}
+    old = {"suite": {"tasks": {"arousal": TASK}}} if "suite" in about else {}
     changes = {k: v for k, v in entry.items() if k in ("threshold", "rule")}
     later = judged(value=0.55, segments=entry.get("segments_", "s"), **changes)
     if "count" in entry:

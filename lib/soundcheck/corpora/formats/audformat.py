@@ -1,14 +1,25 @@
-"""``format: audformat``: a folder with ``db.yaml`` and tables."""
+"""``format: audformat``: a folder with ``db.yaml`` and tables, as audb leaves it.
+
+``audb.load_to`` writes a database into the folder that it is given. ``audb.load`` writes it into
+``<cache>/<name>/<version>/<flavour>``, where the flavour, eight hexadecimal digits, stands for the sampling
+rate and format that were asked for.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
-from soundcheck.corpora.layouts.audb_cache import only_flavour
+from soundcheck.common.errors import input_error
+from soundcheck.common.escaping import quoted
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
+
+HEADER = "db.yaml"
+_FLAVOUR = re.compile("[0-9a-f]{8}")
 
 
 class AudformatKeys(TableKeys):
@@ -20,10 +31,10 @@ class AudformatKeys(TableKeys):
 
 
 class AudformatFormat(TableFormat):
-    """Databases of the field; see :mod:`soundcheck.corpora.layouts.audformat_db`."""
+    """Databases of the field; see :mod:`soundcheck.corpora.audformat_database`."""
 
     keyword = "audformat"
-    reader = "soundcheck.corpora.layouts.audformat_db:read_database"
+    reader = "soundcheck.corpora.audformat_database:read_database"
     keys = AudformatKeys
 
     @classmethod
@@ -35,12 +46,30 @@ class AudformatFormat(TableFormat):
 
     @classmethod
     def complete(cls, entry: CorpusEntry) -> CorpusEntry:
-        """Go on to the only flavour in the folder of a version, as audb's cache has it."""
-        if entry.path is None:
+        """Go on to the only flavour in the folder of a version."""
+        if entry.path is None or (folder := only_flavour(entry.path)) == entry.path:
             return entry
-        folder = only_flavour(entry.path)
-        if folder == entry.path:
-            return entry
-        return dataclasses.replace(
-            entry, path=folder, shown_path=f"{entry.shown_path.rstrip('/')}/{folder.name}"
-        )
+        shown = f"{entry.shown_path.rstrip('/')}/{folder.name}"
+        return dataclasses.replace(entry, path=folder, shown_path=shown)
+
+
+def _flavours(folder: Path) -> list[Path]:
+    """List the flavours in the folder of a version; none if it is a database itself."""
+    if (folder / HEADER).exists() or not folder.is_dir():
+        return []
+    inner = sorted(path for path in folder.iterdir() if _FLAVOUR.fullmatch(path.name))
+    return [path for path in inner if (path / HEADER).is_file() and not path.is_symlink()]
+
+
+def only_flavour(folder: Path) -> Path:
+    """Give the folder of the database: the only flavour in the folder of a version, or the folder itself."""
+    flavours = _flavours(folder)
+    return flavours[0] if len(flavours) == 1 else folder
+
+
+def refuse_several(folder: Path, shown: str) -> None:
+    """Refuse the folder of a version with several flavours."""
+    names = [path.name for path in _flavours(folder)]
+    if len(names) > 1:
+        what = f"audb has several flavours of this database: {', '.join(map(quoted, names))}"
+        raise input_error(shown, what, f"Name one of them: path: {shown.rstrip('/')}/{names[0]}")

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from soundcheck.common.errors import InputError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import TextTable, read_tab_table
+from soundcheck.corpora.raw_table import RawTable, display_name, join, take_columns, with_format_hint
+from soundcheck.corpora.splits import TEST, kinds_of, pick
 from soundcheck.suite.corpus_format import FileOrFolder, TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
 
-if TYPE_CHECKING:
-    from soundcheck.corpora.segments import RawTable
-
-CLIPS = "clips"
-TEST = "test"
 NAMES = {
-    "file": ("path",),
-    "speaker": ("client_id",),
-    "transcript": ("sentence",),
-    "sex": ("gender",),
-    "accent": ("accents",),
-    "language": ("locale",),
+    **{"file": ("path",), "speaker": ("client_id",), "transcript": ("sentence",), "sex": ("gender",)},
+    **{"accent": ("accents",), "language": ("locale",)},
 }
 SEVERAL = re.compile(r"[,|]")  # between the accents that somebody chose
 
@@ -48,57 +43,49 @@ class CommonVoiceFormat(TableFormat):
 
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
-        """Read a table of a release under our column names.
+        """Read tables of a release under our column names."""
+        paths, notices = _tables(entry)
+        table, places = join([_read(path, shown) for path, shown in paths.items()], ", ".join(paths.values()))
+        folder = next(iter(paths)).parent
+        clips = folder / "clips"
+        raw = take_columns(
+            table, entry, tasks, NAMES, places=places, root=clips if clips.is_dir() else folder
+        )
+        accents = Counter(raw.table["accent"]) if "accent" in raw.table.columns else Counter()
+        told, several = [], {text: count for text, count in accents.most_common() if SEVERAL.search(text)}
+        if several:
+            example = quoted(next(iter(several)), 60)
+            what = f"{sum(several.values())} rows name several accents, such as {example}"
+            told = [f"{what}: each such cell is a group of its own; `values:` maps them"]
+        return dataclasses.replace(raw, notices=(*notices, *raw.notices, *told))
 
-        Raises InputError: if there is no such table, it is none, or a column is missing.
-        """
-        from soundcheck.common.text_table import read_tab_table
-        from soundcheck.corpora.format_hints import with_hint
-        from soundcheck.corpora.joined_tables import join
-        from soundcheck.corpora.table_keys import take_columns
 
-        names, notices = _tables(entry)
-        tables = []
-        for path, shown in names.items():
-            try:
-                tables.append(read_tab_table(path, shown))
-            except InputError as error:
-                raise with_hint(error, path, shown, cls.keyword) from error
-        table, places = join(tables, ", ".join(names.values()))
-        raw = take_columns(table, entry, tasks, NAMES)
-        clips = path.parent / CLIPS
-        notices += raw.notices
-        if "accent" in raw.table.columns:
-            counts = raw.table["accent"].value_counts()
-            several = counts[[bool(SEVERAL.search(text)) for text in counts.index]]
-            if len(several):
-                told = f"{several.sum()} rows name several accents, such as {quoted(several.index[0], 60)}"
-                notices.append(f"{told}: each such cell is a group of its own; `values:` maps them")
-        root = clips if clips.is_dir() else path.parent
-        return dataclasses.replace(raw, places=places, root=root, notices=tuple(notices))
+def _read(path: Path, shown: str) -> TextTable:
+    try:
+        return read_tab_table(path, shown)
+    except InputError as error:
+        raise with_format_hint(error, path, shown, CommonVoiceFormat.keyword) from error
 
 
 def _tables(entry: CorpusEntry) -> tuple[dict[Path, str], list[str]]:
     """Find the tables that an entry means, with what messages call them; say which are not read."""
-    from soundcheck.corpora.splits import kinds_of, pick
-
-    shown = entry.shown_path or entry.path.name
+    shown = display_name(entry)
     if not entry.path.is_dir():
         if entry.split is not None:
             what = f"path names a table already, so the split {quoted(entry.split[0])} says nothing"
             raise input_error(f"corpora.{entry.name}.split", what, "Remove it, or name the folder under path")
         return {entry.path: shown}, []
     names = sorted(path.stem for path in entry.path.glob("*.tsv") if path.is_file())
-    kinds, found = kinds_of(names, {}), []
+    kinds, chosen = kinds_of(names, {}), []
     for wanted in entry.split or (None,):
         meant = [name for name in pick(kinds, wanted) if wanted or kinds[name]]
         if not meant or (wanted and len(meant) > 1):
             what = f"there is no table {quoted(f'{wanted or TEST}.tsv')}"
             remedy = did_you_mean(wanted or TEST, names) or "Name the folder that holds test.tsv and clips"
             raise input_error(shown, what, f"`split:` names one of the tables. {remedy}")
-        found += meant
-    others = ", ".join(f"{other}.tsv" for other in names if kinds[other] and other not in found)
-    which = "are the tables" if len(found) > 1 else "is the table"
-    told = f"evaluated {which} {', '.join(f'{name}.tsv' for name in found)}; not used: {others or 'none'}"
-    tables = {entry.path / f"{name}.tsv": f"{shown.rstrip('/')}/{name}.tsv" for name in found}
-    return tables, [told] if others or len(found) > 1 else []
+        chosen += meant
+    others = ", ".join(f"{other}.tsv" for other in names if kinds[other] and other not in chosen)
+    which = "are the tables" if len(chosen) > 1 else "is the table"
+    told = f"evaluated {which} {', '.join(f'{name}.tsv' for name in chosen)}; not used: {others or 'none'}"
+    tables = {entry.path / f"{name}.tsv": f"{shown}/{name}.tsv" for name in chosen}
+    return tables, [told] if others or len(chosen) > 1 else []

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from soundcheck.common.json_lines import read_json_table
 from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import TextTable
+from soundcheck.corpora.raw_table import RawTable, display_name, take_columns
 from soundcheck.suite.corpus_format import TableFormat
 from soundcheck.suite.entries import CorpusEntry
-
-if TYPE_CHECKING:
-    from soundcheck.common.text_table import TextTable
-    from soundcheck.corpora.segments import RawTable
 
 NAMES = {
     **{"file": ("audio_filepath",), "transcript": ("text",), "language": ("lang",)},
@@ -27,36 +25,27 @@ class NemoFormat(TableFormat):
 
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
-        """Read a manifest under our column names.
-
-        Raises InputError: if a line is no object, has a key twice or of another type, or lacks
-        ``audio_filepath``.
-        """
-        from soundcheck.common.json_lines import read_json_table
-        from soundcheck.corpora.table_keys import take_columns
-
-        shown = entry.shown_path or entry.path.name
-        named = entry.columns.get("file", "audio_filepath")
+        """Read a manifest under our column names."""
+        file = entry.columns.get("file", "audio_filepath")
+        texts = [name for name in ("text", "lang") if name not in entry.columns.values()]
         table = read_json_table(
             entry.path,
-            shown,
-            texts=(named, *(name for name in ("text", "lang") if name not in entry.columns.values())),
+            display_name(entry),
+            texts=[file, *texts],
             numbers=("duration", "offset"),
-            needed=(named,),
+            needed=[file],
         )
-        raw = take_columns(_timed(table), entry, tasks, NAMES, ("offset",))
-        return dataclasses.replace(raw, begins=True)
+        return take_columns(_timed(table), entry, tasks, NAMES, ("offset",), begins=True)
 
 
 def _timed(table: TextTable) -> TextTable:
-    """Give segments with an offset a start, and an end if their duration is there."""
-    if "offset" not in table.columns or {"start", "end"} & {*table.columns}:
+    """Give segments with an offset a start, and an end if their duration is known."""
+    offsets = table.columns.get("offset")
+    if offsets is None or {"start", "end"} & {*table.columns}:
         return table
     durations = table.columns.get("duration") or [""] * len(table)
     ends = [
         repr(round(float(offset) + float(duration), 6)) if offset and duration else ""
-        for offset, duration in zip(table.columns["offset"], durations, strict=True)
+        for offset, duration in zip(offsets, durations, strict=True)
     ]
-    return dataclasses.replace(
-        table, columns={**table.columns, "start": table.columns["offset"], "end": ends}
-    )
+    return dataclasses.replace(table, columns={**table.columns, "start": offsets, "end": ends})

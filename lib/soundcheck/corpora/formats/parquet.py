@@ -17,10 +17,10 @@ class ParquetKeys(TableKeys):
 
 
 class ParquetFormat(TableFormat):
-    """Data sets in Parquet shards; see :mod:`soundcheck.corpora.layouts.parquet_corpus`."""
+    """Data sets in Parquet shards; see :mod:`soundcheck.corpora.parquet_shards`."""
 
     keyword = "parquet"
-    reader = "soundcheck.corpora.layouts.parquet_corpus:read_parquet_corpus"
+    reader = "soundcheck.corpora.parquet_shards:read_shards"
     keys = ParquetKeys
 
     @classmethod
@@ -33,9 +33,9 @@ class ParquetFormat(TableFormat):
 
     @classmethod
     def make(cls, entry: CorpusEntry, cache: Path, *, jobs: int, progress: bool) -> CorpusEntry:
-        """Write the sounds of the shards into the cache, if there is something to hear."""
-        from soundcheck.corpora.layouts.parquet_corpus import unpack
-
+        """Write the sounds of the shards into the cache, if the corpus has audio."""
         if not entry.audio:
             return entry
+        from soundcheck.corpora.parquet_shards import unpack  # late: it loads pyarrow
+
         return dataclasses.replace(entry, root=unpack(entry, cache, progress), shown_root="")

@@ -1,4 +1,8 @@
-"""``format: trials``: a list of trials and nothing else; its files are those that the list names."""
+"""``format: trials``: a list of trials and nothing else; its files are those that the list names.
+
+A list does not say who speaks. The first folder of the names does, if that fits all labels; otherwise
+recordings that the list calls the same speaker belong together.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +25,10 @@ class TrialKeys(CorpusKeys):
 
 
 class TrialFormat(CorpusFormat):
-    """Lists of trials; see :mod:`soundcheck.corpora.trials.trial_corpus`."""
+    """Lists of trials."""
 
     keyword = "trials"
-    reader = "soundcheck.corpora.trials.trial_corpus:read_trial_corpus"
+    reader = "soundcheck.corpora.trials.speakers:read_trial_corpus"
     keys = TrialKeys
 
     @classmethod

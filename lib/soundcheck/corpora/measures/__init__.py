@@ -1,10 +1,10 @@
-"""What can be measured on a sound: one module a measure, and the list of all.
+"""What can be measured on a sound: the list of all measures, by what they look at a module each.
 
 Conventions
 -----------
 - A measure takes a mono signal, float ``(samples,)`` with full scale 1, and its sampling rate in Hz, and
   gives a number; NaN where there is nothing to measure. It never draws at random.
-- Signals come at 16 kHz, as models get them; only measures with ``own_rate`` hear the file as it is.
+- Signals come at 16 kHz, as models get them; only measures with ``own_rate`` get the file as it is.
 """
 
 from __future__ import annotations
@@ -14,25 +14,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from soundcheck.corpora.measures.bandwidth import bandwidth
-from soundcheck.corpora.measures.clipping import clipping
 from soundcheck.corpora.measures.fingerprint import fingerprint
-from soundcheck.corpora.measures.level import duration, level
-from soundcheck.corpora.measures.pitch import mean_pitch
-from soundcheck.corpora.measures.predicted_quality import predicted_quality
-from soundcheck.corpora.measures.signal_to_noise import signal_to_noise
-from soundcheck.corpora.measures.silence import silence
-from soundcheck.corpora.measures.speaking_rate import speaking_rate
-from soundcheck.corpora.measures.speech_share import speech_share
+from soundcheck.corpora.measures.networks import predicted_quality, speech_share
+from soundcheck.corpora.measures.spectra import bandwidth, signal_to_noise
+from soundcheck.corpora.measures.voice import mean_pitch, speaking_rate
+from soundcheck.corpora.measures.waveform import clipping, duration, level, silence
 
 
 @dataclasses.dataclass(frozen=True)
 class Measure:
-    """A measure; call it with a signal and its sampling rate.
-
-    - ``package, extra``: package with the weights of its network, and the extra that brings it; empty for
-      other measures.
-    """
+    """A measure; call it with a signal and its sampling rate."""
 
     function: Callable[[np.ndarray, int], float | str]
     title: str  # what it is called on pages
@@ -40,8 +31,8 @@ class Measure:
     noticeable: float  # smallest difference between groups that is worth a word
     own_rate: bool = False  # whether it wants the sampling rate of the file
     libraries: tuple[str, ...] = ()  # packages whose versions decide the number
-    package: str = ""
-    extra: str = ""
+    package: str = ""  # with the weights of its network; empty for other measures
+    extra: str = ""  # that brings this package
 
     def __call__(self, signal: np.ndarray, sampling_rate: int) -> float | str:
         """Measure a signal."""

@@ -13,9 +13,9 @@ Conventions
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -23,10 +23,10 @@ import pandas as pd
 from soundcheck.common.errors import Problems, input_error, nearest
 from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.wording import counted
-from soundcheck.corpora.segments import Excluded
-from soundcheck.corpora.trials.infer_speakers import ContradictionError, infer_speakers
-from soundcheck.corpora.trials.layouts import Listing
-from soundcheck.corpora.trials.trial_table import TrialTable, segment_names
+from soundcheck.corpora.raw_table import Excluded
+from soundcheck.corpora.trials.speakers import ContradictionError, infer_speakers
+from soundcheck.corpora.trials.trial_files import Listing
+from soundcheck.corpora.trials.trial_table import LISTED, TrialTable, segment_names
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
 
 _STAGE = "trials"
@@ -40,17 +40,14 @@ def resolve(
     elsewhere: Collection[str] = (),
     left_out: Collection[str] = (),
 ) -> TrialTable:
-    """Find the segments of a list of trials.
+    """Find the segments of a list of trials; the result is in the order of the list.
 
-    - ``trials``: the list, see :func:`soundcheck.corpora.trials.trial_files.read_trials`.
-    - ``segments``: segment table of the corpus with columns ``file``, ``start``, ``end``, ``audio``, perhaps
-      ``speaker``.
+    - ``trials``: see :func:`soundcheck.corpora.trials.trial_files.read_trials`.
+    - ``segments``: segment table with columns ``file``, ``start``, ``end``, ``audio``, perhaps ``speaker``;
+      without speakers they are inferred.
     - ``enrolments``: names of the utterances that each name on the enrolment side stands for; by default
       itself.
-    - ``left_out``: files that the corpus lists and that cannot be used. An enrolment with one of them cannot
-      either.
-    - Returns in the order of the list. Without speakers in the segment table they are inferred by
-      :func:`soundcheck.corpora.trials.infer_speakers.infer_speakers`.
+    - ``elsewhere``: files of other splits. ``left_out``: files that the corpus lists and that cannot be used.
     - Raises InputError: if a name means no segment, one of another split or several; if an enrolment is not
       known or has several speakers or one segment twice; if a label contradicts the speakers; if no trial is
       left.
@@ -58,69 +55,59 @@ def resolve(
     problems = Problems()
     enrol, test = (trials.frame[side].to_numpy(dtype=object) for side in ("enrol", "test"))
     target, lines = trials.frame["target"].to_numpy(), trials.frame.index
-    finder = _Finder(segments, elsewhere, left_out)
+    finder = _Finder(segments, elsewhere, left_out, problems)
     utterances = {name: [name] for name in pd.unique(enrol)} if enrolments is None else enrolments
-    found = _find(trials, utterances, enrolments is not None, finder, problems)
+    found = _find_all(trials, utterances, enrolments is not None, finder)
     problems.raise_if_any()
     names = trials.frame["enrol"]
     if enrolments is None:  # two spellings of one segment are one enrolment
         first: dict[int, str] = {}
-        names = names.map(
-            {n: first.setdefault(rows[0], n) if rows[0] >= 0 else n for n, rows in found.items()}
-        )
+        same = {n: first.setdefault(rows[0], n) if rows[0] >= 0 else n for n, rows in found.items()}
+        names = names.map(same)
     models, called = pd.factorize(names.to_numpy(dtype=object))
     members = [found[name] for name in called]
     tests = trials.frame["test"].map(finder.rows).to_numpy(dtype=np.int64)
 
-    kept = (tests >= 0) & np.array([min(rows) >= 0 for rows in members])[models]
+    usable = (tests >= 0) & np.array([min(rows) >= 0 for rows in members])[models]
+    within = _shares(models, tests, members, np.arange(len(segments))) & usable
+    itself = within & np.array([len(rows) == 1 for rows in members])[models]
+    for trial in np.flatnonzero(itself & ~target).tolist():
+        what = f"the trial compares {quoted(test[trial])} with itself and says two speakers"
+        problems.add(trials.where(lines[trial]), what, "Correct the label or remove the line")
     unusable: Counter[str] = Counter()
-    for trial in np.flatnonzero(~kept).tolist():
+    for trial in np.flatnonzero(~usable).tolist():
         both = (*utterances[enrol[trial]], test[trial])
         unusable.update({finder.unusable[name] for name in both if name in finder.unusable})
     reason = "left out: the corpus cannot use the file"
     excluded = [
         Excluded(name, f"{counted(n, 'trial')} {reason}", _STAGE) for name, n in sorted(unusable.items())
     ]
-    within = _shares(models, tests, members, np.arange(len(segments))) & kept
-    itself = within & np.array([len(rows) == 1 for rows in members])[models]
-    for trial in np.flatnonzero(itself & ~target).tolist():
-        what = f"the trial compares {quoted(test[trial])} with itself and says two speakers"
-        problems.add(trials.where(lines[trial]), what, "Correct the label or remove the line")
-    kept &= ~itself
     if itself.any():
         reason = "an utterance is compared with itself: every model accepts it"
         item = f"{counted(itself.sum(), 'trial')}, the first {trials.where(lines[np.argmax(itself)])}"
         excluded.append(Excluded(item, reason, _STAGE))
-
-    if not len(problems) and not kept.any():
+    rows = np.flatnonzero(usable & ~itself)
+    if not len(problems) and not len(rows):
         reasons = "; ".join(dict.fromkeys(item.reason for item in excluded))
         remedy = "Give trials of files that can be used"
         raise input_error(trials.shown, f"no trial is left ({reasons})", remedy)
-    rows = np.flatnonzero(kept)
     enrolment, used = pd.factorize(models[rows])
-    own = [members[model] for model in used.tolist()]
-    frame = pd.DataFrame(
-        {
-            "key": pd.Series(rows.astype(str), dtype=object),
-            "enrol": pd.Series(enrol[rows], dtype=object),
-            "test": pd.Series(test[rows], dtype=object),
-            "target": target[rows],
-            "enrolment": enrolment.astype(np.int64),
-            "segment": tests[rows],
-        }
-    )
+    members = [members[model] for model in used.tolist()]
+    texts = {"key": rows.astype(str), "enrol": enrol[rows], "test": test[rows]}
+    frame = pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in texts.items()})
+    frame = frame.assign(target=target[rows], enrolment=enrolment.astype(np.int64), segment=tests[rows])
     known = "speaker" in segments.columns and segments["speaker"].notna().any()
-    add_speakers = _named if known else _inferred
-    notices = add_speakers(trials, lines[rows], segments, frame, own, problems)
+    add_speakers = _add_speakers if known else _infer_speakers
+    notices = add_speakers(trials, lines[rows], segments, frame, members, problems)
     problems.raise_if_any()
     sounds = pd.factorize(segments["audio"], use_na_sentinel=False)[0]
-    sound = _shares(enrolment, tests[rows], own, sounds) & ~within[rows]
+    same_sound = _shares(enrolment, tests[rows], members, sounds) & ~within[rows]
     return TrialTable(
         frame,
-        np.array([row for rows in own for row in rows], dtype=np.int64),
-        np.repeat(np.arange(len(own), dtype=np.int64), [len(rows) for rows in own]),
-        "list",
-        (*_note(trials, frame, within[rows], sound), *notices, *finder.loose_names(trials.shown)),
+        np.array([row for rows in members for row in rows], dtype=np.int64),
+        np.repeat(np.arange(len(members), dtype=np.int64), [len(rows) for rows in members]),
+        LISTED,
+        (*_notices(trials, frame, within[rows], same_sound), *notices, *finder.loose_names(trials.shown)),
         tuple(excluded),
         len(trials),
     )
@@ -132,55 +119,58 @@ def resolve(
 class _Finder:
     """Finds the row of a name among the segments, files that cannot be used and those of other splits."""
 
-    def __init__(self, segments: pd.DataFrame, elsewhere: Collection[str], left_out: Collection[str]) -> None:
-        there = segments["file"].tolist()
-        unusable = sorted(set(left_out).difference(there))
-        others = sorted(set(elsewhere).difference(there, unusable))
-        self._files = [*there, *unusable, *others]
-        self._segments = segments
-        self._usable = len(there)
-        self._known = len(there) + len(unusable)
+    def __init__(
+        self,
+        segments: pd.DataFrame,
+        elsewhere: Collection[str],
+        left_out: Collection[str],
+        problems: Problems,
+    ) -> None:
+        usable = segments["file"].tolist()
+        unusable = sorted(set(left_out).difference(usable))
+        others = sorted(set(elsewhere).difference(usable, unusable))
+        self._files = [*usable, *unusable, *others]
+        self._segments, self._problems = segments, problems
+        self._usable, self._known = len(usable), len(usable) + len(unusable)
         columns = segments.columns.intersection(["start", "end", "speaker", "item"])
         everything = pd.DataFrame({"file": pd.Series(self._files, dtype=object)}).join(segments[columns])
         self._names = UtteranceNames(everything)
-        self._timed: dict[str, list[int]] | None = None
         self.rows: dict[str, int] = {}
-        self.unusable: dict[str, str] = {}
+        self.unusable: dict[str, str] = {}  # name -> file that cannot be used
 
-    def find(self, name: str, where: str, problems: Problems) -> int:
-        """Find a row, once; -1 if its file cannot be used (see ``unusable``) or a problem is noted."""
+    def find(self, name: str, where: str) -> int:
+        """Find a row, once; -1 if its file cannot be used or a problem is noted."""
         if name not in self.rows:
-            self.rows[name] = self._find(name, where, problems)
+            self.rows[name] = self._find(name, where)
         return self.rows[name]
 
-    def _find(self, name: str, where: str, problems: Problems) -> int:
-        (rows,) = self._names.find([name])
-        rows = rows or self._named(name)
+    def _find(self, name: str, where: str) -> int:
+        rows = self._names.find([name])[0] or self._timed.get(name, [])
         if not rows:
             here, there = told_apart(name, nearest(name, self._files[:2000]) or self._files[0])
             remedy = f"Write files as the corpus does, such as {there}"
-            problems.add(where, f"no segment is called {here}", remedy)
+            self._problems.add(where, f"no segment is called {here}", remedy)
         elif rows[0] < self._usable and len(rows) == 1:
             return rows[0]
         elif rows[0] < self._usable:
             what = f"{quoted(name)} could mean {self._names.meanings(rows)}"
             remedy = f"Write the one that is meant, such as {self._names.meanings(rows[:1])}"
-            problems.add(where, what, f"{remedy}; names with blanks need a CSV table")
+            self._problems.add(where, what, f"{remedy}; names with blanks need a CSV table")
         elif rows[-1] < self._known:
             self.unusable[name] = self._files[rows[0]]
         else:
             what = f"{quoted(name)} is a file of another split"
-            problems.add(where, what, "Set `split: all` for the corpus")
+            self._problems.add(where, what, "Set `split: all` for the corpus")
         return -1
 
-    def _named(self, name: str) -> list[int]:
-        """Find segments by their name with times."""
-        if self._timed is None:
-            self._timed = {}
-            timed = np.flatnonzero(self._segments[["start", "end"]].notna().any(axis=1))
-            for row, own in segment_names(self._segments, timed).items():
-                self._timed.setdefault(own, []).append(row)
-        return self._timed.get(name, [])
+    @functools.cached_property
+    def _timed(self) -> dict[str, list[int]]:
+        """Names of segments with times -> their rows."""
+        rows: dict[str, list[int]] = {}
+        timed = np.flatnonzero(self._segments[["start", "end"]].notna().any(axis=1))
+        for row, name in segment_names(self._segments, timed).items():
+            rows.setdefault(name, []).append(row)
+        return rows
 
     def loose_names(self, shown: str) -> list[str]:
         """Say which names are found by less than the whole path of their file."""
@@ -188,38 +178,32 @@ class _Finder:
         return matched_by_less(pairs, shown, ids=True)
 
 
-def _find(
-    trials: Listing,
-    utterances: Mapping[str, Sequence[str]],
-    are_enrolled: bool,
-    finder: _Finder,
-    problems: Problems,
+def _find_all(
+    trials: Listing, utterances: Mapping[str, Sequence[str]], are_enrolled: bool, finder: _Finder
 ) -> dict[str, list[int]]:
     """Find what all names mean, in the order of the lines; gives the rows of each name that is enrolled."""
-    found: dict[str, list[int]] = {}
+    rows: dict[str, list[int]] = {}
+    problems = finder._problems
     names = [trials.frame[side].drop_duplicates() for side in ("enrol", "test")]
-    mentions = [
-        (line, name, enrolled)
-        for side, enrolled in zip(names, (True, False), strict=True)
-        for line, name in side.items()
-    ]
-    for line, name, enrolled in sorted(mentions, key=itemgetter(0)):
+    for (line, name), is_test in sorted(
+        [(item, side == 1) for side in (0, 1) for item in names[side].items()], key=lambda one: one[0][0]
+    ):
         where = trials.where(line)
-        if not enrolled:
-            finder.find(name, where, problems)
+        if is_test:
+            finder.find(name, where)
         elif name not in utterances:
             what = f"there is no enrolment {quoted(name)}"
             example = f", such as {quoted(next(iter(utterances)))}" if utterances else ""
             problems.add(where, what, f"Give its utterances, or write the name of one that there is{example}")
         else:
-            place = f"enrolment {quoted(name)}" if are_enrolled else where
-            found[name] = [finder.find(own, place, problems) for own in utterances[name]]
-            known: dict[int, str] = {}
-            for own, row in zip(utterances[name], found[name], strict=True):
-                if known.setdefault(row, own) != own and row >= 0:
-                    what = f"{quoted(known[row])} and {quoted(own)} mean the same segment"
-                    problems.add(place, what, "Look whether one of them means another file; else remove it")
-    return found
+            where = f"enrolment {quoted(name)}" if are_enrolled else where
+            rows[name] = [finder.find(utterance, where) for utterance in utterances[name]]
+            first: dict[int, str] = {}
+            for utterance, row in zip(utterances[name], rows[name], strict=True):
+                if first.setdefault(row, utterance) != utterance and row >= 0:
+                    what = f"{quoted(first[row])} and {quoted(utterance)} mean the same segment"
+                    problems.add(where, what, "Look whether one of them means another file; else remove it")
+    return rows
 
 
 def _shares(
@@ -230,15 +214,15 @@ def _shares(
     ``models``, ``tests``: number of the enrolment and row of the test side of each trial. ``members``: rows
     of each enrolment. ``kind``: number of what each row of the segment table has, int64.
     """
-    own = [(model, row) for model, rows in enumerate(members) for row in rows]
-    numbers, rows = np.array(own, dtype=np.int64).reshape(-1, 2).T
+    pairs = [(model, row) for model, rows in enumerate(members) for row in rows]
+    numbers, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return np.isin(models * len(kind) + kind[tests], numbers * len(kind) + kind[rows])
 
 
 # Speakers ---------------------------------------------------------------------------------------------------
 
 
-def _named(
+def _add_speakers(
     trials: Listing,
     lines: pd.Index,
     segments: pd.DataFrame,
@@ -253,10 +237,12 @@ def _named(
             what = f"the corpus does not say who speaks in {quoted(segments['file'].iat[row])}"
             problems.add(trials.shown, what, "Fill in the column speaker, or remove the trials")
     for number, rows in enumerate(members):
-        own = list(dict.fromkeys(speakers[rows]))
-        if len(own) > 1:
+        people = list(dict.fromkeys(speakers[rows]))
+        if len(people) > 1:
             name = frame["enrol"].iat[int(np.argmax(frame["enrolment"] == number))]
-            what = f"its utterances are of {len(own)} speakers, {quoted(own[0])} and {quoted(own[1])}"
+            what = (
+                f"its utterances are of {len(people)} speakers, {quoted(people[0])} and {quoted(people[1])}"
+            )
             problems.add(f"enrolment {quoted(name)}", what, "Enrol each speaker separately")
     first = speakers[[rows[0] for rows in members]]
     frame["enrol_speaker"] = pd.Series(first[frame["enrolment"]], dtype=object)
@@ -265,16 +251,15 @@ def _named(
         return ()
     wrong = frame["target"] != (frame["enrol_speaker"] == frame["test_speaker"])
     for line, row in zip(lines[wrong], frame[wrong].itertuples(), strict=True):
+        what = f"the list says two speakers, the corpus says {quoted(row.enrol_speaker)} for both"
         if row.target:
             both = f"{quoted(row.enrol_speaker)} and {quoted(row.test_speaker)}"
             what = f"the list says the same speaker, the corpus says {both}"
-        else:
-            what = f"the list says two speakers, the corpus says {quoted(row.enrol_speaker)} for both"
         problems.add(trials.where(line), what, "Correct the label, or the column speaker")
     return ()
 
 
-def _inferred(
+def _infer_speakers(
     trials: Listing,
     lines: pd.Index,
     segments: pd.DataFrame,
@@ -288,9 +273,9 @@ def _inferred(
     enrol = [first[number] for number in frame["enrolment"].tolist()]
     test = [names[row] for row in frame["segment"].tolist()]
     # All utterances of an enrolment are of the same speaker.
-    own = [(first[number], names[row]) for number, rows in enumerate(members) for row in rows[1:]]
+    together = [(first[number], names[row]) for number, rows in enumerate(members) for row in rows[1:]]
     try:
-        speakers, how = infer_speakers(enrol, test, frame["target"].tolist(), own)
+        speakers, how = infer_speakers(enrol, test, frame["target"].tolist(), together)
     except ContradictionError as error:
         remedy = "Correct the label, or give the corpus a column speaker"
         problems.add(trials.where(lines[error.trial]), str(error), remedy)
@@ -305,10 +290,7 @@ def _used(frame: pd.DataFrame, members: Sequence[Sequence[int]]) -> np.ndarray:
     return np.unique([*frame["segment"].unique(), *(row for rows in members for row in rows)])
 
 
-# Notices ----------------------------------------------------------------------------------------------------
-
-
-def _note(trials: Listing, frame: pd.DataFrame, within: np.ndarray, sound: np.ndarray) -> tuple[str, ...]:
+def _notices(trials: Listing, frame: pd.DataFrame, within: np.ndarray, sound: np.ndarray) -> tuple[str, ...]:
     """Say what a reader of results must know about a list."""
     targets = int(frame["target"].sum())
     size = f"{counted(len(frame), 'trial')}, {targets} target and {len(frame) - targets} non-target"

@@ -1,4 +1,4 @@
-"""Lists of trials for corpora that bring none: balanced over speakers, their segments and their sexes.
+"""Which trials are compared: the list of a corpus, or one that is balanced over speakers and their sexes.
 
 Speakers and the segments of each are shuffled; then they meet as in a tournament, round by round, so that
 after each round all have taken part equally often.
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 
 import numpy as np
@@ -27,12 +27,50 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.common.wording import counted
+from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable, segment_names
+from soundcheck.suite.entries import Suite
+from soundcheck.suite.families import Family
 
 _SEXES = ("female", "male")
 
 _Pair = tuple[int, int]  # rows of the segment table
 _Meeting = tuple[int, int, int]  # two numbers of a group, and how far apart they are
+
+
+def trial_lists(
+    suite: Suite, families: Sequence[Family], corpora: Iterable[Corpus]
+) -> dict[tuple[str, str], TrialTable]:
+    """Find or make the trials of each corpus for each family that compares utterances, by both names.
+
+    Nothing for corpora with neither list nor speakers, and if no model that embeds recordings is compared.
+    """
+    lists = {}
+    made: dict[tuple[object, ...], TrialTable] = {}  # families that ask for the same share it
+    for corpus in corpora:
+        for family in families:
+            if not (family.trials and corpus.entry.is_for(family.name) and _is_tested(suite, family, corpus)):
+                continue
+            if corpus.trials is not None:
+                lists[corpus.name, family.name] = corpus.trials
+            elif "speaker" in corpus.segments.columns:
+                key = (corpus.name, *sorted(family.trials.items()))
+                if key not in made:
+                    made[key] = generate(corpus.segments, suite.seed, **family.trials)
+                if len(made[key].frame):
+                    lists[corpus.name, family.name] = made[key]
+    return lists
+
+
+def _is_tested(suite: Suite, family: Family, corpus: Corpus) -> bool:
+    """Say whether a model that embeds recordings is compared."""
+    tasks = {
+        suite.tasks[name]
+        for entry in suite.models.values()
+        if entry.is_for(family.name) and entry.listens_to(corpus.entry)
+        for name in entry.tasks
+    }
+    return any(task.is_embedding and family.applies_to(task) for task in tasks)
 
 
 def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, cross_sex: int) -> TrialTable:
@@ -47,26 +85,21 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
       across sexes.
     - Returns trials in this order, of single segments, no two of the same pair. Fewer than wanted, with a
       notice, if there are not as many pairs.
-    - Raises ValueError: if there is no column speaker, or a number is negative.
     """
-    if "speaker" not in segments.columns:
-        raise ValueError("Trials are made from a corpus with a column speaker.")
-    if min(targets, same_sex, cross_sex) < 0:
-        raise ValueError("Numbers of trials are not negative.")
     sexes = segments.get("sex", pd.Series(index=segments.index)).to_numpy(dtype=object)
     speakers, notices = _speakers(segments, sexes, seed)
-    own: list[_Pair] = []
+    same_speaker: list[_Pair] = []
     across = 0
     for one, other in _in_turn([_within(speaker) for speaker in speakers]) if targets else ():
         if {sexes[one], sexes[other]} == {*_SEXES}:
             across += 1
         else:
-            own.append((one, other))
-        if len(own) == targets:
+            same_speaker.append((one, other))
+        if len(same_speaker) == targets:
             break
     if across:
         notices.append(f"{counted(across, 'pair')} of one speaker and both sexes: no trials are made of them")
-    wanted = [("target trials", targets, iter(own))]
+    wanted = [("target trials", targets, iter(same_speaker))]
     groups = [[speaker for speaker in speakers if speaker.sex == sex] for sex in _SEXES]
     if not any(groups):
         who = "each speaker has both sexes, or none" if across else "no speaker has a sex"
@@ -92,37 +125,33 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
         kinds.append(f"{len(part)} {kind}")
         if len(part) < number:
             notices.append(f"only {len(part)} different {kind} are possible, {number} were wanted")
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    target = np.arange(len(pairs)) < len(own)
     notices.insert(0, f"{len(pairs)} trials were generated: {', '.join(kinds)}")
-    return _table(segments, first, second, target, notices)
+    return _table(segments, pairs, len(same_speaker), notices)
 
 
-def _table(
-    segments: pd.DataFrame, first: np.ndarray, second: np.ndarray, target: np.ndarray, notices: list[str]
-) -> TrialTable:
-    names, speakers = segment_names(segments, np.unique([first, second])), segments["speaker"].tolist()
+def _table(segments: pd.DataFrame, pairs: list[_Pair], targets: int, notices: list[str]) -> TrialTable:
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    names = segment_names(segments, np.unique([first, second]))
+    speakers = segments["speaker"].tolist()
     enrolment, members = pd.factorize(first)
 
-    def texts(cells: list) -> pd.Series:
+    def texts(cells: Iterable) -> pd.Series:
         return pd.Series([str(cell) for cell in cells], dtype=object)
 
     frame = pd.DataFrame(
         {
-            "key": texts(range(len(first))),
-            "enrol": texts([names[row] for row in first.tolist()]),
-            "test": texts([names[row] for row in second.tolist()]),
-            "target": target,
+            "key": texts(range(len(pairs))),
+            "enrol": texts(names[row] for row in first.tolist()),
+            "test": texts(names[row] for row in second.tolist()),
+            "target": np.arange(len(pairs)) < targets,
             "enrolment": enrolment.astype(np.int64),
-            "segment": second.astype(np.int64),
-            "enrol_speaker": texts([speakers[row] for row in first.tolist()]),
-            "test_speaker": texts([speakers[row] for row in second.tolist()]),
+            "segment": second,
+            "enrol_speaker": texts(speakers[row] for row in first.tolist()),
+            "test_speaker": texts(speakers[row] for row in second.tolist()),
         }
     )
-    member_of = np.arange(len(members), dtype=np.int64)
-    return TrialTable(
-        frame, members.astype(np.int64), member_of, "generated", tuple(notices), listed=len(frame)
-    )
+    numbers = np.arange(len(members), dtype=np.int64)
+    return TrialTable(frame, members, numbers, "generated", tuple(notices), listed=len(frame))
 
 
 # Speakers and their segments --------------------------------------------------------------------------------

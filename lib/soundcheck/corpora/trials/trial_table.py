@@ -12,11 +12,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from soundcheck.common import files
-from soundcheck.corpora.segments import Excluded, segment_name
+from soundcheck.corpora.raw_table import Excluded
+from soundcheck.corpora.segments import segment_name
 
 LISTED = "list"  # origin of trials that a corpus brings
-_TEXTS = ("key", "enrol", "test", "enrol_speaker", "test_speaker")
 _METADATA = b"soundcheck"
+_TYPES = dict.fromkeys(("key", "enrol", "test", "enrol_speaker", "test_speaker"), pa.string())
+_TYPES |= {
+    "target": pa.bool_(),
+    "enrolment": pa.int64(),
+    "segment": pa.int64(),
+    "members": pa.list_(pa.int64()),
+}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -41,11 +48,10 @@ class TrialTable:
 
     def __post_init__(self) -> None:
         used = np.unique(self.frame["enrolment"])
-        numbers, first = np.unique(self.member_of, return_index=True)
         if not (
             np.array_equal(used, np.arange(len(used)))
-            and np.array_equal(used, numbers)
-            and np.all(np.diff(first) > 0)
+            and np.array_equal(used, np.unique(self.member_of))
+            and np.all(np.diff(self.member_of) >= 0)
             and len(self.members) == len(self.member_of)
         ):
             raise ValueError("Enrolments are numbered from 0, each with members and trials.")
@@ -62,9 +68,7 @@ class TrialTable:
 def segment_names(segments: pd.DataFrame, rows: np.ndarray) -> dict[int, str]:
     """Name rows of a segment table: the file, with times if it has any."""
     table = segments[["file", "start", "end"]].iloc[rows]
-    timed = table[["start", "end"]].notna().any(axis=1).tolist()
-    cells = zip(rows.tolist(), table.itertuples(index=False), timed, strict=True)
-    return {row: segment_name(*own) if times else own.file for row, own, times in cells}
+    return {row: segment_name(*cells) for row, cells in zip(rows.tolist(), table.to_numpy(), strict=True)}
 
 
 def write_table(path: str | os.PathLike, table: TrialTable) -> str:
@@ -73,23 +77,20 @@ def write_table(path: str | os.PathLike, table: TrialTable) -> str:
     The rows of an enrolment stand in the column ``members`` of its first trial, a list that is empty in all
     others; everything else about the table is in the file's metadata.
     """
-    frame = table.frame
-    enrolments, first = np.unique(frame["enrolment"].to_numpy(), return_index=True)
-    sizes = np.bincount(table.member_of, minlength=len(enrolments))
-    lengths = np.zeros(len(frame) + 1, dtype=np.int32)
-    lengths[first + 1] = sizes
-    order = np.argsort(first[table.member_of], kind="stable")
-    columns = {
-        name: pa.array(frame[name].tolist(), pa.string()) if name in _TEXTS else pa.array(frame[name])
-        for name in frame.columns
-    }
-    columns["members"] = pa.ListArray.from_arrays(np.cumsum(lengths, dtype=np.int32), table.members[order])
+    members = np.split(table.members, np.flatnonzero(np.diff(table.member_of)) + 1)
+    enrolments = table.frame["enrolment"]
+    lists = [
+        [] if again else members[number]
+        for number, again in zip(enrolments, enrolments.duplicated(), strict=True)
+    ]
     about = {
         "origin": table.origin,
         "listed": table.listed,
         "notices": table.notices,
         "left_out": [dataclasses.astuple(item) for item in table.left_out],
     }
+    frame = table.frame.assign(members=pd.Series(lists, index=table.frame.index, dtype=object))
+    columns = {name: pa.array(frame[name], _TYPES.get(name)) for name in frame}
     plain = pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(about)})
     sink = pa.BufferOutputStream()
     pq.write_table(plain, sink, compression="zstd")
@@ -98,24 +99,16 @@ def write_table(path: str | os.PathLike, table: TrialTable) -> str:
 
 def read_table(path: str | os.PathLike) -> TrialTable:
     """Read what :func:`write_table` wrote."""
-    table = pq.read_table(path).combine_chunks()
+    table = pq.read_table(path)
     about = json.loads(table.schema.metadata[_METADATA])
-    frame = pd.DataFrame(
-        {
-            name: pd.Series(table.column(name).to_pylist(), dtype=object)
-            if name in _TEXTS
-            else table.column(name).to_numpy()
-            for name in table.column_names
-            if name != "members"
-        }
-    )
-    members = table.column("members").combine_chunks()
-    member_of = np.repeat(frame["enrolment"].to_numpy(), members.value_lengths().to_numpy())
-    order = np.argsort(member_of, kind="stable")
+    frame = table.replace_schema_metadata().to_pandas()
+    members = frame.pop("members")
+    frame = frame.astype(dict.fromkeys(frame.select_dtypes("str"), object))
+    of_enrolment = members[members.map(len) > 0].groupby(frame["enrolment"]).first()
     return TrialTable(
         frame,
-        members.flatten().to_numpy()[order],
-        member_of[order],
+        np.concatenate([np.zeros(0, np.int64), *of_enrolment]),
+        np.repeat(of_enrolment.index.to_numpy(np.int64), of_enrolment.map(len)),
         about["origin"],
         tuple(about["notices"]),
         tuple(Excluded(*item) for item in about["left_out"]),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.corpora.trials.layouts import Listing
+    from soundcheck.corpora.trials.trial_files import Listing
     from soundcheck.corpora.trials.trial_table import TrialTable
     from soundcheck.suite.entries import ModelEntry, Suite
 

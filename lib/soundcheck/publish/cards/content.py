@@ -22,7 +22,6 @@ from soundcheck.report.names import label
 from soundcheck.results.estimates import ALL
 from soundcheck.results.facts import counts
 from soundcheck.results.standing import ASPECTS, aspects
-from soundcheck.results.table import is_older
 from soundcheck.suite.card import FIELDS
 
 FIRST = 10  # rows of a table that are shown at once
@@ -49,7 +48,6 @@ def text(
         reasons=facts.not_evaluated["skipped"].value_counts(),
         tests=_tests(facts),
         interval_methods=measurements.interval_methods(facts),
-        older=is_older(facts.rows),
         first=FIRST,
         most=MOST,
     )

@@ -10,7 +10,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.publish.cards.card_format import CARD_FORMATS, CardContext, CardFormat
-from soundcheck.publish.facts import ModelFacts, read_facts
+from soundcheck.publish.facts import ModelFacts
 
 MAXIMUM_BYTES = 10 * 1024**2  # of a file that is updated
 
@@ -49,7 +49,7 @@ def write_cards(
         if keyword not in CARD_FORMATS:
             remedy = did_you_mean(keyword, CARD_FORMATS)
             raise input_error(f"--format {quoted(keyword)}", "there is no such format of cards", remedy)
-    facts = read_facts(results, model)
+    facts = ModelFacts.read(results, model)
     if facts.record.suite.get("quick"):
         what = "the results are those of a quick run, which no card is made of"
         raise input_error(str(results), what, "Run the suite without --quick")

@@ -19,7 +19,6 @@ from soundcheck.report import failures, key_figures
 from soundcheck.report.formats import estimate
 from soundcheck.report.names import label, remark
 from soundcheck.results import worse
-from soundcheck.results.compared import read_comparison
 from soundcheck.results.conclusion import conclusion
 from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.results.facts import headline
@@ -147,7 +146,7 @@ def since(facts: ModelFacts, baseline: FinishedRun | None = None) -> list[Table]
     if baseline is not None:
         return [_since(facts, baseline)]
     entries = [one for one in facts.record.comparisons if one.candidate == facts.model.name]
-    frames = [read_comparison(facts.run, one) for one in entries[:MOST_COMPARISONS]]
+    frames = [facts.run.contrasts(one) for one in entries[:MOST_COMPARISONS]]
     notes = [
         f"The comparison with {one.baseline} failed to run." if one.failed else remark(conclusion(frame))
         for one, frame in zip(entries, frames, strict=False)

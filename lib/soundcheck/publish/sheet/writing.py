@@ -16,15 +16,15 @@ from soundcheck.common.day import day_of, given_day
 from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import xml_text
 from soundcheck.common.extras import import_extra
-from soundcheck.publish.facts import ModelFacts, read_facts, read_recorded
+from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
 from soundcheck.publish.sheet.tables import since
 from soundcheck.publish.verdict_lines import as_markdown, plain
 from soundcheck.report.html import Html
 from soundcheck.report.standalone import standalone
 from soundcheck.results import page_names
-from soundcheck.results.compared import comparison_of, read_comparison
-from soundcheck.results.finished_run import FinishedRun, read_baseline
+from soundcheck.results.facts import read_recorded
+from soundcheck.results.finished_run import FinishedRun, read_run
 
 MOST_BYTES = 2_000_000  # of the HTML file, sounds included
 LONGEST = 1000  # characters of a text of a PDF
@@ -52,14 +52,14 @@ def write(
     if pdf:
         import_extra("typst", "pdf", "--pdf")
     if comparison is None:
-        facts = read_facts(results, model)
-        earlier = read_baseline(baseline) if baseline is not None else None
+        facts = ModelFacts.read(results, model)
+        earlier = read_run(baseline, f"--baseline {baseline}") if baseline is not None else None
         made = model_sheet(facts, since(facts, earlier), _day(facts.run))
         name = page_names.model_sheet(facts.model.slug)
     else:
         run = read_recorded(results)
-        entry = comparison_of(run, comparison)
-        frame = read_comparison(run, entry)
+        entry = run.comparison(comparison)
+        frame = run.contrasts(entry)
         facts = ModelFacts(run, entry.candidate)
         made = comparison_sheet(facts, entry, frame, _day(run))
         name = page_names.comparison_sheet(entry.slug)

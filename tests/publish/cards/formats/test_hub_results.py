@@ -9,7 +9,7 @@ from tests.support.finished import finished, verdict
 
 from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.cards.formats.hub_results import HubResults
-from soundcheck.publish.facts import read_facts
+from soundcheck.publish.facts import ModelFacts
 from soundcheck.suite.card import Card
 
 CORPUS = {
@@ -24,7 +24,7 @@ def made(tmp_path, recorded):
     def make(benchmark, figures=(FIGURE,), url=""):
         changes = {"figures": figures, "suite": {"tasks": TASKS, "corpora": {}}}
         corpora = [CORPUS | {"benchmark": benchmark}]
-        facts = read_facts(finished(tmp_path / "out", recorded, [verdict()], corpora=corpora, **changes))
+        facts = ModelFacts.read(finished(tmp_path / "out", recorded, [verdict()], corpora=corpora, **changes))
         context = CardContext(Card(), url, datetime.date(2026, 11, 1))
         form = HubResults()
         return form.obstacle(facts, context), yaml.safe_load(form.text(facts, context))

@@ -9,7 +9,7 @@ from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.publish.cards.card_format import CardContext
 from soundcheck.publish.cards.formats.huggingface import HuggingFaceCard
-from soundcheck.publish.facts import read_facts
+from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.estimates import Estimate, estimate_frame, write_estimates
 from soundcheck.suite.card import Card
 
@@ -31,7 +31,7 @@ def made(tmp_path, recorded):
         return make.again(card, existing)
 
     def again(card=None, existing=None):
-        facts, form = read_facts(tmp_path / "out"), HuggingFaceCard()
+        facts, form = ModelFacts.read(tmp_path / "out"), HuggingFaceCard()
         context = CardContext(card or Card(), "", datetime.date(2026, 11, 1))
         if existing is None:
             return form.text(facts, context)

@@ -1,0 +1,431 @@
+"""Reads audformat databases on disk without running anything that lies in them.
+
+audformat itself loads a header with a YAML loader that can execute code, prefers pickled tables, and takes
+cells such as ``NA`` for missing. So the header is loaded safely here and then given to audformat, and tables
+are read as text from Parquet or CSV, never from pickles.
+
+Conventions
+-----------
+- A column of ours comes from a column of a table (by its name or its scheme's name) or, written with a dot,
+  from the labels of a scheme: ``speaker.gender`` is what the labels of the speakers say about gender, and
+  ``speaker.id`` is the label itself if they say nothing about ``id``.
+  Labels are a dictionary in the header or a misc table.
+- Labels may be codes that stand for texts. Transcripts, classes and groups are then the texts, as far as they
+  fit the column as well as the codes do; speakers and items are the codes.
+- Several tables are joined under our names: each segment once, cells filled from all; tables that contradict
+  each other are refused.
+- Splits are what the header says they are for, whatever they are called. Without one, a table that nobody
+  chose is the split that its name tells, as in ``emotion.test``.
+- A column called ``table`` that no table has is the name of the table that brought the segment.
+- Times become seconds as text. Without a choice, tables of one kind are read: those whose rows are files, or
+  those whose rows are segments, whichever has more columns of tasks.
+- A label that the scheme does not know is left out, counted and listed.
+
+Format: audformat documentation, version 1.4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import audformat
+import numpy as np
+import pandas as pd
+import yaml
+
+from soundcheck.common import files
+from soundcheck.common.errors import Problems, did_you_mean, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
+from soundcheck.corpora.formats.audformat import HEADER, refuse_several
+from soundcheck.corpora.labels import LABEL, SEX
+from soundcheck.corpora.raw_table import Excluded, RawTable, row_places, split_column, unused
+from soundcheck.corpora.splits import ALL, DEV, TEST, TRAIN, split_class
+from soundcheck.suite.corpus_format import RESERVED_COLUMNS
+from soundcheck.suite.entries import CorpusEntry
+
+TABLE = "table"  # the name under which a column of ours is the name of the table that brought a segment
+HEADER_BYTES = 10 * 1024**2
+INDEX = ("file", "start", "end")
+ATTRIBUTES = {"sex": ("sex", "gender"), "language": ("language",), "accent": ("accent", "native_language")}
+TEXT = "."  # behind the name of a field: the text that its code stands for
+IDENTITIES = ("speaker", "item")  # for which a code is as good as a text, and surely unique
+SPOKEN = ("transcript", "transcript_written")
+SPOKEN_FIELDS = ("transcript", "transcription", "text", "sentence")  # of labels that stand for what is said
+DEFAULTS = {"name": "", "source": "", "usage": "unrestricted"}  # that audformat needs and nobody here
+SAVE_AGAIN = "Save the database again with audformat"
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}([-_]\w+)?")  # a code of ISO 639
+
+Source = tuple[str, str, str]  # column of a table, its scheme, a field of the scheme's labels
+
+
+def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
+    """Read a database under our column names.
+
+    Raises InputError: if the header cannot be trusted or read, or a table, column or field is missing.
+    """
+    return _Database(entry, tasks).read()
+
+
+class _Database:
+    """A database's header and tables."""
+
+    def __init__(self, entry: CorpusEntry, tasks: Mapping[str, Task]) -> None:
+        self.entry, self.tasks = entry, tasks
+        self.shown = entry.shown_path or entry.path.name
+        self.where = f"{self.shown}/{HEADER}"
+        self.header = self._read_header()
+        self.tables = self.header.tables
+        columns = dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns])
+        self.wanted = [name for name in columns if name not in INDEX]
+        self.notices: list[str] = []
+        self.unknown: Counter[tuple[str, str]] = Counter()  # scheme, label that it does not know -> cells
+        self.scales: dict[str, dict[tuple[float, float], str]] = {}  # task -> scale -> a table with it
+        self.used: set[str] = set()  # columns
+        self._labels: dict[str, dict[str, dict[str, str]] | None] = {}
+
+    def read(self) -> RawTable:
+        """Read all tables and join them."""
+        entry = self.entry
+        tables = list(entry.tables) or self._useful_tables()
+        attributes = list(entry.options.get("attributes", ()))
+        every = [*tables, *attributes]
+        self._check_names(every)
+        texts = [self._read_table(name) for name in every]
+        parts = [self._rows(name, text) for name, text in zip(every, texts, strict=True)]
+        scales = self._declared_scales()
+        frame = _join(parts[: len(tables)], texts)
+        places = [place for text in texts[: len(tables)] for place in row_places(text)]
+        brought = {*frame}
+        for name, part in zip(attributes, parts[len(tables) :], strict=True):
+            keys = list(INDEX if self.tables[name].type == "segmented" else INDEX[:1])
+            further = part.drop(columns=[column for column in {*part} & brought if column not in keys])
+            self._add_attributes(frame, name, further.set_index(keys))
+        if "language" not in frame and len(self.header.languages) == 1:
+            frame["language"] = str(self.header.languages[0])
+        columns = [column for name in every for column in self.tables[name].columns]
+        self.notices += unused(columns, self.used) + unused(self.tables, every, "tables")
+        left_out = [
+            Excluded(
+                f"label {quoted(text)}", f"not among the labels of scheme {quoted(scheme)}: {n} rows", LABEL
+            )
+            for (scheme, text), n in sorted(self.unknown.items())
+        ]
+        kinds = {name: about.type for name, about in self.header.splits.items()}
+        return RawTable(
+            frame.reset_index(drop=True),
+            [places[row] for row in frame.index],
+            entry.path,
+            self.where,
+            tuple(left_out),
+            tuple(self.notices),
+            offered=tuple(self._source_names(every)),
+            split_kinds={name: kind for name, kind in kinds.items() if kind in (TRAIN, DEV, TEST)},
+            scales=scales,
+        )
+
+    def _read_header(self) -> audformat.Database:
+        refuse_several(self.entry.path, self.shown)
+        path = files.require_regular(self.entry.path / HEADER, self.where, HEADER_BYTES)
+        try:
+            header = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
+            mark = getattr(error, "problem_mark", None)
+            line = f" line {mark.line + 1}" if mark else ""
+            reason = str(getattr(error, "problem", None) or error).splitlines()[0]
+            what = f"the header cannot be read safely ({reason})"
+            remedy = "Only plain YAML without tags is read; save the database again with audformat"
+            raise input_error(f"{self.where}{line}", what, remedy) from error
+        if not isinstance(header, dict) or not isinstance(header.get("tables"), dict):
+            raise input_error(self.where, "the header has no tables", SAVE_AGAIN)
+        try:
+            database = audformat.Database.load_header_from_yaml({**DEFAULTS, **header})
+        except Exception as error:  # whatever audformat trips over
+            reason = " ".join(f"{type(error).__name__} {error}".split())[:200]
+            what = f"audformat cannot load the header ({reason})"
+            raise input_error(self.where, what, SAVE_AGAIN) from error
+        for name in [*database.tables, *database.misc_tables]:
+            if not isinstance(name, str) or not name or any(part in name for part in ("/", "\\", "..", "\0")):
+                what = f"{quoted(name)} is not a valid name of a table"
+                raise input_error(f"{self.where}, tables", what, "Rename the table")
+        return database
+
+    def _read_table(self, name: str) -> TextTable:
+        """Read a table by its id; Parquet before CSV as audformat does, never a pickle."""
+        for suffix in (".parquet", ".csv"):
+            path = files.inside(self.entry.path, f"db.{name}{suffix}")
+            if path.exists():
+                return read_text_table(path, f"{self.shown}/db.{name}{suffix}")
+        what = f"the table {quoted(name)} has neither a CSV nor a Parquet file; pickles are not read"
+        remedy = "Save the database again with storage_format='csv'"
+        raise input_error(f"{self.shown}/db.{name}.csv", what, remedy)
+
+    # Choosing -----------------------------------------------------------------------------------------------
+
+    def _useful_tables(self) -> list[str]:
+        """List the tables of one kind that have at least one column of use."""
+        useful: dict[str, list[str]] = {}
+        kinds: Counter[str] = Counter()
+        for table, about in self.tables.items():
+            if names := [name for name in self.wanted if self._source(name, table)]:
+                useful[table] = names
+                kinds[about.type] += sum(name in self.tasks for name in names)
+        if not useful:
+            theirs = ", ".join(self._source_names(self.tables))
+            remedy = f"Map columns with `columns: {{arousal: <theirs>}}`. Theirs: {theirs}"
+            raise input_error(self.where, "no table has a column that can be tested", remedy)
+        kind = kinds.most_common(1)[0][0]
+        others = [quoted(table) for table in useful if self.tables[table].type != kind]
+        if others:
+            chosen = "name tables under `tables:` to read others"
+            self.notices.append(f"only {kind} tables are read, not {', '.join(others)}; {chosen}")
+        return [table for table in useful if self.tables[table].type == kind]
+
+    def _check_names(self, tables: list[str]) -> None:
+        """Refuse names of tables and columns that the database does not have."""
+        problems = Problems()
+        for name in tables:
+            if name not in self.tables:
+                what = f"no table is called {quoted(name)}"
+                problems.add(f"{self.where}, tables", what, did_you_mean(name, self.tables))
+        problems.raise_if_any()
+        for name, theirs in self.entry.columns.items():
+            if name not in INDEX and not any(self._source(name, table) for table in tables):
+                what = f"corpora.{self.entry.name}.columns.{name} names {quoted(theirs)}, and no table has it"
+                problems.add(self.where, what, did_you_mean(theirs, self._source_names(tables)))
+        problems.raise_if_any()
+
+    def _source_names(self, tables: Iterable[str]) -> list[str]:
+        """List all names under which a value can be had: columns, and fields of their labels."""
+        names: list[str] = []
+        for table in tables:
+            for column, about in self.tables[table].columns.items():
+                fields = [
+                    field for label in (self._label_fields(about.scheme_id) or {}).values() for field in label
+                ]
+                names += [str(column), *_paths(str(column), fields)]
+        return list(dict.fromkeys(names))
+
+    def _source(self, ours: str, table: str, theirs: str = "") -> Source | None:
+        """Find where a column of ours comes from, or the one that is given."""
+        theirs = theirs or self.entry.columns.get(ours, "")
+        schemes = {column: about.scheme_id or "" for column, about in self.tables[table].columns.items()}
+        name = theirs or ours
+        for column in [name] * (name in schemes) + [column for column in schemes if schemes[column] == name]:
+            return column, schemes[column], ""
+        paths = [theirs] if theirs else [ours, *(f"speaker.{field}" for field in ATTRIBUTES.get(ours, ()))]
+        for path in paths:
+            for column, scheme in schemes.items():
+                labels = self._label_fields(scheme) or {}
+                for prefix in (column, scheme):
+                    field = path.removeprefix(f"{prefix}.")
+                    if field != path and any(field in label for label in labels.values()):
+                        return column, scheme, field
+        return (TABLE, "", "") if theirs == TABLE else None
+
+    def _meant(self, ours: str, source: Source) -> Source:
+        """Choose between codes and what they stand for, and say so."""
+        column, scheme, field = source
+        labels = list((self._label_fields(scheme) or {}).values())
+        if ours in IDENTITIES or ours in self.entry.blocks or not labels:
+            return source
+        fields = dict.fromkeys(name for label in labels for name in label)
+        codes = [label.get(field, "") for label in labels]
+        texts = [label.get(field + TEXT, "") for label in labels]
+        spoken = [name for name in (*SPOKEN_FIELDS, scheme) if name in fields and ours in SPOKEN]
+        chosen = field
+        if field + TEXT in fields and self._fitting(texts, ours) >= self._fitting(codes, ours):
+            chosen = field + TEXT
+        elif spoken and not field:
+            chosen = spoken[0]
+        if chosen != field:
+            label = next(label for label in labels if chosen in label)
+            example = f"{quoted(label[chosen], 40)} for {quoted(label[field], 40)}"
+            what = f"{ours} is what the labels of {quoted(scheme)} stand for, such as {example}"
+            self.notices.append(f"{what}; `{column}.{field or 'id'}` is the code")
+        elif ours in SPOKEN and field in ("", "id") and len(fields) > 2:
+            others = ", ".join(_paths(column, fields) or [column])
+            what = f"{ours} is a code of {quoted(scheme)}, such as {quoted(codes[0], 40)}"
+            self.notices.append(f"{what}; what it stands for: {others}")
+        return column, scheme, chosen
+
+    def _fitting(self, words: Iterable[str], ours: str) -> int:
+        """Count the words that mean something in a column of ours."""
+        task = self.tasks.get(ours)
+        known = {*self.entry.values.get(ours, ()), *(task.classes if task else ())}
+        pattern = _LANGUAGE if ours == "language" else NUMBER if task and task.is_regression else None
+        return sum(
+            word in known
+            or (ours == "sex" and word.strip().lower() in SEX)
+            or (pattern is not None and pattern.fullmatch(word) is not None)
+            for word in words
+        )
+
+    # Labels -------------------------------------------------------------------------------------------------
+
+    def _label_fields(self, scheme: str | None) -> dict[str, dict[str, str]] | None:
+        """Give what is said about each label of a scheme, field -> value; ``None`` if any value is allowed.
+
+        The fields ``""`` and ``id`` are the label itself.
+        """
+        if scheme not in self._labels:
+            known = self.header.schemes.get(scheme)
+            self._labels[scheme] = None
+            if known is not None and known.labels is not None:
+                self._labels[scheme] = self._read_labels(known.labels)
+        return self._labels[scheme]
+
+    def _read_labels(self, labels: dict | list | str) -> dict[str, dict[str, str]]:
+        coded: dict[str, dict] = {}  # field -> its code -> text
+        if isinstance(labels, str):
+            misc, table = self.header.misc_tables[labels], self._read_table(labels)
+            for field, about in misc.columns.items():
+                known = self.header.schemes.get(about.scheme_id)
+                if known is not None and isinstance(known.labels, dict):
+                    coded[field] = {str(code): text for code, text in known.labels.items()}
+            frame = pd.DataFrame(table.columns, dtype=object).set_index(next(iter(misc.levels)))
+            frame = frame[~frame.index.duplicated()].drop(columns=[*misc.levels], errors="ignore")
+            labels = frame.to_dict("index")
+        fields = {}
+        for label, about in (labels if isinstance(labels, dict) else dict.fromkeys(labels)).items():
+            said = about if isinstance(about, dict) else {TEXT: about}
+            texts = {field + TEXT: coded[field].get(said[field]) for field in coded if field in said}
+            fields[str(label)] = {
+                str(field): str(value)
+                for field, value in {"": label, "id": label, **said, **texts}.items()
+                if value not in (None, "") and not isinstance(value, dict)
+            }
+        return fields
+
+    def _note_scale(self, task: Task, source: Source, table: str) -> None:
+        """Note the lowest and highest number that a scheme allows, if it says so."""
+        _, scheme, field = source
+        about = self.header.schemes.get(scheme)
+        if about is None or field:
+            return
+        ends = [end for end in (about.minimum, about.maximum) if end is not None]
+        try:
+            ends = sorted(map(float, self._label_fields(scheme) or ends))
+        except ValueError:  # labels are words
+            return
+        if len(ends) > 1 and (ends[0], ends[-1]) != (task.low, task.high):
+            self.scales.setdefault(task.name, {})[ends[0], ends[-1]] = table
+
+    def _declared_scales(self) -> dict[str, tuple[float, float]]:
+        """Choose the scales that schemes declare, where the suite has none."""
+        chosen = {}
+        for task, tables in self.scales.items():
+            listed = ", ".join(f"{low:g} to {high:g} (table {name})" for (low, high), name in tables.items())
+            if task in self.entry.ranges:
+                self.notices.append(f"{task}: `range:` of the suite counts; the database declares {listed}")
+            elif len(tables) > 1:
+                what = f"tables declare different scales of {task}: {listed}"
+                raise input_error(self.where, what, "Choose tables of one scale with `tables:`")
+            else:
+                chosen[task] = next(iter(tables))
+                self.notices.append(f"{task}: the scale is that of the scheme in the database, {listed}")
+        return chosen
+
+    # Rows ---------------------------------------------------------------------------------------------------
+
+    def _rows(self, name: str, table: TextTable) -> pd.DataFrame:
+        """Give the rows of a table under our names; labels that a scheme does not know are empty."""
+        sources = {ours: self._source(ours, name) for ours in self.wanted}
+        if sources["split"] is None and (theirs := split_column(table, self.entry)):
+            sources["split"] = self._source("split", name, theirs)
+            self.notices.append(f"split is the column {theirs}; `columns:` takes another")
+        sources = {ours: self._meant(ours, source) for ours, source in sources.items() if source}
+        self.used |= {source[0] for source in sources.values()}
+        for task in self.tasks.values():
+            if task.is_regression and task.name in sources:
+                self._note_scale(task, sources[task.name], name)
+        about = self.tables[name]
+        theirs = pd.DataFrame(table.columns, dtype=object)
+        if TABLE not in about.columns:
+            theirs[TABLE] = name
+        needed = INDEX if about.type == "segmented" else INDEX[:1]
+        for column in [*needed, *(source[0] for source in sources.values())]:
+            if column not in theirs:
+                remedy = f"{did_you_mean(column, table.columns)}. {SAVE_AGAIN}"
+                raise input_error(f"{table.header}, column {column}", "the column is missing", remedy)
+        frame = theirs.reindex(columns=INDEX, fill_value="").astype(object)
+        for index in INDEX[1:]:
+            frame[index] = _seconds(frame[index])
+        for ours, (column, scheme, field) in sources.items():
+            labels = self._label_fields(scheme)
+            frame[ours] = theirs[column]
+            if labels is not None:
+                said = {label: fields.get(field, "") for label, fields in labels.items()}
+                frame[ours] = [said.get(text, "") for text in theirs[column]]
+        for column, scheme in {source[:2] for source in sources.values()}:
+            if (labels := self._label_fields(scheme)) is not None:
+                strange = (text for text in theirs[column] if text and text not in labels)
+                self.unknown.update((scheme, text) for text in strange)
+        if "split" not in frame:
+            chosen = self.entry.split == (ALL,) or self.entry.tables
+            split = about.split_id or ("" if chosen else split_class(name))
+            frame = frame.assign(split=split) if split else frame
+        return frame.astype(object)
+
+    def _add_attributes(self, frame: pd.DataFrame, name: str, rows: pd.DataFrame) -> None:
+        """Fill columns of segments from a table that lists none; of several tables the first counts."""
+        keys = list(rows.index.names)
+        rows = rows[~rows.index.duplicated()]
+        wanted = pd.MultiIndex.from_frame(frame[keys]) if len(keys) > 1 else pd.Index(frame[keys[0]])
+        if not wanted.isin(rows.index).any():
+            kind = "segments" if len(keys) > 1 else "files"
+            self.notices.append(f"the table {quoted(name)} tells nothing: it has none of the {kind}")
+        for column, cells in rows.reindex(wanted).fillna("").items():
+            known, cells = frame.get(column), cells.to_numpy(object)
+            frame[column] = cells if known is None else known.where(known != "", cells)
+
+
+def _paths(column: str, fields: Iterable[str]) -> list[str]:
+    """Name fields of labels as a suite names them."""
+    return [f"{column}.{field}" for field in fields if field not in ("", "id") and field[-1] != TEXT]
+
+
+def _seconds(texts: pd.Series) -> pd.Series:
+    """Write times as pandas does them as seconds; anything else stays for the checks that name its place.
+
+    >>> _seconds(pd.Series(["0 days 00:00:01.500000", "0 days", "NaT", "soon"])).tolist()
+    ['1.5', '0', '', 'soon']
+    """
+    times = pd.to_timedelta(texts.where(texts.str.match(r"\s*\d+ days?\b")), errors="coerce")
+    seconds = (times / pd.Timedelta(1, "s")).map(repr).where(times.notna(), texts.replace("NaT", ""))
+    return seconds.str.removesuffix(".0")
+
+
+def _join(parts: list[pd.DataFrame], texts: list[TextTable]) -> pd.DataFrame:
+    """Join tables on file, start and end; two different texts for the same cell are refused.
+
+    The result's index tells which row, counted through all tables, brought each segment.
+    """
+    frame = pd.concat(parts, ignore_index=True).fillna("")
+    table = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    line = np.concatenate([np.arange(len(part)) for part in parts])
+    group = frame.groupby(list(INDEX), sort=False).ngroup()
+    first = pd.Series(frame.index).groupby(group).transform("first").to_numpy()  # that brought the segment
+    brought = table == table[first]  # twice in one table is told later, with both lines
+    is_first = first == frame.index
+    contradictions = []
+    for column in frame.columns[len(INDEX) :]:
+        cells = frame[column].where((frame[column] != "") & (~brought | is_first), None)
+        known = cells.groupby(group).transform("first")
+        origin = pd.Series(frame.index).where(cells.notna()).groupby(group).transform("first")
+        contradictions += [
+            (row, column, int(origin[row])) for row in np.flatnonzero(cells.notna() & (cells != known))
+        ]
+        frame[column] = frame[column].where(~is_first, known.where(known.notna(), "")).astype(object)
+    problems = Problems()
+    for row, column, other in sorted(contradictions, key=lambda contradiction: contradiction[0]):
+        here, there = texts[table[row]], texts[table[other]]
+        what = f"{quoted(frame[column][row])} contradicts {quoted(frame[column][first[row]])}"
+        where = here.where(line[row], column)
+        problems.add(where, f"{what} of {there.where(line[other])}", "Choose the tables with `tables:`")
+    problems.raise_if_any()
+    return frame[brought]

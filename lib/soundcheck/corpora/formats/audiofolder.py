@@ -1,0 +1,139 @@
+"""``format: audiofolder``: sounds as the Hugging Face Hub knows them, with ``metadata`` tables or labels.
+
+A metadata table lists the files of its own folder and below, by ``file_name``. Without any, each sound is
+labelled by the folder that it lies in, unless that is a split or the corpus itself.
+
+Conventions
+-----------
+- Folders that are links, and names that begin with a dot, are passed over.
+- Tables of several folders are put together; a column that one of them lacks is empty there.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from soundcheck.common import files
+from soundcheck.common.errors import Problems, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.json_lines import read_json_table
+from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import TextTable, read_text_table
+from soundcheck.common.wording import counted
+from soundcheck.corpora.raw_table import RawTable, display_name, format_hint, join, take_columns
+from soundcheck.corpora.splits import split_among
+from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
+from soundcheck.suite.entries import CorpusEntry
+
+FILE, LABEL, SPLIT = "file_name", "label", "split"
+NAMES = {  # of data sets on the Hub: our column -> usual names, the first that exists counts
+    "transcript": ("transcript", "transcription", "text", "sentence", "normalized_text"),
+    "speaker": ("speaker", "speaker_id", "client_id"),
+    "sex": ("sex", "gender"),
+    "language": ("language", "lang", "locale"),
+    "accent": ("accent", "accents"),
+}
+TABLES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
+SOUNDS = (".wav", ".flac", ".ogg", ".opus", ".mp3", ".aif", ".aiff")  # that are looked for in a folder
+MOST_LABELS = 10  # that a notice names
+
+
+class FolderKeys(TableKeys):
+    """Keys of a folder."""
+
+    path: Folder = ""
+
+
+class AudioFolderFormat(TableFormat):
+    """Folders of sounds."""
+
+    keyword = "audiofolder"
+    keys = FolderKeys
+
+    @classmethod
+    def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
+        """Read a folder under our column names."""
+        shown = display_name(entry)
+        paths, sounds = _walk(entry.path, shown)
+        if not paths:
+            return _labelled(sounds, entry, tasks, shown)
+        table, places = join([_read(entry.path, path, shown) for path in paths], shown)
+        _add_splits(table.columns, table.columns[FILE])
+        unlisted = len({*sounds} - {*table.columns[FILE]})
+        told = f"{counted(unlisted, 'sound')} in the folder stand in no metadata table: not used"
+        names = {"file": (FILE,), **NAMES}
+        return take_columns(table, entry, tasks, names, places=places, notices=[told] if unlisted else [])
+
+
+def _walk(root: Path, shown: str) -> tuple[list[str], list[str]]:
+    """Find the tables and the sounds below a folder, by their names in it."""
+    tables, sounds, problems = [], [], Problems()
+    for folder, inner, names in os.walk(root):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        below = Path(folder).relative_to(root)
+        described = [name for name in TABLES if name in names]
+        if len(described) > 1:
+            what = f"{' and '.join(described)} are both there for the same folder"
+            problems.add(posixpath.join(shown, below.as_posix()).removesuffix("/."), what, "Keep one of them")
+        audible = [name for name in sorted(names) if name.lower().endswith(SOUNDS) and name[0] != "."]
+        tables += [(below / name).as_posix() for name in described]
+        sounds += [(below / name).as_posix() for name in audible]
+    problems.raise_if_any()
+    if not tables and not sounds:
+        inside = {path.suffix for path in root.rglob("*.parquet")} and "This looks like `format: parquet`"
+        remedy = inside or "Name the folder with metadata.csv, or with a folder for each label"
+        raise input_error(shown, "there is neither a metadata table nor a sound in the folder", remedy)
+    return tables, sounds
+
+
+def _read(root: Path, path: str, shown: str) -> TextTable:
+    """Read a table; names become relative to the corpus."""
+    where, place = f"{shown}/{path}", files.inside(root, path)
+    if path.endswith(".jsonl"):
+        table = read_json_table(place, where, texts=[FILE], needed=[FILE])
+    else:
+        table = read_text_table(place, where)
+    if FILE not in table.columns:
+        remedy = format_hint(table.columns, "audiofolder") or f"It has {', '.join(list(table.columns)[:10])}"
+        raise input_error(f"{table.header}, column {FILE}", "the column is missing", remedy)
+    folder = posixpath.dirname(path)
+    if folder:
+        for row, name in enumerate(table.columns[FILE]):
+            if not name:
+                remedy = "Name the file, relative to the table"
+                raise input_error(table.where(row, FILE), "the cell is empty", remedy)
+        table.columns[FILE] = [posixpath.join(folder, name) for name in table.columns[FILE]]
+    return table
+
+
+def _labelled(sounds: Sequence[str], entry: CorpusEntry, tasks: Mapping[str, Task], shown: str) -> RawTable:
+    """Label sounds by the folders that they lie in."""
+    columns, notices = {FILE: list(sounds)}, []
+    _add_splits(columns, sounds)
+    labels = [_label(posixpath.dirname(name)) for name in sounds]
+    if any(labels):
+        columns[LABEL] = labels
+        if LABEL not in entry.columns.values():
+            names = sorted({*labels} - {""})
+            named = ", ".join([*map(quoted, names[:MOST_LABELS]), *(["..."] if names[MOST_LABELS:] else [])])
+            what = f"the folders are the column {LABEL}, which nothing uses: {named}"
+            notices = [f"{what}. To test it, map it, for instance `columns: {{emotion: {LABEL}}}`"]
+    table = TextTable(columns, range(1, len(sounds) + 1), "file", shown)
+    places = [f"{shown}/{name}" for name in sounds]
+    return take_columns(table, entry, tasks, {"file": (FILE,)}, (LABEL,), places=places, notices=notices)
+
+
+def _label(folder: str) -> str:
+    """Give the last folder of a path that is a label; splits are none."""
+    last = posixpath.basename(folder)
+    return "" if split_among([last]) or last == "data" else last
+
+
+def _add_splits(columns: dict[str, Sequence[str]], names: Sequence[str]) -> None:
+    """Add the splits that the folders of files are, unless there is such a column."""
+    splits = [split_among(posixpath.dirname(name).split("/")) for name in names]
+    if SPLIT not in columns and any(splits):
+        columns[SPLIT] = splits

@@ -1,0 +1,288 @@
+"""What labels mean: numbers on a scale, classes of a task, sexes, and words that say that nobody knows.
+
+Conventions
+-----------
+- Labels of regression tasks are scaled to 0..1, NaN = unlabelled.
+- A class that the task does not have counts as unlabelled and is listed: it never becomes an extra class. Its
+  text stays in a column that begins with :data:`UNKNOWN`, until :func:`unlabelled` has counted the segments
+  that are evaluated.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.caveats import Caveat
+from soundcheck.common.class_words import NOTHING, as_values, meanings
+from soundcheck.common.errors import Problems, did_you_mean
+from soundcheck.common.escaping import quoted
+from soundcheck.common.scales import another_scale, outside, range_advice, usual_scales
+from soundcheck.common.tasks import BUILTIN, Task, scale_sentence, scaled
+from soundcheck.common.text_table import parse_column, parse_number
+from soundcheck.common.wording import counted, some
+from soundcheck.common.yaml_text import flow
+from soundcheck.corpora.raw_table import Excluded, RawTable
+from soundcheck.suite.entries import CorpusEntry
+
+SEX = dict.fromkeys(  # lower case
+    "female f woman women w girl weiblich frau femme femenino feminino mujer 女".split(), "female"
+) | dict.fromkeys("male m man men boy männlich mann homme masculino hombre 男".split(), "male")
+UNKNOWN = "unknown "  # begins the name of a column with labels that are not classes
+LABEL = "label"  # stage of labels that are listed; their segments stay
+NAMED = 5  # examples that a notice names
+EXAMPLES = 3  # cells that a message names
+UNREACHED = 0.1  # of the width of a range, between its end and the nearest label
+ENOUGH = 20  # labels, to say that an end is not reached
+MOST_CLASSES = 50  # that a message lists
+
+WHO = ("speaker", "sex", "accent", "language")  # columns where words may say that nobody knows
+NOBODY = (*NOTHING, *"-- ?? n.a. unk <unk> undefined unspecified unidentified missing undisclosed".split())
+NOBODY += ("anonymous", "not specified", "not given", "not available", "prefer not to say", "no information")
+NAMES = (("speaker", "na"), ("language", "nan"))  # somebody may be called NA, and nan is Min Nan Chinese
+
+
+@dataclasses.dataclass
+class Findings:
+    """What is said about a table while it is read."""
+
+    left_out: list[Excluded]
+    notices: list[str]
+    problems: Problems = dataclasses.field(default_factory=Problems)
+    caveats: list[Caveat] = dataclasses.field(default_factory=list)
+
+
+def present(column: pd.Series, where: pd.Series) -> pd.Series:
+    """Keep texts of a column, ``None`` elsewhere."""
+    return column.astype(object).where(where, None)
+
+
+# Numbers ----------------------------------------------------------------------------------------------------
+
+
+def read_numbers(
+    raw: RawTable, name: str, remedy: str, findings: Findings, parse: object = parse_number
+) -> np.ndarray:
+    """Read a column of numbers; empty = NaN."""
+    values, wrong = parse_column(raw.table[name].tolist(), parse)
+    for row, what in wrong:
+        findings.problems.add(f"{raw.places[row]}, column {name}", what, remedy)
+    return values
+
+
+def read_ratings(
+    raw: RawTable, task: Task, entry: CorpusEntry, several: bool, findings: Findings
+) -> np.ndarray:
+    """Read labels of a regression task and scale them to 0..1; ``several`` tasks have scales of their own."""
+    low, high = bounds = entry.ranges.get(task.name, (task.low, task.high))
+    name, key, column = task.name, f"under corpora.{entry.name}", raw.table[task.name]
+    remedy = f'Give a number with a point; what is no label: `values: {{{name}: {{TEXT: ""}}}}` {key}'
+    if none := sorted(text for text in column.unique() if text and text.strip().lower() in NOTHING):
+        remedy = f"If it means that there is no label: `{as_values(name, dict.fromkeys(none, ''))}` {key}"
+    values = read_numbers(raw, name, remedy, findings)
+    given = values[~np.isnan(values)]
+    beyond = np.flatnonzero(outside(values, bounds))
+    findings.notices += filter(None, [scale_sentence(name, *bounds)])
+    if len(beyond):
+        cells = [f"{quoted(column.iloc[row])} in {raw.places[row]}" for row in beyond[:EXAMPLES]]
+        cells += ["..."] * (len(beyond) > EXAMPLES)
+        count = f"all {len(given)}" if len(beyond) == len(given) else f"{len(beyond)} of {len(given)}"
+        what = f"labels not in {low:g} to {high:g}: {count} ({', '.join(cells)}); "
+        what += f"all lie from {given.min():g} to {given.max():g}"
+        lowest = "the lowest and highest possible label, not those that occur"
+        remedy = f"Declare {range_advice(usual_scales(given), name if several else '')} {key}: {lowest}"
+        if not another_scale(given, bounds):
+            none = as_values(name, {column.iloc[beyond[0]]: ""})
+            remedy += f"; or correct the labels, or say which are none, `{none}`"
+        findings.problems.add(f"{raw.shown}, column {name}", what, remedy)
+    elif len(given) >= ENOUGH:
+        gaps = {end: np.abs(given - end).min() for end in bounds}
+        missed = [f"{end:g}" for end, gap in gaps.items() if gap > UNREACHED * abs(high - low)]
+        if missed:
+            reach = f"{name}: labels lie from {given.min():g} to {given.max():g}"
+            ask = "is the range that of the scale, and not only of these labels?"
+            findings.notices.append(f"{reach}, never near {' or '.join(missed)} of their range; {ask}")
+    return scaled(values, low, high)
+
+
+# Classes ----------------------------------------------------------------------------------------------------
+
+
+def read_classes(column: pd.Series, task: Task, findings: Findings) -> tuple[pd.Series, pd.Series]:
+    """Keep the classes of the task; list the others, and give them beside."""
+    counts = column.value_counts()
+    for text, count in sorted(counts.drop(["", *task.classes], errors="ignore").items()):
+        reason = f"not a class of {task.name}, {count} segments count as unlabelled. "
+        reason += did_you_mean(text, task.classes)
+        findings.left_out.append(Excluded(f"label {quoted(text)}", reason, LABEL))
+    known = column.isin(task.classes)
+    return present(column, known), present(column, ~known & (column != ""))
+
+
+def class_remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Mapping[str, Task]) -> str:
+    """Say what to do about labels of a corpus that are no classes of their task.
+
+    Other corpora know other emotions than the four of the built-in task: the message has what is to be
+    written into suite.yml so that all of them are tested.
+
+    - ``table``: texts of the corpus under our names, ``""`` = missing.
+    """
+    labels = sorted(set(table[task.name]) - {""})
+    meant = {label: "" for label in labels if label.strip().lower() in NOTHING and label not in task.classes}
+    meant |= meanings(labels, task.classes)
+    for other in tasks.values():
+        same = other.name != task.name and other.classes and other.name in table.columns
+        if same and set(labels) <= set(other.classes) and table[other.name].equals(table[task.name]):
+            return f"The task {other.name} has all of them"
+    said = f"Say what they mean under corpora.{entry.name}: `{as_values(task.name, meant)}`"
+    if meant and {*labels} <= {*task.classes, *meant}:
+        return said
+    first = f"{said}. " if meant else ""
+    if task.name not in BUILTIN:
+        return f"{first}Add them to `classes` of tasks.{task.name} in the suite, or correct them"
+    taken = {*tasks, *table.columns}
+    name = next((name for name in ("feeling", "felt") if name not in taken), f"own_{task.name}")
+    told = f"{first}To test all {len(labels)}, declare a task of your own, which models answer under its name"
+    if len(labels) > MOST_CLASSES:
+        return f"{told}, with all of them under `classes`"
+    declared, columns = task_snippets(name, labels, entry.columns.get(task.name, task.name))
+    return f"{told}: `tasks: {declared}`, and under corpora.{entry.name} `columns: {columns}`"
+
+
+def task_snippets(name: str, classes: Iterable[str], column: str) -> tuple[str, str]:
+    """Write what stands under ``tasks`` and under ``columns`` of a corpus, as YAML on one line.
+
+    >>> task_snippets("feeling", ["anger", "no", "a: b"], "emotion")[0]
+    '{feeling: {type: classification, classes: [anger, "no", "a: b"]}}'
+    >>> task_snippets("feeling", ["anger"], "emotion")[1]
+    '{feeling: emotion}'
+    """
+    declared = {name: {"type": "classification", "classes": list(classes)}}
+    return flow(declared), flow({name: column})
+
+
+def single_classes(
+    table: pd.DataFrame, tasks: Iterable[Task], remedies: Mapping[str, str], corpus: str, shown: str
+) -> list[Caveat]:
+    """Say of which tasks all labels are of a single class.
+
+    - ``table``: segments that are evaluated, with the columns that begin with :data:`UNKNOWN`.
+    - ``tasks``: that models have.
+    - ``remedies``: by task what to do about labels that are no classes.
+    - ``corpus, shown``: its name, and how messages call its table.
+    - Raises InputError: if more than half of the labels are no classes, and no other task has them.
+    """
+    caveats, problems, tasks = [], Problems(), list(tasks)
+    for task in tasks:
+        if not task.classes or task.name not in table.columns:
+            continue
+        known, unknown = table[task.name].dropna(), table[UNKNOWN + task.name].dropna()
+        of_another = any({*unknown} <= {*other.classes} for other in tasks)  # as in a task of one's own
+        if known.nunique() > 1 or (known.empty and of_another):
+            continue
+        total, only = len(known) + len(unknown), "".join(map(quoted, known.unique()))
+        what = f"all {total} labels of {task.name} are {only}"
+        if len(unknown):
+            what = f"{total} labels are not classes of {task.name}"
+            what = f"{len(unknown)} of {what}, and all others are {only}" if only else f"all {what}"
+        remedy = remedies[task.name] if len(unknown) else ""
+        if len(unknown) > len(known):
+            problems.add(f"{shown}, column {task.name}", what, remedy)
+        text = ". ".join(filter(None, [f"{what}, so no average over classes can be judged", remedy]))
+        caveats.append(Caveat(text, corpus=corpus, task=task.name))
+    problems.raise_if_any()
+    return caveats
+
+
+def unlabelled(table: pd.DataFrame, remedies: Mapping[str, str]) -> tuple[str, ...]:
+    """Say how many segments have a label that means nothing to any test, and which; see single_classes."""
+    told = []
+    for column in (name for name in table.columns if name.startswith(UNKNOWN)):
+        task, given = column.removeprefix(UNKNOWN), table[column].dropna()
+        if given.empty:
+            continue
+        counts = sorted(Counter(given).items(), key=lambda item: (-item[1], item[0]))
+        named = some([f"{quoted(text, 40)} ({count})" for text, count in counts], NAMED)
+        what = f"labels that are not classes of {task}"
+        what = "a sex that is neither female nor male" if task == "sex" else what
+        advice = f". {remedies[task]}" if remedies.get(task) else ""
+        told.append(f"{len(given)} of {len(table)} segments have {what}: {named}{advice}")
+    return tuple(told)
+
+
+# People -----------------------------------------------------------------------------------------------------
+
+
+def read_sexes(column: pd.Series, findings: Findings) -> tuple[pd.Series, pd.Series]:
+    """Map the usual words to female and male; list the others, which belong to neither group."""
+    plain = {text: text.strip().lower().rstrip(".") for text in column.dropna().unique()}
+    unclear = "m" if "h" in plain.values() else ""  # mujer beside hombre, unless h is homme
+    words = {text: SEX.get(word) if word != unclear else None for text, word in plain.items()}
+    if read := [f"{quoted(text)} counts as {sex}" for text, sex in words.items() if sex not in (None, text)]:
+        findings.notices.append(f"column sex: {', '.join(sorted(read))}")
+    sexes = column.map(words)
+    for text, count in sorted(column[sexes.isna()].value_counts().items()):
+        reason = f"neither female nor male, {count} segments take no part in comparisons of sexes"
+        findings.left_out.append(Excluded(f"sex {quoted(text)}", reason, LABEL))
+    return present(sexes, sexes.notna()), present(column, sexes.isna() & column.notna())
+
+
+def without_nobody(column: pd.Series, own: Sequence[str] | None = None) -> tuple[pd.Series, pd.Series]:
+    """Take words for nobody out of a column of words; gives these words beside, all else ``None``.
+
+    - ``column``: called like one of :data:`WHO`; ``None`` = missing.
+    - ``own``: words of the suite, in place of the usual ones.
+
+    >>> known, words = without_nobody(pd.Series(["s1", " UNKNOWN", "NA"], name="speaker", dtype=object))
+    >>> known.tolist(), words.tolist()
+    (['s1', None, 'NA'], [None, ' UNKNOWN', None])
+    """
+    usual = [word for word in NOBODY if (column.name, word) not in NAMES]
+    words = {word.strip().lower() for word in (usual if own is None else own)}
+    nobody = column.isin([text for text in column.dropna().unique() if text.strip().lower() in words])
+    return column.where(~nobody, None), column.where(nobody, None)
+
+
+def tell_nobody(name: str, words: pd.Series, findings: Findings) -> None:
+    """Count and list the words of a column that stand for nobody."""
+    counts = sorted(words.value_counts().items())
+    if counts:
+        named = ", ".join(f"{quoted(word)} ({counted(count, 'segment')})" for word, count in counts)
+        findings.notices.append(f"column {name}: unknown are {named}; `unknown:` names other words")
+    for word, count in counts if name != "speaker" else ():  # without a speaker, segments are listed
+        reason = f"unknown, {counted(count, 'segment')} in no group of {name}"
+        findings.left_out.append(Excluded(f"{name} {quoted(word)}", reason, LABEL))
+
+
+def tell_placeholders(column: pd.Series, name: str, entry: CorpusEntry, findings: Findings) -> None:
+    """Say that the most frequent text of a column is one that often means that nothing is known."""
+    counts = column.value_counts()
+    if counts.empty or counts.iloc[0] < 2 or counts.index[0].strip().lower() not in NOTHING:
+        return
+    count = f"{counts.iloc[0]} of {len(column)} rows have {quoted(counts.index[0])}"
+    mapped = f"`{as_values(name, {counts.index[0]: ''})}` under corpora.{entry.name}"
+    told = f"{count}, which counts as it is written; if it means that nothing is known: {mapped}"
+    findings.notices.append(f"column {name}: {told}")
+
+
+def two_people(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:
+    """Doubt names that stand for people of both sexes; blocks that part them make up for labels alone."""
+    if "speaker" not in table.columns or "sex" not in table.columns:
+        return []
+    blocks = list(dict.fromkeys([*entry.blocks, "speaker"]))
+    sexes = table.groupby("speaker")["sex"].nunique()
+    both = sexes.index[sexes > 1]
+    if both.empty:
+        return []
+    apart = (table.groupby(blocks)["sex"].nunique() <= 1).all()
+    named = ", ".join([*map(quoted, both[:NAMED]), *(["..."] if len(both) > NAMED else [])])
+    who = f"{len(both)} of {counted(table['speaker'].nunique(), 'speaker')} are of both sexes"
+    text = f"{who}, so one name may stand for two people ({named}). Trials of one speaker may be of two"
+    text += "" if apart else ", and intervals and p-values count too few people"
+    text += ". Name a column that tells people apart, `columns: {speaker: ...}`"
+    text += "" if apart else ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
+    return [Caveat(text, corpus=entry.name, task="embedding" if apart else "")]

@@ -1,0 +1,321 @@
+"""Reads data sets in Parquet shards: the sounds become files in the cache, everything else a table.
+
+Conventions
+-----------
+- Shards are ``<split>-00000-of-00003.parquet``, or any Parquet file below a folder that is called like a
+  split. Only shards of the split that is evaluated are opened.
+- Columns of text, numbers and truth values are cells; lists, structures and bytes are not. Numbers of
+  classes (``ClassLabel``) become the names that the file gives; -1, null and NaN are missing.
+- The column of the sounds is a structure with ``bytes``, or bytes; ``path`` in it names the recording.
+- Names of files come from the data only as far as they are plain words; all others, and those that occur
+  twice, are made from the numbers of shard and row. No folder comes from the data.
+- The folder is that of these shards with this content. What a shard holds is noted when all of its sounds
+  are written: a run that was stopped goes on with that shard, and what is gone or cut is written again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import posixpath
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from soundcheck.common import files, store
+from soundcheck.common.errors import InputError, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.progress import Progress
+from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import TextTable, cell_texts
+from soundcheck.corpora.formats.audiofolder import NAMES, SPLIT
+from soundcheck.corpora.raw_table import Excluded, RawTable, display_name, join, take_columns
+from soundcheck.corpora.splits import choose, split_among, split_name
+from soundcheck.suite.entries import CorpusEntry
+
+_NUMBERED = re.compile(r"(\w[\w.+-]*?)-(\d{5})-of-(\d{5})(?:-[0-9a-f]+)?\.parquet")
+_MADE = re.compile(r"\d+-\d+(\..*)?")
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}")
+_CELLS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_floating)
+_CELLS += (pa.types.is_boolean, pa.types.is_decimal, pa.types.is_temporal, pa.types.is_null)
+_CELLS += (pa.types.is_dictionary,)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shard:
+    """A file of a data set."""
+
+    path: Path
+    shown: str  # how messages call it
+    split: str  # "" = none
+
+
+def unpack(entry: CorpusEntry, cache: Path, progress: bool) -> Path:
+    """Write the sounds of the split that is evaluated; gives their folder.
+
+    Raises InputError: if there is no shard, one is damaged, or none of the columns holds sounds.
+    """
+    shards, _ = _chosen(entry)
+    column = _sound_column(shards[0], entry)
+    content = [files.digest(shard.path) for shard in shards if _require(shard)]
+    whole = files.digest(repr((content, [shard.split for shard in shards], column)))
+    folder = cache / "parquet" / f"{files.slug(entry.name)}-{whole[:10]}"
+    names = _names(shards, [_paths(shard, column) for shard in shards])
+    with store.lock(folder):
+        todo = [number for number in range(len(shards)) if not _is_whole(folder, number, names[number])]
+        done = (_write(shards[number], column, names[number], folder, number) for number in todo)
+        for _ in Progress.over(done, "unpacking", f"shards of {entry.name[:40]}", len(todo), shown=progress):
+            pass
+    return folder
+
+
+def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
+    """Read the table of a corpus under our column names; with audio, ``root`` is what :func:`unpack` gave."""
+    shards, notices = _chosen(entry)
+    column = _sound_column(shards[0], entry)
+    paths = [_paths(shard, column) for shard in shards]
+    names = _names(shards, paths)
+    tables = []
+    for shard, own_paths, own_names in zip(shards, paths, names, strict=True):
+        cells = _read_cells(shard)
+        # Without audio any name will do, and theirs say more.
+        cells.columns[column] = own_names
+        if not entry.audio:
+            cells.columns[column] = [path or name for path, name in zip(own_paths, own_names, strict=True)]
+        if shard.split and SPLIT not in cells.columns:
+            cells.columns[SPLIT] = [shard.split] * len(cells)
+        nested = {name: kind for name, kind in cells.nested.items() if name != column}
+        tables.append(dataclasses.replace(cells, nested=nested))
+    table, places = join(tables, display_name(entry))
+    raw = take_columns(table, entry, tasks, {"file": (column,), **NAMES}, places=places)
+    raw = dataclasses.replace(raw, notices=(*notices, *raw.notices))
+    if not entry.audio:
+        return raw
+    sizes = [size for number in range(len(shards)) for size in _sizes(entry.root, number)]
+    present = [row for row, size in enumerate(sizes) if size >= 0]
+    left_out = [
+        Excluded(places[row], "the shard holds no sound for this row", "audio")
+        for row, size in enumerate(sizes)
+        if size < 0
+    ]
+    return dataclasses.replace(
+        raw,
+        table=raw.table.iloc[present].reset_index(drop=True),
+        places=[places[row] for row in present],
+        left_out=tuple(left_out),
+    )
+
+
+# Shards -----------------------------------------------------------------------------------------------------
+
+
+def _chosen(entry: CorpusEntry) -> tuple[list[Shard], list[str]]:
+    """Find the shards of the split that is evaluated, in the order of their names; and what to say of it."""
+    shown = display_name(entry)
+    shards, absent = _list(entry.path, shown)
+    chosen, notices = choose(Counter(shard.split for shard in shards), entry, shown, "shard", {})
+    notices += [text for split, text in absent if split in chosen]
+    return [shard for shard in shards if shard.split in chosen], notices
+
+
+def _list(path: Path, shown: str) -> tuple[list[Shard], list[tuple[str, str]]]:
+    """List all shards; and for each split what is missing by the numbers in the names."""
+    if path.is_file():
+        return [Shard(path, shown, _split(path.name, [])[0])], []
+    shards, sets = [], set()
+    numbers: dict[tuple[str, str, int], set[int]] = defaultdict(set)
+    for place in sorted(path.rglob("*.parquet"), key=lambda place: (place.parent.parts, place.name)):
+        *folders, name = place.relative_to(path).parts
+        if any(part.startswith(".") for part in (*folders, name)):
+            continue
+        display = "/".join([shown, *folders, name])
+        try:
+            files.inside(path, Path(*folders, name))
+        except InputError as error:
+            remedy = "Download the data set into a folder of its own, without links, or name the shard"
+            raise input_error(display, "the link leads out of the folder", f"{remedy} under path") from error
+        split, number, count = _split(name, folders)
+        shards.append(Shard(place, display, split))
+        sets.add("/".join(part for part in folders if part != "data" and not split_among([part])) or ".")
+        if count:
+            numbers["/".join(folders), split, count].add(number)
+    if not shards:
+        raise input_error(shown, "there is no Parquet file in the folder", "Name the folder with the shards")
+    if len(sets) > 1:
+        what = f"there are shards of several data sets: {', '.join(sorted(sets)[:10])}"
+        raise input_error(shown, what, "Name one of these folders under path")
+    absent = [
+        (split, f"{count - len(present)} of {count} shards of {quoted(split)} are not there")
+        for (_, split, count), present in numbers.items()
+        if len(present) < count
+    ]
+    return shards, absent
+
+
+def _split(name: str, folders: Sequence[str]) -> tuple[str, int, int]:
+    """Tell the split of a file, its number, and how many there are; 0 = not numbered."""
+    if numbered := _NUMBERED.fullmatch(name):
+        return split_name(numbered[1]), int(numbered[2]), int(numbered[3])
+    return split_among([*folders, name.removesuffix(".parquet")]), 0, 0
+
+
+def _require(shard: Shard) -> Path:
+    return files.require_regular(shard.path, shard.shown, maximum=1 << 60)
+
+
+@contextlib.contextmanager
+def _opened(shard: Shard) -> Iterator[pq.ParquetFile]:
+    """Open a shard; what goes wrong while it is read is told as damage.
+
+    Raises InputError: if it is no regular file, or no Parquet file, or one that is cut.
+    """
+    try:
+        with pq.ParquetFile(_require(shard)) as file:
+            yield file
+    except (pa.ArrowException, OSError, ValueError) as error:
+        what = f"it is no Parquet file, or a damaged one ({str(error).splitlines()[0][:100]})"
+        raise input_error(shard.shown, what, "Download it again") from error
+
+
+# Sounds -----------------------------------------------------------------------------------------------------
+
+
+def _sound_column(shard: Shard, entry: CorpusEntry) -> str:
+    """Name the column that holds the sounds; ``columns: {file: name}`` of a suite chooses."""
+    with _opened(shard) as file:
+        names = [field.name for field in file.schema_arrow if _holds_sounds(field.type)]
+    named = entry.columns.get("file")
+    if named is None and (len(names) == 1 or "audio" in names):
+        return names[0] if len(names) == 1 else "audio"
+    if named in names:
+        return named
+    if named is None and names:
+        what = f"several columns hold bytes: {', '.join(names)}"
+        raise input_error(shard.shown, what, f"Choose one with `columns: {{file: {names[0]}}}`")
+    what = f"the column {quoted(named)} does not hold sounds" if named else "no column holds sounds"
+    others = f"Those that do: {', '.join(names)}" if names else "A table of names of files is `format: csv`"
+    raise input_error(shard.shown, f"{what} (a structure with bytes and path, or bytes)", others)
+
+
+def _holds_sounds(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind):
+        place = kind.get_field_index("bytes")
+        return place >= 0 and _holds_sounds(kind.field(place).type)
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+
+
+def _paths(shard: Shard, column: str) -> list[str]:
+    """Say how the data call the recordings of a shard, ``""`` = not at all."""
+    with _opened(shard) as file:
+        if file.schema_arrow.names.count(column) != 1:
+            what = f"it does not have the column {quoted(column)} that the first shard has"
+            raise input_error(shard.shown, what, "Are these shards of the same data set?")
+        kind = file.schema_arrow.field(column).type
+        if not pa.types.is_struct(kind) or kind.get_field_index("path") < 0:
+            return [""] * file.metadata.num_rows
+        values = file.read(columns=[f"{column}.path"]).column(column).to_pylist()
+    return [(value or {}).get("path") or "" for value in values]
+
+
+def _names(shards: Sequence[Shard], paths: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Give each recording a name that is safe, different from all others, and known without its sound.
+
+    >>> shard = Shard(Path("s"), "s", "test")
+    >>> _names([shard], [["x/a.wav", "b.wav", "b.wav", "../.c", ""]])
+    [['test/a.wav', 'test/0-1.wav', 'test/0-2.wav', 'test/0-3', 'test/0-4']]
+    """
+    folders = [files.slug(shard.split) if shard.split else "" for shard in shards]
+    bases = [[posixpath.basename(path.replace("\\", "/")) for path in own] for own in paths]
+    counts = Counter(
+        (folder, base.lower()) for folder, own in zip(folders, bases, strict=True) for base in own
+    )
+    names = []
+    for shard, (folder, own) in enumerate(zip(folders, bases, strict=True)):
+        names.append([])
+        for row, base in enumerate(own):
+            plain = _PLAIN.fullmatch(base)
+            if not plain or counts[folder, base.lower()] > 1 or _MADE.fullmatch(base):
+                base = f"{shard}-{row}{posixpath.splitext(base)[1] if plain else ''}"
+            names[-1].append(posixpath.join(folder, base))
+    return names
+
+
+def _sizes(folder: Path, shard: int) -> list[int]:
+    """Read how many bytes each sound of a shard has, -1 = there is none; empty if it is not unpacked."""
+    return (store.read(folder / ".index" / f"{shard}.json") or {}).get("sizes", [])
+
+
+def _is_whole(folder: Path, shard: int, names: Sequence[str]) -> bool:
+    """Say whether all sounds of a shard are there, as long as they were."""
+    sizes = _sizes(folder, shard)
+    present = [(folder / name, size) for name, size in zip(names, sizes, strict=False) if size >= 0]
+    return len(sizes) == len(names) and all(
+        place.is_file() and place.stat().st_size == size for place, size in present
+    )
+
+
+def _write(shard: Shard, column: str, names: Sequence[str], folder: Path, number: int) -> None:
+    sizes = []
+    for name, data in zip(names, _sounds(shard, column), strict=True):
+        sizes.append(-1 if data is None else len(data))
+        if data is not None:
+            try:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(data)
+            except OSError as error:
+                what = f"Cannot unpack sounds into the cache: {error.strerror or error}. "
+                remedy = "Make space or choose another --out, then run again."
+                raise files.OutputError(what + remedy) from error
+    store.write(folder / ".index" / f"{number}.json", {"sizes": sizes})
+
+
+def _sounds(shard: Shard, column: str) -> Iterator[bytes | None]:
+    """Read the sounds of a shard, a few at a time; ``None`` = there is none."""
+    with _opened(shard) as file:
+        for part in file.iter_batches(32, columns=[column]):
+            for value in part.column(0).to_pylist():
+                yield value.get("bytes") if isinstance(value, dict) else value
+
+
+# Cells ------------------------------------------------------------------------------------------------------
+
+
+def _read_cells(shard: Shard) -> TextTable:
+    """Read all columns of a shard that are cells, as text."""
+    with _opened(shard) as file:
+        schema = file.schema_arrow
+        names = [field.name for field in schema if any(is_kind(field.type) for is_kind in _CELLS)]
+        for name in names:
+            if names.count(name) > 1:
+                raise input_error(shard.shown, f"two columns are called {quoted(name)}", "Keep one of them")
+        table = file.read(columns=names)
+        table.validate(full=True)
+    classes = _class_names(schema)
+    cells = {name: _texts(table.column(name), classes.get(name)) for name in names}
+    nested = {field.name: str(field.type) for field in schema if field.name not in cells}
+    return TextTable(cells, range(1, table.num_rows + 1), "row", shard.shown, nested)
+
+
+def _texts(column: pa.ChunkedArray, classes: Sequence[str] | None) -> list[str]:
+    if pa.types.is_floating(column.type) and not pa.types.is_float16(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+    if classes is None or not pa.types.is_integer(column.type):
+        return cell_texts(column)
+    known = dict(enumerate(classes))
+    return ["" if n is None or n < 0 else known.get(n, str(n)) for n in column.to_pylist()]
+
+
+def _class_names(schema: pa.Schema) -> dict[str, list[str]]:
+    """Read from the schema what numbers of classes mean; what is odd there means nothing."""
+    try:
+        features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))["info"]["features"]
+        named = {name: kind["names"] for name, kind in features.items() if kind["_type"] == "ClassLabel"}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+    return {name: [str(one) for one in names] for name, names in named.items() if isinstance(names, list)}

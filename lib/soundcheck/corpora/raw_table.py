@@ -1,0 +1,227 @@
+"""What the reader of a format delivers: cells of text under our names, with the place of each row.
+
+Light to import, as formats are: every suite that is read imports them.
+
+Conventions
+-----------
+- Cells are text, ``""`` = missing.
+- A column is called as the suite says (``columns:``), as the format does, or the same as ours.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, Problem, Problems, did_you_mean
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import TextTable
+from soundcheck.corpora import splits
+from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
+from soundcheck.suite.entries import CorpusEntry
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+USUAL_NAMES = ("path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
+MOST_UNUSED = 8  # columns that a notice names
+FIRST_LINE_BYTES = 64 * 1024
+_SIGNS = {  # format -> columns or keys that only it has together
+    "nemo": {"audio_filepath"},
+    "commonvoice": {"client_id", "path", "sentence"},
+    "lhotse": {"recording", "supervisions"},
+    "emobox": {"key", "wav", "emo"},
+    "speechbrain": {"ID", "wav"},
+    "csv": {"file"},
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Excluded:
+    """Something that is not evaluated: what it is called, and why."""
+
+    item: str
+    reason: str
+    stage: str = "corpus"
+
+
+@dataclasses.dataclass(frozen=True)
+class RawTable:
+    """What a reader delivers."""
+
+    # text cells under our names: ``file``, ``start``, ``end`` (seconds or clock), reserved columns, tasks,
+    # the columns of the blocks; ``""`` = missing. ``duration`` is that of rows without times.
+    table: pd.DataFrame
+    places: Sequence[str]  # where each row stands, for messages
+    root: Path  # folder that files are relative to
+    shown: str  # how messages call the source
+    left_out: tuple[Excluded, ...] = ()
+    notices: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()  # names of all columns of the source, for suggestions
+    # whether a duration without times chooses the beginning of a file; else it is but said of the file
+    begins: bool = False
+    # name of a split -> what the source says it is for: ``"train"``, ``"dev"`` or ``"test"``
+    split_kinds: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    # regression task -> lowest and highest label that the source declares
+    scales: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+
+
+def display_name(entry: CorpusEntry) -> str:
+    """Say how messages call the file or folder of a corpus."""
+    return (entry.shown_path or entry.path.name).rstrip("/")
+
+
+def take_columns(
+    table: TextTable,
+    entry: CorpusEntry,
+    tasks: Mapping[str, Task],
+    usual: Mapping[str, Sequence[str]] | None = None,
+    known: Collection[str] = (),
+    *,
+    places: Sequence[str] | None = None,
+    root: Path | None = None,
+    left_out: Iterable[Excluded] = (),
+    notices: Iterable[str] = (),
+    begins: bool = False,
+) -> RawTable:
+    """Give a table our names.
+
+    - ``table``: text cells under the names of the source.
+    - ``usual``: our name -> names that the format has for it, the first that exists counts.
+    - ``known``: columns that the format has used already.
+    - ``places``: of the rows, unless the table tells them; ``root``: by default the folder of the corpus.
+    - ``notices``: of the reader; they follow those about columns.
+    - Raises InputError: if a column is missing that the suite maps, or the one of the files; if one that is
+      used holds lists.
+    """
+    import pandas as pd  # late: see above
+
+    problems, columns, told, used = Problems(), {}, [], {*known}
+    usual = dict(usual or {})
+    if "split" not in (*table.columns, *entry.columns) and (theirs := split_column(table, entry)):
+        usual["split"] = (theirs,)
+        told.append(f"split is the column {theirs}; `columns:` takes another")
+    for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, "duration"]):
+        named = entry.columns.get(name)
+        names = dict.fromkeys([named] if named is not None else [*usual.get(name, ()), name])
+        present = [one for one in names if one in table.columns and one not in table.nested]
+        nested = [one for one in names if one in table.nested]
+        if present:
+            columns[name] = table.columns[present[0]]
+            used |= {*present}
+            if present[1:]:
+                others = ", ".join(present[1:])
+                told.append(f"{name} is the column {present[0]}, not {others}; `columns:` takes another")
+        elif nested:
+            what = f"its values are of the type {quoted(table.nested[nested[0]], 40)}, not a cell a row"
+            remedy = f"Write one text or number a row, or name another column: `columns: {{{name}: ...}}`"
+            problems.add(f"{table.header}, column {nested[0]}", what, remedy)
+        elif named is not None:
+            what = f"corpora.{entry.name}.columns.{name} names it, and it is not there"
+            problems.add(f"{table.header}, column {named}", what, did_you_mean(named, table.columns))
+    if "file" not in columns and "file" not in entry.columns:
+        wanted = usual.get("file", ("file",))[0]
+        remedy = format_hint(table.columns, entry.format) or _suggest(table, wanted)
+        problems.add(f"{table.header}, column {wanted}", "the column is missing", remedy)
+    problems.raise_if_any()
+    return RawTable(
+        pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in columns.items()}),
+        row_places(table) if places is None else places,
+        root or (entry.path if entry.path.is_dir() else entry.path.parent),
+        table.shown,
+        tuple(left_out),
+        (*told, *unused([*table.columns, *table.nested], used), *notices),
+        tuple(table.columns),
+        begins,
+    )
+
+
+def row_places(table: TextTable) -> list[str]:
+    """Say where each row stands."""
+    return [f"{table.shown} {table.unit} {number}" for number in table.places]
+
+
+def join(tables: Sequence[TextTable], shown: str) -> tuple[TextTable, list[str]]:
+    """Put tables below each other, and say where their rows stand; a column that one lacks is empty there.
+
+    >>> one, two = TextTable({"a": ["1"]}, [2], "line", "x"), TextTable({"b": ["2"]}, [5], "line", "y")
+    >>> table, places = join([one, two], "both")
+    >>> table.columns, places
+    ({'a': ['1', ''], 'b': ['', '2']}, ['x line 2', 'y line 5'])
+    """
+    names = dict.fromkeys(name for table in tables for name in table.columns)
+    columns = {
+        name: [cell for table in tables for cell in table.columns.get(name, [""] * len(table))]
+        for name in names
+    }
+    nested = {name: kind for table in tables for name, kind in table.nested.items()}
+    places = [place for table in tables for place in row_places(table)]
+    return TextTable(columns, range(1, len(places) + 1), "row", shown, nested), places
+
+
+def unused(names: Iterable[str], used: Collection[str], noun: str = "columns") -> list[str]:
+    """Name what nothing reads in one notice; none if all is used.
+
+    >>> unused(["path", "up_votes", "segment"], {"path"})
+    ['not used: columns segment, up_votes']
+    """
+    left = sorted({*names} - {*used} - {""})
+    more = f" ({len(left) - MOST_UNUSED} more)" if len(left) > MOST_UNUSED else ""
+    return [f"not used: {noun} {', '.join(left[:MOST_UNUSED])}{more}"] if left else []
+
+
+def split_column(table: TextTable, entry: CorpusEntry) -> str:
+    """Find a column that tells training from testing by its name or all its values; empty = there is none."""
+    used = {*RESERVED_COLUMNS, *entry.columns.values(), *table.nested}
+    columns = {name: cells for name, cells in table.columns.items() if name not in used}
+    usual = [name for name in columns if re.sub(r"[\W_]+", "_", name.strip().lower()) in splits.COLUMNS]
+    by_name = (name for name in usual if any(splits.kinds_of({*columns[name]}, {}).values()))
+    by_values = (name for name in columns if splits.tell_splits(columns[name]))
+    return next(by_name, None) or next(by_values, "")
+
+
+def _suggest(table: TextTable, wanted: str) -> str:
+    usual = [name for name in table.columns if name.strip().lower() in (*USUAL_NAMES, "file")]
+    if usual:
+        return f"Did you mean '{usual[0]}'? Then map it with `columns: {{file: {usual[0]}}}`"
+    return did_you_mean(wanted, table.columns)
+
+
+# Data of another format -------------------------------------------------------------------------------------
+
+
+def format_hint(columns: Iterable[str], given: str) -> str:
+    """Name the format whose columns these are, as a sentence without full stop; empty if it is the given one.
+
+    >>> format_hint(["audio_filepath", "text"], "csv")
+    'This looks like `format: nemo`'
+    """
+    names = set(columns)
+    likely = next((form for form, sign in _SIGNS.items() if sign <= names), "")
+    return f"This looks like `format: {likely}`" if likely in {*CORPUS_FORMATS} - {given} else ""
+
+
+def with_format_hint(error: InputError, path: Path, shown: str, given: str) -> InputError:
+    """Add to the problems of a file which format it looks like, if it is another one."""
+    hint = format_hint(_first_names(path), given)
+    known = any(hint in str(problem) for problem in error.problems)
+    return error if known or not hint else InputError([Problem(shown, hint), *error.problems])
+
+
+def _first_names(path: Path) -> list[str]:
+    """Take the first line for an object, or for a header; nothing if it is neither."""
+    if files.irregularity(path):
+        return []
+    with open(path, "rb") as file:
+        line = file.readline(FIRST_LINE_BYTES).decode("utf-8", "ignore").removeprefix("\ufeff").rstrip("\r\n")
+    try:
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        return [cell.strip(' "') for cell in line.split("\t" if "\t" in line else ",")]
+    return list(first) if isinstance(first, dict) else []

@@ -1,0 +1,61 @@
+"""What the trainings share: names of parameters, and how files are measured."""
+
+import audiofile
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck_demo.models import training
+from soundcheck_demo.models.training import Training, measure, plain, segments
+from soundcheck_demo.speech import corpus
+
+
+def test_name_of_a_file_follows_everything_that_decides(tmp_path, monkeypatch):
+    source = tmp_path / "module.py"
+    source.write_text("one = 1\n", "utf-8")
+
+    def name(beginning="demo-x", size="small", packages=("numpy",)):
+        path = Training(beginning, dict, (str(source),), packages).file(tmp_path, size)
+        assert path.parent == tmp_path and path.name.startswith(beginning) and path.suffix == ".json"
+        return path.name
+
+    names = [name(), name(size="full"), name(packages=("numpy", "scipy")), name("demo-y")]
+    assert name() == names[0]
+    monkeypatch.setattr(corpus, "fingerprint", lambda *_: "another corpus")
+    names.append(name())
+    monkeypatch.undo()
+    source.write_text("one = 2\n", "utf-8")
+    assert len({*names, name()}) == 6
+
+
+def length(signal, sampling_rate):
+    return np.array([len(signal), sampling_rate, signal.max()])
+
+
+@pytest.mark.parametrize("jobs, progress", [(0, False), (1, True), (2, False)])
+def test_measures_the_training_split_in_its_order(tmp_path, monkeypatch, jobs, progress):
+    requested = []
+    monkeypatch.setattr(
+        training.Progress, "over", lambda running, *about, shown: requested.append((*about, shown)) or running
+    )
+    table = pd.DataFrame({"file": [f"{n}.wav" for n in range(6)], "split": ["train", "test", "train"] * 2})
+    table.to_csv(tmp_path / corpus.TABLE, index=False)
+    for n in range(6):
+        audiofile.write(tmp_path / f"{n}.wav", np.full(100 + n, n / 10), 16000)
+    rows = segments(tmp_path, "train")
+    assert rows["file"].tolist() == ["0.wav", "2.wav", "3.wav", "5.wav"] and rows.index.tolist() == [
+        0,
+        1,
+        2,
+        3,
+    ]
+    measured = measure(tmp_path, rows["file"], length, jobs, progress, "recordings")
+    np.testing.assert_allclose(measured, [[100 + n, 16000, n / 10] for n in (0, 2, 3, 5)], atol=1e-4)
+    assert requested == [("listening", "recordings", 4, progress)]
+
+
+def test_plain_numbers():
+    assert plain(np.array([1 / 3, -20_000 / 3, 0.0])) == [0.333333, -6666.67, 0.0]
+    assert plain(np.array([[1e-12 / 3], [1e12]])) == [[3.33333e-13], [1e12]]
+    assert plain(np.array(2 / 3)) == 0.666667 and type(plain(np.array(2 / 3))) is float
+    assert plain(np.zeros((0, 3))) == []
