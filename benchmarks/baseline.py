@@ -37,11 +37,8 @@ def outcomes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw how many segments of each speaker two models get right.
 
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Counts ``(tests, speakers)`` of the earlier and the new model; ``planted`` tests, half of each kind,
-        got worse by :data:`BY`.
+    Returns counts ``(tests, speakers)`` of the earlier and the new model; ``planted`` tests, half of each
+    kind, got worse by :data:`BY`.
     """
     shape = (tests, speakers)
     logits = rng.uniform(-0.5, 2.0, (tests, 1)) + SHARED * rng.standard_normal(shape)
@@ -59,12 +56,8 @@ def outcomes(
 def finished(counts: np.ndarray, weights: np.ndarray) -> FinishedRun:
     """Judge the tests of one model as a run does, with its replicates.
 
-    Parameters
-    ----------
-    counts
-        From :func:`outcomes`.
-    weights
-        How often each speaker was drawn, ``(replicates, speakers)``; the same for both models.
+    - ``counts``: from :func:`outcomes`.
+    - ``weights``: how often each speaker was drawn, ``(replicates, speakers)``; the same for both models.
     """
     tests, speakers = counts.shape
     group = np.arange(speakers) < speakers // 2
@@ -119,20 +112,10 @@ def alarms(
 ) -> dict[str, float]:
     """Count how many runs alarm.
 
-    Parameters
-    ----------
-    speakers
-        Speakers of the corpus.
-    planted
-        Tests that truly got worse.
-    runs, seed, tests
-        How many runs are simulated, a name of the draws, and tests a run.
-
-    Returns
-    -------
-    dict
-        Shares of runs that alarm by each rule, the share of planted tests that are found, and the share of
-        found tests that were not planted.
+    - ``planted``: tests that truly got worse.
+    - ``runs, seed, tests``: how many runs are simulated, a name of the draws, and tests a run.
+    - Returns shares of runs that alarm by each rule, the share of planted tests that are found, and the share
+      of found tests that were not planted.
     """
     alarmed, usual, found, false = 0, 0, 0, 0
     for run in range(runs):

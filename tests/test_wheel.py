@@ -1,10 +1,12 @@
 """An installed wheel brings notebooks, thresholds and pages along, and works in an empty folder."""
 
+import os
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 pytestmark = pytest.mark.slow
@@ -44,17 +46,46 @@ def test_wheel_carries_all_files(wheel):
     assert all(f"[soundcheck.{group}]\ndemo = " in registered for group in ("formats", "sounds", "speech"))
 
 
-def test_installed_wheel_runs_in_an_empty_folder(wheel, tmp_path, started_command, shared_cache):
-    site = tmp_path / "site"
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """Install the wheel apart from the clone; other packages are those of the present environment."""
+    site = tmp_path_factory.mktemp("site")
     arguments = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", site, wheel]
     subprocess.run([sys.executable, *map(str, arguments)], check=True, capture_output=True)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    (empty / "suite.yml").write_text(SUITE)
-    own = {"PYTHONPATH": str(site), "SOUNDCHECK_CACHE": str(shared_cache)}  # the corpus is spoken once
-    done = started_command("run", "suite.yml", cwd=empty, **own)
+    where = [sys.executable, "-c", "import soundcheck; print(soundcheck.__file__)"]
+    found = subprocess.run(where, env=os.environ | {"PYTHONPATH": str(site)}, capture_output=True, text=True)
+    assert found.stdout.startswith(str(site))
+    return site
+
+
+def test_installed_wheel_scores_two_tables(installed, tmp_path, started_command):
+    rows = [(f"{n}.wav", f"s{n % 30}", ("us", "indian")[n % 2], "turn left") for n in range(300)]
+    references = pd.DataFrame(rows, columns=["file", "speaker", "accent", "transcript"])
+    references.to_csv(tmp_path / "references.csv", index=False)
+    heard = references["accent"].map({"us": "turn left", "indian": "turn"})
+    references[["file"]].assign(heard=heard).to_csv(tmp_path / "model.csv", index=False)
+    line = ("score", "references.csv", "model.csv", "--against", "us", "--out", "page.html", "--check")
+    done = started_command(*line, cwd=tmp_path, PYTHONPATH=str(installed))
+    assert done.returncode == 1 and done.stdout.startswith("model: word error rate 25.0 %"), done.stderr
+    assert (
+        "accent, against us:" in done.stdout and "data:image/svg+xml" in (tmp_path / "page.html").read_text()
+    )
+
+
+def test_installed_wheel_runs_in_an_empty_folder(installed, tmp_path, started_command, shared_cache):
+    (tmp_path / "suite.yml").write_text(SUITE)
+    own = {"PYTHONPATH": str(installed), "SOUNDCHECK_CACHE": str(shared_cache)}  # the corpus is spoken once
+    done = started_command("run", "suite.yml", cwd=tmp_path, **own)
     assert done.returncode == 0, done.stderr
-    assert (empty / "build" / "html" / "methods" / "correctness_regression.html").is_file()
-    assert (site / "soundcheck" / "_share" / "notebooks").is_dir()
-    assert started_command("init", "mine", cwd=empty, PYTHONPATH=str(site)).returncode == 0
-    assert (empty / "mine" / "suite.yml").is_file()
+    assert (tmp_path / "build" / "html" / "methods" / "correctness_regression.html").is_file()
+    assert started_command("init", "mine", cwd=tmp_path, **own).returncode == 0
+    like = ("--like", "robustness_small_changes")
+    assert started_command("init", "mine", "--family", "own", *like, cwd=tmp_path, **own).returncode == 0
+    names = {path.relative_to(tmp_path / "mine").as_posix() for path in (tmp_path / "mine").rglob("*.*")}
+    assert names == {
+        "suite.yml",
+        "my_model.py",
+        "thresholds/own.yml",
+        "notebooks/own.ipynb",
+        "book/methods/own.md",
+    }

@@ -13,10 +13,9 @@ import pytest
 import soundfile
 
 from soundcheck.efficiency.costs import costs
-from soundcheck.efficiency.machine import machine
 from soundcheck.efficiency.measuring import Call, Measured
 from soundcheck.efficiency.page import page
-from soundcheck.efficiency.step import measure_run
+from soundcheck.efficiency.step import machine, measure_run
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import load
 from soundcheck.run.options import RunOptions

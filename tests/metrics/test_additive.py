@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soundcheck.metrics.additive import (
-    Cells,
     Columns,
     Tallies,
     numbers,
@@ -66,21 +65,6 @@ def test_layers_stay_exact_in_a_product_with_any_order_of_addition(rng):
         backward = backward + row
     assert forward.tobytes() == backward.tobytes() == (weights @ high).tobytes()
     assert np.abs(low).max() <= np.abs(high).max() * 2.0**-20
-
-
-def test_cells_count_per_block():
-    rows = np.array([True, True, True, False])
-    part = Cells(rows, ~rows, np.array([0, 2, 2, 1], dtype=np.int8), 3)
-    high, low = part.exact_sums(np.array([0, 1, 1, 0]), 2)
-    assert high.tolist() == [[1, 0, 0], [0, 0, 2]]
-    assert not low.any()
-
-
-def test_a_million_cells_do_not_overflow_their_type():
-    n = 200_000
-    part = Cells(np.ones(n, bool), np.zeros(n, bool), np.full(n, 19, dtype=np.int8), 20)
-    high, _ = part.exact_sums(np.arange(n) % 50_000, 50_000)
-    assert high[:, 19].tolist() == [4.0] * 50_000
 
 
 def test_difference_keeps_the_reason_of_either():

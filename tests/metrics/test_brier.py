@@ -45,10 +45,3 @@ def test_parts_make_the_score_and_each_is_that_of_a_loop(data):
     assert reliability - resolution + uncertainty + found["within bins"] == pytest.approx(score)
     skill = value(brier.brier_skill(truth, probabilities, CLASSES))
     assert skill == pytest.approx(1 - score / uncertainty)
-
-
-def test_shares_of_the_classes_have_neither_skill_nor_resolution(data):
-    truth, _ = data
-    shares = np.tile([np.mean(truth == name) for name in CLASSES], (400, 1))
-    assert value(brier.brier_skill(truth, shares, CLASSES)) == pytest.approx(0, abs=1e-12)
-    assert values(brier.brier_parts(truth, shares, CLASSES))[:2] == pytest.approx([0, 0], abs=1e-12)

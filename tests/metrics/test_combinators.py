@@ -14,7 +14,6 @@ from soundcheck.metrics.combinators import (
     paired_difference,
     relabel,
     relative_difference,
-    require_count,
     restrict,
     stack,
 )
@@ -42,12 +41,6 @@ def random(seed=0, n=200):
     rng = np.random.default_rng(seed)
     truth = rng.random(n)
     return truth, truth + rng.normal(0, 0.1, n), truth + rng.normal(0, 0.2, n), rng.random(n) < 0.4
-
-
-def test_a_group_against_all_includes_the_group():
-    assert value(against_all(mae(), FIRST)) == pytest.approx(0.1 - 0.15, abs=1e-12)
-    point = against_all(mae(), NONE).point()
-    assert point.reasons == ("no segments",) and np.isnan(point.value[0])
 
 
 def test_masks_are_checked():
@@ -104,17 +97,6 @@ def test_only_alike_statistics_combine():
         combine([mae(), relabel(mae(), lambda _: "other")], np.subtract)
     with pytest.raises(ValueError, match="same blocks"):
         weighted_difference(rho_of(3), rho_of(4))
-
-
-def test_values_on_few_segments_are_skipped():
-    recalls = recall_per_class(["a", "a", "b"], ["a", "b", "b"], ("a", "b"))
-    found = require_count(recalls, [2, 1], 2).point()
-    assert found.value[0] == 0.5 and found.reasons[0] == "" and "1" in found.reasons[1]
-    assert require_count(recalls, 5, 2).point().reasons == ("", "")
-    assert require_count(recalls, [3, 1], 4, "prediction").point().reasons == (
-        "3 predictions, 4 needed",
-        "1 prediction, 4 needed",
-    )
 
 
 @pytest.mark.parametrize("name", ["against all", "paired", "relative", "average", "stack"])

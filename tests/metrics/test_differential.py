@@ -18,7 +18,6 @@ from soundcheck.metrics.differential import (
     localise,
     read_omega,
     violations,
-    word_counts,
 )
 
 
@@ -112,21 +111,6 @@ def test_the_drop_reaches_omega_itself():
         assert NOT_ROBUST not in kinds(localise(before, [level], Omega(omega + 1, False))).values()
 
 
-def test_a_group_keeps_a_word_that_pooling_loses():
-    # Four speakers of each of three groups read the same; under noise one group loses "spoons" altogether.
-    text = "six spoons of fresh snow peas"
-    clean = {group: word_counts([text] * 4) for group in ("english", "korean", "russian")}
-    noisy = {group: word_counts([text] * 4) for group in clean}
-    noisy["korean"] = word_counts(["six of fresh snow peas"] * 4)
-    noisy["russian"] = word_counts([f"{text} spoons"] * 4)  # and another one hears it everywhere
-    for omega in (Omega(3, False), Omega(0.5, True)):
-        found = {group: kinds(localise(clean[group], [noisy[group]], omega)) for group in clean}
-        assert found["korean"]["spoons"] == NOT_ROBUST
-        assert found["english"]["spoons"] == found["russian"]["spoons"] == ROBUST
-        pooled = localise(sum(clean.values(), word_counts([])), [sum(noisy.values(), word_counts([]))], omega)
-        assert kinds(pooled)["spoons"] == ROBUST
-
-
 @pytest.mark.parametrize(
     ("given", "value", "share"),
     [
@@ -197,13 +181,6 @@ def test_ratios_of_the_paper():
         base, beside = against_base(counted)  # the one with the fewest
         assert base == next(iter(counted))
         assert beside["times"].tolist() == [pytest.approx(1 + more, abs=0.0015)]  # no mean of a single group
-
-
-def test_a_base_that_is_not_there_or_has_no_violations():
-    assert against_base({"a": 3, "b": 1, "c": 1}, "welsh")[0] == "b"
-    base, beside = against_base({"a": 3, "b": 0}, "b")
-    assert base == "b" and beside.loc["a", "violations"] == 3 and np.isnan(beside.loc["a", "times"])
-    assert against_base(pd.Series({"only": 2}))[1].empty
 
 
 def test_the_settings_of_the_paper_by_hand():

@@ -88,12 +88,6 @@ def test_an_answer_that_is_not_needed_may_be_missing(heard, average):
     assert not np.array_equal(shorter, expected)
 
 
-def test_one_group_has_nothing_to_compare_with(heard):
-    first, second, masks, _ = heard
-    shares = violation_proportions(group_distances(first, second, masks[:1]), ["only"], 0.1).point()
-    assert np.isnan(shares.value).all() and shares.reasons == ("no other group to compare with",)
-
-
 def test_certainty_is_the_share_of_replicates_with_the_violation(heard):
     first, second, masks, blocks = heard
     found = resample(group_distances(first, second, masks), blocks, 200, 0)

@@ -13,15 +13,6 @@ pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 CLASSES = np.array(["anger", "neutral", "sadness"], dtype=object)
 
 
-def test_classes():
-    truth = np.array(["anger", "anger", "anger", "anger", "anger", None], dtype=object)
-    baseline = np.array(["anger", "anger", "neutral", "neutral", "neutral", "anger"], dtype=object)
-    candidate = np.array(["anger", "sadness", "anger", "sadness", "neutral", "sadness"], dtype=object)
-    assert impact_codes(truth, baseline, candidate).tolist() == [3, 0, 2, 1, 3, -1]
-    assert values(impact(truth, baseline, candidate)).tolist() == [0.2, 0.2, 0.2]
-    assert value(net_corrections(truth, baseline, candidate)) == 0.0
-
-
 def test_numbers_within_the_tolerance_are_right():
     truth = np.full(5, 0.5)
     baseline = np.array([0.5, 0.55, 0.54, 0.3, 0.3])

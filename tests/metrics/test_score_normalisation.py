@@ -38,9 +38,3 @@ def test_sides_that_score_the_same_against_everybody_have_no_score():
     assert np.isnan(found["z-norm"]).tolist() == [True, False, False]
     assert np.isnan(found["t-norm"]).tolist() == [False, True, False]
     assert np.isnan(found["adaptive s-norm"]).tolist() == [True, True, False]
-
-
-def test_a_cohort_of_one_is_refused():
-    one = np.ones((1, 1))
-    with pytest.raises(ValueError, match="at least 2"):
-        normalised_scores(np.ones(1), np.zeros(1, int), np.zeros(1, int), one, one, 5)

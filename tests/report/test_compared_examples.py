@@ -12,7 +12,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.comparison import Pair
 from soundcheck.evaluation.recognition import TRUTH, RecogniserPair
-from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
+from soundcheck.evaluation.subset import CLEAN, Predictions, Subset
 from soundcheck.metrics.differential import NOT_ROBUST, Localised, group_distances
 from soundcheck.report import examples
 
@@ -89,7 +89,7 @@ def subset(tmp_path):
     table = pd.DataFrame({"file": [f"{n}.wav" for n in range(5)], "start": np.nan, "end": np.nan})
     table = table.assign(key=[f"k{n}" for n in range(5)], accent=["a", "a", "b", "b", "b"])
     settings = {setting: texts(given) for setting, given in WRITTEN.items()}
-    answers = TransformedPredictions(settings[CLEAN], settings=settings)
+    answers = Predictions(settings[CLEAN], settings=settings)
     return Subset("c", TASK, table, texts(SAID), answers, answers, np.arange(5), root=tmp_path)
 
 

@@ -65,6 +65,19 @@ def test_the_files_of_a_family_are_valid(tmp_path, name):
     assert name in read_suite(tmp_path / "suite.yml").families
 
 
+@pytest.mark.parametrize("like", ["robustness_small_changes", "fairness_sex", "speaker_verification"])
+def test_a_family_may_copy_a_shipped_one(tmp_path, like):
+    families.write_family(tmp_path, "mine", like)
+    copy, shipped = read_family("mine", tmp_path), read_family(like, tmp_path)
+    assert (copy.name, copy.title, copy.category) == ("mine", "Mine", shipped.category)
+    assert copy.tests == shipped.tests and copy.changes == shipped.changes
+    notebook = nbformat.read(tmp_path / "notebooks" / "mine.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].source.startswith("# Mine\n")
+    with pytest.raises(InputError, match="Did you mean 'fairness_sex'"):
+        families.write_family(tmp_path, "other", "fairness_six")
+
+
 @pytest.mark.parametrize(
     "name",
     ["", "a b", "a-b", "../a", "a.b", "9a", "_a", "é", "a\n", "a" * 41, "all", "ALL", "Null"]
@@ -101,7 +114,7 @@ corpora:
   calls: {format: csv, path: calls.csv}
 models:
   table: {predictions: predictions.csv, tasks: [arousal]}
-families: [rare_errors, by_sex]
+families: [rare_errors, by_sex, my_values, correctness_regression]
 """
 
 
@@ -135,6 +148,10 @@ def test_the_handbook_leads_to_a_page_in_the_book(tmp_path, undrawn):
 
     # The second example gives numbers by label; it takes the place of the first in another family.
     assert undrawn("init", "--family", "by_sex", "my-suite", cwd=tmp_path).returncode == 0
+    copied = undrawn(
+        "init", "--family", "my_values", "--like", "correctness_regression", "my-suite", cwd=tmp_path
+    )
+    assert copied.returncode == 0, copied.stderr
     path = folder / "notebooks" / "by_sex.ipynb"
     notebook = json.loads(path.read_text())
     notebook["cells"][code.index(first.strip())]["source"] = second + (
@@ -154,6 +171,8 @@ def test_the_handbook_leads_to_a_page_in_the_book(tmp_path, undrawn):
     by_sex = frame[frame["family"] == "by_sex"].set_index("label")["value"]
     expected = errors.groupby(table["sex"]).mean()
     assert by_sex.to_dict() == pytest.approx(expected.to_dict(), abs=1e-9)
+    values = [frame.loc[frame["family"] == name, "value"] for name in ("my_values", "correctness_regression")]
+    assert len(values[0]) and values[0].tolist() == pytest.approx(values[1].tolist(), nan_ok=True)
     html = tmp_path / "out" / "html"
     page = (html / "results" / "table" / "rare_errors.html").read_text()
     assert "Rarely Exceeded Error" in page and "calling the measure again for each replicate" in page

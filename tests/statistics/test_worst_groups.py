@@ -141,14 +141,6 @@ def test_segments_of_one_group_count_once_under_the_simpler_name(rng):
     assert len({one.segments.tobytes() for one in found.candidates}) == len(names)
 
 
-def test_without_any_spread_the_sign_test_decides():
-    blocks = np.repeat(np.arange(12), 10)
-    worse = np.tile([1, 0], 60)
-    found = search({"x": words("x", worse)}, mean_value(0.5 * worse), blocks, MATTERS, REPLICATES)
-    (one,) = found.named
-    assert one.p_value == 0.5**12 and (one.low, one.high) == (0.5, 0.5)
-
-
 def test_segments_without_prediction_are_left_out(rng):
     columns, wrong, blocks, _ = corpus(rng, worse=0.4)
     wrong[rng.random(len(wrong)) < 0.2] = np.nan

@@ -1,4 +1,4 @@
-"""The table of costs: one row a number, with its interval and what it rests on.
+"""The table of costs: one row a number, with its interval and what it is computed from.
 
 Conventions
 -----------
@@ -20,92 +20,88 @@ from soundcheck.efficiency.measuring import JOINED, RECORDED, Measured
 
 MEASURED, GIVEN = "measured", "given"  # by whom
 QUANTILES = (0.5, 0.95, 0.99)
-COLUMNS = ["model", "measure", "sound_seconds", "value", "low", "high", "unit", "calls", "origin"]
-_TURNS = 3  # whole ones, for an interval of speed
+COLUMNS = ["measure", "sound_seconds", "value", "low", "high", "unit", "calls"]
+ORDER = ["model", *COLUMNS, "origin"]
+FEWEST_TURNS = 3  # whole ones, for an interval of speed
+SPEED = "seconds of sound a second"
+Row = tuple[str, float | None, float | None, float | None, float | None, str, int]
 
 
 def costs(models: Sequence[Measured]) -> pd.DataFrame:
-    """Make the table of COLUMNS; ``sound_seconds`` only where inputs had one duration, NaN = nobody knows."""
-    rows = [row for model in models for row in (_given(model) if model.given else _measured(model))]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    """Make the table in ORDER; ``sound_seconds`` only where inputs had one duration, NaN = nobody knows."""
+    tables = [pd.DataFrame(columns=ORDER)]
+    for model in models:
+        rows = _given(model) if model.given else _measured(model)
+        origin = GIVEN if model.given else MEASURED
+        tables.append(
+            pd.DataFrame(list(rows), columns=COLUMNS, dtype=object).assign(model=model.model, origin=origin)
+        )
+    frame = pd.concat(tables, ignore_index=True)[ORDER]
+    return frame.astype(dict.fromkeys(("sound_seconds", "value", "low", "high"), float))
 
 
-def _measured(model: Measured) -> Iterator[tuple]:
-    def row(
-        measure: str, value: float | None, unit: str, calls: int = 0, *bounds: float, sound=None
-    ) -> tuple:
-        low, high = bounds or (None, None)
-        return (model.model, measure, sound, value, low, high, unit, calls, MEASURED)
-
-    recorded = [c.seconds for c in model.calls if c.kind == RECORDED and c.seconds is not None]
-    value, low, high = speed(model)
-    yield row("speed", value, "seconds of sound a second", len(recorded), low, high)
-    for share in QUANTILES:
-        yield row(f"latency {share:.0%}", *_with_unit(recorded, share))
+def _measured(model: Measured) -> Iterator[Row]:
+    calls, recorded = len(model.calls), [call for call in model.calls if call.kind == RECORDED]
+    answered = [call.seconds for call in recorded if call.seconds is not None]
+    yield ("speed", None, *speed(model), SPEED, len(answered))
+    yield from (_latency(answered, share) for share in QUANTILES)
     for length in sorted({call.duration for call in model.calls if call.kind == JOINED}):
-        own = [c.seconds for c in model.calls if c.kind == JOINED and c.duration == length]
-        yield row("latency 50%", *_with_unit([s for s in own if s is not None], 0.5), sound=length)
-    yield row("load", model.load_seconds, "s", 1)
-    yield row("first call", model.first_seconds, "s", 1)
-    yield row("memory after the first call", model.first_bytes or None, "bytes", 1)
-    yield row("peak memory", model.peak_bytes or None, "bytes", len(model.calls))
-    yield row("growth of memory", growth(model), "bytes a call", len(model.calls))
-    yield row("size on disk", sum(model.files.values()) or None, "bytes")
-    yield row("parameters", model.parameters, "numbers")
-    yield row("calls", len(model.calls), "calls", len(model.calls))
+        own = [call for call in model.calls if call.kind == JOINED and call.duration == length]
+        yield _latency([call.seconds for call in own if call.seconds is not None], 0.5, length)
     failed = sum(call.seconds is None and not call.timed_out for call in model.calls)
-    yield row("failures", failed, "calls", len(model.calls))
-    yield row("time-outs", sum(call.timed_out for call in model.calls), "calls", len(model.calls))
-    yield row("first calls without answer", len(model.first_problems), "calls", len(model.first_problems))
+    for measure, value, unit, count in (
+        ("load", model.load_seconds, "s", 1),
+        ("first call", model.first_seconds, "s", 1),
+        ("memory after the first call", model.first_bytes or None, "bytes", 1),
+        ("peak memory", model.peak_bytes or None, "bytes", calls),
+        ("growth of memory", growth(model), "bytes a call", calls),
+        ("size on disk", sum(model.files.values()) or None, "bytes", 0),
+        ("parameters", model.parameters, "numbers", 0),
+        ("calls", calls, "calls", calls),
+        ("failures", failed, "calls", calls),
+        ("time-outs", sum(call.timed_out for call in model.calls), "calls", calls),
+        ("first calls without answer", len(model.first_problems), "calls", len(model.first_problems)),
+    ):
+        yield (measure, None, value, None, None, unit, count)
 
 
-def _given(model: Measured) -> Iterator[tuple]:
+def _given(model: Measured) -> Iterator[Row]:
     taken, seconds = np.array(model.given).T
-    unit, count = "seconds of sound a second", len(taken)
     value = seconds.sum() / taken.sum() if taken.sum() else None
-    yield (model.model, "speed", None, value, None, None, unit, count, GIVEN)
-    for share in QUANTILES:
-        value, unit, count, low, high = _with_unit(taken.tolist(), share)
-        yield (model.model, f"latency {share:.0%}", None, value, low, high, unit, count, GIVEN)
+    yield ("speed", None, value, None, None, SPEED, len(taken))
+    yield from (_latency(taken.tolist(), share) for share in QUANTILES)
 
 
-def _with_unit(seconds: Sequence[float], share: float) -> tuple:
-    return (*_quantile(seconds, share)[:1], "s", len(seconds), *_quantile(seconds, share)[1:])
-
-
-def _quantile(values: Sequence[float], share: float) -> tuple[float | None, float | None, float | None]:
+def _latency(seconds: Sequence[float], share: float, length: float | None = None) -> Row:
     """Give a quantile with its interval by order statistics."""
-    if not values:
-        return None, None, None
-    found = scipy.stats.quantile_test(values, p=share).confidence_interval()
-    value = float(np.quantile(values, share, method="inverted_cdf"))
-    if np.isnan(found.low):
-        return value, None, None
-    return value, float(found.low), float(np.nan_to_num(found.high, nan=np.inf))
+    value = low = high = None
+    if seconds:
+        value = float(np.quantile(seconds, share, method="inverted_cdf"))
+        interval = scipy.stats.quantile_test(seconds, p=share).confidence_interval()
+        if not np.isnan(interval.low):
+            low, high = float(interval.low), float(np.nan_to_num(interval.high, nan=np.inf))
+    return f"latency {share:.0%}", length, value, low, high, "s", len(seconds)
 
 
 def speed(model: Measured) -> tuple[float | None, float | None, float | None]:
     """Give seconds of recorded sound a second: the geometric mean of whole turns, with its t interval."""
-    turns: dict[int, list] = {}
-    for call in model.calls:
-        if call.kind == RECORDED and call.seconds is not None:
-            turns.setdefault(call.turn, []).append((call.duration, call.seconds))
-    if not turns:
+    calls = [
+        (c.turn, c.duration, c.seconds) for c in model.calls if c.kind == RECORDED and c.seconds is not None
+    ]
+    if not calls:
         return None, None, None
-    sums = {turn: np.sum(own, axis=0) for turn, own in turns.items()}
-    sound, took = np.sum(list(sums.values()), axis=0)
-    most = max(map(len, turns.values()))
-    whole = [np.log(sums[turn][0] / sums[turn][1]) for turn, own in turns.items() if len(own) == most]
-    if len(whole) < _TURNS:
-        return float(sound / took), None, None
-    half = scipy.stats.t.ppf(0.975, len(whole) - 1) * np.std(whole, ddof=1) / np.sqrt(len(whole))
-    middle = np.mean(whole)
-    return tuple(float(np.exp(middle + step)) for step in (0, -half, half))
+    turns = pd.DataFrame(calls, columns=["turn", "sound", "took"]).groupby("turn")
+    sums, counts = turns.sum(), turns.size()
+    whole = np.log(sums["sound"] / sums["took"])[counts.eq(counts.max())]
+    if len(whole) < FEWEST_TURNS:
+        return float(sums["sound"].sum() / sums["took"].sum()), None, None
+    half = scipy.stats.t.ppf(0.975, len(whole) - 1) * whole.std() / np.sqrt(len(whole))
+    return tuple(float(np.exp(whole.mean() + step)) for step in (0, -half, half))
 
 
 def growth(model: Measured) -> float | None:
     """Give the bytes by which a model grows with a call, from its first turn to its last."""
-    if len(model.memory) < _TURNS:
+    if len(model.memory) < FEWEST_TURNS:
         return None
     (first, before), (last, after) = model.memory[0], model.memory[-1]
     return (after - before) / (last - first) if last > first else None

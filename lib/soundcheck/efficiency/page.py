@@ -8,24 +8,23 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 
 from soundcheck.common import templates
 from soundcheck.common.media import EmbeddedMedia
 from soundcheck.common.wording import counted
 from soundcheck.efficiency.costs import GIVEN, QUANTILES
 from soundcheck.report import notices, views
-from soundcheck.report.formats import Cell, number, stacked
+from soundcheck.report.formats import Cell, number, significant, stacked, value_cell
 from soundcheck.report.html import Html
 from soundcheck.report.standalone import standalone
 from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
 from soundcheck.results.record import KeyFigure
 
-Costs = Mapping[str, tuple]  # measure -> its row, of one model
-
-_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
-_LOST = {"failures": "failed", "time-outs": "timed out", "first calls without answer": "first calls"}
-_HIGHER = ("concordance", "unweighted average recall")
+DIGITS = 3
+BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "bytes"))
+LOST = {"failures": "failed", "time-outs": "timed out", "first calls without answer": "first calls"}
+HIGHER = ("concordance", "unweighted average recall")  # measures of which more is better
+GARBAGE = 1e6  # bytes a call by which memory grows without meaning anything
 
 
 def page(
@@ -39,190 +38,174 @@ def page(
     table: str,
 ) -> str:
     """Make the page of a table of costs, whose address is ``table``; figures say how good the models are."""
-    whole = frame[frame["sound_seconds"].isna()]
-    costs = {
-        name: {row.measure: row for row in own.itertuples()}
-        for name, own in whole.groupby("model", sort=False)
-    }
+    overall = frame[frame["sound_seconds"].isna()].assign(value=lambda f: f["value"].astype(float))
+    costs = {name: own.set_index("measure") for name, own in overall.groupby("model", sort=False)}
+    speeds = overall[overall["measure"].eq("speed") & overall["value"].notna()].set_index("model")
     media = EmbeddedMedia()
     drawn = [
-        show(media, _against(*one), _described(*one))
-        for panel in _panels(figures, costs)
-        for one in [(panel, [(about, costs[about.model]["speed"]) for about in panel])]
+        show(media, _against(panel, speeds), _described(panel, speeds)) for panel in _panels(figures, speeds)
     ]
-    about = [f"{name}: {value}" for name, value in {**machine, "measured on": day}.items()]
     body = templates.html(
         "efficiency",
-        conclusion=_conclusion(costs),
+        conclusion=_conclusion(costs, speeds["value"].sort_values(ascending=False)),
         synthetic=notices.synthetic_notice(synthetic),
         summary=_summary(costs),
         notes=notices.notes(notes) if notes else Html(),
         table=table,
         durations=_durations(frame[frame["sound_seconds"].notna()]),
         figures=drawn,
-        machine=notices.notes(about),
+        machine=notices.notes(
+            [f"{name}: {value}" for name, value in {**machine, "measured on": day}.items()]
+        ),
     )
     return standalone("Speed, memory and size", body)
 
 
-def _value(costs: Costs, measure: str) -> float | None:
-    row = costs.get(measure)
-    return None if row is None or pd.isna(row.value) else float(row.value)
+def _value(costs: pd.DataFrame, measure: str) -> float:
+    return costs["value"].get(measure, np.nan)
 
 
-def _is_given(costs: Costs) -> bool:
-    return "speed" in costs and costs["speed"].origin == GIVEN
-
-
-def _conclusion(costs: Mapping[str, Costs]) -> str:
+def _conclusion(costs: Mapping[str, pd.DataFrame], speeds: pd.Series) -> str:
     """Say which model is quickest and which slowest."""
-    speeds = {name: value for name, own in costs.items() if (value := _value(own, "speed")) is not None}
-    if not speeds:
+    if speeds.empty:
         return "The time of no model is known."
-    order = sorted(speeds, key=speeds.__getitem__)
-    ends = dict.fromkeys((order[-1], order[0]))
-    parts = ", ".join(f"{name} takes a second for {_plain(speeds[name])} s of sound" for name in ends)
-    lost = [name for name, own in costs.items() if any(_value(own, what) for what in _LOST)]
+    ends = dict.fromkeys((speeds.index[0], speeds.index[-1]))
+    parts = ", ".join(
+        f"{name} takes a second for {significant(speeds[name], DIGITS)} s of sound" for name in ends
+    )
+    lost = [name for name, own in costs.items() if own["value"].reindex(list(LOST)).gt(0).any()]
     calls = f"; calls of {', '.join(lost)} failed" if lost else ""
     count = f"{len(speeds)} of " if len(speeds) < len(costs) else ""
     return f"{count}{counted(len(costs), 'model')}: {parts}{calls}."
 
 
-def _summary(costs: Mapping[str, Costs]) -> Html:
-    latencies = {f"latency {share:.0%}, ms": _number(f"latency {share:.0%}", 1000) for share in QUANTILES}
-    columns = {
-        "model": lambda row: (
-            stacked(row.model, "times as its file gives them") if _is_given(row.costs) else row.model
+def _summary(costs: Mapping[str, pd.DataFrame]) -> Html:
+    rows = [
+        {"model": name, "costs": own, "given": own["origin"].get("speed") == GIVEN}
+        for name, own in costs.items()
+    ]
+    columns: dict[str, views.Column] = {
+        "model": lambda row: stacked(row.model, "times as its file gives them" if row.given else ""),
+        "sound a second": _measure("speed"),
+        **{f"latency {share:.0%}, ms": _measure(f"latency {share:.0%}", 1000) for share in QUANTILES},
+        "load, s": _measure("load"),
+        "first call, ms": _measure("first call", 1000),
+        "peak memory": _memory,
+        "on disk": _measure("size on disk", write=_bytes),
+        "parameters": _measure("parameters", write="{:,.0f}".format),
+        "calls": lambda row: (
+            f"{row.costs.loc['speed', 'calls'] if row.given else _value(row.costs, 'calls'):,.0f}"
         ),
-        "sound a second": _number("speed"),
-        **latencies,
-        "load, s": _number("load", unknown=""),
-        "first call, ms": _number("first call", 1000, unknown=""),
-        "peak memory": lambda row: _memory(row.costs),
-        "on disk": lambda row: _size(row.costs, "size on disk", _bytes),
-        "parameters": lambda row: _size(row.costs, "parameters", "{:,.0f}".format),
-        "calls": lambda row: _calls(row.costs),
-        "no answer": lambda row: _lost(row.costs),
+        "no answer": lambda row: "unknown" if row.given else _lost(row.costs),
     }
     caption = "Seconds of sound a second, latencies of recordings with intervals, memory and size"
-    return views.table(
-        [{"model": name, "costs": own} for name, own in costs.items()], columns, caption=caption
-    )
+    return views.table(rows, columns, caption=caption)
 
 
-def _number(measure: str, factor: float = 1.0, unknown: str = "unknown") -> Callable[[SimpleNamespace], Cell]:
-    return lambda row: _cell(row.costs.get(measure), factor, unknown)
+def _measure(
+    measure: str, factor: float = 1.0, write: Callable[[float], str] | None = None
+) -> Callable[[SimpleNamespace], Cell]:
+    """Make a column of one measure, with its intervals or as it is to be written."""
+
+    def cell(row: SimpleNamespace) -> Cell:
+        value = _value(row.costs, measure)
+        if pd.isna(value):
+            return Cell("" if row.given else "unknown", None, "sc-number")
+        if write is not None:
+            return Cell(write(value), value, "sc-number")
+        return value_cell(*(factor * row.costs.loc[measure, ["value", "low", "high"]].astype(float)))
+
+    return cell
 
 
-def _cell(row: tuple | None, factor: float = 1.0, unknown: str = "unknown") -> Cell:
-    """Show a number above its interval."""
-    if row is None or pd.isna(row.value):
-        return Cell(unknown, None, "sc-number")
-    value, low, high = (_plain(factor * bound) for bound in (row.value, row.low, row.high))
-    bounds = f"{low} or more" if high == "∞" else f"{low} to {high}"
-    return Cell(stacked(value, bounds) if low and high else value, row.value, "sc-number")
+def _memory(row: SimpleNamespace) -> Cell:
+    names = ("peak memory", "growth of memory", "memory after the first call")
+    peak, growth, first = (_value(row.costs, name) for name in names)
+    remark = ""
+    if growth > GARBAGE:
+        remark = f"grows by {_bytes(growth)} a call"
+    elif pd.isna(growth) and peak > 2 * first:  # too few turns to know
+        remark = f"{_bytes(first)} after the first call"
+    return Cell(stacked("" if pd.isna(peak) else _bytes(peak), remark), peak, "sc-number")
 
 
-def _memory(costs: Costs) -> Cell:
-    peak, more = _value(costs, "peak memory"), _value(costs, "growth of memory")
-    early, remark = _value(costs, "memory after the first call"), ""
-    if more is not None and more > 1e6:  # less is what garbage collectors do
-        remark = f"grows by {_bytes(more)} a call"
-    elif more is None and early is not None and peak > 2 * early:  # too few turns to know
-        remark = f"{_bytes(early)} after the first call"
-    shown = "" if peak is None else _bytes(peak)
-    return Cell(stacked(shown, remark) if remark else shown, peak, "sc-number")
-
-
-def _size(costs: Costs, measure: str, written: Callable[[float], str]) -> Cell:
-    value = _value(costs, measure)
-    unknown = "" if _is_given(costs) else "unknown"
-    return Cell(written(value) if value else unknown, value, "sc-number")
-
-
-def _calls(costs: Costs) -> Cell:
-    calls = costs["speed"].calls if _is_given(costs) else _value(costs, "calls")
-    return Cell(f"{calls:,.0f}", calls, "sc-number")
-
-
-def _lost(costs: Costs) -> Cell:
-    lost = {what: int(_value(costs, what) or 0) for what in _LOST}
-    text = ", ".join(f"{count} {_LOST[what]}" for what, count in lost.items() if count)
-    return Cell(text or ("unknown" if _is_given(costs) else "0"), sum(lost.values()), "sc-number")
+def _lost(costs: pd.DataFrame) -> Cell:
+    lost = costs["value"].reindex(list(LOST)).fillna(0).astype(int)
+    text = ", ".join(f"{count} {LOST[name]}" for name, count in lost.items() if count)
+    return Cell(text or "0", int(lost.sum()), "sc-number")
 
 
 def _durations(frame: pd.DataFrame) -> Html:
     if frame.empty:
         return Html()
+    cells = {
+        (row.model, row.sound_seconds): value_cell(1000 * row.value, 1000 * row.low, 1000 * row.high)
+        for row in frame.astype({"value": float, "low": float, "high": float}).itertuples()
+    }
     rows = [
-        {"model": name, **{f"{row.sound_seconds:g} s": _cell(row, 1000) for row in own.itertuples()}}
-        for name, own in frame.groupby("model", sort=False)
+        {"model": name}
+        | {
+            f"{length:g} s": cells.get((name, length), "unknown")
+            for length in sorted(frame["sound_seconds"].unique())
+        }
+        for name in frame["model"].unique()
     ]
-    lengths = [f"{length:g} s" for length in sorted(frame["sound_seconds"].unique())]
-    rows = [{"model": row["model"]} | {one: row.get(one, _cell(None)) for one in lengths} for row in rows]
     return views.table(rows, caption="Median latency in ms, by duration of the sound")
 
 
-def _panels(figures: Sequence[KeyFigure], costs: Mapping[str, Costs]) -> list[list[KeyFigure]]:
+def _panels(figures: Sequence[KeyFigure], speeds: pd.DataFrame) -> list[list[KeyFigure]]:
     """Group the main measures by corpus, task and measure, of models whose speed is known."""
     panels: dict[tuple, list[KeyFigure]] = {}
     for one in figures:
-        if one.standing and one.value is not None and _value(costs.get(one.model, {}), "speed"):
+        if one.standing and one.value is not None and one.model in speeds.index:
             panels.setdefault((one.corpus, one.task, one.measure), []).append(one)
     return [panel for panel in panels.values() if len(panel) > 1]
 
 
-def _against(panel: Sequence[KeyFigure], shown: Sequence[tuple[KeyFigure, tuple]]) -> Figure:
+def _against(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> Figure:
     one = panel[0]
     with look():
-        figure, (axes,) = new(5.1, 3.6 + 0.12 * len(shown))
-        for number, (about, speed) in enumerate(shown):
-            color, mark = PALETTE[number % len(PALETTE)], MARKS[number % len(MARKS)]
-            across = _bars(speed.value, speed.low, speed.high)
-            up = _bars(about.value, about.low, about.high)
-            name = label(about.model) + (" (time as given)" if speed.origin == GIVEN else "")
+        figure, (axes,) = new(5.1, 3.6 + 0.12 * len(panel))
+        for place, about in enumerate(panel):
+            speed = speeds.loc[about.model]
+            name = label(about.model) + (" (time as given)" if speed["origin"] == GIVEN else "")
             axes.errorbar(
-                [speed.value], [about.value], yerr=up, xerr=across, color=color, marker=mark, label=name
+                *([speed["value"]], [about.value]),
+                xerr=_arms(speed["value"], speed["low"], speed["high"]),
+                yerr=_arms(about.value, about.low, about.high),
+                color=PALETTE[place % len(PALETTE)],
+                marker=MARKS[place % len(MARKS)],
+                label=name,
             )
         if one.guessing is not None:
             axes.axhline(one.guessing, color="0.4", linestyle=":", linewidth=1)
             axes.annotate("guessing", (0.01, one.guessing), xycoords=("axes fraction", "data"), fontsize=8)
-        speeds = [speed.value for _, speed in shown]
+        own = speeds.loc[[about.model for about in panel], "value"]
         axes.set_xscale("log")
-        axes.set_xlim(min(speeds) / 2, max(speeds) * 2)
-        wide = max(speeds) > 10 * min(speeds)
-        axes.xaxis.set_major_locator(LogLocator(subs=(1,) if wide else (1, 2, 5)))
+        axes.set_xlim(own.min() / 2, own.max() * 2)
         axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_minor_formatter("{x:g}" if own.max() < 10 * own.min() else "")
         axes.set_xlabel("seconds of sound a second: to the right is quicker")
-        better = "higher" if one.measure in _HIGHER else "lower"
-        axes.set_ylabel(f"{one.measure}: {better} is better")
+        axes.set_ylabel(f"{one.measure}: {'higher' if one.measure in HIGHER else 'lower'} is better")
         axes.set_title(label(f"{one.task}, {one.corpus}", 60), fontsize=10, loc="left")
         figure.legend(loc="outside lower left", ncols=2, fontsize=8)
     return figure
 
 
-def _bars(value: float, low: float | None, high: float | None) -> list[list[float]]:
+def _arms(value: float, low: float | None, high: float | None) -> list[list[float]]:
     """Give the lengths of both arms of an interval; none where there is none."""
     ends = [value if end is None or not np.isfinite(end) else end for end in (low, high)]
     return [[max(0.0, value - ends[0])], [max(0.0, ends[1] - value)]]
 
 
-def _described(panel: Sequence[KeyFigure], shown: Sequence[tuple[KeyFigure, tuple]]) -> str:
-    values = [f"{a.model} {number(a.value)} at {_plain(speed.value)}" for a, speed in shown]
+def _described(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> str:
+    values = [
+        f"{one.model} {number(one.value)} at {significant(speeds.loc[one.model, 'value'], DIGITS)}"
+        for one in panel
+    ]
     return f"{panel[0].measure} of {panel[0].task} against seconds of sound a second: {', '.join(values)}"
 
 
-def _plain(value: float | None) -> str:
-    """Write three digits that count."""
-    if value is None or pd.isna(value):
-        return ""
-    if np.isinf(value):
-        return "∞"
-    digits = 2 - int(np.floor(np.log10(value))) if value > 0 else 0
-    return f"{round(value, digits):,.{max(0, min(3, digits))}f}"
-
-
 def _bytes(count: float) -> str:
-    size, unit = next((pair for pair in _UNITS if count >= pair[0]), (1, "bytes"))
-    return f"{_plain(count / size)} {unit}"
+    size, unit = next((pair for pair in BYTES if count >= pair[0]), BYTES[-1])
+    return f"{significant(count / size, DIGITS)} {unit}"

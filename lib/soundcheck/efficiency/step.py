@@ -13,11 +13,17 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import importlib.metadata
 import json
+import os
+import platform
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import psutil
+
+from soundcheck import __version__
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.common.json_file import JsonFile
@@ -25,9 +31,7 @@ from soundcheck.common.library import library_digest
 from soundcheck.common.progress import Progress
 from soundcheck.common.wording import counted
 from soundcheck.efficiency.costs import costs
-from soundcheck.efficiency.inputs import chosen
-from soundcheck.efficiency.machine import machine
-from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, measure
+from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, chosen, measure
 from soundcheck.efficiency.page import page
 from soundcheck.efficiency.sizes import named_bytes, parameters
 from soundcheck.models.base import LookUpModel
@@ -38,6 +42,38 @@ from soundcheck.run.material import Material
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import request_of
 from soundcheck.suite.entries import ModelEntry
+
+_LIBRARIES = ("numpy", "scipy", "onnxruntime", "torch", "transformers", "tensorflow", "scikit-learn")
+
+
+def machine() -> dict[str, str]:
+    """Describe the machine by names for people; no name of a host or a user."""
+    found = {
+        "processor": _processor(),
+        "cores": f"{os.cpu_count()}, of which one was used" if _can_choose() else f"{os.cpu_count()}",
+        "memory": f"{psutil.virtual_memory().total / 1e9:.0f} GB",
+        "system": f"{platform.system()} {platform.machine()}",
+        "Python": platform.python_version(),
+        "soundcheck": __version__,
+    }
+    for name in _LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _can_choose() -> bool:
+    return hasattr(os, "sched_setaffinity")
+
+
+def _processor() -> str:
+    cores = Path("/proc/cpuinfo")
+    lines = cores.read_text(errors="replace").splitlines() if cores.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return next(filter(None, names), platform.processor() or platform.machine() or "unknown")
+
 
 NAME = "efficiency"  # of the files, each with its suffix
 

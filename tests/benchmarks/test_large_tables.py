@@ -1,6 +1,6 @@
-"""The benchmark of a million utterances: its suite is one that runs."""
+"""The benchmark of large tables: its suite is one that runs."""
 
-from benchmarks.million_utterances import FAMILIES, make_suite
+from benchmarks.large_tables import make_utterances
 
 from soundcheck.corpora.load import load_corpus
 from soundcheck.metrics.additive import value
@@ -9,7 +9,7 @@ from soundcheck.suite.suite_file import read_suite
 
 
 def test_the_suite_can_be_read_and_its_models_answer(tmp_path):
-    suite = read_suite(make_suite(tmp_path, 400, FAMILIES))
+    suite = read_suite(make_utterances(tmp_path, 400))
     corpus = load_corpus(suite.corpora["calls"], suite, tmp_path / "cache")
     assert len(corpus.segments) == 400 and corpus.segments["speaker"].nunique() == 20
     assert corpus.segments["duration"].notna().all() and not corpus.left_out
