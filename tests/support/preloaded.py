@@ -376,7 +376,7 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         return
     from soundcheck import cli
     from soundcheck.book import sphinx_run
-    from soundcheck.models import importing, library_model, processes  # noqa: F401
+    from soundcheck.models import function, library_model, processes  # noqa: F401
     from soundcheck.run import notebook_server, notebooks
 
     if request["kind"] != COMMAND:

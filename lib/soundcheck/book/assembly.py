@@ -29,8 +29,8 @@ from soundcheck.book.build import shown
 from soundcheck.common import files, resources
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.escaping import one_line
-from soundcheck.common.file_contents import signature
 from soundcheck.common.media import MediaStore
+from soundcheck.common.store import signature
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.corpus_audit import Audit, audit

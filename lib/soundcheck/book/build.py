@@ -22,8 +22,8 @@ from soundcheck.book.sphinx_run import build as run_sphinx
 from soundcheck.common import files, manifest, resources, store
 from soundcheck.common.day import given_day, today
 from soundcheck.common.errors import Problem
-from soundcheck.common.library import installed, library_digest
 from soundcheck.common.media import NONE
+from soundcheck.common.resources import installed, library_digest
 from soundcheck.results.record import PROVENANCE, ModelRecord, Provenance, RunRecord
 from soundcheck.run.output import Output
 from soundcheck.suite.families import Family

@@ -27,8 +27,7 @@ from soundcheck.report.html import Html, folded, join
 from soundcheck.report.style import BLUE, grid, label, look, seaborn
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.report.views import table
-from soundcheck.suite.groups import number_of, numbers_of
-from soundcheck.suite.groups_reader import MOST_ADJUSTED
+from soundcheck.suite.groups import MOST_ADJUSTED, number_of, numbers_of
 
 SENTENCES = 12  # differences that are written out
 MOST_NAMED = 3  # on a page of fairness, of a column

@@ -26,8 +26,19 @@ from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.estimates import ALL, read_estimates
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import FamilyRecord, KeyFigure, ModelRecord, RunRecord
-from soundcheck.results.standing import HOLLOW, ROBUSTNESS, aspects, standings
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES, counted
+from soundcheck.results.states import (
+    FAIL,
+    HOLLOW,
+    INCONCLUSIVE,
+    NOT_EVALUATED,
+    PASS,
+    REPORTED,
+    ROBUSTNESS,
+    STATES,
+    aspects,
+    counted,
+    standings,
+)
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
 from soundcheck.suite.card import Card
 from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of, named
@@ -133,7 +144,7 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     whether the test is one that its family is known by; ``side``: whether the group is *worse* or *better*
     off, empty for measures without a better side; ``measure``, ``before``, ``after``: how good the model is
     without and with the change, where estimates have both; ``standing`` as in
-    :mod:`soundcheck.results.standing`; ``accepted``: why the suite accepts the failure, or empty.
+    :mod:`soundcheck.results.states`; ``accepted``: why the suite accepts the failure, or empty.
     """
     change = rows["test"].str.extract(_CHANGE)[0].fillna("")
     about = rows["label"].where(rows["label"].ne("") | change.eq(""), change)

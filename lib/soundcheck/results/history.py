@@ -23,19 +23,12 @@ import pandas as pd
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.results import worse
-from soundcheck.results.contrast import (
-    BETTER,
-    CONTRAST_TYPES,
-    WORSE,
-    Contrast,
-    compared_alone,
-    with_outcomes,
-)
+from soundcheck.results.contrast import BETTER, CONTRAST_TYPES, WORSE, Contrast, compared_alone, with_outcomes
 from soundcheck.results.judged import Judged
 from soundcheck.results.past_runs import PastRun, PastRuns
 from soundcheck.results.record import RunRecord
 from soundcheck.results.schema import frame_of, schema_of
-from soundcheck.results.standing import ROBUSTNESS
+from soundcheck.results.states import ROBUSTNESS
 from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.statistics.rules import of_gap
 

@@ -13,11 +13,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from soundcheck.common.wording import counted, duration
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.publish.facts import ModelFacts, comparison_lines, plain, verdict_lines
 from soundcheck.publish.sheet import tables
 from soundcheck.publish.sheet.sounds import Scene, carried, comparison_scenes, model_scenes
 from soundcheck.publish.sheet.tables import Table
-from soundcheck.publish.verdict_lines import comparison_lines, plain, verdict_lines
 from soundcheck.report import failures, key_figures, states
 from soundcheck.report.formats import significant
 from soundcheck.report.html import Html

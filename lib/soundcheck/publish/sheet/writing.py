@@ -16,10 +16,9 @@ from soundcheck.common.day import day_of, given_day
 from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import xml_text
 from soundcheck.common.extras import import_extra
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.publish.facts import ModelFacts, as_markdown, plain
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
 from soundcheck.publish.sheet.tables import since
-from soundcheck.publish.verdict_lines import as_markdown, plain
 from soundcheck.report.html import Html
 from soundcheck.report.standalone import standalone
 from soundcheck.results import page_names
