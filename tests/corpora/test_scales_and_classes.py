@@ -15,7 +15,7 @@ from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, task_snippets
 from soundcheck.corpora.languages import among
 from soundcheck.corpora.load import load_corpus
-from soundcheck.models.load import check_model
+from soundcheck.models.base import check_model
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.yaml_reader import read_yaml
