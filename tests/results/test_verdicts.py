@@ -152,7 +152,7 @@ def test_skipped_rows_of_a_family():
         "B": TestDefinition("B", "<", {"arousal": 0.1}),
         "C": TestDefinition("C", "<", {"emotion": 0.1}),
     }
-    family = Family("f", "fairness", "F", "?", ("regression",), (), (), True, {}, {}, {}, tests, "")
+    family = Family(name="f", category="fairness", title="F", kinds=("regression",), tests=tests)
     found = skipped_rows("m", "c", family, BUILTIN["arousal"], "error: broken")
     assert [(one.test, one.threshold, one.rule) for one in found] == [("A", 0.5, ">"), ("B", 0.1, "<")]
     assert {(one.passed, one.skipped, one.segments) for one in found} == {(None, "error: broken", 0)}

@@ -64,8 +64,8 @@ class Counts(dict[str, int]):
 
 def counts(rows: pd.DataFrame) -> Counts:
     """Count the rows of a results table, or of a part of it, by state."""
-    found = counted(rows)["state"].value_counts()
-    return Counts({state: int(found.get(state, 0)) for state in STATES})
+    number = counted(rows)["state"].value_counts()
+    return Counts({state: int(number.get(state, 0)) for state in STATES})
 
 
 def headline(rows: pd.DataFrame) -> str:
@@ -367,16 +367,16 @@ def unknown(rows: pd.DataFrame) -> pd.DataFrame:
     excluded, in units of its margin, or -1), ``blocks`` and ``needed``: medians of the speakers there are and
     of those that would decide, NaN without any interval.
     """
-    found = []
+    kinds_of_groups = []
     rows = rows.assign(needed=speakers_needed(rows), size=rows["bound"].abs() / rows["matters"])
     kinds = rows["group"].str.replace(r": [^,]*", "", regex=True).str.replace(", ", " and ")
     for (model, kind), own in rows.groupby(["model", kinds], sort=False):
         known = own[own["needed"].notna()]
         largest = own["size"].idxmax() if own["size"].notna().any() else -1
         few = int(own["bound"].isna().sum())
-        found.append([model, kind, len(own), few, largest, *known[["blocks", "needed"]].median()])
+        kinds_of_groups.append([model, kind, len(own), few, largest, *known[["blocks", "needed"]].median()])
     columns = ["model", "kind", "tests", "few", "row", "blocks", "needed"]
-    return pd.DataFrame(found, columns=columns).sort_values("tests", ascending=False, kind="stable")
+    return pd.DataFrame(kinds_of_groups, columns=columns).sort_values("tests", ascending=False, kind="stable")
 
 
 def facts_by_model(

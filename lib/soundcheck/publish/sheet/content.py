@@ -161,16 +161,16 @@ def comparison_pictures(frame: pd.DataFrame, facts: ModelFacts) -> list[Picture]
 
 
 def _differences(title: str, rows: pd.DataFrame, unit: str) -> list[Picture]:
-    names, words, told = [], [], []
+    names, words, alts = [], [], []
     for row in rows.itertuples():
         measured = failures.measured(row)
         names.append(failures.people(row.group) if row.group else measured)
         values = [significant(getattr(row, name, None)) for name in ("group_value", "others_value")]
         both = f": {values[0]}, others {values[1]}" if any(values) else ""
         words.append(f"{label(measured)}{both}" if row.group else "")
-        told.append(f"{plain(failures.subject(row))} {significant(row.value)} ({row.state})")
-    shown = rows.assign(name=names, words=words, reference=0.0)
-    return [_picture(title, "; ".join(told), forest(shown, unit=unit))] if names else []
+        alts.append(f"{plain(failures.subject(row))} {significant(row.value)} ({row.state})")
+    named = rows.assign(name=names, words=words, reference=0.0)
+    return [_picture(title, "; ".join(alts), forest(named, unit=unit))] if names else []
 
 
 def _values(facts: ModelFacts) -> list[Picture]:

@@ -132,8 +132,8 @@ def _day(run: FinishedRun) -> datetime.date:
 def _book(facts: ModelFacts, made: Sheet, target: Path) -> str:
     """Give the way from the page to the book of this run, if that lies beside it."""
     folder = facts.run.path.parent.resolve()
-    there = folder / "html" / made.page
+    page = folder / "html" / made.page
     beside = target.parent.resolve().is_relative_to(folder)
-    if not (facts.record.book and beside and there.is_file()):
+    if not (facts.record.book and beside and page.is_file()):
         return ""
-    return os.path.relpath(there, target.parent.resolve()).replace(os.sep, "/")
+    return os.path.relpath(page, target.parent.resolve()).replace(os.sep, "/")
