@@ -91,26 +91,7 @@ def verify(path: Path, digest: str = "") -> Verified:
     book = find(path)
     if digest and book.html is None:
         raise input_error("--digest", "the run has no book", "Name a folder with pages")
-    problems, sizes, of_book = [], {}, ""
-    folders = [(book.output.folder, sealed(book.output), "")] if book.output else []
-    if book.html is not None:
-        folders.append((book.html, None, "" if book.html == path else "html/"))
-    for folder, names, before in folders:
-        if irregularity(folder / MANIFEST):
-            sizes[folder] = 0
-            problems.append(f"missing: {before}{MANIFEST}, so that its files cannot be verified")
-            continue
-        listed = manifest.read(folder)
-        sizes[folder] = len(listed.digests)
-        problems += [
-            f"changed: {before}{MANIFEST}, line {number} is none of a list"
-            for number in listed.malformed_lines
-        ]
-        with Progress("verify", "files", len(listed.digests)) as progress:
-            for one in manifest.differences(folder, listed.digests, names, progress.update):
-                why = f" ({one.why})" if one.why else ""
-                problems.append(f"{one.what}: {quoted(f'{before}{one.name}', 500)}{why}")
-        of_book = manifest.sha256(folder / MANIFEST) if folder == book.html else of_book
+    problems, sizes, of_book = _changed_files(book, path)
     if wanted and of_book != wanted:
         problems.append(f"The book is another one: its digest is {of_book or 'unknown'}.")
     read = []
@@ -141,6 +122,31 @@ def verify(path: Path, digest: str = "") -> Verified:
         return Verified(EXIT_OK, "\n".join([*lines, "Nothing was changed, added or removed."]))
     last = f"{counted(len(problems), 'problem')}. If a run was interrupted, run it again to go on."
     return Verified(EXIT_TEST_FAILED, "\n".join([*lines, last]))
+
+
+def _changed_files(book: Book, path: Path) -> tuple[list[str], dict[Path, int], str]:
+    """Compare files with the lists of their folders: problems, number of files, digest of the book's list."""
+    problems, sizes, of_book = [], {}, ""
+    folders = [(book.output.folder, sealed(book.output), "")] if book.output else []
+    if book.html is not None:
+        folders.append((book.html, None, "" if book.html == path else "html/"))
+    for folder, names, before in folders:
+        if irregularity(folder / MANIFEST):
+            sizes[folder] = 0
+            problems.append(f"missing: {before}{MANIFEST}, so that its files cannot be verified")
+            continue
+        listed = manifest.read(folder)
+        sizes[folder] = len(listed.digests)
+        problems += [
+            f"changed: {before}{MANIFEST}, line {number} is none of a list"
+            for number in listed.malformed_lines
+        ]
+        with Progress("verify", "files", len(listed.digests)) as progress:
+            for one in manifest.differences(folder, listed.digests, names, progress.update):
+                why = f" ({one.why})" if one.why else ""
+                problems.append(f"{one.what}: {quoted(f'{before}{one.name}', 500)}{why}")
+        of_book = manifest.sha256(folder / MANIFEST) if folder == book.html else of_book
+    return problems, sizes, of_book
 
 
 def _of_table(results: Path, inputs: Provenance) -> Iterator[str]:
