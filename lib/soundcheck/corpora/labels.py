@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.class_words import NOTHING, as_values, meanings
@@ -106,6 +107,17 @@ def read_ratings(
             ask = "is the range that of the scale, and not only of these labels?"
             findings.notices.append(f"{reach}, never near {' or '.join(missed)} of their range; {ask}")
     return scaled(values, low, high)
+
+
+def as_numbers(column: pd.Series) -> pd.Series | None:
+    """Read a column of words as numbers, float64, NaN = missing; ``None`` if a word is none."""
+    if is_numeric_dtype(column):
+        return column.astype(np.float64)
+    try:
+        numbers = column.dropna().map(lambda text: parse_number(str(text).strip()))
+    except ValueError:
+        return None
+    return numbers.astype(np.float64).reindex(column.index)
 
 
 # Classes ----------------------------------------------------------------------------------------------------
