@@ -55,21 +55,11 @@ TELEPHONES = (0.9, 0.4)  # shares of speakers of the group, and of the others
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A kind of data.
-
-    Parameters
-    ----------
-    column
-        What is adjusted by.
-    cause
-        Where the difference comes from.
-    speakers
-        Speakers of the group, and as many others.
-    """
+    """A kind of data."""
 
     column: str
-    cause: str
-    speakers: int
+    cause: str  # where the difference comes from
+    speakers: int  # speakers of the group, and as many others
 
 
 KINDS = (
@@ -109,17 +99,19 @@ def data_set(kind: Kind, number: int) -> dict[str, float]:
     subset, group, column = draw(kind, seeds.generator(0, "adjusting", *dataclasses.astuple(kind), number))
     gap = GroupGap(lambda s, p: mean_value(p.clean), group, ~group)
     columns = {kind.column: column}
-    found = adjusted_gap(gap, subset, columns, lambda s, b: resample(s, b, REPLICATES, number % 20), "t")
+    (found,) = adjusted_gap(gap, subset, columns, lambda s, b: resample(s, b, REPLICATES, number % 20), "t")
+    adjusted = found.get("adjusted")
+    low, high = found.get("adjusted_low", np.nan), found.get("adjusted_high", np.nan)
     cells = cells_of(columns, group, ~group, subset.blocks, np.ones(len(group), dtype=bool))
     truth = -EFFECT * SHARE[kind.cause]
     own, others = gap.sides(subset, subset.predictions)
     return {
         "plain": value(own) - value(others),
-        "adjusted": found.value[0],
-        "covered": np.nan if np.isnan(found.value[0]) else float(found.low[0] <= truth <= found.high[0]),
+        "adjusted": np.nan if adjusted is None else adjusted,
+        "covered": np.nan if adjusted is None else float(low <= truth <= high),
         "ten": np.nan if kind.column == DEVICE else float(cells.cuts == CUTS[0]),
-        "counterpart": found.counterpart,
-        "refused": float(np.isnan(found.value[0])),
+        "counterpart": np.nan if found["counterpart"] is None else found["counterpart"],
+        "refused": float(adjusted is None),
     }
 
 

@@ -2,8 +2,8 @@
 
 Run ``python benchmarks/word_errors.py [PAIRS]``. Counts the errors of 100,000 pairs of texts of three kinds:
 short commands that are mostly right, sentences that are read, long utterances with many errors. Prints the
-best of three times, taken in turn, and how many times faster than jiwer that is. Both get the same lists; what
-was counted before is forgotten, so that each call counts anew.
+best of three times, taken in turn, and how many times faster than jiwer that is. Both get the same lists;
+what was counted before is forgotten, so that each call counts anew.
 Words are drawn like those of a language, few often and many rarely. Ends with 1 if words are not counted
 three times as fast or a total differs.
 """

@@ -10,7 +10,7 @@ import pytest
 from soundcheck.common.errors import InputError
 from soundcheck.common.scales import another_scale, usual_scales
 from soundcheck.corpora.load import load_corpus
-from soundcheck.models.load import check_model
+from soundcheck.models.base import check_model
 from soundcheck.suite.suite_file import read_suite
 
 HEAD = "corpora: {{c: {{format: csv, path: labels.csv, audio: false{0}}}}}\n"

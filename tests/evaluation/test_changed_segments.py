@@ -253,3 +253,44 @@ def test_segments_that_no_step_changes():
     assert view.unchanged().tolist() == [False, False]
     old = dataclasses.replace(view, predictions=predictions.drop(columns="drawn"))
     assert old.unchanged("x").tolist() == [False, False]
+
+
+# Recordings of the same words under different conditions
+
+
+def paired(*rows, base=""):
+    """Give the pairs of each two conditions, and the notes."""
+    frame = pd.DataFrame(rows, columns=["item", "condition", "speaker"])
+    found = changed_segments.pairings(frame, base)
+    rows = {(p.base, p.other): list(zip(*(own.tolist() for own in p.rows), strict=True)) for p in found}
+    return rows, [note for pairing in found for note in pairing.notes]
+
+
+def test_partners_have_the_same_item_and_speaker():
+    rows = [("1", "near", "a"), ("1", "far", "a"), ("1", "far", "b"), ("2", "far", "a"), ("2", "near", "a")]
+    rows += [("1", "near", "b"), ("3", "near", "b")]
+    assert paired(*rows) == (
+        {("near", "far"): [(0, 1), (4, 3), (5, 2)]},
+        ["1 of 4 segments under 'near' have no partner under 'far'"],
+    )
+    assert paired(*rows, base="far")[0] == {("far", "near"): [(1, 0), (2, 5), (3, 4)]}
+
+
+def test_each_condition_is_compared_with_the_most_frequent_one():
+    rows = [(item, condition, "a") for item in "12" for condition in ("x", "y", "z")]
+    assert list(paired(*rows)[0]) == [("x", "y"), ("x", "z")]
+    assert list(paired(*rows, ("9", "z", "a"))[0]) == [("z", "x"), ("z", "y")]
+
+
+def test_repeated_and_missing_items():
+    rows = [("1", "x", "a"), ("1", "x", "a"), ("1", "y", "a"), ("2", "x", "a"), ("2", "y", "a")]
+    assert paired(*rows) == (
+        {("x", "y"): [(3, 4)]},
+        [
+            "2 segments under 'x' repeat an item and are left out",
+            "1 of 2 segments under 'y' have no partner under 'x'",
+        ],
+    )
+    unknown = [("1", "x", None), ("1", "y", None), (None, "x", "a"), (None, "y", "a"), ("2", None, "a")]
+    assert paired(*unknown)[0] == {("x", "y"): [(0, 1)]}
+    assert paired((None, None, "a"))[0] == paired(("1", "x", "a"))[0] == {}

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import types
 
 import numpy as np
 import pandas as pd
 import pytest
+from judging import judging
 
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation.groups import AVERAGE, judge_groups
-from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.distribution import class_proportions
@@ -19,27 +18,12 @@ from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.results import states
 from soundcheck.results.states import decide
 from soundcheck.suite.margins import Margin
-from soundcheck.suite.thresholds import read_family
 
 EMOTION = BUILTIN["emotion"]
 TESTS = {
     "Recall Per Class": lambda s, p: recall_per_class(s.truth, p.clean, EMOTION.classes),
     "Unweighted Average Recall": lambda s, p: unweighted_average_recall(s.truth, p.clean, EMOTION.classes),
 }
-
-
-def judging(family: str = "fairness_sex", task=EMOTION, **settings) -> Judging:
-    found = Judging()
-    found.model, found.family, found.tasks = "m", read_family(family), [task]
-    found.corpora = [types.SimpleNamespace(name="c", adjust=(), against={})]
-    found.seed, found.replicates, found.interval, found.thresholds = 0, 200, "t", "gap"
-    found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
-    found._seconds_left, found.margin = 10.0, Margin(relative=None)
-    found._estimates, found._drawn, found.block_names = [], {}, {"c": "speaker"}
-    found._group_values = []
-    for name, value in settings.items():
-        setattr(found, name, value)
-    return found
 
 
 def voices(predict, speakers: int = 20, each: int = 16, task=EMOTION, seed: int = 0) -> Subset:
@@ -67,7 +51,7 @@ def guesses(truth, female, rng):
 
 
 def frame_of(subset: Subset, tests=TESTS, column: str = "sex", against: str = "everybody", **settings):
-    own = judging(**settings)
+    own = judging(**{"family": "fairness_sex", "task": EMOTION} | settings)
     judge_groups(own, subset, column, sorted(set(subset.segments[column])), tests, against=against)
     frame = decide(own.frame())
     return frame[frame["test"].isin(tests) & frame["group"].ne("")]

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from soundcheck.evaluation.estimates import estimate_rows, scale_within
+from soundcheck.evaluation.conclusions import estimate_rows, scale_within
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class
 from soundcheck.metrics.regression import concordance_cc

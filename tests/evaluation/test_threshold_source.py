@@ -41,19 +41,28 @@ def evaluate(describe):
     return row
 
 
-def test_simulated_thresholds_need_no_remark(evaluate):
-    assert (
-        "threshold" not in evaluate().skipped and "threshold" not in evaluate(thresholds="published").skipped
-    )
+SIMULATED = "published threshold: simulations are for 2 groups or more of at least 2 segments"
+CHANGED = "changed in this suite: 0.075 → 0.3 (agreed)"
+OWN = {TEST: OwnTest({"arousal": 0.3}, None, "agreed")}
 
 
-@pytest.mark.parametrize(("groups", "size"), [(1, 100), (2, 1)])
-def test_where_nothing_can_be_simulated_the_row_says_published(evaluate, groups, size):
-    row = evaluate(groups=groups, size=size)
-    assert row.threshold == 0.075
-    told = "published threshold: simulations are for 2 groups or more of at least 2 segments"
-    assert told in row.skipped and row.passed
-    assert "published" not in evaluate(thresholds="published", groups=groups, size=size).skipped
+@pytest.mark.parametrize(
+    ("settings", "threshold", "remark"),
+    [
+        ({}, None, ""),
+        ({"thresholds": "published"}, 0.075, ""),
+        ({"groups": 1}, 0.075, SIMULATED),
+        ({"size": 1}, 0.075, SIMULATED),
+        ({"groups": 1, "thresholds": "published"}, 0.075, ""),
+        ({"groups": 0}, 0.075, ""),  # a value that compares no groups
+        ({"tests": OWN}, 0.3, CHANGED),
+        ({"tests": OWN, "thresholds": "published"}, 0.3, CHANGED),
+    ],
+)
+def test_a_row_says_where_its_threshold_is_from(evaluate, settings, threshold, remark):
+    row = evaluate(**settings)
+    assert row.passed and threshold in (None, row.threshold)
+    assert (remark in row.skipped) if remark else "threshold" not in row.skipped
 
 
 def test_a_test_without_simulation_says_published(evaluate, describe):
@@ -61,17 +70,6 @@ def test_a_test_without_simulation_says_published(evaluate, describe):
     plain = dataclasses.replace(family.tests[TEST], simulation={})
     row = evaluate(family=dataclasses.replace(family, tests=family.tests | {TEST: plain}))
     assert row.threshold == 0.075 and "published threshold: no simulation belongs to it" in row.skipped
-
-
-def test_a_value_that_compares_no_groups_says_nothing(evaluate):
-    assert "published" not in evaluate(groups=0).skipped
-
-
-@pytest.mark.parametrize("thresholds", ["published", "simulated"])
-def test_a_threshold_of_the_suite_is_used_as_it_is_and_said(evaluate, thresholds):
-    row = evaluate(thresholds=thresholds, tests={TEST: OwnTest({"arousal": 0.3}, None, "agreed")})
-    assert row.threshold == 0.3 and "changed in this suite: 0.075 → 0.3 (agreed)" in row.skipped
-    assert row.passed
 
 
 def test_a_test_that_is_left_out_is_not_computed(evaluate, describe):
@@ -82,22 +80,18 @@ def test_a_test_that_is_left_out_is_not_computed(evaluate, describe):
     assert only == row
 
 
-def test_seven_classes_are_simulated_as_seven(describe):
-    evaluation = Evaluation(describe("fairness_sex", thresholds="simulated", tasks=(EMOTIONS,)))
-    test = evaluation.family.tests["Unweighted Average Recall"]
-    found, _ = evaluation._threshold(subset(EMOTIONS).sized(2, 1000), test)
-    published = test.threshold_for(EMOTIONS)
-    assert found == simulated_threshold(published, test.simulation, 2, 1000, 7).threshold
-    assert evaluation.simulated()["simulated"].tolist() == [found]
-    assert evaluation.notes == []
-
-
-def test_too_many_classes_say_published(describe):
-    task = Task("words", "classification", tuple(f"w{n}" for n in range(MOST_CLASSES + 1)))
+@pytest.mark.parametrize("count", [7, MOST_CLASSES + 1])
+def test_classes_are_simulated_as_they_are_unless_they_are_too_many(describe, count):
+    task = Task("words", "classification", tuple(f"w{n}" for n in range(count)))
     evaluation = Evaluation(describe("fairness_sex", thresholds="simulated", tasks=(task,)))
     test = evaluation.family.tests["Unweighted Average Recall"]
     found, _ = evaluation._threshold(subset(task).sized(2, 1000), test)
-    assert found == test.threshold_for(task) and evaluation.simulated().empty
+    published = test.threshold_for(task)
+    if count > MOST_CLASSES:
+        assert found == published and evaluation.simulated().empty
+    else:
+        assert found == simulated_threshold(published, test.simulation, 2, 1000, count).threshold
+        assert evaluation.simulated()["simulated"].tolist() == [found] and evaluation.notes == []
 
 
 @pytest.mark.parametrize(("task", "told"), [(EMOTIONS, True), (BUILTIN["emotion"], False)])

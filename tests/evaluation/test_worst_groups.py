@@ -98,16 +98,11 @@ def test_columns_are_those_whose_words_may_be_groups():
         "pitch": "it could not be measured",
     }
     assert found["emotion"][:2].tolist() == ["emotion: anger", None]
-
-
-def test_numbers_that_the_suite_cuts_are_looked_at_in_its_ranges():
-    table = pd.DataFrame({"pitch": ["low", "high", None], "pitch (number)": [100.0, 200.0, 300.0]})
-    found, passed_over = columns_of(table, ["pitch"], ["pitch"])
-    assert found["pitch"].tolist() == ["pitch: low", "pitch: high", None] and not passed_over
-
-
-def test_a_column_of_words_under_the_name_of_a_measure_is_a_column_of_words():
-    found, _ = columns_of(pd.DataFrame({"level": ["loud", "soft"]}), [], ["level"])
+    table = pd.DataFrame(
+        {"pitch": ["low", "high"], "pitch (number)": [100.0, 200.0], "level": ["loud", "soft"]}
+    )
+    found, passed_over = columns_of(table, ["pitch"], ["pitch", "level"])  # words, also under such a name
+    assert found["pitch"].tolist() == ["pitch: low", "pitch: high"] and not passed_over
     assert found["level"].tolist() == ["level: loud", "level: soft"]
 
 
@@ -135,17 +130,27 @@ def test_a_range_says_where_its_numbers_lie(numbers):
             assert ends[0] <= number <= ends[-1]
 
 
-def test_the_row_counts_and_its_remark_names(evaluation):
-    loaded = evaluation(people())
+def searched(loaded: Evaluation):
+    """Search the groups of the only corpus and keep the row."""
     (subset,) = searched_subsets(loaded)
     found = search_groups(loaded, subset, badly, 0.1)
-    judge_found(loaded, found, TEST)
-    (row,) = loaded.frame().itertuples()
+    if found is not None:
+        judge_found(loaded, found, TEST)
+    return found, next(loaded.frame().itertuples())
+
+
+def test_the_row_counts_and_its_remark_names(evaluation):
+    found, row = searched(evaluation(people()))
     assert (row.value, row.passed, row.reference, row.label, row.group) == (1, False, 0, "", "")
     assert row.skipped.startswith("sex: female × condition: <b>phone</b> (0.3")
     assert row.p_value == found.search.p_value < 0.001 and row.evidence == "none"
     assert pd.isna(row.low) and pd.isna(row.matters) and (row.segments, row.blocks) == (480, 40)
     assert found.passed_over == {"pitch": "it could not be measured"}
+    loaded = evaluation(people(worse=0))
+    found, row = searched(loaded)
+    assert (row.value, row.passed) == (0, True) and row.skipped.startswith("none of ")
+    shown = str(views.named_groups(loaded, [found]))
+    assert shown.startswith("<p>No group is shown to be worse: c, arousal (of ")
 
 
 def test_names_with_markup_are_escaped_on_the_page(evaluation):
@@ -168,49 +173,17 @@ def test_what_is_heard_are_the_worst_of_the_group_and_typical_others(evaluation)
     assert shown.count("phone&lt;/b&gt;, worst; labelled") == 2
 
 
-def test_nothing_named_is_said_in_words(evaluation):
-    loaded = evaluation(people(worse=0))
-    (subset,) = searched_subsets(loaded)
-    found = search_groups(loaded, subset, badly, 0.1)
-    judge_found(loaded, found, TEST)
-    (row,) = loaded.frame().itertuples()
-    assert (row.value, row.passed) == (0, True) and row.skipped.startswith("none of ")
-    shown = str(views.named_groups(loaded, [found]))
-    assert (
-        shown.startswith("<p>No group is shown to be worse: c, arousal (of ") and "That is no proof" in shown
-    )
-
-
-def test_too_few_speakers_are_a_skipped_row(evaluation):
-    loaded = evaluation(people(speakers=8))
-    (subset,) = searched_subsets(loaded)
-    assert search_groups(loaded, subset, badly, 0.1) is not None  # channels have all 8 on either side
-    loaded = evaluation(people(speakers=4))
-    (subset,) = searched_subsets(loaded)
-    assert search_groups(loaded, subset, badly, 0.1) is None
-    (row,) = loaded.frame().itertuples()
-    assert pd.isna(row.passed) and row.skipped == NO_GROUP
-
-
-def test_missing_predictions_are_told(evaluation):
+def test_what_is_too_small_or_missing_is_a_skipped_row_or_a_note(evaluation):
+    assert searched(evaluation(people(speakers=8)))[0] is not None  # channels have all 8 on either side
+    found, row = searched(evaluation(people(speakers=4)))
+    assert found is None and pd.isna(row.passed) and row.skipped == NO_GROUP
     table = people()
     table.loc[table.index % 3 > 0, "predicted"] = np.nan
-    loaded = evaluation(table)
-    (subset,) = searched_subsets(loaded)
-    assert search_groups(loaded, subset, badly, 0.1) is None
-    (row,) = loaded.frame().itertuples()
-    assert row.skipped == "no prediction for 320 of 480 segments"
+    found, row = searched(evaluation(table))
+    assert found is None and row.skipped == "no prediction for 320 of 480 segments"
     table = people()
     table.loc[table["condition"].eq("car") & (table.index % 12 > 4), "predicted"] = np.nan
     loaded = evaluation(table)
-    (subset,) = searched_subsets(loaded)
-    assert search_groups(loaded, subset, badly, 0.1).search.named
+    assert searched(loaded)[0].search.named
     notes = " ".join(loaded.notes)
     assert "could not be judged" in notes and "no prediction for" in notes
-
-
-def test_without_labels_the_test_is_skipped(evaluation):
-    loaded = evaluation(people().assign(arousal=np.nan))
-    assert not list(searched_subsets(loaded))
-    (row,) = loaded.frame().itertuples()
-    assert row.skipped == "no segment has a label for arousal"

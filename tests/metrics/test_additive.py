@@ -1,14 +1,18 @@
 """Sums that are exact, combinators that carry sums, counts and reasons along."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.metrics.additive import (
-    Cells,
     Columns,
     Tallies,
+    block_layers,
+    largest,
+    layers,
     numbers,
     ratio,
     round_significant,
@@ -66,21 +70,6 @@ def test_layers_stay_exact_in_a_product_with_any_order_of_addition(rng):
         backward = backward + row
     assert forward.tobytes() == backward.tobytes() == (weights @ high).tobytes()
     assert np.abs(low).max() <= np.abs(high).max() * 2.0**-20
-
-
-def test_cells_count_per_block():
-    rows = np.array([True, True, True, False])
-    part = Cells(rows, ~rows, np.array([0, 2, 2, 1], dtype=np.int8), 3)
-    high, low = part.exact_sums(np.array([0, 1, 1, 0]), 2)
-    assert high.tolist() == [[1, 0, 0], [0, 0, 2]]
-    assert not low.any()
-
-
-def test_a_million_cells_do_not_overflow_their_type():
-    n = 200_000
-    part = Cells(np.ones(n, bool), np.zeros(n, bool), np.full(n, 19, dtype=np.int8), 20)
-    high, _ = part.exact_sums(np.arange(n) % 50_000, 50_000)
-    assert high[:, 19].tolist() == [4.0] * 50_000
 
 
 def test_difference_keeps_the_reason_of_either():
@@ -156,3 +145,26 @@ def test_tallies_are_the_sums_of_each_block(rng):
     half = part.restrict(np.arange(200) < 100)
     assert half.exact_sums(blocks, 14)[0].sum() == rows[:100].sum() + tallies[:100][rows[:100]].sum()
     assert not part.restrict(np.zeros(200, dtype=bool)).exact_sums(blocks, 14)[0].any()
+
+
+# Layers of numbers sum to them, and their weighted sums are exact; see test_additive.py for block sums
+
+
+NUMBERS = st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 6)), min_size=1, max_size=60)
+
+
+@settings(max_examples=25, deadline=None)
+@given(NUMBERS, st.integers(1, 10**6))
+def test_weighted_sums_of_a_layer_are_exact(numbers, weight):
+    parts = list(layers(np.array(numbers), weight * len(numbers)))
+    together = np.sum(parts, axis=0) if parts else np.zeros(len(numbers))
+    np.testing.assert_allclose(together, numbers, rtol=0, atol=2.0**-40 * largest(np.array(numbers)))
+    for part in parts:
+        exact = sum(Fraction(float(x)) * weight for x in part)
+        assert Fraction(float((part * weight).sum())) == exact
+
+
+def test_nothing_and_zeros_have_no_layer():
+    assert list(layers(np.zeros(3), 9)) == [] and block_layers(np.zeros(0), np.zeros(0, int), 2, 0) == []
+    assert largest(np.array([])) == 0.0 and largest(np.array([1.0, -3.0])) == 3.0
+    assert np.isnan(largest(np.array([1.0, np.nan])))

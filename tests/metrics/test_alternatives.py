@@ -106,12 +106,6 @@ def test_bad_alternatives(text, what):
         parse(text)
 
 
-def test_braces_are_text_unless_asked_for():
-    text = "go { left / right } (now)"
-    assert WordingReader(basic)(text) == "go left right now" and type(WordingReader(basic)(text)) is str
-    assert type(read("go left. / @")) is str and read("go left. / @") == basic("go left. / @")
-
-
 def test_synonyms_stand_for_each_other():
     reader = WordingReader(basic, synonyms=[("going to", "gonna"), ("gonna", "gunna"), ("OK", "okay")])
     for said in ("I'm going to be ok", "i'm gonna be okay", "I'm GUNNA be OK!"):
@@ -159,11 +153,3 @@ def test_a_reference_is_not_the_text_of_its_first_wording():
     again = pickle.loads(pickle.dumps(said))
     assert again == said and hash(again) == hash(said) and read.plain("go { left / right }") == "go left"
     assert word_errors([said, None], [None, "go"]).words.tolist()[0] == 2  # without an answer, the first
-
-
-@pytest.mark.parametrize(
-    "text", ["اذهب { يسار / يمين } ٣", "לך { ימינה / שמאלה }", "１２ {三 / 3} 🙂", "{ \u202e / b } a"]
-)
-def test_other_scripts_and_digits(text):
-    said = read(text)
-    assert errors(said, " ".join(said.split())) == 0

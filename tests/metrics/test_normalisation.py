@@ -20,29 +20,7 @@ none, basic = NORMALISERS["none"], NORMALISERS["basic"]
 basic_whisper, english = NORMALISERS["whisper-basic"], NORMALISERS["whisper-english"]
 
 pieces = st.sampled_from(
-    [
-        "%HESITATION",
-        "'",
-        "’",
-        ":",
-        "·",
-        '"',
-        "א",
-        "[",
-        "]",
-        "noise",
-        "<unk>",
-        "\u0301",
-        "\u0345",
-        "\u200d",
-        "ﾞ",
-        "İ",
-        "ß",
-        "´",
-        " ",
-        "a",
-        "é",
-    ]
+    [*"% %HESITATION ' ’ : · \" א [ ] noise <unk> \u0301 \u0345 \u200d ﾞ İ ß ´ a é".split(), " "]
 )
 anything = st.lists(st.one_of(pieces, st.characters()), max_size=12).map("".join)
 
@@ -108,14 +86,6 @@ def test_ours_are_idempotent_and_leave_words_only(text):
 @given(st.text(st.characters(max_codepoint=127)))
 def test_the_short_way_for_plain_texts_is_the_same(text):
     assert " ".join([basic(text), "é"]).strip() == basic(text + " é")
-
-
-def test_every_character_is_settled_at_once():
-    for code in range(0, 0x110000, 23):
-        character = chr(code)
-        for text in (f"a{character}b", f"'{character}'a"):
-            once = basic(text)
-            assert basic(once) == once
 
 
 SPOKEN = (
@@ -254,23 +224,7 @@ def test_signs_between_words_still_split_them(text, expected):
 
 
 @pytest.mark.parametrize(
-    "language",
-    [
-        "tr",
-        "tur",
-        "Turkish",
-        "tr-TR",
-        "tr_TR",
-        "az",
-        "aze",
-        "azj",
-        "Azeri",
-        "Azerbaijani",
-        "az-Latn",
-        "TÜRKÇE",
-        "türkisch",
-        "crh",
-    ],
+    "language", "tr tur Turkish tr-TR tr_TR az aze azj Azeri Azerbaijani az-Latn TÜRKÇE türkisch crh".split()
 )
 def test_turkish_and_azeri_have_capitals_of_their_own(language):
     assert is_turkic(language)
@@ -347,93 +301,25 @@ def test_ordinary_words_in_brackets_stay(text, expected):
     assert NORMALISERS["basic-with-marks"](text) == expected
 
 
-def whole_number(number):
-    """Write a number below a million in words, as people say it."""
-    if number < 20:
-        return ONES[number]
-    if number < 100:
-        return " ".join([TENS[number // 10], *([ONES[number % 10]] if number % 10 else [])])
-    size, name = (1000, "thousand") if number >= 1000 else (100, "hundred")
-    rest = [whole_number(number % size)] if number % size else []
-    return " ".join([whole_number(number // size), name, *rest])
-
-
-ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-TENS = "- - twenty thirty forty fifty sixty seventy eighty ninety".split()
-ORDINALS = {
-    **{"first": "1st", "second": "2nd", "third": "3rd", "fifth": "5th", "twelfth": "12th"},
-    **{f"{ONES[n].removesuffix('t')}th": f"{n}th" for n in (4, *range(6, 12), *range(13, 20)) if n != 9},
-    "ninth": "ninth",  # their list has "nineth"
-}
-WHO = ("they", "we", "you", "he", "she", "it")
-SHORT = {"re": "are", "ll": "will", "ve": "have", "d": "would", "s": "is", "m": "am"}
-CONTRACTIONS = {
-    **{"won't": "will not", "can't": "can not", "let's": "let us", "ain't": "aint", "y'all": "you all"},
-    **{"wanna": "want to", "gotta": "got to", "gonna": "going to", "i'ma": "i am going to"},
-    **{"imma": "i am going to", "woulda": "would have", "coulda": "could have", "shoulda": "should have"},
-    **{"ma'am": "madam", "mr": "mister", "mrs": "missus", "dr": "doctor", "prof": "professor"},
-    **{"capt": "captain", "gov": "governor", "gen": "general", "sen": "senator", "rep": "representative"},
-    **{"pres": "president", "rev": "reverend", "hon": "honorable", "asst": "assistant", "lt": "lieutenant"},
-    **{"assoc": "associate", "col": "colonel", "jr": "junior", "sr": "senior", "esq": "esquire"},
-    **{"st": "saint", "ald": "alderman"},
+OPENAI = {  # rules of whisper-english, from OpenAI's own code
+    **{"nine thousand twenty one": "9021", "two million euros": "€2000000", "seven dollars": "$7"},
+    **{"twelve point five": "12.5", "minus four": "-4", "six and a half": "6.5", "one oh one": "101"},
+    **{"double seven": "77", "triple four": "444", "1,234": "1234", "three percent": "3%", "£5": "£5"},
     **{
-        f"{who}'{short}": f"{who} {full}"
-        for who in ("they", "we", "you", "he", "she", "it")
-        for short, full in (
-            ("re", "are"),
-            ("ll", "will"),
-            ("ve", "have"),
-            ("d", "would"),
-            ("s", "is"),
-            ("m", "am"),
-        )
+        "twelfth": "12th",
+        "ninth": "ninth",
+        "won't": "will not",
+        "i'ma": "i am going to",
+        "they've": "they have",
     },
-    **{
-        f"{verb}n't": f"{verb} not"
-        for verb in ("is", "are", "was", "do", "does", "did", "have", "could", "must")
-    },
-    **{"he'd been": "he had been", "she's been": "she has been", "they'd gone": "they had gone"},
-    **{"it's gone": "it has gone", "we'd done": "we had done", "he's got": "he has got"},
-    **{word: word for word in ("kinda", "sorta", "dunno", "cause", "because", "outta", "lemme")},
-    **dict.fromkeys(("hmm", "mm", "mhm", "mmm", "uh", "um", "[noise]", "<unk>", "(laughs)"), ""),
+    **{"she's been": "she has been", "he's got": "he has got", "y'all": "you all", "isn't": "is not"},
+    **{"dr": "doctor", "capt": "captain", "st": "saint", "kinda": "kinda", "hmm": "", "[noise]": ""},
+    **{"organised": "organized", "colour": "color", "theatre": "theater", "catalogue": "catalog"},
 }
-SPELLINGS = {
-    **{f"{stem}ise": f"{stem}ize" for stem in "organ real recogn apolog critic emphas modern civil".split()},
-    **{
-        f"{stem}ised": f"{stem}ized" for stem in "organ real recogn apolog critic emphas modern civil".split()
-    },
-    **{f"{stem}our": f"{stem}or" for stem in "col fav hon lab neighb behavi harb vap flav".split()},
-    **{f"{stem}re": f"{stem}er" for stem in "cent theat fib lit met".split() if stem != "met"},
-    **{"grey": "gray", "tyre": "tire", "cheque": "check", "programme": "program", "jewellery": "jewelry"},
-    **{"travelled": "traveled", "labelled": "labeled", "modelling": "modeling", "catalogue": "catalog"},
-    **{"defence": "defense", "licence": "license", "aeroplane": "airplane", "aluminium": "aluminum"},
-}
-CARRIERS = ("we said {} today", "{} is what they wanted", "please repeat {}")
 
 
-def by_construction():
-    """Give sentences of OpenAI's own rules with what these make of them."""
-    pieces = {whole_number(n): "one" if n == 1 else str(n) for n in [*range(2, 220), *range(230, 9000, 37)]}
-    pieces |= {f"{n:,}": str(n) for n in range(1000, 300_000, 7919)}
-    pieces |= {f"{whole_number(n)} dollars": f"${n}" for n in range(2, 60)}
-    pieces |= {f"{whole_number(n)} percent": f"{n}%" for n in range(2, 60)}
-    pieces |= {f"{whole_number(n)} million euros": f"€{n}000000" for n in range(2, 20)}
-    pieces |= {f"{whole_number(n)} point five": f"{n}.5" for n in range(2, 30)}
-    pieces |= {f"minus {whole_number(n)}": f"-{n}" for n in range(2, 30)}
-    pieces |= {f"{whole_number(n)} and a half": f"{n}.5" for n in range(2, 10)}
-    pieces |= {"one oh one": "101", "double seven": "77", "triple four": "444", "1960s": "1960s", "£5": "£5"}
-    for n, (piece, became) in enumerate((pieces | ORDINALS | CONTRACTIONS | SPELLINGS).items()):
-        carrier = CARRIERS[n % 3]
-        yield carrier.format(piece), " ".join(carrier.format(became).split())
-        if n % 2:
-            yield f"{carrier.format(piece.upper())}!", " ".join(carrier.format(became).split())
-
-
-def test_whisper_english_follows_the_rules_of_openai():
-    sentences = dict(by_construction())
-    assert len(sentences) >= 1000
-    wrong = {text: english(text) for text, expected in sentences.items() if english(text) != expected}
-    assert not wrong
+@pytest.mark.parametrize("text", OPENAI)
+def test_whisper_english_follows_the_rules_of_openai(text):
+    for carrier in ("we said {} today", "{} is what they wanted", "please repeat {}"):
+        expected = " ".join(carrier.format(OPENAI[text]).split())
+        assert english(carrier.format(text)) == english(f"{carrier.format(text.upper())}!") == expected

@@ -90,26 +90,6 @@ def where_missed(points, rate: float) -> float:
     raise AssertionError("The curve ends where nobody is accepted.")
 
 
-def test_known_answers():
-    data = independent([0.9, 0.8, 0.3, 0.7, 0.2, 0.1], [1, 1, 1, 0, 0, 0])
-    assert value(equal_error_rate(data)) == pytest.approx(1 / 3, abs=1e-12)
-    assert value(false_acceptance_rate(data, 0.7)) == 0.0  # a score at the threshold is rejected
-    assert value(false_acceptance_rate(data, 0.69)) == pytest.approx(1 / 3, abs=1e-12)
-    assert value(false_rejection_rate(data, 0.8)) == pytest.approx(2 / 3, abs=1e-12)
-    assert value(min_dcf(data)) == pytest.approx(0.05 / 3, abs=1e-12)
-    assert value(min_dcf(data, normalised=True)) == pytest.approx(1 / 3, abs=1e-12)
-    assert value(actual_dcf(data, 0.2)) == pytest.approx(0.95 / 3, abs=1e-12)
-    assert value(min_dcf(data, 0.5, 1, 10)) == pytest.approx(0.5 / 3, abs=1e-12)
-
-
-def test_between_two_thresholds_rates_are_interpolated():
-    """From (FAR, FRR) of (1, 0) at minus infinity all four trials of one score move to (0, 1)."""
-    data = independent([0.5] * 4, [1, 0, 0, 1])
-    assert value(equal_error_rate(data)) == 0.5
-    data = independent([0.1, 0.5, 0.5, 0.9], [0, 1, 0, 1])
-    assert value(equal_error_rate(data)) == pytest.approx(0.25, abs=1e-12)
-
-
 def test_perfect_and_reversed_scores():
     assert value(equal_error_rate(independent([1, 2, 3, 4], [0, 0, 1, 1]))) == 0.0
     assert value(equal_error_rate(independent([1, 2, 3, 4], [1, 1, 0, 0]))) == 1.0
@@ -177,13 +157,6 @@ def test_audmetric_takes_the_better_end_of_the_step_where_rates_cross(seed, dist
     if not distinct:
         fewest = min(data.target.sum(), (~data.target).sum())
         assert 0 <= own - theirs + 1e-12 <= 0.5 / fewest + 1e-12
-
-
-def test_audmetric_never_rejects_everybody():
-    """Its curve ends at the highest score, which it accepts, so rates of constant scores never cross."""
-    with pytest.warns(RuntimeWarning, match="do not intersect"):
-        assert audmetric.equal_error_rate([1, 0, 0, 1], [0.3] * 4)[0] == 1.0
-    assert value(equal_error_rate(independent([0.3] * 4, [1, 0, 0, 1]))) == 0.5
 
 
 @some
@@ -356,25 +329,6 @@ def test_threshold_of_the_lowest_cost():
     assert min_dcf_threshold(independent([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1]), 0.5, 4, 3) == 2.0
     for scores, target in (([], []), ([0.1], [True]), ([0.1], [False])):
         assert np.isnan(min_dcf_threshold(independent(scores, target)))
-
-
-def test_groups_share_replicates():
-    data = trials(10, 400, 12)
-    mask = data.scores > 0
-    part = data.only(mask)
-    assert part.speakers == 12 and len(part) == mask.sum()
-    assert part.scores.tobytes() == data.scores[mask].tobytes()
-    for name in ("target", "first", "second"):
-        np.testing.assert_array_equal(getattr(part, name), getattr(data, name)[mask])
-    drawn = weights(12, 30, 0)
-    low, high = data.only(~mask), data.only(mask)
-    rate = [false_rejection_rate(each, 0.0).evaluate(drawn)[:, 0] for each in (low, high)]
-    assert (rate[0] == 1).all() and (rate[1] == 0).all()
-    assert equal_error_rate(part).n_blocks == equal_error_rate(data).n_blocks
-    with pytest.raises(ValueError, match="do not fit"):
-        data.only(mask[1:])
-    with pytest.raises(ValueError, match="True or False"):
-        data.only(mask.astype(int))
 
 
 def test_names_become_numbers():

@@ -93,15 +93,6 @@ def test_missing_values_have_no_counterpart():
     assert found.counterpart == np.mean(~np.isnan(x[group]))
 
 
-def test_segments_that_the_value_does_not_rest_on_do_not_count():
-    blocks, group, rng = sides()
-    x, usable = rng.normal(size=800), rng.random(800) < 0.5
-    x[~usable] += 100  # would be a cell of its own
-    found = cells(x, blocks, group, usable)
-    assert found.n_cells == 10 and (found.codes[~usable] == -1).all()
-    assert found.counterpart == 1.0
-
-
 @pytest.mark.parametrize(
     ("make", "reason"),
     [

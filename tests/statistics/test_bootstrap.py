@@ -183,14 +183,6 @@ def moderately_correlated(rng, blocks):
     return speakers(rng, blocks, share=0.2)
 
 
-def shares(rng, blocks):
-    """Pairs of predictions of which 93 % differ by less than the tolerance, correlated within a speaker."""
-    block = np.repeat(np.arange(blocks), 20)
-    own = rng.normal(size=blocks)[block]
-    latent = np.sqrt(0.2) * own + np.sqrt(0.8) * rng.normal(size=len(block))
-    return np.zeros(len(block)), np.where(latent < stats.norm.ppf(0.93), 0.0, 1.0), block
-
-
 # The true CCC: truth has variance 0.15², the error 0.1², the prediction their sum, and there is no bias.
 TRUE_CCC = 2 * 0.15**2 / (0.15**2 + 0.15**2 + 0.1**2)
 
@@ -202,23 +194,6 @@ TRUE_CCC = 2 * 0.15**2 / (0.15**2 + 0.15**2 + 0.1**2)
 def test_intervals_of_ccc_cover(blocks, kind, low, high):
     rate = coverage(TRUE_CCC, kind, 400, moderately_correlated, concordance_cc, blocks)
     assert tolerated(rate, low, high, 400), rate
-
-
-def test_few_blocks_cover_too_little_and_are_flagged(rng):
-    rate = coverage(TRUE_CCC, "percentile", 400, moderately_correlated, concordance_cc, 5)
-    assert rate < 0.9
-    truth, prediction, block = speakers(rng, blocks=5)
-    assert resample(concordance_cc(truth, prediction), block).few_blocks.tolist() == [True]
-
-
-def test_ordinary_intervals_do_not_cover():
-    """The reason for blocks: what a suite without them would publish."""
-
-    def segments_alone(rng, blocks):
-        truth, prediction, block = speakers(rng, blocks, share=0.5)
-        return truth, prediction, every_segment(len(block))
-
-    assert coverage(TRUE_CCC, "percentile", 200, segments_alone, concordance_cc, 40) < 0.85
 
 
 def test_certainty_on_the_threshold_is_uniform():

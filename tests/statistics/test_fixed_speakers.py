@@ -204,18 +204,6 @@ def test_shares_on_their_limits(value, n):
     assert np.isnan(other.interval()).all()  # of no recordings nothing is known
 
 
-def test_a_side_on_its_limit_leaves_room():
-    def interval(recordings: int) -> tuple[float, float]:
-        sides = (
-            value_ends(1.0, 0.0, np.nan, Scale(0, 1), recordings),
-            value_ends(0.8, 0.05, 9.0, Scale(0, 1), 60),
-        )
-        return difference_ends((1.0, 0.8), (0.0, 0.05, 0.05), sides)(0.025)
-
-    (low, high), (least, most) = interval(40), interval(4)
-    assert least < low < 0.2 < high and high == most  # above there is no room
-
-
 @pytest.mark.parametrize("recordings", [240, 6000])  # as many rows, or a sketch of them
 def test_spreads_of_two_models_give_the_error_of_their_difference(recordings):
     draws = np.random.default_rng(3)

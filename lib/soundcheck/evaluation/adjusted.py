@@ -24,18 +24,6 @@ from soundcheck.statistics.evidence import LEAST_BLOCKS, interval
 from soundcheck.suite.groups import number_of
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Adjusted:
-    """Adjusted gaps of a group, one a label, ``m`` in all."""
-
-    value: np.ndarray  # the gaps and their intervals, float64 ``(m,)``; NaN where there is none
-    low: np.ndarray
-    high: np.ndarray
-    # share of the group's segments that others can be compared with, NaN if there are none
-    counterpart: float
-    texts: tuple[str, ...]  # what each is adjusted by, or ``"none: "`` and why there is no value
-
-
 def adjusting_columns(subset: Subset, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Give the columns to adjust by under the names that a suite gives them."""
     found = {}
@@ -51,32 +39,31 @@ def adjusting_columns(subset: Subset, names: Sequence[str]) -> dict[str, np.ndar
 
 def adjusted_gap(
     gap: GroupGap, subset: Subset, columns: Mapping[str, np.ndarray], resample: Resample, kind: str
-) -> Adjusted:
-    """Compute the gap of a group as if it and the others had the same of some columns."""
+) -> list[dict[str, float | str | None]]:
+    """Compute the gap of a group as if it and the others had the same of some columns: cells, one a label.
+
+    ``counterpart`` is the share of the group's segments that others can be compared with.
+    """
     base = gap.base(subset, subset.predictions)
-    m = len(base.labels)
     cells = cells_of(columns, gap.group, gap.others, subset.blocks, base.rows)
-    counterpart = cells.counterpart if cells.n_cells else np.nan
-    reason = cells.reason
+    reason, counterpart = cells.reason, cells.counterpart if cells.n_cells else np.nan
     if not reason and 2 * cells.n_cells * base.size > MOST_SUMS:
         reason = f"{cells.n_cells} cells are too many for so many classes"
-    value, low, high = np.full((3, m), np.nan)
+    rows: list[dict] = [{"counterpart": _some(round_significant(counterpart))} for _ in base.labels]
     if reason:
-        return Adjusted(value, low, high, counterpart, (f"{NOT_ADJUSTED}{reason}",) * m)
-    found = resample(
-        standardised_difference(base, gap.group, gap.others, cells.codes, cells.n_cells), subset.blocks
-    )
+        return [row | {"adjusted_by": f"{NOT_ADJUSTED}{reason}"} for row in rows]
+    statistic = standardised_difference(base, gap.group, gap.others, cells.codes, cells.n_cells)
+    found = resample(statistic, subset.blocks)
     blocks = _smaller_side(base, [own & (cells.codes >= 0) for own in (gap.group, gap.others)], subset.blocks)
-    texts = []
-    for n, why in enumerate(found.reasons):
-        texts.append(f"{NOT_ADJUSTED}{why}" if why else ", ".join(columns))
-        value[n] = found.value[n]
+    for n, (row, why) in enumerate(zip(rows, found.reasons, strict=True)):
+        row["adjusted"] = _some(found.value[n])
+        row["adjusted_by"] = f"{NOT_ADJUSTED}{why}" if why else ", ".join(columns)
         if why or found.withheld[n] or blocks[n] < LEAST_BLOCKS:
             continue
         bounds = interval(found.replicates[:, n], kind, blocks=int(blocks[n]), value=found.value[n])
         if bounds[0] < bounds[1]:
-            low[n], high[n] = round_significant(np.array(bounds))
-    return Adjusted(value, low, high, counterpart, tuple(texts))
+            row["adjusted_low"], row["adjusted_high"] = map(_some, round_significant(np.array(bounds)))
+    return rows
 
 
 def _smaller_side(base: Statistic, sides: Sequence[np.ndarray], blocks: np.ndarray) -> np.ndarray:
@@ -97,26 +84,13 @@ def with_adjusted(
     """Add the adjusted gap to the rows of a group that have a plain one."""
     if all(verdict.gap is None for verdict in verdicts):
         return list(verdicts)
-    columns = adjusting_columns(subset, names)
-    own = verdicts[0].group.partition(": ")[0]
+    columns, own = adjusting_columns(subset, names), verdicts[0].group.partition(": ")[0]
     if own in columns:  # ranges of a number: where two meet, a cell would hold some of both
-        why = f"{NOT_ADJUSTED}{own} decides the group"
-        return [v if v.gap is None else dataclasses.replace(v, adjusted_by=why) for v in verdicts]
-    adjusted = adjusted_gap(gap, subset, columns, resample, kind)
-    return [
-        verdict if verdict.gap is None else _with(verdict, n, adjusted) for n, verdict in enumerate(verdicts)
-    ]
-
-
-def _with(verdict: Verdict, n: int, adjusted: Adjusted) -> Verdict:
-    return dataclasses.replace(
-        verdict,
-        adjusted=_some(adjusted.value[n]),
-        adjusted_low=_some(adjusted.low[n]),
-        adjusted_high=_some(adjusted.high[n]),
-        counterpart=_some(round_significant(adjusted.counterpart)),
-        adjusted_by=adjusted.texts[n],
-    )
+        rows = [{"adjusted_by": f"{NOT_ADJUSTED}{own} decides the group"}] * len(verdicts)
+    else:
+        rows = adjusted_gap(gap, subset, columns, resample, kind)
+    pairs = zip(verdicts, rows, strict=True)
+    return [verdict if verdict.gap is None else dataclasses.replace(verdict, **row) for verdict, row in pairs]
 
 
 def _some(number: float) -> float | None:

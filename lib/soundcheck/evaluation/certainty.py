@@ -1,32 +1,25 @@
-"""What a model says of its own answers, beside what is true: for classes confidences, for values intervals.
+"""What a model says of its own predictions, beside what is true: confidences of classes, intervals of values.
 
-A subset of this module has tables in the place of predictions, one row a segment::
+A subset of this module has tables in the place of predictions, one row a segment: ``confidence``, ``correct``
+(1 or 0) and the probability of each class; or ``low`` and ``high``, scaled to 0..1. NaN is nothing said.
+The confidence is the one that the model gives, else the probability of the class that it names.
 
-    for subset in stated_subsets(evaluation):
-        confidence, correct = judged_by(subset.predictions.clean)
-
-- Tables of classes have the columns ``confidence``, ``correct`` (1 or 0), then the probability of each class;
-  those of values ``low`` and ``high``, scaled to 0..1 as labels are. NaN where the model says or answers
-  nothing.
-- The confidence is the one that the model gives, else the probability of the class that it names.
-- The reference ignores the sound: it gives the shares of the classes in the corpus as probabilities and names
-  the most frequent one, and the same interval for every value, between quantiles of the labels. It is
-  calibrated, and useless.
+The reference ignores the sound: it gives the shares of the classes in the corpus and names the most frequent
+one, and the same interval for every value, between quantiles of the labels. It is calibrated, and useless.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.eligibility import eligible
+from soundcheck.evaluation.eligibility import GroupCount, eligible
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.groups import compared_columns
+from soundcheck.evaluation.groups import columns_of
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import Statistic
@@ -199,21 +192,20 @@ def compared(
 ) -> dict[str, list[str]]:
     """List the columns of a corpus and their groups that are large enough; other columns are skipped."""
     least = evaluation.family.options["minimum_segments"]
+
+    def counts_of(subset: Subset, column: str) -> list[GroupCount]:
+        counts = []
+        for group, own in subset.segments.groupby(column, observed=True):
+            blocks = len(np.unique(subset.blocks[own.index]))
+            lack = eligible([(len(own), noun, least), (blocks, "speaker", LEAST_BLOCKS)])
+            counts.append(GroupCount(str(group), len(own), blocks, lack))
+            if lack:
+                evaluation.note(f"{subset.corpus}, {column}: {group} is not compared: {lack}")
+        return counts
+
     reason = f"fewer than 2 groups with {least} {noun}s and {LEAST_BLOCKS} speakers"
-    large_enough = functools.partial(groups_of, evaluation, noun=noun)
-    return compared_columns(evaluation, subset, tests, large_enough, reason)
-
-
-def groups_of(evaluation: Evaluation, subset: Subset, column: str, noun: str = "segment") -> list[str]:
-    """List the groups of a column that are large enough to be compared; notes name the others."""
-    least, found = evaluation.family.options["minimum_segments"], []
-    for group, own in subset.segments.groupby(column, observed=True):
-        blocks = len(np.unique(subset.blocks[own.index]))
-        if lack := eligible([(len(own), noun, least), (blocks, "speaker", LEAST_BLOCKS)]):
-            evaluation.note(f"{subset.corpus}, {column}: {group} is not compared: {lack}")
-        else:
-            found.append(str(group))
-    return found
+    found = columns_of(evaluation, subset, tests, reason, counts_of)
+    return {one.column: one.names for one in found if one.names}
 
 
 def _stated(evaluation: Evaluation, subset: Subset, change: str = "") -> Subset:

@@ -1,26 +1,17 @@
-"""Which segments of a corpus a family looks at under its changes.
+"""Which segments of a corpus a family looks at under its changes, and pairs of recordings of the same words.
 
-Models are asked about these segments only, and notebooks look at the same ones.
-
-Conventions
------------
-- All segments are changed, labelled or not, unless the family needs labels: then the labelled ones. Of a
-  corpus that has transcripts, recognisers hear the segments that have one.
-- Of more than ``segments`` (an option of the family) so many are drawn at random; what a segment's draw is
-  depends on the suite's seed and the segment alone. A suite may set ``segments_per_change``, which is never
-  exceeded, in sweeps neither.
-- Families that name the same ``sample`` (an option) draw the same segments, and share predictions.
-- Families that follow files look at whole files that have ``file_minimum`` (an option) of these segments; the
-  last file that is drawn may be cut. Sweeps grow within each file, see :func:`growing_steps`.
-- Sweeps and transformations look at ``sweep_segments`` at most, taken in turn from all blocks, so that many
-  speakers are heard.
-- Transformations serve to compare groups. Without ``sweep_segments`` as many segments are transformed as it
-  takes for each group that is large enough to be judged (``groups`` and ``minimum_segments``, options) to be
-  judged; with fewer, the columns come first of whose groups each can be judged.
+- All segments are changed, or the labelled ones if the family needs labels; for recognisers those with a
+  transcript if there are any.
+- Of more than ``segments`` (an option of the family) or ``segments_per_change`` (of the suite) so many are
+  drawn, by the suite's seed and the segment alone; those with the same ``sample`` (an option) draw the same.
+- With ``file_minimum`` (an option) whole files of so many segments are taken; sweeps grow within each file.
+- Sweeps and transformations look at ``sweep_segments`` at most, taken in turn from all blocks. Without this
+  option as many are transformed as it takes to judge each group of ``groups`` that has ``minimum_segments``.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 
@@ -28,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import seeds
+from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
 from soundcheck.metrics.temporal import neighbours
@@ -153,3 +145,43 @@ def smallest(order: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
     taken = np.zeros(len(rows), dtype=bool)
     taken[chosen] = True
     return taken
+
+
+# Recordings of the same words under different conditions
+
+
+@dataclasses.dataclass(frozen=True)
+class Pairing:
+    """All pairs of recordings under two conditions."""
+
+    base: str  # names of the conditions
+    other: str
+    rows: tuple[np.ndarray, np.ndarray]  # of the segment table that are partners, in the order of the base's
+    notes: tuple[str, ...] = ()  # what is missing, sentences
+
+
+def pairings(table: pd.DataFrame, base: str = "") -> list[Pairing]:
+    """Pair segments of the same ``item`` (and ``speaker``, if known) under the base and other conditions.
+
+    An item that stands twice under a condition has no partners; it is left out and counted.
+    """
+    by = [name for name in ("speaker", "item") if name in table.columns]
+    known = table[[*by, "condition"]].assign(row=np.arange(len(table))).dropna(subset=["item", "condition"])
+    known[by] = known[by].astype(object).where(known[by].notna(), "")
+    counts = known["condition"].value_counts()
+    base = base or min(counts.index, key=lambda name: (-counts[name], name), default="")
+    repeated = known.duplicated([*by, "condition"], keep=False)
+    unique, again = known[~repeated], known["condition"][repeated].value_counts()
+    found = []
+    for other in sorted(set(counts.index) - {base}):
+        sides = (unique[unique["condition"] == name] for name in (base, other))
+        both, notes = pd.merge(*sides, on=by).sort_values("row_x"), []
+        for condition, partner in ((base, other), (other, base)):
+            if same := again.get(condition, 0):
+                notes.append(f"{same} segments under {quoted(condition)} repeat an item and are left out")
+            if alone := counts.get(condition, 0) - same - len(both):
+                what = f"{alone} of {counts[condition]} segments under {quoted(condition)}"
+                notes.append(f"{what} have no partner under {quoted(partner)}")
+        rows = both["row_x"].to_numpy(dtype=np.int64), both["row_y"].to_numpy(dtype=np.int64)
+        found.append(Pairing(base, other, rows, tuple(notes)))
+    return found

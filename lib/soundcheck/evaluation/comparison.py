@@ -1,14 +1,5 @@
 """What the comparison notebook holds in its hand: two models on the same segments.
 
-The notebook loads a :class:`Comparison`, shows the contrast of every test that both models were judged on,
-and looks at the segments: what the candidate corrects, what it breaks, where it differs most::
-
-    comparison = Comparison.load(run)
-    frame = comparison.frame()
-    for pair in comparison.pairs():
-        comparison.resample(pair, impact(pair.truth, pair.baseline, pair.candidate))
-    comparison.save()
-
 Tests are not computed again: the families' notebooks keep the replicates of what they judge, and those of two
 models on the same blocks are paired (see :mod:`soundcheck.results.contrast`).
 """

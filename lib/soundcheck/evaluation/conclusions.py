@@ -1,34 +1,31 @@
-"""What may be concluded from a value, for one row of the results each: interval, evidence, p-values.
+"""What may be concluded from a value, for one row of the tables each: interval, evidence, p-values.
 
-Two kinds of rows: a *group* is compared with a reference, all others together or one that the suite names,
-and judged by the difference and its margin; any other value is judged by its threshold. See
-:mod:`soundcheck.statistics.evidence`, :mod:`soundcheck.statistics.permutation` and, for what is true of these
-speakers, :mod:`soundcheck.statistics.fixed_speakers`.
+A *group* is compared with a reference, all others together or one that the suite names, and judged by the
+difference and its margin; any other judged value by its threshold; an estimate has its intervals alone. See
+:mod:`soundcheck.statistics.evidence`, :mod:`soundcheck.statistics.permutation` and, for these speakers,
+:mod:`soundcheck.statistics.fixed_speakers`.
 
-Conventions
------------
 - The difference of a group is its value minus that of the reference. What is published compares a group with
   everybody, itself included; of two groups of equal size that is half the difference.
-- Either side needs 5 speakers; else there is no interval and no p-value for new speakers.
-- Speakers are permuted where each of them belongs to one group.
-  Where groups vary within speakers, and for trials, the p-value is that of Student's t.
+- Either side needs 5 speakers for an interval and a p-value for new speakers. Speakers are permuted where
+  each belongs to one group; else, and for trials, the p-value is that of Student's t.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.estimates import for_these
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import additive
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.metrics.combinators import sides
 from soundcheck.metrics.weighted import Weighted, weighted_sides
+from soundcheck.results.estimates import Estimate
 from soundcheck.results.states import NO_REFERENCE, NO_SPEAKERS, REFERENCE
 from soundcheck.results.verdict import OTHERS, SHOWN, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
@@ -39,13 +36,154 @@ from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, WITHIN, of_gap,
 from soundcheck.statistics.significance import paired_p_value
 from soundcheck.suite.families import TestDefinition
 from soundcheck.suite.margins import Margin
-from soundcheck.suite.measures import HIGHER, MeasureInfo
+from soundcheck.suite.measures import HIGHER, UNCHANGED, MeasureInfo, info_of
 
 BY_GAP = "no threshold: judged by the margin"
 BY_CHANCE = "no threshold: compared with the same answers given at random"
 LEAST_ERRORS = 5  # on either side, below which a ratio of error rates says nothing
 
 Resample = Callable[[Statistic | Weighted, np.ndarray], Resampled]
+
+
+def scale_within(info: MeasureInfo, found: Resampled) -> Scale:
+    """Give the scale of a measure; values that lie beyond it, of a measure of somebody else, lie anywhere."""
+    scale = Scale(info.low, info.high)
+    return scale if np.isfinite(info.low) and found.lies_within(scale) else FREE
+
+
+def scale_of(definition: TestDefinition, found: Resampled) -> Scale:
+    """Say where the values of a test may lie; differences may lie anywhere."""
+    if definition.difference or definition.rule == WITHIN:
+        return FREE
+    scale = FREE
+    if definition.range is not None:
+        scale = Scale(*definition.range)
+    elif definition.rule == BELOW:
+        scale = Scale(low=0.0, all_wrong=definition.all_wrong)  # an error without upper end
+    return scale if found.lies_within(scale) else FREE
+
+
+def for_these(found: Resampled, fixed: FixedSpeakers, n: int, scale: Scale, info: MeasureInfo) -> ForThese:
+    """Say what is known of a value for these speakers; that of a share rests on its recordings."""
+    scale, recordings = (Scale(0.0, 1.0), int(found.segments[n])) if info.share else (scale, 0)
+    return fixed.value(n, found.value[n], scale, recordings)
+
+
+def difference_for_these(found: Resampled, fixed: FixedSpeakers, n: int, info: MeasureInfo) -> ForThese:
+    """Say what is known of difference ``n`` of two sides for these speakers."""
+    both = [n, len(found.labels) // 3 + n]
+    recordings = found.segments[both] if info.share else (0, 0)
+    return fixed.difference(n, tuple(found.value[both]), Scale(info.low, info.high), tuple(recordings))
+
+
+# Estimates
+
+
+def estimate_rows(
+    about: Mapping[str, str],
+    found: Resampled,
+    fixed: FixedSpeakers,
+    bounds: Sequence[np.ndarray],
+    scale: Scale,
+    *,
+    speakers: bool = True,
+) -> list[Estimate]:
+    """Make a row of estimates a label."""
+    rows, info = [], info_of(about["measure"])
+    for n, label in enumerate(found.labels):
+        value, ends = found.value[n], info.within(found.value[n], bounds[0][n], bounds[1][n])
+        here = info.within(value, *for_these(found, fixed, n, scale, info).interval())
+        if info.name == UNCHANGED and not about["condition"]:  # compared with themselves
+            ends, here = (value, value), (np.nan, np.nan)
+        why = evidence.withheld(value, *ends, int(found.blocks[n]), scale)
+        numbers = zip(("value", "low", "high"), (value, *((np.nan, np.nan) if why else ends)), strict=True)
+        rows.append(
+            Estimate(
+                **about,
+                label=label,
+                **{name: float(number) if np.isfinite(number) else None for name, number in numbers},
+                **_cells(low_sample=here[0], high_sample=here[1]),
+                segments=int(found.segments[n]),
+                speakers=int(found.blocks[n]) if speakers else 0,
+                excluded=found.reasons[n] or found.withheld[n] or why,
+            )
+        )
+    return rows
+
+
+# Values and their thresholds
+
+
+def concluded_value(
+    verdict: Verdict, n: int, found: Resampled, scale: Scale, fixed: FixedSpeakers, info: MeasureInfo
+) -> Verdict:
+    """Add what may be concluded from a value and its threshold, label ``n``, to its row."""
+    value, threshold, rule = verdict.value, verdict.threshold, verdict.rule
+    known = verdict.low is not None and verdict.high is not None
+    if known:
+        low, high = info.within(value, verdict.low, verdict.high)
+        verdict = dataclasses.replace(verdict, low=low, high=high)
+    if value is None or threshold is None:
+        return verdict
+    below = rule == WITHIN and value < 0
+    nearest = -threshold if below else threshold
+    added = _cells(gap=value - nearest) | {"evidence": evidence.NO_INTERVAL}
+    if known:
+        replicates, blocks = found.replicates[:, n], int(found.blocks[n])
+        of_blocks = found.block_values(n, scale)
+        p_value = evidence.p_value(value, replicates, blocks, rule, threshold, scale, of_blocks)
+        if found.by_chance is not None and not passes(rule, value, threshold):
+            p_value = max(p_value, float(found.by_chance[n]))  # as the interval, which reaches down to 0 then
+        added |= _cells(gap_low=low - nearest, gap_high=high - nearest)
+        added |= {"evidence": evidence.evidence(rule, low, high, threshold)}
+        added |= {"bound": evidence.bound(rule, low, high), "p_value": _some(p_value)}
+    here = for_these(found, fixed, n, scale, info)
+    low, high = info.within(value, *here.interval())
+    if not np.isnan(low):
+        p_here = here.p_value(nearest, "less" if rule == ABOVE or below else "greater")
+        added |= _cells(gap_low_sample=low - nearest, gap_high_sample=high - nearest, p_sample=p_here)
+    return dataclasses.replace(verdict, **added)
+
+
+def above_chance(
+    verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeakers, kind: str, info: MeasureInfo
+) -> Verdict:
+    """Judge a value without threshold, label ``n``, by what the same answers given at random would score."""
+    m = len(found.labels) // 3
+    place, chance = 2 * m + n, found.value[m + n]
+    if verdict.evidence != SHOWN or found.reasons[place] or ONE_CLASS in verdict.skipped:
+        return verdict
+    gap, replicates, blocks = float(found.value[place]), found.replicates[:, place], int(found.blocks[place])
+    low = high = p_value = np.nan
+    if not found.withheld[place]:
+        low, high = interval(replicates, kind, blocks=blocks, value=gap)
+        p_value = evidence.p_value(gap, replicates, blocks, ABOVE, 0.0)
+    here, passed = difference_for_these(found, fixed, n, info), bool(passes(ABOVE, verdict.value, chance))
+    return dataclasses.replace(
+        verdict,
+        threshold=float(chance),
+        rule=ABOVE,
+        passed=passed,
+        certainty=None if np.isnan(low) else certainty(replicates, ABOVE, 0.0, passed),
+        evidence=evidence.evidence(ABOVE, low, high, 0.0),
+        skipped=verdict.skipped.replace(no_threshold(verdict.task), BY_CHANCE),
+        p_value=_some(p_value),
+        **_cells(gap=gap, gap_low=low, gap_high=high, bound=low, p_sample=here.p_value(0.0, "less")),
+        **_cells(**dict(zip(("gap_low_sample", "gap_high_sample"), here.interval(), strict=True))),
+    )
+
+
+def believable(verdict: Verdict, scale: Scale) -> Verdict:
+    """Leave out the interval of a value that a reader would not believe; what was concluded stays."""
+    if verdict.low is None or verdict.high is None:
+        return verdict
+    why = evidence.withheld(verdict.value, verdict.low, verdict.high, verdict.blocks, scale)
+    return (
+        dataclasses.replace(verdict, low=None, high=None, skipped=_joined(verdict, why)) if why else verdict
+    )
+
+
+# Groups and their reference
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -85,50 +223,24 @@ class Gaps:
     p_values: np.ndarray
     least_p: float | None  # the smallest that so many speakers can give; None without such a limit
     fixed: FixedSpeakers
-    against: str = OTHERS
-    compared: bool = True  # whether there is anybody to compare with
+    of: GroupGap | None = None
     reference: np.ndarray = dataclasses.field(default_factory=lambda: np.empty(0))  # of the random reference
-
-    def __len__(self) -> int:
-        return len(self.blocks)
 
     def difference(self, n: int) -> int:
         """Give the place of a difference among the values."""
-        return 2 * len(self) + n
-
-
-def scale_of(definition: TestDefinition, found: Resampled) -> Scale:
-    """Say where the values of a test may lie; differences may lie anywhere."""
-    if definition.difference or definition.rule == WITHIN:
-        return FREE
-    if definition.range is not None:
-        scale = Scale(*definition.range)
-    elif definition.rule == BELOW:
-        scale = Scale(low=0.0, all_wrong=definition.all_wrong)  # an error without upper end
-    else:
-        return FREE
-    return scale if found.lies_within(scale) else FREE
+        return 2 * len(self.blocks) + n
 
 
 def gaps_of(
-    gap: GroupGap,
-    subset: Subset,
-    definition: TestDefinition,
-    resample: Resample,
-    settings: Settings,
+    gap: GroupGap, subset: Subset, definition: TestDefinition, resample: Resample, settings: Settings
 ) -> Gaps:
     """Compute the differences of a group, with intervals and p-values for new speakers and for these."""
     both, rows = gap.sides(subset, subset.predictions), (gap.group, gap.others)
     found = compared_sides(*both, rows, subset.blocks, definition, resample, settings.interval, settings.seed)
-    values = [additive.values(side) for side in gap.sides(subset, subset.reference)]
-    labels = both[0].labels
-    known = dict(zip(labels, values[0] - values[1], strict=False))
-    return dataclasses.replace(
-        found,
-        against=gap.against,
-        compared=bool(gap.others.any()),
-        reference=np.array([known.get(label, np.nan) for label in labels]),
-    )
+    group, others = (additive.values(side) for side in gap.sides(subset, subset.reference))
+    known = dict(zip(both[0].labels, group - others, strict=False))
+    random = np.array([known.get(label, np.nan) for label in both[0].labels])
+    return dataclasses.replace(found, of=gap, reference=random)
 
 
 def compared_sides(
@@ -143,23 +255,21 @@ def compared_sides(
 ) -> Gaps:
     """Compute the differences of two statistics of the same segments, on some rows each."""
     statistic = sides(one, other) if isinstance(one, Statistic) else weighted_sides(one, other)
-    found = resample(statistic, blocks_of)
-    m = len(one.labels)
-    blocks, least_p, permuted, sums = found.blocks[2 * m :], None, None, None
+    found, m = resample(statistic, blocks_of), len(one.labels)
+    blocks, least_p, permuted, sums = found.blocks[2 * m :], None, np.full(m, np.nan), None
     if isinstance(one, Statistic):
         n_blocks = int(blocks_of.max(initial=-1)) + 1
         sums = [side.block_sums(blocks_of, n_blocks) for side in (one, other)]
         contributing = [one.count(own) > 0 for own in sums]
         blocks = np.minimum(*(own.sum(axis=0) for own in contributing))
-        there = [np.bincount(blocks_of[own], minlength=n_blocks) > 0 for own in rows]
-        compared = there[0] | there[1]
-        if not (there[0] & there[1]).any() and there[0].any() and there[1].any():
-            drawn = found.replicates[:, 2 * m :]
-            spread = [evidence.corrected_sd(drawn[:, n], int(k)) for n, k in enumerate(blocks)]
-            members = there[0][compared]
+        within = [np.bincount(blocks_of[own], minlength=n_blocks) > 0 for own in rows]
+        compared = within[0] | within[1]
+        if not (within[0] & within[1]).any() and within[0].any() and within[1].any():
+            drawn, members = found.replicates[:, 2 * m :], within[0][compared]
+            spread = np.array([evidence.corrected_sd(drawn[:, n], int(k)) for n, k in enumerate(blocks)])
             everybody = (sums[0] + sums[1])[compared]
             permuted = permutation.permuted_p_values(
-                one, everybody, members, np.array(spread), seed=seed, rule=definition.rule
+                one, everybody, members, spread, seed=seed, rule=definition.rule
             )
             least_p = permutation.least_p_value(len(members), int(members.sum()))
     low, high, p_values = np.full((3, m), np.nan)
@@ -171,19 +281,17 @@ def compared_sides(
         low[n], high[n] = interval(replicates, kind, blocks=own, value=value)
         if sums is not None and low[n] == high[n]:
             low[n], high[n] = _of_constants(one, sums, contributing, n, value, definition)
-        if permuted is not None:
-            p_values[n] = permuted[n]
+        side = "greater" if one_sided(definition.rule) else "two-sided"
+        p_values[n] = permuted[n]
         if np.isnan(p_values[n]):
-            side = "greater" if one_sided(definition.rule) else "two-sided"
             p_values[n] = paired_p_value(replicates, value, own, side)
-    low, high = round_significant(low), round_significant(high)
-    fixed = fixed_speakers(statistic, blocks_of)
-    return Gaps(found, np.asarray(blocks), low, high, p_values, least_p, fixed)
+    bounds, fixed = (round_significant(low), round_significant(high)), fixed_speakers(statistic, blocks_of)
+    return Gaps(found, np.asarray(blocks), *bounds, p_values, least_p, fixed)
 
 
 def _of_constants(
     base: Statistic,
-    sides: list[np.ndarray],
+    sums_of: list[np.ndarray],
     contributing: list[np.ndarray],
     n: int,
     gap: float,
@@ -196,16 +304,13 @@ def _of_constants(
     in Newcombe (1998), Interval estimation for the difference between independent proportions.
     """
     width = definition.range[1] if definition.range is not None else np.nan
-    if not np.isfinite(width):
-        return gap, gap
-    scale = Scale(1.0 - width, 1.0)
-    down, up = 0.0, 0.0
-    for sums, own, sign in zip(sides, contributing, (1, -1), strict=True):
+    scale, down, up = Scale(1.0 - width, 1.0), 0.0, 0.0
+    for sums, own, sign in zip(sums_of, contributing, (1, -1), strict=True):
         value = float(round_significant(base.compute(sums.sum(axis=0))[n]))
-        if value not in (scale.low, scale.high):
+        if not np.isfinite(width) or value not in (scale.low, scale.high):
             return gap, gap
         low, high = evidence.t_interval(value, np.full(2, value), int(own[:, n].sum()), scale)
-        below, above = (value - low, high - value) if sign > 0 else (high - value, value - low)
+        below, above = (value - low, high - value)[::sign]
         down, up = down + below**2, up + above**2
     return gap - np.sqrt(down), gap + np.sqrt(up)
 
@@ -214,37 +319,36 @@ def concluded_group(
     verdict: Verdict, n: int, gaps: Gaps, published: float | None, settings: Settings
 ) -> Verdict:
     """Add what may be concluded from the difference of a group, label ``n``, to its row."""
-    found, place = gaps.resampled, gaps.difference(n)
+    found, place, against = gaps.resampled, gaps.difference(n), gaps.of.against
     if verdict.value is None:
         return verdict
-    if obstacle := _no_reference(verdict, gaps):
-        why = "; ".join(filter(None, (verdict.skipped, obstacle)))
-        added = _cells(group_value=found.value[n])
-        return dataclasses.replace(verdict, **added, against=gaps.against, skipped=why)
+    if against != OTHERS and not gaps.of.others.any():  # the reference itself, or there is none
+        own = verdict.group.partition(": ")[2].partition(", ")[0]
+        why = REFERENCE if own == against else f"{NO_REFERENCE}: {against}"
+        about = _cells(group_value=found.value[n]) | {"against": against, "skipped": _joined(verdict, why)}
+        return dataclasses.replace(verdict, **about)
     if found.reasons[place]:
         return verdict
-    group, others, gap = (float(found.value[k]) for k in (n, len(gaps) + n, place))
-    low, high = gaps.low[n], gaps.high[n]
+    group, others, gap = (float(found.value[k]) for k in (n, len(gaps.blocks) + n, place))
     rule, shown = of_gap(verdict.rule), verdict.evidence == SHOWN
     margin = settings.margin.of(published, others, settings.measure)
     absolute = settings.margin.of(published, None, settings.measure)
     by_gap = (settings.by_gap or shown) and absolute is not None and rule in GAP_RULES
     by_gap &= ONE_CLASS not in verdict.skipped
+    remarks = [verdict.skipped]
     if shown and by_gap:
-        why = verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)
-        verdict, shown = dataclasses.replace(verdict, skipped=why), False
+        remarks, shown = [verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)], False
     width = settings.measure.high - settings.measure.low
-    low, high = np.clip((low, high), -width, width)
+    low, high = np.clip((gaps.low[n], gaps.high[n]), -width, width)
     known = difference_for_these(found, gaps.fixed, n, settings.measure)
     here = np.clip(known.interval(), -width, width)
-    p_here = known.p_value(0.0, "greater" if one_sided(rule) else "two-sided")
-    added = {"against": gaps.against, "evidence": SHOWN if shown else evidence.NO_INTERVAL}
-    added |= {"group_value": group, "others_value": others, "gap": gap}
+    added = {"against": against, "evidence": SHOWN if shown else evidence.NO_INTERVAL}
+    added |= {"group_value": group, "others_value": others, "gap": gap} | _ratio(gaps, n, settings)
     added |= _cells(gap_low=low, gap_high=high, gap_low_sample=here[0], gap_high_sample=here[1])
     if not shown:
+        p_here = known.p_value(0.0, "greater" if one_sided(rule) else "two-sided")
         added |= {"matters": margin, "least_p": gaps.least_p, "p_value": _some(gaps.p_values[n])}
         added |= _cells(p_sample=p_here)
-    added |= _ratio(gaps, n, settings)
     if margin is not None and not shown:
         added["evidence"] = evidence.evidence(rule, low, high, margin)
         relative = settings.margin.relative
@@ -252,11 +356,10 @@ def concluded_group(
         if in_force and (added.get("ratio_high") or 0.0) >= 1 + relative:
             added["evidence"] = added["evidence"].replace(evidence.CLEAR_PASS, evidence.OPEN)
     added |= _cells(bound=evidence.bound(rule, low, high))
-    remarks = [verdict.skipped]
     if np.isnan(low) and verdict.low is not None:
-        few = counted(int(gaps.blocks[n]), settings.block)
-        why = found.withheld[place]
-        if gaps.blocks[n] < LEAST_BLOCKS:
+        why, blocks = found.withheld[place], int(gaps.blocks[n])
+        if blocks < LEAST_BLOCKS:
+            few = counted(blocks, settings.block)
             why = f"interval withheld: {few} on the smaller side, {LEAST_BLOCKS} needed"
         remarks.append(why)
         added |= {"low": None, "high": None, "certainty": None}
@@ -271,122 +374,29 @@ def concluded_group(
     return dataclasses.replace(verdict, **added, skipped="; ".join(filter(None, remarks)))
 
 
-def difference_for_these(found: Resampled, fixed: FixedSpeakers, n: int, info: MeasureInfo) -> ForThese:
-    """Say what is known of difference ``n`` of two sides for these speakers."""
-    sides = [n, len(found.labels) // 3 + n]
-    recordings = found.segments[sides] if info.share else (0, 0)
-    return fixed.difference(n, tuple(found.value[sides]), Scale(info.low, info.high), tuple(recordings))
-
-
-def _no_reference(verdict: Verdict, gaps: Gaps) -> str:
-    """Say why a group is compared with nobody although the suite names a reference; empty if it is not so."""
-    if gaps.against == OTHERS or gaps.compared:
-        return ""
-    if verdict.group.partition(": ")[2].partition(", ")[0] == gaps.against:
-        return REFERENCE
-    return f"{NO_REFERENCE}: {gaps.against}"
-
-
 def _ratio(gaps: Gaps, n: int, settings: Settings) -> dict[str, float | None]:
     """Divide the error rates of both sides, with the interval on a logarithmic scale."""
-    if not settings.measure.error:
-        return {}
-    found, places = gaps.resampled, (n, len(gaps) + n)
-    rates = [found.value[list(places)], found.replicates[:, list(places)]]
+    found, places = gaps.resampled, [n, len(gaps.blocks) + n]
+    rates = [found.value[places], found.replicates[:, places]]
     if settings.measure.better == HIGHER:
         rates = [1 - own for own in rates]
-    if (rates[0] * found.segments[list(places)] < LEAST_ERRORS).any():
+    if not settings.measure.error or (rates[0] * found.segments[places] < LEAST_ERRORS).any():
         return {}
     with np.errstate(divide="ignore", invalid="ignore"):
         value, replicates = (np.log(own[..., 0]) - np.log(own[..., 1]) for own in rates)
-    replicates = np.where(np.isfinite(replicates), replicates, np.nan)
-    low = high = np.nan
+    replicates, ends = np.where(np.isfinite(replicates), replicates, np.nan), (np.nan, np.nan)
     if gaps.blocks[n] >= LEAST_BLOCKS and not found.withheld[gaps.difference(n)]:
-        low, high = evidence.t_interval(float(value), replicates, int(gaps.blocks[n]))
-    return _cells(ratio=np.exp(value), ratio_low=np.exp(low), ratio_high=np.exp(high))
+        ends = evidence.t_interval(float(value), replicates, int(gaps.blocks[n]))
+    return _cells(ratio=np.exp(value), ratio_low=np.exp(ends[0]), ratio_high=np.exp(ends[1]))
 
 
-def believable(verdict: Verdict, scale: Scale) -> Verdict:
-    """Leave out the interval of a value that a reader would not believe; what was concluded stays."""
-    if verdict.low is None or verdict.high is None:
-        return verdict
-    why = evidence.withheld(verdict.value, verdict.low, verdict.high, verdict.blocks, scale)
-    if not why:
-        return verdict
-    return dataclasses.replace(
-        verdict, low=None, high=None, skipped="; ".join(filter(None, (verdict.skipped, why)))
-    )
-
-
-def concluded_value(
-    verdict: Verdict, n: int, found: Resampled, scale: Scale, fixed: FixedSpeakers, info: MeasureInfo
-) -> Verdict:
-    """Add what may be concluded from a value and its threshold, label ``n``, to its row."""
-    if verdict.low is not None and verdict.high is not None:
-        low, high = info.within(verdict.value, verdict.low, verdict.high)
-        verdict = dataclasses.replace(verdict, low=low, high=high)
-    value, threshold, rule = verdict.value, verdict.threshold, verdict.rule
-    if value is None or threshold is None:
-        return verdict
-    nearest = -threshold if rule == WITHIN and value < 0 else threshold
-    added = _cells(gap=value - nearest) | {"evidence": evidence.NO_INTERVAL}
-    if verdict.low is not None and verdict.high is not None:
-        replicates, blocks = found.replicates[:, n], int(found.blocks[n])
-        p_value = evidence.p_value(
-            value, replicates, blocks, rule, threshold, scale, found.block_values(n, scale)
-        )
-        if found.by_chance is not None and not passes(rule, value, threshold):
-            p_value = max(p_value, float(found.by_chance[n]))  # as the interval, which reaches down to 0 then
-        ends = verdict.low, verdict.high
-        added |= {
-            **_cells(gap_low=ends[0] - nearest, gap_high=ends[1] - nearest),
-            "evidence": evidence.evidence(rule, *ends, threshold),
-            "bound": evidence.bound(rule, *ends),
-            "p_value": _some(p_value),
-        }
-    known = for_these(found, fixed, n, scale, info)
-    low, high = info.within(value, *known.interval())
-    if not np.isnan(low):
-        side = "less" if rule == ABOVE or (rule == WITHIN and value < 0) else "greater"
-        p_here = known.p_value(nearest, side)
-        added |= _cells(gap_low_sample=low - nearest, gap_high_sample=high - nearest, p_sample=p_here)
-    return dataclasses.replace(verdict, **added)
-
-
-def above_chance(
-    verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeakers, kind: str, info: MeasureInfo
-) -> Verdict:
-    """Judge a value without threshold, label ``n``, by what the same answers given at random would score."""
-    m = len(found.labels) // 3
-    place, chance = 2 * m + n, found.value[m + n]
-    if verdict.evidence != SHOWN or found.reasons[place] or ONE_CLASS in verdict.skipped:
-        return verdict
-    gap, replicates, blocks = float(found.value[place]), found.replicates[:, place], int(found.blocks[place])
-    low = high = p_value = np.nan
-    if not found.withheld[place]:
-        low, high = interval(replicates, kind, blocks=blocks, value=gap)
-        p_value = evidence.p_value(gap, replicates, blocks, ABOVE, 0.0)
-    known = difference_for_these(found, fixed, n, info)
-    here, p_here = known.interval(), known.p_value(0.0, "less")
-    passed = bool(passes(ABOVE, verdict.value, chance))
-    why = verdict.skipped.replace(no_threshold(verdict.task), BY_CHANCE)
-    return dataclasses.replace(
-        verdict,
-        threshold=float(chance),
-        rule=ABOVE,
-        passed=passed,
-        certainty=None if np.isnan(low) else certainty(replicates, ABOVE, 0.0, passed),
-        evidence=evidence.evidence(ABOVE, low, high, 0.0),
-        skipped=why,
-        p_value=_some(p_value),
-        **_cells(gap=gap, gap_low=low, gap_high=high, bound=low),
-        **_cells(gap_low_sample=here[0], gap_high_sample=here[1], p_sample=p_here),
-    )
+def _joined(verdict: Verdict, why: str) -> str:
+    return "; ".join(filter(None, (verdict.skipped, why)))
 
 
 def _cells(**numbers: float) -> dict[str, float | None]:
-    """Make numbers cells of a row: 12 digits, ``None`` for NaN."""
-    return {name: None if np.isnan(n) else float(round_significant(n)) for name, n in numbers.items()}
+    """Make numbers cells of a row: 12 digits, ``None`` for what is no number."""
+    return {name: float(round_significant(n)) if np.isfinite(n) else None for name, n in numbers.items()}
 
 
 def _some(number: float) -> float | None:

@@ -1,14 +1,9 @@
 """Is the corpus itself the explanation? Groups that were recorded otherwise, labels that differ, and copies.
 
-Each group of a column is compared with all other segments of that column by the mean of what was measured
-on the sounds and of the labels: the difference with its interval by resampled speakers, and whether one as
-large would come about if its members were any speakers (see :mod:`soundcheck.evaluation.conclusions`, which
-judges models the same way).
-
-- A difference is *found* if it is significant among all differences of the corpus, by the false discovery
-  rate, and large enough to be noticed.
-- What is the same in all segments is compared nowhere; it is named.
-- Of corpora with more sound than :data:`MOST` and :data:`SECONDS` a part is listened to, drawn by content.
+Each group of a column is compared with all other segments of that column by the mean of what was measured on
+the sounds and of the labels, as models are (see :mod:`soundcheck.evaluation.conclusions`). A difference is
+*found* if it is significant among all of the corpus, by the false discovery rate, and large enough. What is
+the same in all segments is named. Of more sound than :data:`MOST` and :data:`SECONDS` a part is measured.
 """
 
 from __future__ import annotations

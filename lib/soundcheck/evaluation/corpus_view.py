@@ -1,10 +1,6 @@
-"""A corpus as notebooks see it: the segment table, what a model answered, labels and blocks as arrays.
+"""A corpus as notebooks see it: the segment table, predictions, labels and blocks as arrays of its rows.
 
-Conventions
------------
-- Labels and predictions of regression tasks are scaled to 0..1 (see :class:`soundcheck.common.tasks.Task`);
-  missing ones are NaN, missing class names ``None``.
-- All arrays have one entry a row of the segment table, in its order.
+Labels and predictions of regression tasks are scaled to 0..1; missing ones are NaN, missing names ``None``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,64 +32,54 @@ def eligible(needed: Iterable[tuple[int | None, str, int]]) -> str:
     return ""
 
 
-def trials_needed(options: dict, subset: Subset, mask: np.ndarray) -> list[tuple[int, str, int]]:
-    """Count what a group of trials needs: trials of two speakers, trials of one, and speakers."""
+@dataclasses.dataclass(frozen=True)
+class GroupCount:
+    """How large a group is."""
+
+    group: str  # empty for segments that have no value
+    segments: int  # with a label if there are labels; of trials those of two speakers
+    speakers: int | str | None = None  # or which ones were drawn; ``None`` if they are not known
+    lacks: str = ""  # why it is not compared, empty if it is
+    targets: int | None = None  # trials of one speaker; ``None`` for segments
+
+
+def trial_count(options: Mapping[str, Any], subset: Subset, column: str, group: str) -> GroupCount:
+    """Count a group of trials, which needs trials of two speakers, trials of one, and speakers."""
+    mask, least = subset.mask(column, group), options["minimum_trials"]
     targets = int(subset.truth[mask].sum())
-    speakers = len(np.unique(subset.segments.loc[mask, ["first", "second"]]))
-    least = options["minimum_trials"]
-    return [
-        (int(mask.sum()) - targets, "non-target trial", least),
-        (targets, "target trial", least),
-        (speakers, "speaker", options["minimum_speakers"]),
-    ]
+    others, speakers = (
+        int(mask.sum()) - targets,
+        len(np.unique(subset.segments.loc[mask, ["first", "second"]])),
+    )
+    needed = [(others, "non-target trial", least), (targets, "target trial", least)]
+    lack = eligible([*needed, (speakers, "speaker", options["minimum_speakers"])])
+    return GroupCount(group, others, speakers, lack, targets)
 
 
-def lacks(evaluation: Judging, subset: Subset, column: str) -> dict[str, str]:
-    """Say of each group of a column what it lacks, empty if nothing; see :func:`eligible`.
+def group_counts(evaluation: Judging, subset: Subset, column: str) -> list[GroupCount]:
+    """Count the groups of a column, and say of each what it lacks.
 
-    The family's options decide: ``minimum_segments`` and perhaps ``minimum_words``; of trials
-    ``minimum_trials`` and ``minimum_speakers``.
+    The family's options decide: ``minimum_segments``, of all segments that could have been changed and of the
+    changed ones, and perhaps ``minimum_words``; of trials see :func:`trial_count`.
     """
+    options, family = evaluation.family.options, evaluation.family
     if column not in subset.segments:
-        return {}
-    options = evaluation.family.options
+        return []
     if subset.task.is_embedding:
         names = sorted(subset.segments[column].dropna().unique())
-        return {name: eligible(trials_needed(options, subset, subset.mask(column, name))) for name in names}
+        return [trial_count(options, subset, column, name) for name in names]
     least, least_words = (options.get(name, 0) for name in ("minimum_segments", "minimum_words"))
-    here = subset.segments[column].value_counts()
-
-    def needed(name: str, possible: int) -> Iterator[tuple[int, str, int]]:
-        yield possible, "segment", least
-        yield int(here.get(name, 0)), "transformed segment", least
+    table = evaluation.view(subset).segments
+    possible = table[changed_segments.changed_rows(family, evaluation.tasks, table, evaluation.seed)]
+    counts = []
+    for name, own in possible.groupby(column, observed=True):
+        mask = subset.mask(column, name)
+        needed = [(len(own), "segment", least), (int(mask.sum()), "transformed segment", least)]
         if least_words:
-            texts = subset.truth[subset.mask(column, name)]
-            yield sum(len(text.split()) for text in texts), "word", least_words
-
-    sizes = _possible(evaluation, subset)[column].value_counts()
-    return {name: eligible(needed(name, int(sizes[name]))) for name in sorted(sizes.index)}
-
-
-def skip_small_groups(evaluation: Judging, subset: Subset, tests: Iterable[str]) -> list[tuple[object, ...]]:
-    """Skip tests of groups that are too small: their corpus, column, name, segments, speakers, and lack."""
-    possible, rows = _possible(evaluation, subset), []
-    for column in evaluation.family.options["groups"]:
-        for group, lack in lacks(evaluation, subset, column).items():
-            if lack:
-                own = possible[possible[column].eq(group)]
-                speakers = own["speaker"].nunique() if "speaker" in own else ""
-                rows.append((subset.corpus, column, group, len(own), speakers, lack))
-                for test in tests:
-                    evaluation.skip(subset, lack, test, f"{column}: {group}")
-    return rows
-
-
-def _possible(evaluation: Judging, subset: Subset) -> pd.DataFrame:
-    """Give the segments of a subset's corpus that the family could have used."""
-    segments = next(view.segments for view in evaluation.corpora if view.name == subset.corpus)
-    return segments[
-        changed_segments.changed_rows(evaluation.family, evaluation.tasks, segments, evaluation.seed)
-    ]
+            needed.append((sum(len(text.split()) for text in subset.truth[mask]), "word", least_words))
+        speakers = own["speaker"].nunique() if "speaker" in own else None
+        counts.append(GroupCount(name, len(own), speakers, eligible(needed)))
+    return counts
 
 
 def obstacle(

@@ -5,24 +5,16 @@ statistic and has it judged::
 
     evaluation = Evaluation.load(run)
     for subset in evaluation.subsets():
-        evaluation.judge(
-            subset,
-            "Mean Absolute Error",
-            lambda subset, predictions: mean_absolute_error(subset.truth, predictions.clean),
-        )
+        evaluation.judge(subset, "Mean Absolute Error", lambda s, p: mean_absolute_error(s.truth, p.clean))
     evaluation.save()
 
 A *measure* is a function of a subset and predictions. It returns a statistic of :mod:`soundcheck.metrics`, a
 number, or a mapping of label to number (see :mod:`soundcheck.evaluation.plain_measures`). It is called with
-the predictions of the model and with those of the random reference model, so that no verdict stands without
-its reference. :mod:`soundcheck.evaluation.judging` judges, :mod:`soundcheck.evaluation.groups` draws groups
-and compares them.
+the predictions of the model and with those of the random reference model.
 
-Conventions
------------
 - Labels and predictions of regression tasks are scaled to 0..1 (see :class:`soundcheck.common.tasks.Task`).
-- A subset has every labelled segment, also those that the model gave no prediction for (NaN or ``None``):
-  metrics leave them out and count them, and all models are tested on the same segments.
+- A subset has every labelled segment, also without a prediction (NaN or ``None``): metrics leave these out
+  and count them, and all models are tested on the same segments.
 - Texts are normalised, see :mod:`soundcheck.evaluation.recognition`; tasks with embeddings have trials in the
   place of segments, and scores as predictions, see :mod:`soundcheck.evaluation.verification`.
 """
@@ -30,7 +22,9 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+import functools
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,15 +36,16 @@ from soundcheck.common import seeds
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
-from soundcheck.evaluation import changed_segments, corpus_view, recording_pairs
+from soundcheck.evaluation import changed_segments, corpus_view
+from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.description import EvaluationDescription
-from soundcheck.evaluation.eligibility import lacks, obstacle
+from soundcheck.evaluation.eligibility import group_counts, obstacle
 from soundcheck.evaluation.recognition import TextTasks
 from soundcheck.evaluation.subset import CLEAN as AS_IS
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.evaluation.verification import TrialTasks
+from soundcheck.evaluation.verification import TrialTasks, with_groups
 from soundcheck.metrics.differential import Setting
-from soundcheck.models.reference import reference_predictions
+from soundcheck.models.reference import reference_predictions, reference_scores
 from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
 from soundcheck.suite.groups import with_suite_groups
@@ -67,7 +62,7 @@ class Evaluation(TextTasks, TrialTasks):
 
     def __init__(self, description: EvaluationDescription) -> None:
         super().__init__()
-        self.model = description.model
+        vars(self).update(vars(description))  # model, tasks, seed, replicates, interval, thresholds, ...
         known = read_family(description.family, description.suite_root)
         family = known.limited(
             description.sweeps,
@@ -76,31 +71,20 @@ class Evaluation(TextTasks, TrialTasks):
             description.levels,
             description.transformations,
         )
-        self.tasks = list(description.tasks)
-        self.seed = description.seed
-        self.replicates = description.replicates
-        self.interval = description.interval
-        self.thresholds = description.thresholds
-        self.margin = description.margin
-        self.balance_samples = description.balance_samples
-        self.predicts_changes = description.predicts_changes
-        self.guesses = description.guesses
-        self.languages = description.languages
         self._seconds_left = PLAIN_SHARE * description.seconds
         self.sounds = Sounds.load(description.sounds)
         self.media = MediaStore.of(description)
-        found = [corpus_view.read_view(corpus) for corpus in description.corpora]
+        views = [corpus_view.read_view(corpus) for corpus in description.corpora]
         if "missing" in family.options:  # where no words are the right answer, no answer is none
-            found = [dataclasses.replace(corpus, missing=family.options["missing"]) for corpus in found]
-        family = with_suite_groups(family, (name for corpus in found for name in corpus.groups))
+            views = [dataclasses.replace(view, missing=family.options["missing"]) for view in views]
+        family = with_suite_groups(family, (name for view in views for name in view.groups))
         self.family: Family = with_own_tests(family, description.tests)
-        self.corpora = [corpus for corpus in found if not corpus.probes_of]
-        self.probes = {corpus.probes_of: corpus for corpus in found if corpus.probes_of}
+        self.corpora = [view for view in views if not view.probes_of]
+        self.probes = {view.probes_of: view for view in views if view.probes_of}
         wanted = description.transformations.get(known.name, known.series)
         if left_out := [name for name in known.series if name not in wanted]:
             self.note(f"changes that the suite leaves out: {', '.join(left_out)}")
-        self._rows_file = description.rows
-        self._start_reading(description, found)
+        self._start_reading(description, views)
 
     @classmethod
     def load(cls, run: str) -> Evaluation:
@@ -130,6 +114,18 @@ class Evaluation(TextTasks, TrialTasks):
         """Give an option of the family that may be one value, or one for each model with a ``default``."""
         return self.family.option(name, self.model)
 
+    def groups(self, subset: Subset, column: str) -> list[str]:
+        """List the groups of a column that are large enough; empty if there are not two of them."""
+        found = [count.group for count in group_counts(self, subset, column) if not count.lacks]
+        return found if len(found) > 1 else []
+
+    @property
+    def settings(self) -> dict[Setting, Perturbation | None]:
+        """All settings of the family's transformations, the signals as they are first."""
+        series = self.family.transformations.items()
+        steps = {(name, step): change for name, own in series for step, change in own.steps.items()}
+        return {AS_IS: None} | steps
+
     def subsets(
         self, change: str = "", base: str = "", *, unchanged: bool = False, as_written: bool = False
     ) -> Iterator[Subset]:
@@ -146,28 +142,31 @@ class Evaluation(TextTasks, TrialTasks):
             if task.is_embedding and self.why_unscored(change):
                 continue  # tests of clean trials need no changes
             if missing:
-                self._reasons[corpus.name, task.name, ""] = missing
+                self._reasons[corpus.name, task.name, ""][""] = missing
                 continue
             yield self._subset(corpus, task, changed, before, unchanged=unchanged, as_written=as_written)
 
     samples = subsets  # the name in notebooks of users
 
-    def _applicable(self) -> Iterator[tuple[corpus_view.CorpusView, Task]]:
-        """Give the corpora and tasks that the family can be applied to; note why others are passed over."""
-        for corpus in self.corpora:
-            for task in self.tasks:
-                reason = self._obstacle(corpus, task)
-                if reason:
-                    self._reasons[corpus.name, task.name, ""] = reason
-                else:
-                    yield corpus, task
+    def _applicable(self) -> Iterator[tuple[CorpusView, Task]]:
+        """Give the corpora and tasks that the family can be applied to; others are skipped."""
+        for corpus, task in itertools.product(self.corpora, self.tasks):
+            if task.is_embedding:  # its changes are looked at one by one: clean trials need none of them
+                reason = "" if corpus.trials is not None else NO_TRIALS
+            else:
+                able = {"audio": corpus.audio, "predicts_changes": self.predicts_changes}
+                reason = obstacle(self.family, task, corpus.segments, **able)
+            if reason:
+                self._reasons[corpus.name, task.name, ""][""] = reason
+            else:
+                yield corpus, task
 
     def swept(self, sweep: PerturbationSeries, base: str = "") -> Iterator[dict[str, Subset]]:
         """Give for each corpus and task a subset a step of a sweep, all of the same segments.
 
-        The first one, ``"clean"`` or the name of the base, has the answers for the clean signals, or those of
-        the base, on both sides. Steps that the machine or the sound material cannot make are passed over;
-        a single one that is left shows nothing.
+        The first one, ``"clean"`` or the name of the base, has the predictions for the clean signals, or
+        those of the base, on both sides. Steps that the machine or the sound material cannot make are left
+        out; a single one that is left shows nothing.
         """
         possible = {}
         for step, change in sweep.steps.items():
@@ -180,125 +179,114 @@ class Evaluation(TextTasks, TrialTasks):
             return
         before = self.family.changes[base] if base else None
         for corpus, task in self._applicable():
-            rows = changed_segments.swept_rows(
-                self.family, self.tasks, corpus.segments, corpus.blocks, self.seed
-            )
-            rows = self.changed(corpus, rows, sweep.name, possible.values())
+            rows = self._swept_rows(corpus, sweep.name, possible.values())
             if not rows.any():
                 continue
             steps = {
                 step: self._subset(corpus, task, change, before, rows) for step, change in possible.items()
             }
             first = next(iter(steps.values()))
-            clean = dataclasses.replace(
-                first, predictions=first.predictions.unchanged(), reference=first.reference.unchanged()
-            )
             if len(first):
-                yield {base or CLEAN: clean} | steps
+                yield {base or CLEAN: first.unchanged()} | steps
 
-    def changed(
-        self, corpus: corpus_view.CorpusView, rows: np.ndarray, series: str, steps: Iterable[Perturbation]
+    def _swept_rows(self, corpus: CorpusView, series: str, steps: Iterable[Perturbation]) -> np.ndarray:
+        """Say which segments of a corpus are looked at in sweeps, and are changed by any step of a series."""
+        drawn = changed_segments.swept_rows(
+            *(self.family, self.tasks, corpus.segments, corpus.blocks, self.seed, corpus.trials)
+        )
+        return self._changed(corpus, drawn, series, steps, "at all steps")
+
+    def _changed(
+        self, corpus: CorpusView, rows: np.ndarray, name: str, changes: Iterable[Perturbation], when: str
     ) -> np.ndarray:
-        """Leave out the segments that no step of a series changes, as silence under a gain; say so."""
-        same = rows & corpus.unchanged(*(step.identity for step in steps))
+        """Leave out the segments that changes leave as they are, as silence under a gain; say so."""
+        same = rows & corpus.unchanged(*(one.identity for one in changes))
         if same.any():
-            told = f"{corpus.name}, {series}: {same.sum()} of {rows.sum()} segments are the same at all steps"
-            self.note(f"{told}, sample by sample, and do not count")
+            what = f"{same.sum()} of {rows.sum()} segments are the same {when}, sample by sample"
+            self.note(f"{corpus.name}, {name}: {what}, and do not count")
         return rows & ~same
 
     def pairs(self) -> Iterator[Subset]:
         """Give for each corpus, task and pair of conditions the recordings of the same words.
 
         ``predictions.clean`` are those for the base condition, ``predictions.changed`` for the other one; see
-        :mod:`soundcheck.evaluation.recording_pairs`. Of more pairs than the family's option ``pairs`` so many
-        are drawn.
+        :func:`soundcheck.evaluation.changed_segments.pairings`. Of more pairs than the family's option
+        ``pairs`` so many are drawn.
         """
         for corpus, task in self._applicable():
-            segments, clean = corpus.segments, corpus.predicted(task)
-            found = recording_pairs.pairings(segments, corpus.base_condition)
-            keys = [f"{corpus.name}|{key}" for key in segments["key"]]
-            random = reference_predictions(task, self.seed, keys, "")
-            for pairing in found:
+            segments, blocks = corpus.segments, corpus.block_codes()
+            own = Predictions(corpus.predicted(task))
+            whole = Subset(corpus.name, task, segments, None, own, own, blocks, root=corpus.root)
+            random = Predictions(self.random_predictions(whole), random=True)
+            pairings = changed_segments.pairings(segments, corpus.base_condition)
+            for pairing in pairings:
                 for note in pairing.notes:
                     self.note(f"{corpus.name}: {note}")
-                drawn = self._drawn_pairs(corpus, pairing)
-                first, second = pairing.base_rows[drawn], pairing.other_rows[drawn]
-                if not len(first):
-                    continue
-                everything = Subset(
-                    corpus.name,
-                    task,
-                    segments.iloc[first].reset_index(drop=True),
-                    None,
-                    Predictions(clean[first], clean[second]),
-                    Predictions(random[first], random[second], random=True),
-                    corpus.block_codes()[first],
-                    f"{pairing.base} to {pairing.other}",
-                    corpus.root,
-                    partner=segments.iloc[second].reset_index(drop=True),
+                first, second = (rows[self._drawn_pairs(corpus, pairing)] for rows in pairing.rows)
+                sides = (
+                    dataclasses.replace(side, clean=side.clean[first], changed=side.clean[second])
+                    for side in (own, random)
                 )
-                yield everything.take(np.arange(len(first)))
-            if not any(len(pairing.base_rows) for pairing in found):
-                what = "no item was recorded under two conditions"
-                self._reasons[corpus.name, task.name, ""] = what
+                if len(first):
+                    yield dataclasses.replace(
+                        whole,
+                        segments=segments.iloc[first].reset_index(drop=True),
+                        **dict(zip(("predictions", "reference"), sides, strict=True)),
+                        blocks=np.unique(blocks[first], return_inverse=True)[1],
+                        change=f"{pairing.base} to {pairing.other}",
+                        partner=segments.iloc[second].reset_index(drop=True),
+                    )
+            if not any(len(pairing.rows[0]) for pairing in pairings):
+                self.skip(whole, "no item was recorded under two conditions")
 
-    def _drawn_pairs(self, corpus: corpus_view.CorpusView, pairing: recording_pairs.Pairing) -> np.ndarray:
+    def _drawn_pairs(self, corpus: CorpusView, pairing: changed_segments.Pairing) -> np.ndarray:
         """Draw pairs if there are more than the family's option allows, bool ``(pairs,)``."""
-        everything = np.ones(len(pairing.base_rows), dtype=bool)
+        everything = np.ones(len(pairing.rows[0]), dtype=bool)
         most = self.family.options.get("pairs")
         if most is None or len(everything) <= most:
             return everything
         about = f"{corpus.name}, {pairing.base} to {pairing.other}"
         self.note(f"{about}: {most} of {len(everything)} pairs were drawn")
-        keys = corpus.segments["key"].iloc[pairing.base_rows].tolist()
+        keys = corpus.segments["key"].iloc[pairing.rows[0]].tolist()
         draws = seeds.uniform(self.seed, "pairs", self.family.name, pairing.other, keys=keys)
         return changed_segments.smallest(draws, everything, most)
-
-    def groups(self, subset: Subset, column: str) -> list[str]:
-        """List the groups of a column that are large enough; empty if there are not two of them."""
-        found = [name for name, lack in lacks(self, subset, column).items() if not lack]
-        return found if len(found) > 1 else []
 
     def transformed(self) -> Iterator[Subset]:
         """Give for each corpus the segments, or trials, under all settings of the family's transformations.
 
-        Segments are taken in turn from all blocks. Predictions and those of the reference are
-        :class:`~soundcheck.evaluation.subset.TransformedPredictions`.
+        Segments are taken in turn from all blocks; of trials the tested side is transformed. Predictions and
+        those of the reference have ``settings``.
         """
-        series = self.family.transformations
-        steps = [change for change in self.settings.values() if change is not None]
+        series, steps = ", ".join(self.family.transformations), list(self.settings.values())[1:]
         for corpus, task in self._applicable():
             if task.is_embedding and (lack := self.why_unchangeable(corpus)):
-                self._reasons[corpus.name, task.name, ""] = lack
+                self._reasons[corpus.name, task.name, ""][""] = lack
                 continue
-            rows = changed_segments.swept_rows(
-                *(self.family, self.tasks, corpus.segments, corpus.blocks, self.seed, corpus.trials)
-            )
-            rows = self.changed(corpus, rows, ", ".join(series), steps)
+            rows = self._swept_rows(corpus, series, steps)
             if task.is_embedding:
-                yield self._transformed_trials(corpus, task, rows)
+                tested = rows[corpus.trials.frame["segment"].to_numpy()]
+                if not tested.all():
+                    what = f"{tested.sum()} of {len(tested)} trials test one of them"
+                    self.note(f"{corpus.name}: {rows.sum()} tested recordings were changed; {what}")
+                subset, place = self._subset(corpus, task, rows=tested), np.flatnonzero(tested)
+                own = [corpus.scores(step.identity, place) for step in steps]
+                own = [subset.predictions.clean, *own]
             else:
-                yield self._transformed_texts(corpus, task, rows)
+                if not rows.all():
+                    self.note(f"{corpus.name}: {rows.sum()} of {len(rows)} segments were transformed")
+                subset = self._subset(corpus, task, rows=rows)
+                own = self.series(subset)
+            random = [self.random_predictions(subset, change) for change in self.settings.values()]
+            both = self.under_settings(own), self.under_settings(random, random=True)
+            yield dataclasses.replace(subset, predictions=both[0], reference=both[1])
 
-    @property
-    def settings(self) -> dict[Setting, Perturbation | None]:
-        """All settings of the family's transformations, the signals as they are first."""
-        found: dict[Setting, Perturbation | None] = {AS_IS: None}
-        for name, series in self.family.transformations.items():
-            found |= {(name, step): change for step, change in series.steps.items()}
-        return found
-
-    def _obstacle(self, corpus: corpus_view.CorpusView, task: Task) -> str:
-        """Say why the family cannot be applied to a corpus and task; empty if it can."""
-        if task.is_embedding:  # its changes are looked at one by one: clean trials need none of them
-            return "" if corpus.trials is not None else NO_TRIALS
-        return obstacle(
-            self.family, task, corpus.segments, audio=corpus.audio, predicts_changes=self.predicts_changes
-        )
+    def under_settings(self, series: Sequence[np.ndarray], *, random: bool = False) -> Predictions:
+        """Put predictions under all settings together."""
+        return Predictions(series[0], random=random, settings=dict(zip(self.settings, series, strict=True)))
 
     def _subset(
         self,
-        corpus: corpus_view.CorpusView,
+        corpus: CorpusView,
         task: Task,
         change: Perturbation | None = None,
         base: Perturbation | None = None,
@@ -307,63 +295,58 @@ class Evaluation(TextTasks, TrialTasks):
         unchanged: bool = False,
         as_written: bool = False,
     ) -> Subset:
+        """Give the rows of a corpus, or some of them, with predictions for the signals and under a change."""
+        segments, truth, blocks = corpus.segments, None, corpus.block_codes()
+        chosen = np.ones(len(segments), dtype=bool)
         if task.is_embedding:
-            return self._trial_subset(corpus, task, change, rows, unchanged=unchanged)
-        segments = corpus.segments
-        truth, chosen = None, np.ones(len(segments), dtype=bool)
-        if task.name in segments.columns and segments[task.name].notna().any():
-            truth = corpus.labels(task)
-        if truth is not None and (self.family.label or task.is_transcription and self.family.changes):
-            chosen = pd.notna(truth)
-            missing = int((~chosen).sum())
-            if missing:
-                self.note(
-                    f"{corpus.name}: {missing} of {len(segments)} segments have no label for {task.name}"
-                )
+            predicted = corpus.scores
+        else:
+            predicted = functools.partial(corpus.predicted, task)
+            if task.name in segments.columns and segments[task.name].notna().any():
+                truth = corpus.labels(task)
+            if truth is not None and (self.family.label or task.is_transcription and self.family.changes):
+                chosen = pd.notna(truth)
+                if not chosen.all():
+                    what = f"{(~chosen).sum()} of {len(segments)} segments have no label for {task.name}"
+                    self.note(f"{corpus.name}: {what}")
         if change is not None:
-            evaluated_corpora = changed_segments.changed_rows(self.family, self.tasks, segments, self.seed)
-            surplus = int((chosen & ~evaluated_corpora).sum())
-            if surplus:
+            drawn = changed_segments.changed_rows(self.family, self.tasks, segments, self.seed)
+            if surplus := int((chosen & ~drawn).sum()):
                 self.note(f"{corpus.name}: {surplus} of {chosen.sum()} segments were not drawn")
-            chosen = chosen & evaluated_corpora
-        if rows is not None:
-            chosen = chosen & rows
-        elif change is not None and not unchanged:
-            same = chosen & corpus.unchanged(*(one.identity for one in (change, base) if one is not None))
-            if same.any():
-                what = "are the same after it, sample by sample, and do not count"
-                self.note(f"{corpus.name}, {change.name}: {same.sum()} of {chosen.sum()} segments {what}")
-            chosen = chosen & ~same
-        keys = [f"{corpus.name}|{key}" for key in segments["key"].tolist()]
-
-        def reference(under: str) -> np.ndarray:
-            texts = truth if task.is_transcription and truth is not None else ()
-            return reference_predictions(task, self.seed, keys, under, texts)
-
+            chosen = chosen & drawn
+            if rows is None and not unchanged:
+                both = filter(None, (change, base))
+                chosen = self._changed(corpus, chosen, change.name, both, "after it")
+        if task.is_embedding:
+            segments = with_groups(corpus.trials, segments, self.family.options.get("groups", ()))
+            truth, blocks = segments["target"].to_numpy(dtype=bool), np.zeros(len(segments), dtype=np.intp)
+            chosen = chosen[segments["segment"].to_numpy()]  # the tested side is changed
+            if not chosen.all():
+                self.note(f"{corpus.name}: of {len(chosen)} trials {chosen.sum()} were changed")
+        chosen = chosen if rows is None else chosen & rows
         if task.is_transcription and corpus.missing == ERROR:
             for one in (None, change):
                 if count := corpus.failures(one.identity if one else ""):
                     where = f"{corpus.name}, {one.name}" if one else corpus.name
-                    self.note(
-                        f"{where}: {counted(count, 'input')} without an answer: all words count as missed"
-                    )
-        before = base.identity if base else ""
-        predictions = Predictions(corpus.predicted(task, before))
-        random = Predictions(reference(before), random=True)
-        if change is not None:
-            predictions = dataclasses.replace(predictions, changed=corpus.predicted(task, change.identity))
-            random = dataclasses.replace(random, changed=reference(change.identity))
+                    what = f"{counted(count, 'input')} without an answer: all words count as missed"
+                    self.note(f"{where}: {what}")
+        changes = [base] if change is None else [base, change]
+        given = Predictions(*(predicted(one.identity if one else "") for one in changes))
         everything = Subset(
-            corpus.name,
-            task,
-            segments,
-            truth,
-            predictions,
-            random,
-            corpus.block_codes(),
-            change.name if change else "",
-            corpus.root,
+            *(corpus.name, task, segments, truth, given, given, blocks),
+            change=change.name if change else "",
+            root=corpus.root,
             base=base.name if base else "",
         )
-        subset = everything.take(np.flatnonzero(chosen))
+        random = Predictions(*(self.random_predictions(everything, one) for one in changes), random=True)
+        subset = dataclasses.replace(everything, reference=random).take(np.flatnonzero(chosen))
         return self._normalised(subset) if task.is_transcription and not as_written else subset
+
+    def random_predictions(self, subset: Subset, change: Perturbation | None = None) -> np.ndarray:
+        """Draw what the random reference predicts for the rows of a subset; transcripts from its own."""
+        trial, under = "trial " if subset.task.is_embedding else "", change.identity if change else ""
+        keys = [f"{subset.corpus}|{trial}{key}" for key in subset.segments["key"].tolist()]
+        if subset.task.is_embedding:
+            return reference_scores(self.seed, keys, under)
+        texts = () if subset.truth is None or not subset.task.is_transcription else list(subset.truth)
+        return reference_predictions(subset.task, self.seed, keys, under, texts)

@@ -1,7 +1,5 @@
 """Which words a recogniser loses under changes of the sound, by group of speakers, and if others lose them.
 
-Conventions
------------
 A *group* is a column of the segment table and one of its values; :data:`EVERYBODY` stands for all segments.
 """
 
@@ -18,7 +16,7 @@ from soundcheck.augment.sources import speech_source
 from soundcheck.common import seeds
 from soundcheck.corpora.languages import among
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Measure, Subset, TransformedPredictions
+from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.combinators import difference, mean_of, relative_difference, restrict, stack
 from soundcheck.metrics.differential import (
     NOT_ROBUST,
@@ -66,7 +64,7 @@ def mean_dropped(evaluation: Evaluation, known: Iterable[str]) -> Measure:
 
 
 def counted_words(
-    predictions: TransformedPredictions, transformation: str, mask: np.ndarray
+    predictions: Predictions, transformation: str, mask: np.ndarray
 ) -> tuple[Counter[str], list[Counter[str]]]:
     """Count the words that a recogniser wrote for a group, for the signals as they are and for each level."""
     series = [predictions.clean, *predictions.levels(transformation)]

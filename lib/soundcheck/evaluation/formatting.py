@@ -1,13 +1,8 @@
 """What the page about formatted transcripts measures: punctuation, capitals and entities.
 
-Conventions
------------
-- Texts are compared as they were written, without the suite's normaliser. Of several wordings of a reference
-  the first counts.
-- Where a corpus has a column ``transcript_written``, the *written* reference, that is what marks and capitals
-  are compared with. Entities are compared with it or with the transcript, which is *spoken*: whichever has
-  fewer errors in the segment, of equals the written one. Word errors are shown against both.
-- Segments whose language is said to be another than English have names as entities, and no others.
+Texts are compared as they were written; of several wordings of a reference the first counts. A column
+``transcript_written`` is what marks and capitals are compared with; entities with it or with the transcript,
+whichever has fewer errors. Segments in another language than English have names as entities, and no others.
 """
 
 from __future__ import annotations

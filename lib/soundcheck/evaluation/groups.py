@@ -5,18 +5,13 @@ One call judges measures for every group of a column; a measure knows nothing of
     tests = {"Mean Value": lambda subset, predictions: mean_value(predictions.clean)}
     judge_groups(evaluation, subset, "accent", ["irish", "welsh"], tests, against=AVERAGE)
 
-What it judges gets the group in a column of its own: ``accent: irish``.
-
-Conventions
------------
-- A value is that of the group minus that of all groups, the group included, on the same replicates. *All* is
-  either everybody together (:data:`EVERYBODY`; for groups of the same size, see :func:`balanced`) or the
-  average of the groups (:data:`AVERAGE`), in which each weighs the same. Its gap is that of the group minus
-  that of all others together, see :mod:`soundcheck.evaluation.conclusions`.
+- A value is that of the group minus that of all groups, itself included, on the same replicates. *All* is
+  everybody together (:data:`EVERYBODY`) or the average of the groups (:data:`AVERAGE`). Its gap is that of
+  the group minus that of all others, see :mod:`soundcheck.evaluation.conclusions`.
 - A trial belongs to a group if both of its speakers do.
 - Every group has a value among the estimates, those that are too small to be compared without interval.
-- Draws depend on the suite's seed, the family, the corpus and keys of segments or speakers, not on the order
-  of rows. Notes say what was not drawn.
+- Draws depend on the suite's seed, the family, the corpus and keys of segments or speakers. Notes say what
+  was not drawn.
 - Of groups that a suite names all labelled segments are used, or all that there are without labels; nothing
   is balanced, and one that is a single speaker is counted and never judged.
 """
@@ -25,7 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -34,7 +29,7 @@ from soundcheck.common import seeds
 from soundcheck.corpora.group_columns import VOICES
 from soundcheck.corpora.languages import among
 from soundcheck.evaluation.conclusions import GroupGap
-from soundcheck.evaluation.eligibility import eligible, skip_small_groups, trials_needed
+from soundcheck.evaluation.eligibility import GroupCount, eligible, group_counts, trial_count
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.measure_sets import MeasureSet, of_suite_groups
 from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
@@ -58,17 +53,6 @@ _NESTED = {
     "accent": "every speaker of {group} has the accent {value}: what differs may be the accent",
     "language": "all speech of {group} has the language {value}: what differs may be the language",
 }
-
-
-@dataclasses.dataclass(frozen=True)
-class GroupCount:
-    """How large a group is."""
-
-    group: str  # empty for segments that have no value
-    segments: int  # with a label if there are labels; of trials those of two speakers
-    speakers: int | str | None = None  # or which ones were drawn; ``None`` if they are not known
-    lacks: str = ""  # why it is not compared, empty if it is
-    targets: int | None = None  # trials of one speaker; ``None`` for segments
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -106,8 +90,7 @@ def compare(
         return rates_in_use(evaluation, own) if subset.task.is_embedding else own
 
     for one in found:
-        lacks = {count.group: count.lacks for count in one.counts if count.group}
-        estimate_others(evaluation, one.everything, one.column, lacks, tests(one.everything), one.names)
+        estimate_others(evaluation, one, tests(one.everything))
     for one in found:
         if one.names:
             own = tests(one.subset)
@@ -139,30 +122,33 @@ def judge_groups(
     Simulated thresholds are those for groups of equal size whose differences would vary as much by chance,
     see :func:`soundcheck.statistics.balance.equal_size`. Measures of trials take the mask of a group.
     """
-    of_trials = subset.task.is_embedding
     masks = {group: subset.mask(column, group) for group in groups}
-    rows, everybody = list(masks.values()), np.ones(len(subset), dtype=bool)
-    within = np.logical_or.reduce(rows)
+    rows, of_trials = list(masks.values()), subset.task.is_embedding
+    within, everybody = np.logical_or.reduce(rows), np.ones(len(subset), dtype=bool)
     inside = subset.mask(*context) if context else everybody
-    sizes = [int((mask & inside).sum()) for mask in rows]
     where = f", {': '.join(context)}" if context else ""
     names = {group: f"{column}: {group}{where}" for group in groups}
+    called = dict(tests)
+    if context:
+        called = {test: functools.partial(one, inside=inside) for test, one in tests.items()}
+    if not of_trials:  # once, not for each group
+        called = {test: once(measure) for test, measure in called.items()}
 
-    def own(measure: Measure, s: Subset, p: Predictions) -> Statistic:
-        return shift(measure(s, p, inside), everybody, inside) if context else measure(s, p)
+    def shifted(measure: Measure, s: Subset, p: Predictions) -> Statistic:
+        return shift(measure(s, p), everybody, inside)
 
     def difference(measure: Measure, place: int, s: Subset, p: Predictions) -> Statistic | Weighted:
         if of_trials:
             return weighted_difference(measure(s, p, rows[place]), measure(s, p, within))
         if context:
-            return shift_difference(measure(s, p, inside), rows, place, inside)
+            return shift_difference(measure(s, p), rows, place, inside)
         if against == AVERAGE:
             return against_average(measure(s, p), rows, place)
         return against_all(measure(s, p), rows[place])
 
-    called = {test: once(measure) for test, measure in tests.items()}  # once, not for each group
-    bases = called if of_trials else {test: functools.partial(own, one) for test, one in called.items()}
+    bases = {test: functools.partial(shifted, one) if context else one for test, one in called.items()}
     evaluation.estimate_groups(subset, bases, {names[group]: mask for group, mask in masks.items()})
+    sizes = [int((mask & inside).sum()) for mask in rows]
     for place, group in enumerate(groups):
         sized = subset
         if not of_trials:
@@ -170,50 +156,49 @@ def judge_groups(
         reference = evaluation.reference(subset, column, masks, group)
         for test, measure in called.items():
             gap = GroupGap(bases[test], masks[group], *reference)
-            against_others = functools.partial(difference, measure, place)
-            evaluation.judge(sized, test, against_others, names[group], gap=gap)
+            against_all_groups = functools.partial(difference, measure, place)
+            evaluation.judge(sized, test, against_all_groups, names[group], gap=gap)
 
 
-def estimate_others(
-    evaluation: Evaluation,
-    subset: Subset,
-    column: str,
-    lacks: Mapping[str, str],
-    tests: Mapping[str, Measure],
-    compared: Collection[str] = (),
-) -> None:
-    """Estimate measures of the groups that are not compared, each with what it ``lacks``."""
-    done = compared if len(compared) > 1 else ()
-    parts = {group: f"{column}: {group}" for group in lacks if group not in done}
+def estimate_others(evaluation: Evaluation, found: Groups, tests: Mapping[str, Measure]) -> None:
+    """Estimate measures of the groups that are not compared, each with what it lacks."""
+    lacks = {count.group: count.lacks for count in found.counts if count.group}
+    parts = {group: f"{found.column}: {group}" for group in lacks if group not in found.names}
     if parts:
-        masks = {part: subset.mask(column, group) for group, part in parts.items()}
-        why = {part: lacks[group] or "no other group is large enough" for group, part in parts.items()}
+        subset, why = found.everything, "no other group is large enough"
+        masks = {part: subset.mask(found.column, group) for group, part in parts.items()}
+        excluded = {part: lacks[group] or why for group, part in parts.items()}
         sized = subset.sized(len(lacks), len(subset) // len(lacks))
-        evaluation.estimate_groups(sized, tests, masks, why)
+        evaluation.estimate_groups(sized, tests, masks, excluded)
 
 
-def compared_columns(
+def columns_of(
     evaluation: Evaluation,
     subset: Subset,
     tests: Iterable[str],
-    groups_of: Callable[[Subset, str], list[str]] | None = None,
     few: str = "",
-) -> dict[str, list[str]]:
-    """List the family's columns of groups that a corpus has, and their groups; others are skipped."""
-    found, options = {}, evaluation.family.options
+    counts_of: Callable[[Subset, str], list[GroupCount]] | None = None,
+) -> list[Groups]:
+    """Count the groups of each of the family's columns; tests are skipped without two of them.
+
+    So are those of single groups that are too small, unless they are counted in a way of one's own.
+    """
+    found, options, of_trials = [], evaluation.family.options, subset.task.is_embedding
     for column in options["groups"]:
-        reason = few
-        if subset.task.is_embedding:
-            known, reason = True, evaluation.too_small(column)
+        known = of_trials or column in subset.segments and subset.segments[column].notna().any()
+        if of_trials:
+            why = evaluation.too_small(column)
         else:
-            known = column in subset.segments and subset.segments[column].notna().any()
-            reason = few or f"fewer than 2 groups with {options['minimum_segments']} segments"
-        groups = (groups_of or evaluation.groups)(subset, column) if known else []
-        if len(groups) > 1:
-            found[column] = groups
-            continue
+            why = few or f"fewer than 2 groups with {options['minimum_segments']} segments"
+        counts = (counts_of or functools.partial(group_counts, evaluation))(subset, column) if known else []
+        names = [count.group for count in counts if not count.lacks]
+        small = [] if of_trials or counts_of else [count for count in counts if count.lacks]
         for test in tests:
-            evaluation.skip(subset, reason if known else f"the corpus has no column {column}", test, column)
+            for count in small:
+                evaluation.skip(subset, count.lacks, test, f"{column}: {count.group}")
+            if len(names) < 2:
+                evaluation.skip(subset, why if known else f"the corpus has no column {column}", test, column)
+        found.append(Groups(subset, column, names if len(names) > 1 else [], counts, subset))
     return found
 
 
@@ -223,13 +208,23 @@ def judge_columns(
     tests: Mapping[str, Measure],
     few: str = "",
     against: str = EVERYBODY,
-) -> tuple[list[tuple[object, ...]], dict[str, list[str]]]:
-    """Judge the groups of each column of the family; gives those that are too small, and those compared."""
-    small = [] if subset.task.is_embedding else skip_small_groups(evaluation, subset, tests)
-    compared = compared_columns(evaluation, subset, tests, few=few)
-    for column, groups in compared.items():
-        judge_groups(evaluation, subset, column, groups, tests, against=against)
-    return small, compared
+) -> list[Groups]:
+    """Judge the groups of each of the family's columns, among all segments of a subset."""
+    found = columns_of(evaluation, subset, tests, few)
+    for one in found:
+        if one.names:
+            judge_groups(evaluation, subset, one.column, one.names, tests, against=against)
+    return found
+
+
+def too_small(found: Iterable[Groups]) -> list[tuple[object, ...]]:
+    """List groups that are too small: corpus, column, name, segments, speakers, and what each lacks."""
+    return [
+        (one.subset.corpus, one.column, n.group, n.segments, n.speakers or "", n.lacks)
+        for one in found
+        for n in one.counts
+        if n.lacks and n.group
+    ]
 
 
 # Groups that families draw
@@ -286,17 +281,16 @@ def voice_groups(
     known = table["speaker"].notna()
     fine = known & table["pitch"].between(*usable)
     own = table["pitch"].where(fine).groupby(table["speaker"])
-    mean = own.transform("mean")
-    enough = fine & (own.transform("count") > more_than)
+    mean, enough = own.transform("mean"), fine & (own.transform("count") > more_than)
     names = np.array(VOICES, dtype=object)[np.searchsorted(borders, mean, side="left").clip(max=2)]
     groups = np.where(enough, names, None)
-    masks = {name: groups == name for name in VOICES}
-    left_out = {
+    reasons = {
         "no speaker": ~known,
         f"no pitch from {usable[0]:g} to {usable[1]:g} Hz": known & ~fine,
         f"speakers with up to {more_than} usable segments": fine & ~enough,
     }
-    masks |= {why: rows.to_numpy() for why, rows in left_out.items() if rows.any()}
+    masks = {name: groups == name for name in VOICES}
+    masks |= {why: rows.to_numpy() for why, rows in reasons.items() if rows.any()}
     rows = []
     for name, mask in masks.items():
         means = mean[mask & (name in VOICES)]
@@ -309,18 +303,17 @@ def accents(evaluation: Evaluation) -> list[Groups]:
     found, least = [], evaluation.family.options["minimum_segments"]
     for subset in evaluation.subsets():
         drawn, speakers = drawn_speakers(evaluation, subset, "accent")
-        sizes = drawn.segments["accent"].value_counts().reindex(list(speakers), fill_value=0)
-        short = {accent: lacks for accent, (_, lacks) in speakers.items() if lacks}
-        for accent in sizes.index[sizes < least]:
-            short.setdefault(accent, f"{sizes[accent]} of {least} segments")
-        counts = [
-            GroupCount(accent, int(sizes[accent]), who, short.get(accent, ""))
-            for accent, (who, _) in speakers.items()
-        ]
-        names = [accent for accent in speakers if accent not in short]
+        sizes, counts = drawn.segments["accent"].value_counts(), []
+        for accent, (who, few) in speakers.items():
+            size = int(sizes.get(accent, 0))
+            lack = few or (f"{size} of {least} segments" if size < least else "")
+            counts.append(GroupCount(accent, size, who, lack))
+        names = [count.group for count in counts if not count.lacks]
         found.append(compared(drawn, "accent", names, counts))
         if len(names) < 2:
-            why = "; ".join(f"{accent}: {lacks}" for accent, lacks in list(short.items())[:3])
+            small = [count for count in counts if count.lacks]
+            small.sort(key=lambda count: not speakers[count.group][1])  # those with too few speakers first
+            why = "; ".join(f"{count.group}: {count.lacks}" for count in small[:3])
             evaluation.skip(subset, f"{len(names)} of 2 accents with enough speakers and segments ({why})")
     return found
 
@@ -396,25 +389,25 @@ def drawn_speakers(
         if needed:
             evaluation.note(f"{corpus}: speakers are not known, so all segments of each {column} are used")
         return subset, dict.fromkeys(sorted(segments[column].unique()), ("all", ""))
-    sexes = segments["sex"] if "sex" in known else pd.Series("", index=segments.index)
+    sexes, what = segments.get("sex"), f"speaker, or not of {' or '.join(needed)} sex"
     if "sex" not in known:
-        needed = {"": sum(needed.values())}
-        told = f"so {needed['']} speakers of each {column} are drawn whatever their sex"
-        evaluation.note(f"{corpus}: the sex of speakers is not known, {told}")
+        needed, sexes, what = {"": sum(needed.values())}, pd.Series("", index=segments.index), "speaker"
+        how = f"so {needed['']} speakers of each {column} are drawn whatever their sex"
+        evaluation.note(f"{corpus}: the sex of speakers is not known, {how}")
     drawn = balance.draw_speakers(
         *(values.to_numpy(dtype=object) for values in (segments[column], segments["speaker"], sexes)),
         needed,
         lambda keys: seeds.uniform(evaluation.seed, "speakers", evaluation.family.name, corpus, keys=keys),
     )
     if drawn.unknown:
-        what = "speaker" if "" in needed else f"speaker, or not of {' or '.join(needed)} sex"
-        told = f"{drawn.unknown} of {len(subset)} segments with {column} are without {what}"
-        evaluation.note(f"{corpus}: {told}")
+        evaluation.note(
+            f"{corpus}: {drawn.unknown} of {len(subset)} segments with {column} are without {what}"
+        )
     counts = {}
     for group, found in drawn.counts.items():
-        proportions = [f"{n} of {there} {sex}".strip() for sex, (n, there) in found.items()]
-        lacks = [f"{n} of {needed[sex]} {sex}".strip() for sex, (n, _) in found.items() if n < needed[sex]]
-        counts[group] = ", ".join(proportions), f"{' and '.join(lacks)} speakers" if lacks else ""
+        who = ", ".join(f"{n} of {every} {sex}".strip() for sex, (n, every) in found.items())
+        few = [f"{n} of {needed[sex]} {sex}".strip() for sex, (n, _) in found.items() if n < needed[sex]]
+        counts[group] = who, f"{' and '.join(few)} speakers" if few else ""
     return evaluation.drawn(subset, drawn.rows), counts
 
 
@@ -468,20 +461,18 @@ def _other_test(subset: Subset) -> str:
 def _of_column(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Groups, str]:
     """Count the groups of a column; also says why none are compared, where that is so."""
     of_trials, options = subset.task.is_embedding, evaluation.family.options
+    why = ""
     if of_trials and column in TRIAL_COLUMNS:
         why = f"trials have a column {column} of their own; give it another name in the data"
-        return compared(subset, column, []), why
-    if subset.task.name in column.split(BOTH):
+    elif subset.task.name in column.split(BOTH):
         why = f"{subset.task.name} is what is predicted: its groups have one label each"
+    if why:
         return compared(subset, column, []), why
     values = subset.segments[column]
     groups, missing = sorted(values.dropna().unique()), values.isna().to_numpy()
     if of_trials:
-        counts, why = [], f"no trial lies within a group of {column}"
-        for group in groups:
-            needed = trials_needed(options, subset, subset.mask(column, group))
-            (others, *_), (targets, *_), (speakers, *_) = needed
-            counts.append(GroupCount(group, others, speakers, eligible(needed), targets))
+        why = f"no trial lies within a group of {column}"
+        counts = [trial_count(options, subset, column, group) for group in groups]
     else:
         least = options["minimum_segments"], (), FEWEST_SPEAKERS
         counts, why = counts_of(subset, column, groups, *least), f"no segment has a value of {column}"

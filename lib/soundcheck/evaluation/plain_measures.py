@@ -1,21 +1,14 @@
 """Measures that are plain functions: a number, or numbers by label, instead of sums.
 
-A statistic of :mod:`soundcheck.metrics` is resampled without touching the data again. A plain function knows
-nothing of sums, so it is called again for every replicate, with the rows of the drawn blocks, as often as
-they were drawn. The draws are the same, and so are the replicates of a function that computes the same as a
-statistic; it only takes longer.
+A plain function is called again for every replicate, with the rows of the drawn blocks, as often as they were
+drawn; the draws are those of a statistic of :mod:`soundcheck.metrics`.
 
-Conventions
------------
-- The function gets a subset and predictions for it, and returns a number or a mapping of label to
-  number. ``None`` and NaN stand for undefined values; infinite ones count as undefined, too.
-- It gets only rows that have predictions. The others are counted; when more than half of the rows have
-  none, there is no value (see :mod:`soundcheck.metrics.additive`).
-- In a replicate, rows keep their order, and those of a block that was drawn twice come twice.
-  ``subset.blocks`` numbers them as two blocks; columns such as ``subset.segments["speaker"]`` tell no
-  difference.
-- A function that cannot be used ends as a :class:`PlainMeasureError` with the reason, and so does one that
-  would take longer than it may.
+- The function gets a subset and predictions and returns a number or a mapping of label to number. ``None``,
+  NaN and infinite numbers are undefined.
+- It gets only rows that have predictions; when more than half of the rows have none, there is no value.
+- Rows keep their order. ``subset.blocks`` numbers a block that was drawn twice as two blocks; columns such as
+  ``subset.segments["speaker"]`` do not.
+- A function that cannot be used, or takes too long, ends as a :class:`PlainMeasureError` with the reason.
 """
 
 from __future__ import annotations

@@ -1,16 +1,11 @@
 """Tasks with texts: transcripts as they are compared, also of other recognisers, and how much these disagree.
 
-Conventions
------------
-- All texts of subsets are normalised, transcripts of the corpus and of recognisers alike; see
+- All texts of subsets are normalised, by the language of the segment, see
   :mod:`soundcheck.metrics.normalisation`. A missing one is ``None``, an empty one is a prediction.
-- The language of a segment counts: Turkish and Azeri have letters of their own case.
-- Where some references of a corpus are in scripts without blanks between words and others are not, characters
-  of such scripts are words of their own on both sides, see :mod:`soundcheck.metrics.writing`.
-- *The transcripts* of a corpus are one more opponent of the recogniser that is tested, called :data:`TRUTH`.
-  What is compared with them never decides about pairs of recognisers.
-- A pair of recognisers is called the same on the pages of both: their names in alphabetical order.
-- Transcripts under transformations are known for the segments that :meth:`Evaluation.transformed` gives.
+- Where only some references of a corpus are in scripts without blanks, characters of such scripts are words
+  of their own on both sides, see :mod:`soundcheck.metrics.writing`.
+- The transcripts of a corpus are one more opponent of the tested recogniser, :data:`TRUTH`; what is compared
+  with them never decides about pairs of recognisers. Names of pairs are in alphabetical order.
 """
 
 from __future__ import annotations
@@ -29,7 +24,7 @@ from soundcheck.evaluation import corpus_view
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.judging import Judging
-from soundcheck.evaluation.subset import CLEAN, Measure, Predictions, Subset, TransformedPredictions
+from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.alternatives import WordingReader
@@ -37,7 +32,6 @@ from soundcheck.metrics.combinators import mean_of
 from soundcheck.metrics.differential import Setting, distance_table, group_distances, violation_proportions
 from soundcheck.metrics.normalisation import NORMALISERS, changed_examples, is_turkic, noise_marks
 from soundcheck.metrics.writing import MIXED, characters_apart, unit_of, without_blanks
-from soundcheck.models.reference import reference_predictions
 from soundcheck.suite.families import Perturbation
 
 TRUTH = "transcripts"  # of the corpus, as an opponent
@@ -64,9 +58,7 @@ class TranscriptReader:
         """Normalise the texts of segments, ``(segments,)``; missing ones are ``None``."""
         if texts is None:
             return None
-        turkic = [False] * len(texts)
-        if "language" in segments:
-            turkic = segments["language"].map(is_turkic)
+        turkic = segments["language"].map(is_turkic) if "language" in segments else [False] * len(texts)
         found = np.empty(len(texts), dtype=object)
         for row, (text, small) in enumerate(zip(texts, turkic, strict=True)):
             if text is not None:
@@ -131,9 +123,9 @@ class RecogniserPair:
 
     def counts(self) -> list[tuple[str, int, int | str]]:
         """Give name, segments and speakers of each group."""
-        segments = self.subset.segments
+        speakers = self.subset.segments.get("speaker")
         return [
-            (group, int(mask.sum()), segments.loc[mask, "speaker"].nunique() if "speaker" in segments else "")
+            (group, int(mask.sum()), "" if speakers is None else speakers[mask].nunique())
             for group, mask in zip(self.groups, self.masks, strict=True)
         ]
 
@@ -141,49 +133,41 @@ class RecogniserPair:
 class TextTasks(Judging):
     """What an evaluation knows of texts: read and normalised, also of other recognisers of the suite."""
 
-    def _start_reading(self, description: EvaluationDescription, found: Sequence[CorpusView]) -> None:
+    def _start_reading(self, description: EvaluationDescription, views: Sequence[CorpusView]) -> None:
         self.texts = TranscriptReader(description.normaliser, description.alternatives, description.synonyms)
         self.normaliser = self.texts.normaliser
-        self.entities = description.entities
+        self.others = list(description.others)  # names of the other recognisers
         self._transcripts: dict[tuple[str, str, str], dict[str, str | None]] = {}
         self._distances: dict[tuple[RecogniserPair, bool], Statistic] = {}
-        self._views = {self.model: {view.name: view for view in found}}
+        self._views = {self.model: {view.name: view for view in views}}
         for name, described in description.others.items():
             self._views[name] = {view.name: corpus_view.read_view(view) for view in described}
-
-    @property
-    def others(self) -> list[str]:
-        """Names of the other recognisers."""
-        return [name for name in self._views if name != self.model]
 
     def _normalised(self, subset: Subset) -> Subset:
         if self.texts.several:
             self.note(
                 f"Transcripts may allow several wordings ({self.texts.several}): the closest one counts"
             )
-
-        def read(predictions: Predictions, side: str) -> Predictions:
-            texts = (self._read(subset, own, side) for own in (predictions.clean, predictions.changed))
-            return dataclasses.replace(predictions, **dict(zip(("clean", "changed"), texts, strict=True)))
-
         truth = self._read(subset, subset.truth, SAID)
         if truth is not None and self._mixed(subset):
-            without = int(without_blanks(truth).sum())
+            what = f"{without_blanks(truth).sum()} of {counted(len(truth), 'reference')} have no blanks"
             self.note(
-                f"{subset.corpus}: {without} of {counted(len(truth), 'reference')} written without blanks "
-                "between words: their characters count as words, so error rates are mixed ones; groups are "
-                "compared by characters"
+                f"{subset.corpus}: {what} between words: their characters count as words, so error rates are "
+                "mixed ones; groups are compared by characters"
             )
-        said, heard = (
+        marked = [
             sum(bool(text and noise_marks(text)) for text in ([] if texts is None else texts))
             for texts in (subset.truth, subset.predictions.clean)
-        )
-        if said or heard:
+        ]
+        if any(marked):
             became = "count as words" if self.normaliser.keeps_marks else "are dropped"
-            told = f"{counted(said, 'reference')} and {counted(heard, 'answer')}"
-            self.note(f"{subset.corpus}: marks of noises in {told} {became}")
-        own, random = read(subset.predictions, HEARD), read(subset.reference, FIRST)  # said elsewhere
-        return dataclasses.replace(subset, truth=truth, predictions=own, reference=random)
+            where = " and ".join(map(counted, marked, ("reference", "answer")))
+            self.note(f"{subset.corpus}: marks of noises in {where} {became}")
+        sides = {"predictions": (subset.predictions, HEARD), "reference": (subset.reference, FIRST)}
+        for name, (given, side) in sides.items():
+            texts = {when: self._read(subset, getattr(given, when), side) for when in ("clean", "changed")}
+            subset = dataclasses.replace(subset, **{name: dataclasses.replace(given, **texts)})
+        return dataclasses.replace(subset, truth=truth)
 
     def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
         return self.texts.read(texts, side, subset.segments, self._mixed(subset))
@@ -209,60 +193,43 @@ class TextTasks(Judging):
         texts[:] = [self._transcripts[place].get(key) for key in subset.segments["key"]]
         return texts
 
-    def _transformed_texts(self, corpus: CorpusView, task: Task, rows: np.ndarray) -> Subset:
-        if rows.sum() < len(rows):
-            self.note(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
-        subset = self._subset(corpus, task, rows=rows)
-        own = self.under_settings(self.series(subset))
-        random = self.under_settings(self.random_series(subset), random=True)
-        return dataclasses.replace(subset, predictions=own, reference=random)
-
-    def under_settings(self, series: Sequence[np.ndarray], *, random: bool = False) -> TransformedPredictions:
-        """Put transcripts under all settings together."""
-        found = dict(zip(self.settings, series, strict=True))
-        return TransformedPredictions(found[CLEAN], random=random, settings=found)
-
     def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:
         """Give the transcripts of a subset under all settings, in their order."""
         if model == TRUTH:
             return [subset.truth] * len(self.settings)
         return [self.transcripts(subset, model, change) for change in self.settings.values()]
 
-    def random_series(self, subset: Subset) -> list[np.ndarray]:
-        """Give what the random reference writes under all settings; ``None`` without transcripts to draw."""
-        keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
-        texts = [] if subset.truth is None else list(subset.truth)
-        names = [change.identity if change else "" for change in self.settings.values()]
-        return [reference_predictions(subset.task, self.seed, keys, name, texts) for name in names]
-
     def opponents(self, subset: Subset, *, changed: bool = True) -> list[str]:
         """List the other recognisers that were asked about a subset's corpus."""
-        found = [(name, self._views[name].get(subset.corpus)) for name in self.others]
-        return [
-            name
-            for name, view in found
-            if view is not None and (not changed or (view.predictions["change"] != "").any())
-        ]
+        views = {name: self._views[name].get(subset.corpus) for name in self.others}
+        asked = {name: view.predictions["change"] for name, view in views.items() if view is not None}
+        return [name for name, changes in asked.items() if not changed or changes.ne("").any()]
 
     def recognisers(self, subset: Subset) -> list[str]:
         """List all recognisers that were asked about a subset's changed segments, in alphabetical order."""
         return sorted([self.model, *self.opponents(subset)])
 
+    def spoken(self, subset: Subset, change: Perturbation) -> Subset | None:
+        """Give the sentences that probe the words of a subset's corpus, changed; ``None`` without any."""
+        view = self.probes.get(subset.corpus)
+        return None if view is None else self._subset(view, subset.task, change)
+
+    # Pairs of recognisers
+
     def recogniser_pairs(self, subset: Subset) -> list[RecogniserPair]:
         """List who is compared on the groups of a subset."""
-        asked = list(itertools.combinations(self.recognisers(subset), 2))
-        if subset.truth is not None:
-            asked.append((self.model, TRUTH))
-        answered = {name: self._answered(subset, name) for name in dict.fromkeys(itertools.chain(*asked))}
-        pairs = [(first, second) for first, second in asked if (answered[first] & answered[second]).any()]
-        for first, second in asked:
-            if (first, second) not in pairs:
-                told = f"{subset.corpus}: {first} and {second} are not compared"
-                self.note(f"{told}, no segment has both under all settings")
-        grouped = [(column, self.groups(subset, column)) for column in self.family.options["groups"]]
+        pairs = list(itertools.combinations(self.recognisers(subset), 2))
+        pairs += [] if subset.truth is None else [(self.model, TRUTH)]
+        answered = {name: self._answered(subset, name) for name in dict.fromkeys(itertools.chain(*pairs))}
+        for first, second in list(pairs):
+            if not (answered[first] & answered[second]).any():
+                pairs.remove((first, second))
+                what = f"{first} and {second} are not compared, no segment has both under all settings"
+                self.note(f"{subset.corpus}: {what}")
+        grouped = {column: self.groups(subset, column) for column in self.family.options["groups"]}
         return [
             RecogniserPair(subset, column, groups, opponent, recogniser)
-            for column, groups in grouped
+            for column, groups in grouped.items()
             if groups
             for recogniser, opponent in pairs
         ]
@@ -292,27 +259,21 @@ class TextTasks(Judging):
     def distances(self, contest: RecogniserPair, *, random: bool = False) -> Statistic:
         """Measure how much two disagree on each group under each setting; computed once."""
         if (contest, random) not in self._distances:
+            subset, settings = contest.subset, self.settings.values()
+            sides = [
+                [self.random_predictions(subset, change) for change in settings]
+                if random and name == self.model
+                else self.series(subset, name)
+                for name in (contest.recogniser or self.model, contest.opponent)
+            ]
             average = self.family.options.get("average", "micro")
-            self._distances[contest, random] = group_distances(
-                self._side(contest, contest.recogniser or self.model, random),
-                self._side(contest, contest.opponent, random),
-                contest.masks,
-                average,
-                self._needed,
-            )
+            self._distances[contest, random] = group_distances(*sides, contest.masks, average, self._needed)
         return self._distances[contest, random]
-
-    def _side(self, contest: RecogniserPair, name: str, random: bool) -> list[np.ndarray]:
-        if random and name == self.model:
-            return self.random_series(contest.subset)
-        return self.series(contest.subset, name)
 
     def distance_table(self, contest: RecogniserPair) -> pd.DataFrame:
         """Measure the distances of a pair; see :func:`soundcheck.metrics.differential.distance_table`."""
         found = values(self.distances(contest))
         return distance_table(found, contest.pair, list(self.settings), contest.groups)
-
-    # Settings
 
     @property
     def excluded(self) -> set[Setting]:
@@ -331,18 +292,16 @@ class TextTasks(Judging):
 
     def _rating(self, setting: Setting) -> float:
         """Give how comprehensible people found a setting, 1 to 10; infinite if nobody was asked."""
-        transformation, level = setting
-        rated = self.family.options["ratings"].get(transformation, {})
-        series = self.family.transformations[transformation]
-        return next((rating for known, rating in rated.items() if series.step(known) == level), np.inf)
+        rated = self.family.options["ratings"].get(setting[0], {})
+        step = self.family.transformations[setting[0]].step
+        return next((rating for known, rating in rated.items() if step(known) == setting[1]), np.inf)
 
     def judged_settings(self, distances: Sequence[pd.DataFrame]) -> pd.DataFrame:
         """Say which settings count by the options ``excluded``, ``minimum_rating`` and ``destroyed``."""
         options, excluded = self.family.options, self.excluded
         by = ["transformation", "level"]
         means = pd.concat(distances).groupby(by)["distance"].mean().to_dict() if distances else {}
-        limit = options.get("destroyed")
-        rows = []
+        limit, rows = options.get("destroyed"), []
         for setting in list(self.settings)[1:]:
             rating, mean, reason = self._rating(setting), means.get(setting, np.nan), ""
             if setting in excluded:
@@ -352,7 +311,7 @@ class TextTasks(Judging):
             elif limit is not None and mean > limit:
                 reason = f"mean distance above {limit:g}"
             rows.append((*setting, rating, mean, reason))
-        return pd.DataFrame(rows, columns=["transformation", "level", "rating", "distance", "left_out"])
+        return pd.DataFrame(rows, columns=[*by, "rating", "distance", "left_out"])
 
     def violation_counts(
         self, recogniser_pairs: Sequence[RecogniserPair], left_out: Collection[Setting] = ()
@@ -368,11 +327,6 @@ class TextTasks(Judging):
             "by transformation": ("transformation", list(self.family.transformations)),
         }
         return {title: differential.counts(found, groups, *asked) for title, asked in rows.items()}
-
-    def spoken(self, subset: Subset, change: Perturbation) -> Subset | None:
-        """Give the sentences that probe the words of a subset's corpus, changed; ``None`` without any."""
-        view = self.probes.get(subset.corpus)
-        return None if view is None else self._subset(view, subset.task, change)
 
 
 def excluded_settings(judged: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:

@@ -1,15 +1,10 @@
 """Changes of the sound: predictions that stay, quality, and error rates from mild to severe changes.
 
-Conventions
------------
-- A *setting* is a change with a level. Changes are in the order of the threshold file, levels from mild to
+- A *setting* is a change with a level; changes are in the order of the threshold file, levels from mild to
   severe.
-- Error rates under settings are compared over the same segments or trials, those with a prediction for the
-  sound as it is. A missing transcript under a change counts as an empty one, a missing score as the lowest:
-  failing where it is hard gains nothing.
+- Error rates under settings are about the segments or trials with a prediction for the sound as it is. A
+  missing transcript under a change counts as an empty one, a missing score as the lowest.
 - The random reference predicts the same for every setting: drawn anew it would change by chance.
-- Elsewhere ``predictions.clean`` are those for the signals that are compared with, ``predictions.changed``
-  those for the changed signals of the same segments. Measures of quality leave out segments without a label.
 """
 
 from __future__ import annotations
@@ -21,7 +16,9 @@ import pandas as pd
 
 from soundcheck.augment.registry import missing
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
+from soundcheck.evaluation.groups import Groups
+from soundcheck.evaluation.subset import CLEAN, Predictions, Subset
+from soundcheck.evaluation.verification import scores_under
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.change import TOLERANCE, unchanged
 from soundcheck.metrics.classification import unweighted_average_recall
@@ -38,6 +35,8 @@ from soundcheck.suite.entries import ERROR
 from soundcheck.suite.families import PerturbationSeries
 
 Swept = tuple[PerturbationSeries, list[dict[str, Subset]]]
+Parts = Mapping[str, Sequence[Setting]]  # label of a value -> settings that it is the mean of
+Mask = np.ndarray | None  # rows, bool ``(segments,)``; all if there is none
 
 
 def changed_subsets(evaluation: Evaluation) -> list[Subset]:
@@ -52,18 +51,14 @@ def swept(evaluation: Evaluation, base: str = "") -> list[Swept]:
 
 def quality(subset: Subset, predictions: Predictions) -> Statistic:
     """Concordance correlation (values) or unweighted average recall (classes) for the changed signals."""
-    return _quality(subset, predictions.changed)
+    if subset.task.is_regression:
+        return concordance_cc(subset.truth, predictions.changed)
+    return unweighted_average_recall(subset.truth, predictions.changed, subset.task.classes)
 
 
 def change_of_quality(subset: Subset, predictions: Predictions) -> Statistic:
     """:func:`quality` for the changed signals minus that for the clean ones, on the same segments."""
-    return paired_difference(_quality(subset, predictions.changed), _quality(subset, predictions.clean))
-
-
-def _quality(subset: Subset, prediction: np.ndarray) -> Statistic:
-    if subset.task.is_regression:
-        return concordance_cc(subset.truth, prediction)
-    return unweighted_average_recall(subset.truth, prediction, subset.task.classes)
+    return paired_difference(quality(subset, predictions), quality(subset, predictions.unchanged()))
 
 
 def quality_name(subset: Subset) -> str:
@@ -110,7 +105,7 @@ def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
             metric = "Ccc" if subset.task.is_regression else "Uar"
             evaluation.judge(subset, f"Change {metric} {subset.change}", change_of_quality)
             own = subset.predictions
-            both = paired(_quality(subset, own.clean), _quality(subset, own.changed))
+            both = paired(quality(subset, own.unchanged()), quality(subset, own))
             for condition, statistic in zip((f"before {subset.change}", subset.change), both, strict=True):
                 evaluation.estimate(subset, quality_name(subset), statistic, condition=condition)
 
@@ -137,42 +132,39 @@ class Sweep:
         self.evaluation = evaluation
         # Settings of each transformation that this machine and the sound material can make
         self.settings: dict[str, list[Setting]] = {}
-        for name, series in evaluation.family.transformations.items():
-            for step, perturbation in series.steps.items():
-                if lack := missing(perturbation, evaluation.sounds):
-                    evaluation.note(f"{name}, {step}: {lack}")
-                else:
-                    self.settings.setdefault(name, []).append((name, step))
+        for (name, step), change in list(evaluation.settings.items())[1:]:
+            if lack := missing(change, evaluation.sounds):
+                evaluation.note(f"{name}, {step}: {lack}")
+            else:
+                self.settings.setdefault(name, []).append((name, step))
         self.every = [setting for own in self.settings.values() for setting in own]
         self._known: dict[tuple[object, ...], object] = {}
 
     def note_missing(self, subset: Subset) -> None:
         """Note how many predictions are missing, and what they count as."""
-        there = pd.notna(subset.predictions.clean)
-        if not there.all():
-            one = self.predictions.removesuffix("s")
-            without = f"{int((~there).sum())} of {len(subset)} {self.rows} have no {one} as they are"
-            self.evaluation.note(f"{subset.corpus}: {without}; left out")
-        if lost := self.lost(subset, there):
-            of = len(self.every) * int(there.sum())
-            what = f"{lost} of {of} {self.predictions} under changes are missing; {self.count_as}"
-            self.evaluation.note(f"{subset.corpus}: {what}")
+        known = pd.notna(subset.predictions.clean)
+        if not known.all():
+            what = (
+                f"{(~known).sum()} of {len(subset)} {self.rows} have no {self.predictions[:-1]} as they are"
+            )
+            self.evaluation.note(f"{subset.corpus}: {what}; left out")
+        if lost := self.lost(subset, known):
+            what = f"{lost} of {len(self.every) * known.sum()} {self.predictions} under changes are missing"
+            self.evaluation.note(f"{subset.corpus}: {what}; {self.count_as}")
 
-    def lost(self, subset: Subset, there: np.ndarray) -> int:
+    def lost(self, subset: Subset, known: np.ndarray) -> int:
         """Count the predictions of some rows that are missing under changes."""
-        return sum(int(pd.isna(subset.predictions.settings[one][there]).sum()) for one in self.every)
+        return sum(int(pd.isna(subset.predictions.settings[one][known]).sum()) for one in self.every)
 
     def half(self, subset: Subset, settings: Sequence[Setting]) -> Statistic | None:
         """Rate under each setting minus one half; ``None`` where one half means nothing."""
 
-    def mildest_changes(self, subset: Subset, predictions: TransformedPredictions, **of: bool) -> object:
+    def mildest_changes(self, subset: Subset, predictions: Predictions, **of: bool) -> object:
         """Change of the rate under the mildest setting of each transformation."""
         parts = {" ".join(own[0]): own[:1] for own in self.settings.values()}
         return self.excess(subset, predictions, parts, **of)
 
-    def mean_change(
-        self, subset: Subset, predictions: TransformedPredictions, mask: np.ndarray | None = None
-    ) -> object:
+    def mean_change(self, subset: Subset, predictions: Predictions, mask: Mask = None) -> object:
         """Change of the rate, averaged over all settings."""
         return self.excess(subset, predictions, {"": self.every}, mask=mask)
 
@@ -186,9 +178,8 @@ class Sweep:
             row = {"corpus": subset.corpus, "transformation": setting[0], "level": setting[1]}
             for name, (measure, statistic) in self.measured(subset, setting).items():
                 span = self._span(subset, statistic, measure, " ".join(setting).strip() or BEFORE)
-                row |= dict(
-                    zip((name, f"{name}_low", f"{name}_high", "segments", "blocks"), span, strict=True)
-                )
+                columns = (name, f"{name}_low", f"{name}_high", "segments", "blocks")
+                row |= dict(zip(columns, span, strict=True))
             guessed = self.excess(subset, subset.reference, {"": [setting]}, 0.0)
             rows.append(row | {"reference": values(guessed)[0]})
         return pd.DataFrame(rows)
@@ -198,33 +189,29 @@ class Sweep:
 
         ``doubled`` and ``half`` are places of levels; ``half`` is ``None`` where that means nothing.
         """
-        found = []
         clean = float(values(self.excess(subset, subset.predictions, {"": [CLEAN]}, 0.0))[0])
+        remark = self.too_high if DOUBLE * clean >= self.highest else ""
+        if not clean > 0:
+            nothing = f"{self.nothing_wrong} as it is, so nothing doubles"
+            remark = "there is no rate as it is" if np.isnan(clean) else nothing
+
+        def place(statistic: Statistic | Weighted) -> Crossing:
+            found = self.evaluation.resample(statistic, subset.blocks)
+            return crossing(found, self.evaluation.interval)
+
+        rows = []
         for name, settings in self.settings.items():
             parts = {level: [(name, level)] for _, level in settings}
-            doubled = self._crossing(subset, self.excess(subset, subset.predictions, parts, DOUBLE))
-            row = {"corpus": subset.corpus, "transformation": name, "levels": tuple(parts), "clean": clean}
+            doubled = place(self.excess(subset, subset.predictions, parts, DOUBLE)) if clean else UNKNOWN
             half = self.half(subset, settings)
-            row |= {"doubled": doubled if clean else UNKNOWN, "remark": self._remark(clean)}
-            found.append(row | {"half": half and self._crossing(subset, half)})
-        return found
+            row = {"corpus": subset.corpus, "transformation": name, "levels": tuple(parts), "clean": clean}
+            rows.append(row | {"doubled": doubled, "remark": remark, "half": half and place(half)})
+        return rows
 
-    def _remark(self, clean: float) -> str:
-        if np.isnan(clean):
-            return "there is no rate as it is"
-        if not clean:
-            return f"{self.nothing_wrong} as it is, so nothing doubles"
-        return self.too_high if DOUBLE * clean >= self.highest else ""
-
-    def _crossing(self, subset: Subset, statistic: Statistic | Weighted) -> Crossing:
-        resampled = self.evaluation.resample(statistic, subset.blocks)
-        return crossing(resampled, self.evaluation.interval)
-
-    def group_changes(self, subset: Subset, groups: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    def group_changes(self, subset: Subset, found: Iterable[Groups]) -> pd.DataFrame:
         """Compute the mean change of each group for each transformation, and (empty) over all settings."""
         rows = []
-        for column, group in ((column, group) for column, names in groups.items() for group in names):
-            mask = subset.mask(column, group)
+        for column, group, mask in ((one.column, *own) for one in found for own in one.masks.items()):
             for name, settings in {"": self.every, **self.settings}.items():
                 change = self.excess(subset, subset.predictions, {"": settings}, mask=mask)
                 rows.append((subset.corpus, column, group, name, *self._span(subset, change)))
@@ -258,17 +245,15 @@ class WordSweep(Sweep):
             self.evaluation.note(f"{subset.corpus}: {CHARACTERS}")
         super().note_missing(subset)
 
-    def lost(self, subset: Subset, there: np.ndarray) -> int:
+    def lost(self, subset: Subset, known: np.ndarray) -> int:
         """Count those that have become empty texts already, too."""
-        found, view = super().lost(subset, there), self.evaluation.view(subset)
+        found, view = super().lost(subset, known), self.evaluation.view(subset)
         if view.missing != ERROR:
             return found
         changes = [self.evaluation.settings[one].identity for one in self.every]
-        return found + sum(view.failures(one, subset.segments["key"][there]) for one in changes)
+        return found + sum(view.failures(one, subset.segments["key"][known]) for one in changes)
 
-    def _counts(
-        self, subset: Subset, predictions: TransformedPredictions, setting: Setting | None = None
-    ) -> Counts:
+    def _counts(self, subset: Subset, predictions: Predictions, setting: Setting | None = None) -> Counts:
         """Count errors as the sound is, or under a setting with missing transcripts as empty ones."""
         place = (subset.corpus, predictions.random, setting)
         if place not in self._known:
@@ -280,12 +265,7 @@ class WordSweep(Sweep):
         return self._known[place]
 
     def excess(
-        self,
-        subset: Subset,
-        predictions: TransformedPredictions,
-        parts: Mapping[str, Sequence[Setting]],
-        times: float = 1.0,
-        mask: np.ndarray | None = None,
+        self, subset: Subset, predictions: Predictions, parts: Parts, times: float = 1.0, mask: Mask = None
     ) -> Statistic:
         """Mean rate under some settings minus so many times the clean rate; one value a part."""
         clean, found = self._counts(subset, predictions), {}
@@ -325,13 +305,12 @@ class TrialSweep(Sweep):
     def _rate(
         self,
         subset: Subset,
-        predictions: TransformedPredictions,
+        predictions: Predictions,
         setting: Setting,
-        mask: np.ndarray | None = None,
+        mask: Mask = None,
         cost: bool = False,
     ) -> Weighted:
-        about = b"" if mask is None else mask.tobytes()
-        place = (subset.corpus, predictions.random, setting, about, cost)
+        place = (subset.corpus, predictions.random, setting, b"" if mask is None else mask.tobytes(), cost)
         if place not in self._known:
             scores = predictions.settings[CLEAN if predictions.random else setting]
             trials = self.evaluation.trials(subset, scores_under(predictions.clean, scores))
@@ -344,10 +323,10 @@ class TrialSweep(Sweep):
     def excess(
         self,
         subset: Subset,
-        predictions: TransformedPredictions,
-        parts: Mapping[str, Sequence[Setting]],
+        predictions: Predictions,
+        parts: Parts,
         times: float = 1.0,
-        mask: np.ndarray | None = None,
+        mask: Mask = None,
         cost: bool = False,
     ) -> Weighted:
         """Mean rate, or cost, under some settings minus so many times the clean one; one value a part."""
@@ -361,18 +340,8 @@ class TrialSweep(Sweep):
 
     def measured(self, subset: Subset, setting: Setting) -> dict[str, tuple[str, Weighted]]:
         """Give the lowest cost, the rate and its change."""
-        cost, rate = (self._rate(subset, subset.predictions, setting, cost=own) for own in (True, False))
+        cost, rate = (self._rate(subset, subset.predictions, setting, None, own) for own in (True, False))
         found = {"cost": ("min_dcf_normalised", cost), "rate": ("equal_error_rate", rate)}
         if setting != CLEAN:
             found["change"] = ("", self.excess(subset, subset.predictions, {"": [setting]}))
         return found
-
-
-def scores_under(clean: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Give scores under a change for the trials that have one as they are, float64 ``(trials,)``.
-
-    >>> scores_under(np.array([0.9, 0.2, np.nan]), np.array([0.5, np.nan, 0.1])).tolist()
-    [0.5, -0.9, nan]
-    """
-    lowest = np.nanmin(scores) - 1 if np.isfinite(scores).any() else 0.0
-    return np.where(np.isnan(clean), np.nan, np.where(np.isnan(scores), lowest, scores))

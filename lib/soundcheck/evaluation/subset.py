@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
-import operator
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -21,63 +20,36 @@ from soundcheck.suite.groups import numbers_of
 CLEAN: Setting = ("", "")  # the signals as they are
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Predictions:
-    """What the model, or the random reference, predicts for the rows of a subset."""
+    """What the model, or the random reference, predicts for the rows of a subset, ``(segments,)`` each."""
 
-    # predictions for the signals as they are, shape ``(segments,)``: float64 or class names
-    clean: np.ndarray
-    # predictions for the changed signals; ``None`` if the subset has no change
-    changed: np.ndarray | None = None
+    clean: np.ndarray  # for the signals as they are: float64 or class names
+    changed: np.ndarray | None = None  # for the changed signals; ``None`` if the subset has no change
     random: bool = False  # whether they are those of the random reference
+    # of transformed subsets: predictions under each setting; ``clean`` are those under :data:`CLEAN`
+    settings: Mapping[Setting, np.ndarray] = dataclasses.field(default_factory=dict)
 
     def unchanged(self) -> Predictions:
         """Give the clean predictions for the changed signals as well."""
         return dataclasses.replace(self, changed=self.clean)
 
+    def levels(self, transformation: str) -> list[np.ndarray]:
+        """Give the predictions under each level of a transformation, in its order."""
+        return [own for (name, _), own in self.settings.items() if name == transformation]
+
     def take(self, rows: np.ndarray) -> Predictions:
         """Keep some rows."""
         changed = None if self.changed is None else self.changed[rows]
-        return dataclasses.replace(self, clean=self.clean[rows], changed=changed)
-
-
-@dataclasses.dataclass(frozen=True)
-class TransformedPredictions(Predictions):
-    """What one model says under all settings."""
-
-    # predictions under each setting, ``(segments,)``; ``clean`` are those under :data:`CLEAN`
-    settings: Mapping[Setting, np.ndarray] = dataclasses.field(default_factory=dict)
-
-    def levels(self, transformation: str) -> list[np.ndarray]:
-        """Give the predictions under each level of a transformation, in its order."""
-        return [found for (name, _), found in self.settings.items() if name == transformation]
-
-    def take(self, rows: np.ndarray) -> TransformedPredictions:
-        """Keep some rows."""
-        kept = {setting: found[rows] for setting, found in self.settings.items()}
-        return dataclasses.replace(self, clean=self.clean[rows], settings=kept)
+        settings = {setting: own[rows] for setting, own in self.settings.items()}
+        return dataclasses.replace(self, clean=self.clean[rows], changed=changed, settings=settings)
 
 
 Measure = Callable[["Subset", Predictions], Statistic | Weighted | float | Mapping[str, float | None]]
-_KEPT = 4  # results of a measure: of the model and the reference, and of both on other rows
+once = functools.lru_cache(maxsize=4)  # of a measure: of the model and the reference, and both on other rows
 
 
-def once(measure: Measure) -> Measure:
-    """Remember what a measure gives, so that the same subset and predictions are asked about once."""
-    known: collections.deque[tuple[tuple[object, ...], object]] = collections.deque(maxlen=_KEPT)
-
-    def asked(*given: object) -> object:
-        for before, found in known:
-            if len(before) == len(given) and all(map(operator.is_, before, given)):
-                return found
-        found = measure(*given)
-        known.append((given, found))
-        return found
-
-    return asked
-
-
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Subset:
     """The rows of one corpus that can be evaluated for one task, in canonical order."""
 
@@ -107,6 +79,11 @@ class Subset:
         if self.partner is not None:
             return str(self.segments["condition"].iloc[0]), str(self.partner["condition"].iloc[0])
         return self.base or "clean", self.change
+
+    def unchanged(self) -> Subset:
+        """Give the clean predictions for the changed signals as well."""
+        both = {"predictions": self.predictions.unchanged(), "reference": self.reference.unchanged()}
+        return dataclasses.replace(self, **both)
 
     def take(self, rows: np.ndarray) -> Subset:
         """Keep the rows with these numbers, in canonical order."""

@@ -1,18 +1,11 @@
 """Speaker verification: errors of trials and of groups, under changes and under other conditions.
 
-The conditions are thresholds and calibrations of other speakers, scores normalised against a cohort, more
-enrolled recordings and shorter tested ones.
-
-Conventions
------------
-- In use a threshold is fixed before anybody is tested; one that is chosen on the tested trials is too well
-  chosen. So one half of the speakers, dealt by the seed of the suite, fits, the other is tested, and trials
-  between the halves are left out; or another corpus fits, without the speakers that both have. The fit is the
-  same for all replicates, and only tested speakers are drawn.
+- A threshold or calibration is fitted on other speakers than it is tested on: on one half of them, drawn by
+  the seed of the suite, or on another corpus without the speakers that both have.
 - The fitting side is the *cohort* as well, against which scores are normalised. Each of its speakers is one
   embedding, the mean direction of the recordings in its trials.
-- With one recording a speaker is enrolled with the first of the trial's own; then the trial's others and
-  recordings of the speaker in other trials follow, drawn by the seed, but never the tested one.
+- A speaker is enrolled with the first recording of the trial's own, then with its others and recordings of
+  the speaker in other trials, drawn by the seed, but never the tested one.
 - All numbers of a condition are about the same trials: those with recordings enough, or long enough, for all
   its values; a value that half of the trials of a kind are too short for is left out.
 """
@@ -21,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -32,9 +26,8 @@ from soundcheck.common.wording import counted
 from soundcheck.evaluation.changed_segments import swept_rows
 from soundcheck.evaluation.corpus_view import SCORE, CorpusView, embeddings
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.robustness import scores_under
 from soundcheck.evaluation.subset import Predictions, Subset, once
-from soundcheck.evaluation.verification import NO_BLOCKS, NO_CHANGES, SIDES, own_trials
+from soundcheck.evaluation.verification import NO_BLOCKS, NO_CHANGES, SIDES, own_trials, scores_under
 from soundcheck.metrics.calibration import AffineCalibration, bayes_threshold, cllr, fit_calibration, min_cllr
 from soundcheck.metrics.combinators import relabel
 from soundcheck.metrics.similarity import NORMS, cosine_scores, mean_directions, normalised_scores
@@ -63,36 +56,34 @@ def judge_errors(evaluation: Evaluation, subset: Subset) -> None:
     """Judge equal error rate, detection costs and the log likelihood cost of all trials of a corpus."""
     cost = evaluation.cost
 
-    def judge(test: str, measure: Callable[[Trials], Weighted]) -> None:
-        evaluation.judge(subset, test, lambda own, p: measure(evaluation.trials(own, p.clean)))
-
     def in_use(trials: Trials) -> Weighted:
-        threshold = evaluation.threshold(subset, trials.scores)
-        return actual_dcf(trials, threshold, **cost, normalised=True)
+        return actual_dcf(trials, evaluation.threshold(subset, trials.scores), **cost, normalised=True)
 
     def normalised(trials: Trials, name: str) -> Weighted:
-        found = min_dcf(trials, **evaluation.costs[name], normalised=True)
-        return relabel(found, lambda _: name)
+        return relabel(min_dcf(trials, **evaluation.costs[name], normalised=True), lambda _: name)
 
-    judge("Equal Error Rate", equal_error_rate)
-    judge("Minimum Detection Cost", lambda trials: min_dcf(trials, **cost))
-    for name in evaluation.costs:
-        judge("Normalised Minimum Detection Cost", functools.partial(normalised, name=name))
-    judge("Actual Detection Cost", in_use)
-    judge("Log Likelihood Cost", cllr)
+    by_name = [functools.partial(normalised, name=name) for name in evaluation.costs]
+    tests: list[tuple[str, Callable[[Trials], Weighted]]] = [
+        ("Equal Error Rate", equal_error_rate),
+        ("Minimum Detection Cost", lambda trials: min_dcf(trials, **cost)),
+        *(("Normalised Minimum Detection Cost", measure) for measure in by_name),
+        ("Actual Detection Cost", in_use),
+        ("Log Likelihood Cost", cllr),
+    ]
+    for test, measure in tests:
+        evaluation.judge(subset, test, lambda s, p, measure=measure: measure(evaluation.trials(s, p.clean)))
 
 
 def judge_changed_trials(evaluation: Evaluation, subsets: Sequence[Subset]) -> list[Subset]:
     """Judge the equal error rate of changed minus that of clean recordings, over the same trials."""
-    for subset in subsets:
-        for name in evaluation.family.changes:
-            evaluation.skip(subset, evaluation.why_unscored(name), f"Change Eer {name}")
 
     def change(subset: Subset, predictions: Predictions) -> Weighted:
         both = np.isfinite(predictions.clean) & np.isfinite(predictions.changed)
         scores = (np.where(both, side, np.nan) for side in (predictions.changed, predictions.clean))
         return weighted_difference(*(equal_error_rate(evaluation.trials(subset, own)) for own in scores))
 
+    for subset, name in itertools.product(subsets, evaluation.family.changes):
+        evaluation.skip(subset, evaluation.why_unscored(name), f"Change Eer {name}")
     found = [subset for name in evaluation.family.changes for subset in evaluation.subsets(name)]
     for subset in found:
         evaluation.judge(subset, f"Change Eer {subset.change}", change)
@@ -195,9 +186,14 @@ def _best_thresholds(evaluation: Evaluation, trials: Trials) -> dict[str, float]
 def rates_in_use(evaluation: Evaluation, tests: Mapping[str, Rate]) -> dict[str, WithinMeasure]:
     """Make measures of error rates at the threshold in use."""
 
+    @once
+    def decided(subset: Subset, predictions: Predictions) -> tuple[Trials, float]:
+        scores = predictions.clean
+        return evaluation.trials(subset, scores), evaluation.threshold(subset, scores)
+
     def measure(subset: Subset, predictions: Predictions, mask: np.ndarray, rate: Rate) -> Weighted:
-        trials = evaluation.trials(subset, predictions.clean).only(mask)
-        return rate(trials, evaluation.threshold(subset, predictions.clean))
+        trials, threshold = decided(subset, predictions)
+        return rate(trials.only(mask), threshold)
 
     return {test: functools.partial(measure, rate=rate) for test, rate in tests.items()}
 
@@ -232,19 +228,20 @@ def split_speakers(
     evaluation: Evaluation, subset: Subset, subsets: Sequence[Subset], option: str = "calibration"
 ) -> Split:
     """Choose the trials that fit and those that are tested, as an option of the family says."""
-    wanted, left = evaluation.family.options.get(option, HALF), ""
+    wanted, speakers = evaluation.family.options.get(option, HALF), _speakers(subset)
+    other = next((own for own in subsets if own.corpus == wanted), None)
+    left = ""
     if isinstance(wanted, int | float) or wanted in (HALF, subset.corpus):
-        names = _speakers(subset)
-        draws = seeds.uniform(evaluation.seed, "calibration", keys=names)
+        draws = seeds.uniform(evaluation.seed, "calibration", keys=speakers)
         share = 0.5 if isinstance(wanted, str) else wanted
-        chosen = {names[n] for n in np.argsort(draws)[: int(share * len(names))]}
+        chosen = {speakers[n] for n in np.argsort(draws)[: int(share * len(speakers))]}
         sides = subset.segments[SIDES].isin(chosen).to_numpy()
         fitting, tested = (subset.take(np.flatnonzero(own.all(axis=1))) for own in (sides, ~sides))
         between = len(subset) - len(fitting) - len(tested)
         about = f"fitted on {_count(fitting)}, tested on {_count(tested)}; {between:,} trials between them"
         about += " are left out"
-    elif (other := next((own for own in subsets if own.corpus == wanted), None)) is not None:
-        shared = set(_speakers(subset)) & set(_speakers(other))
+    elif other is not None:
+        shared = {*speakers} & {*_speakers(other)}
         apart = ~other.segments[SIDES].isin(shared).any(axis=1).to_numpy()
         fitting, tested = other.take(np.flatnonzero(apart)), subset
         if shared:
@@ -257,7 +254,7 @@ def split_speakers(
     least = int(evaluation.family.options["minimum_trials"])
     scored = fitting.truth[np.isfinite(fitting.predictions.clean)]
     reason = "" if len(tested) else "no trials to test on"
-    if min(int(scored.sum()), int((~scored).sum())) < least:
+    if min(scored.sum(), (~scored).sum()) < least:
         reason = f"fewer than {least} trials of each kind with a score to fit on{left}"
     return Split(fitting, tested, f"{tested.corpus}: {about}.", reason)
 
@@ -286,20 +283,19 @@ def judge_carried_over(evaluation: Evaluation, split: Split) -> None:
     def decided(carried: CarriedOver) -> Weighted:
         return actual_dcf(carried.calibrated, bayes_threshold(**cost), **cost, normalised=True)
 
+    def lost(carried: CarriedOver) -> Weighted:
+        return weighted_difference(decided(carried), min_dcf(carried.trials, **cost, normalised=True))
+
     tests: dict[str, Callable[[CarriedOver], Weighted]] = {
         "Carried Detection Cost": decided,
-        "Cost Of Carrying Over": lambda carried: weighted_difference(
-            decided(carried), min_dcf(carried.trials, **cost, normalised=True)
-        ),
+        "Cost Of Carrying Over": lost,
         "Calibrated Log Likelihood Cost": lambda carried: cllr(carried.calibrated),
     }
     for test, measure in tests.items():
-        if split.reason:
-            evaluation.skip(split.tested, split.reason, test)
-        else:
-            evaluation.judge(
-                split.tested, test, lambda _, p, measure=measure: measure(carry_over(evaluation, split, p))
-            )
+        evaluation.skip(split.tested, split.reason, test)
+        if not split.reason:
+            of = functools.partial(carry_over, evaluation, split)
+            evaluation.judge(split.tested, test, lambda _, p, measure=measure, of=of: measure(of(p)))
 
 
 def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -> list[Estimate]:
@@ -315,11 +311,9 @@ def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -
         }
         for name, (own, at) in used.items()
     }
-    found["tested half, best threshold"] = {
-        "false_acceptance_rate": equal_error_rate(trials),
-        "false_rejection_rate": equal_error_rate(trials),
-        "actual_dcf": min_dcf(trials, **cost, normalised=True),
-    }
+    found["tested half, best threshold"] = dict.fromkeys(
+        ("false_acceptance_rate", "false_rejection_rate"), equal_error_rate(trials)
+    ) | {"actual_dcf": min_dcf(trials, **cost, normalised=True)}
     found["tested half"] = {
         "cllr": cllr(trials),
         "cllr (transferred calibration)": cllr(carried.calibrated),
@@ -360,13 +354,12 @@ def cohort_obstacle(evaluation: Evaluation, split: Split) -> str:
 
 def judge_gains(evaluation: Evaluation, cohort: Split) -> None:
     """Judge by how much scores that are normalised against a cohort make fewer errors."""
+    obstacle = cohort_obstacle(evaluation, cohort)
+    ways = once(functools.partial(normalised_trials, evaluation, cohort))
     gains = {
         "Eer Gain By Cohort": equal_error_rate,
         "Cost Gain By Cohort": lambda trials: min_dcf(trials, **evaluation.cost, normalised=True),
     }
-    obstacle = cohort_obstacle(evaluation, cohort)
-    ways = once(lambda predictions: normalised_trials(evaluation, cohort, predictions))
-
     for test, measure in gains.items():
         evaluation.skip(cohort.tested, obstacle, test)
         for norm in () if obstacle else NORMS:

@@ -1,13 +1,8 @@
 """What a recogniser writes into sounds that hold no speech, and after speech has ended.
 
-Conventions
------------
-- A *kind* is one of the family's changes; :func:`kinds` gives a subset for each, of all corpora. Segments of
-  a corpus in a language that the recogniser does not know are a kind of their own.
-- ``heard`` is the length of what the recogniser heard, ``unspoken`` how much of that nobody speaks; both in
-  seconds, ``(segments,)``. Where speech is looped or reversed a voice is heard, and nothing is unspoken.
-  Speech in a language that the recogniser does not know is as unspoken as noise: it can write none of it.
-- An answer that is missing, or was too long to be kept, counts as one with words: nothing was gained by it.
+A *kind* is one of the family's changes; segments of a corpus in a language that the recogniser does not know
+are one of their own, as unspoken as noise. Where speech is looped or reversed nothing is unspoken. A missing
+prediction counts as one with words: nothing was gained by it.
 """
 
 from __future__ import annotations

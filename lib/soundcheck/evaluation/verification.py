@@ -1,34 +1,24 @@
 """Tasks with embeddings: trials, their scores, and thresholds.
 
-A subset of trials is like a subset of segments: its ``segments`` are the trials, ``truth`` says which of
-them are targets, predictions are scores. So tests of trials are judged like all others.
-
-Conventions
------------
-- A trial belongs to a group if both of its speakers do: a group's false acceptances are those among its own
-  members, which are the hardest ones.
-- Speakers are resampled; a non-target trial counts as often as the product of how often each was drawn.
-- Where signals are changed, the tested side is; the enrolled side stays as it is.
+A subset of trials is like a subset of segments: its ``segments`` are the trials, ``truth`` says which of them
+are targets, predictions are scores. A trial belongs to a group if both of its speakers do. Speakers are
+resampled; a non-target trial counts as often as the product of how often each was drawn. The tested side is
+changed, the enrolled one stays as it is.
 """
 
 from __future__ import annotations
-
-import dataclasses
 
 import numpy as np
 import pandas as pd
 
 from soundcheck.augment import registry
-from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import TrialTable
-from soundcheck.evaluation import changed_segments
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.judging import Judging
-from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
+from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_threshold, min_dcf_threshold
-from soundcheck.models.reference import reference_scores
-from soundcheck.suite.families import Family, Perturbation
+from soundcheck.suite.families import Family
 
 NO_CHANGES = "scores and embeddings of a table cannot answer for changed signals"
 EQUAL_ERROR_RATE = "equal error rate"
@@ -39,7 +29,7 @@ NO_BLOCKS = np.zeros(0, dtype=np.intp)  # trials bring their own
 # The last if sexes are not known.
 KINDS = ("target", "non-target, same sex", "non-target, other sex", "non-target")
 
-# Of a table of trials; see soundcheck.corpora.trials.trial_table, and _with_groups.
+# Of a table of trials; see soundcheck.corpora.trials.trial_table, and with_groups.
 TRIAL_COLUMNS = frozenset(
     ("key", "enrol", "test", "target", "enrolment", "segment", "enrol_speaker", "test_speaker")
     + ("first", "second", "enrolled", "kind")
@@ -64,6 +54,16 @@ def own_trials(subset: Subset, scores: np.ndarray) -> Trials:
     return found.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
 
 
+def scores_under(clean: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Give scores under a change for the trials that have one as they are, float64 ``(trials,)``.
+
+    >>> scores_under(np.array([0.9, 0.2, np.nan]), np.array([0.5, np.nan, 0.1])).tolist()
+    [0.5, -0.9, nan]
+    """
+    lowest = np.nanmin(scores) - 1 if np.isfinite(scores).any() else 0.0
+    return np.where(np.isnan(clean), np.nan, np.where(np.isnan(scores), lowest, scores))
+
+
 class TrialTasks(Judging):
     """What an evaluation knows of trials: their scores, thresholds and groups."""
 
@@ -77,25 +77,6 @@ class TrialTasks(Judging):
         """Further settings of the cost by name."""
         return {name: EQUAL_COSTS | cost for name, cost in self.family.options["costs"].items()}
 
-    def _transformed_trials(self, corpus: CorpusView, task: Task, rows: np.ndarray) -> Subset:
-        """Give the trials whose tested side was transformed."""
-        tested = rows[corpus.trials.frame["segment"].to_numpy()]
-        if not tested.all():
-            told = f"{corpus.name}: {int(rows.sum())} tested recordings were changed"
-            self.note(f"{told}; {int(tested.sum())} of {len(tested)} trials test one of them")
-        subset, place = self._subset(corpus, task, rows=tested), np.flatnonzero(tested)
-        keys = [f"{corpus.name}|trial {key}" for key in subset.segments["key"]]
-        settings, guesses = {CLEAN: subset.predictions.clean}, {CLEAN: subset.reference.clean}
-        for setting, change in self.settings.items():
-            if change is not None:
-                settings[setting] = corpus.scores(change.identity, place)
-                guesses[setting] = reference_scores(self.seed, keys, change.identity)
-        return dataclasses.replace(
-            subset,
-            predictions=TransformedPredictions(settings[CLEAN], settings=settings),
-            reference=TransformedPredictions(guesses[CLEAN], random=True, settings=guesses),
-        )
-
     def why_unchangeable(self, corpus: CorpusView) -> str:
         """Say why there are no scores of changed recordings of a corpus; empty if there are."""
         if not self.predicts_changes:
@@ -107,40 +88,6 @@ class TrialTasks(Judging):
         if change and not self.predicts_changes:
             return NO_CHANGES
         return registry.missing(self.family.changes[change]) if change else ""
-
-    def _trial_subset(
-        self,
-        corpus: CorpusView,
-        task: Task,
-        change: Perturbation | None,
-        rows: np.ndarray | None,
-        *,
-        unchanged: bool,
-    ) -> Subset:
-        """Give trials with their scores; under a change those remain whose tested side was changed."""
-        frame = _with_groups(corpus.trials, corpus.segments, self.family.options.get("groups", ()))
-        keys = [f"{corpus.name}|trial {key}" for key in frame["key"]]
-        chosen, sides = np.ones(len(frame), dtype=bool), [""]
-        if change is not None:
-            changed = changed_segments.changed_rows(self.family, self.tasks, corpus.segments, self.seed)
-            if not unchanged:
-                changed = self.changed(corpus, changed, change.name, [change])
-            chosen = changed[frame["segment"].to_numpy()]
-            if not chosen.all():
-                self.note(f"{corpus.name}: of {len(chosen)} trials {int(chosen.sum())} were changed")
-            sides.append(change.identity)
-        everything = Subset(
-            corpus.name,
-            task,
-            frame,
-            frame["target"].to_numpy(dtype=bool),
-            Predictions(*map(corpus.scores, sides)),
-            Predictions(*(reference_scores(self.seed, keys, side) for side in sides), random=True),
-            np.zeros(len(frame), dtype=np.intp),  # trials bring their own blocks
-            change.name if change else "",
-            corpus.root,
-        )
-        return everything.take(np.flatnonzero(chosen & (True if rows is None else rows)))
 
     def trials(self, subset: Subset, scores: np.ndarray) -> Trials:
         """Put the trials of a subset and scores for them together, for metrics."""
@@ -179,7 +126,7 @@ def enrolled_recordings(table: TrialTable) -> np.ndarray:
     return enrolled[table.frame["enrolment"].to_numpy()]
 
 
-def _with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+def with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """Add numbers of the speakers, the groups that both sides belong to, and the kind of each trial."""
     first, second = enrolled_recordings(table), table.frame["segment"].to_numpy()
     codes, _ = pd.factorize(pd.concat([table.frame[side] for side in SIDES]), sort=True)

@@ -1,17 +1,13 @@
 """Word and character errors: rates that fit a script, of groups, and by length and speed of the speech.
 
-Conventions
------------
-- Where references of a corpus are in scripts without blanks between words, see
-  :mod:`soundcheck.metrics.writing`, its *units* are characters; where only some are, words and characters.
-- Lengths count units of the reference. Speaking rates divide them by the duration of the segment, pauses
-  included.
-- Rates here are shown, never judged.
+Where references are in scripts without blanks, see :mod:`soundcheck.metrics.writing`, *units* are characters.
+Lengths count units of the reference; speaking rates divide them by the duration, pauses included.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -55,13 +51,13 @@ class Compared:
     ordinary: Resampled
 
 
-COMPARISONS: dict[str, Callable[..., Statistic]] = {  # this recogniser's rate beside that of another one
-    "Word Error Rate Difference": lambda said, ours, theirs, other: stack(
-        {other: paired_difference(wer(said, ours), wer(said, theirs))}
-    ),
-    "Relative Word Error Rate Difference": lambda said, ours, theirs, other: stack(
-        {other: relative_difference(*paired(wer(said, ours), wer(said, theirs)))}
-    ),
+def _difference(kind: Callable[..., Statistic]) -> Callable[..., Statistic]:
+    return lambda said, ours, theirs, other: stack({other: kind(wer(said, ours), wer(said, theirs))})
+
+
+COMPARISONS = {  # this recogniser's rate beside that of another one
+    "Word Error Rate Difference": _difference(paired_difference),
+    "Relative Word Error Rate Difference": _difference(lambda *both: relative_difference(*paired(*both))),
 }
 
 
@@ -83,22 +79,21 @@ def compare(evaluation: Evaluation, subset: Subset, other: str, theirs: np.ndarr
 def group_rates(evaluation: Evaluation, subset: Subset, columns: Sequence[str]) -> list[dict[str, object]]:
     """Compute the rates of everybody and of each value of some columns, and what they rest on."""
     texts = subset.truth, subset.predictions.clean
-    all_words, all_characters = word_errors(*texts), characters_of(*texts)
+    words, characters = word_errors(*texts), characters_of(*texts)
     members = {EVERYBODY: np.arange(len(subset))}
-    for column in columns:
-        if column in subset.segments:
-            # Each group by itself: there may be thousands of speakers, and most segments are of others.
-            for name, own in sorted(subset.segments.groupby(column, sort=False).indices.items()):
-                members[column, name] = own
+    for column in filter(subset.segments.__contains__, columns):
+        # Each group by itself: there may be thousands of speakers, and most segments are of others.
+        rows_of = subset.segments.groupby(column, sort=False).indices
+        members |= {(column, name): rows_of[name] for name in sorted(rows_of)}
     rows = []
     for (column, group), own in members.items():
-        errors, characters = all_words.take(own), all_characters.take(own)
+        errors, other = words.take(own), characters.take(own)
         found = evaluation.resample(error_rates(errors), subset.blocks[own])
-        low, high = found.interval(evaluation.interval, scale=Scale(0))
+        (low, *_), (high, *_) = found.interval(evaluation.interval, scale=Scale(0))
         row = {"corpus": subset.corpus, "column": column, "group": group}
         row |= zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)
-        row |= {"low": low[0], "high": high[0], "standard_error": found.standard_error[0]}
-        row["characters"] = value(word_error_rate(characters.words, characters.errors))
+        row |= {"low": low, "high": high, "standard_error": found.standard_error[0]}
+        row["characters"] = value(word_error_rate(other.words, other.errors))
         row["words"] = int(np.nansum(errors.words[~np.isnan(errors.errors)]))
         rows.append(row | {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])})
     return rows
@@ -118,10 +113,8 @@ def error_profile(
     answers = np.array([None if not said else text for said, text in texts] + [None])[:-1]
     kinds = (counts.substitutions, counts.deletions, counts.insertions)
     statistics = [*(word_error_rate(counts.words, errors) for errors in kinds), empty_answers(answers)]
-    measures = {
-        name: lambda _subset, _predictions, own=own: own
-        for name, own in zip(PROFILE, statistics, strict=True)
-    }
+    named = zip(PROFILE, statistics, strict=True)
+    measures = {name: lambda _subset, _predictions, own=own: own for name, own in named}
     parts = {
         f"{column}: {name}": subset.mask(column, name) for column, own in columns.items() for name in own
     }
@@ -138,24 +131,27 @@ def _of_texts(rate: Callable[[Sequence, Sequence], Statistic]) -> Measure:
     return lambda subset, predictions: rate(subset.truth, predictions.clean)
 
 
+def _of_words(rate: Callable[[Counts], Statistic], count: Callable[..., Counts] = word_errors) -> Measure:
+    return _of_texts(lambda *texts: rate(count(*texts)))
+
+
+_WITH_MISSING = _of_texts(error_rate_with_missing)
+_CHARACTERS_WITH_MISSING = _of_texts(functools.partial(error_rate_with_missing, count=characters_of))
 RATES = {  # test -> its measure
     "Word Error Rate": _of_texts(wer),
     "Character Error Rate": _of_texts(cer),
     "Mixed Error Rate": _of_texts(wer),
-    "Word Error Rate With Missing": _of_texts(error_rate_with_missing),
-    "Character Error Rate With Missing": _of_texts(
-        lambda said, heard: error_rate_with_missing(said, heard, characters_of)
-    ),
-    "Mixed Error Rate With Missing": _of_texts(error_rate_with_missing),
-    "Sentence Error Rate": _of_texts(lambda *texts: sentence_error_rate(characters_of(*texts))),
-    "Match Error Rate": _of_texts(lambda *texts: match_error_rate(word_errors(*texts))),
-    "Word Information Lost": _of_texts(lambda *texts: word_information_lost(word_errors(*texts))),
+    "Word Error Rate With Missing": _WITH_MISSING,
+    "Character Error Rate With Missing": _CHARACTERS_WITH_MISSING,
+    "Mixed Error Rate With Missing": _WITH_MISSING,
+    "Sentence Error Rate": _of_words(sentence_error_rate, characters_of),
+    "Match Error Rate": _of_words(match_error_rate),
+    "Word Information Lost": _of_words(word_information_lost),
 }
-DIFFERENCES = {  # test of groups -> the measure that is compared
-    "Word Error Rate Difference": _of_texts(wer),
-    "Character Error Rate Difference": _of_texts(cer),
-}
-
+DIFFERENCES = {
+    name: RATES[name.removesuffix(" Difference")]
+    for name in ("Word Error Rate Difference", "Character Error Rate Difference")
+}  # test of groups -> the measure that is compared
 
 INSTEAD = {  # unit of a corpus -> test that does not fit it -> the one that takes its place
     WORD: {

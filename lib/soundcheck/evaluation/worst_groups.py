@@ -1,13 +1,9 @@
 """Searches for groups for which a model is worse: the columns that are looked at, and the row of the results.
 
-Conventions
------------
-- Columns are the words that the segment table has, those of the suite's groups, and measured numbers in three
-  named ranges: below the lower quartile, above the upper one, and between. The quartiles are rounded to three
-  digits before they cut, so that what a page says is where the cut is.
-- Of verification, a segment stands for each trial with a recording of the same speaker in which it is tested.
-- A row of the results says how many groups are named. Which ones stands in its remark, because the key of a
-  row has to be the same from run to run.
+Columns are the words that the segment table has, those of the suite's groups, and measured numbers in three
+ranges: below the lower quartile, above the upper one, and between, rounded to three digits. Of verification a
+segment stands for each target trial in which it is tested. A row says how many groups are named; which ones
+is its remark, because the key of a row has to be the same from run to run.
 """
 
 from __future__ import annotations

@@ -21,17 +21,18 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import importlib.metadata
 import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import scipy
 
-from soundcheck import metrics
-from soundcheck.common import files, seeds, store, tasks
+from soundcheck.common import files, store
+from soundcheck.common.resources import library_digest
 from soundcheck.statistics import simulation
 from soundcheck.statistics.simulation import MANY_RUNS, Setting, setting_of
 
@@ -105,19 +106,10 @@ def _simulated_quantile(setting: Setting) -> float:
 
     cache, found = os.environ.get(store.CACHE_VARIABLE), None
     if cache:
-        name = files.digest(repr([setting, MANY_RUNS, _made_with()]))
+        name = files.digest(repr([setting, MANY_RUNS, library_digest(), np.__version__, scipy.__version__]))
         with contextlib.suppress(OSError):  # a cache that cannot be written
             found = store.find(Path(cache, "simulated", f"{name}.json"), simulated)
     return (found or simulated())["percentile_999"]
-
-
-@functools.cache
-def _made_with() -> str:
-    """Give what a simulated score depends on besides the setting: code, and the library that draws."""
-    sources = [Path(module.__file__) for module in (simulation, seeds, tasks)]
-    sources += sorted(Path(metrics.__file__).parent.glob("*.py"))
-    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "scipy")]
-    return files.digest("\n".join([*versions, *map(files.digest, sources)]))
 
 
 @functools.cache

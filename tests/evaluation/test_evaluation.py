@@ -1,0 +1,170 @@
+"""What a notebook is given, and one evaluation for tasks of all kinds."""
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.augment.sounds import Sound, SoundSet
+from soundcheck.common.json_file import Description
+from soundcheck.common.media import open_media
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation import Evaluation
+from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription, EvaluationDescription
+from soundcheck.evaluation.groups import NO_GROUPS, compare, labelled, of_suite
+from soundcheck.evaluation.measure_sets import of_suite_groups
+from soundcheck.evaluation.robustness import change_of_quality, quality
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.unspoken import unjudged
+from soundcheck.metrics.additive import value
+from soundcheck.predict.tables import Row, write_predictions
+
+TASKS = tuple(BUILTIN[name] for name in ("arousal", "transcript", "embedding"))
+CORPUS = CorpusDescription(
+    **{"name": "c", "title": "C <b>", "synthetic": True, "blocks": ("speaker", "file")},
+    **{"base_condition": "", "probes_of": "", "audio": True, "root": Path("/data"), "trials": None},
+    **{"segments": Path("/out/c.parquet"), "predictions": Path(os.fsdecode(b"/out/\xff.parquet"))},
+)
+COMPARISON = ComparisonDescription(
+    **{"comparison": "new against old", "baseline": "old", "candidate": "new", "titles": {"f": "F"}},
+    **{"corpora": ((CORPUS, CORPUS),), "pairs": ((Path("a.json"), Path("b.json")),)},
+    **{"tasks": (BUILTIN["arousal"],), "seed": 0, "replicates": 10, "interval": "bca"},
+    **{"media": Path("/out/media"), "prefix": "../media/", "rows": Path("/out/rows.json")},
+    normaliser="basic",
+)
+
+
+@pytest.fixture
+def described(describe):
+    trials = dataclasses.replace(CORPUS, trials=Path("/out/t.parquet"))
+    tasks = (BUILTIN["emotion"], BUILTIN["valence"])
+    return describe("fairness_sex", corpora=(CORPUS, trials), others={"other": (CORPUS,)}, tasks=tasks)
+
+
+def test_what_is_read_is_what_was_written(tmp_path, described):
+    for description in (described, COMPARISON):
+        description.write(tmp_path / "run.json")
+        assert type(description).read(str(tmp_path / "run.json")) == description
+    assert described.tasks[0].classes == ("anger", "happiness", "neutral", "sadness")
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "value"),
+    [
+        ((), "colour", "red"),
+        (("tasks", 0), "colour", "red"),
+        ((), "seed", "many"),
+        (("corpora", 0), "blocks", "speaker"),  # a text is not a list of columns
+    ],
+)
+def test_what_does_not_belong_there_is_refused_by_name(tmp_path, described, place, key, value):
+    described.write(tmp_path / "run.json")
+    inner = content = json.loads((tmp_path / "run.json").read_text())
+    for step in place:
+        inner = inner[step]
+    inner[key] = value
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=key):
+        EvaluationDescription.read(str(tmp_path / "run.json"))
+    for load in (Evaluation.load, Description.read, open_media):
+        with pytest.raises(ValueError, match="run by `soundcheck run`"):
+            load("")
+
+
+@pytest.fixture
+def evaluation(tmp_path, describe):
+    """Eight speakers with ten segments each, in two groups; a quarter of the labels is missing."""
+
+    def made(devices=("phone", "headset"), **further):
+        count = np.arange(80)
+        columns = {"key": [f"k{n:02d}" for n in count], "file": "a.wav", "start": 0.1 * count}
+        columns |= {"end": 0.1 * count + 0.1, "speaker": [f"s{n // 10}" for n in count]}
+        columns |= {"transcript": "Go LEFT", "arousal": np.where(count % 4, count / 80, np.nan)}
+        table = pd.DataFrame(columns | {"device": np.resize(np.repeat(devices, 80 // len(devices)), 80)})
+        table.to_parquet(tmp_path / "segments.parquet")
+        rows = [Row(key, "", {"arousal": 0.5, "transcript": "Go right!"}) for key in table["key"]]
+        write_predictions(tmp_path / "predictions.parquet", rows, TASKS)
+        paths = {name: tmp_path / f"{name}.parquet" for name in ("segments", "predictions")}
+        corpus = dataclasses.replace(CORPUS, blocks=("speaker",), root=tmp_path, **(paths | further))
+        return Evaluation(describe("fairness_groups", tasks=TASKS, corpora=(corpus,)))
+
+    return made
+
+
+def test_all_tasks_keep_their_rows_in_one_place(evaluation):
+    found = evaluation(groups=("device",))
+    values, words = (labelled(found, subset) for subset in found.subsets())
+    assert (len(values), len(words), set(words.truth)) == (60, 80, {"go left"})
+    assert [set(words.truth) for _, words in [found.subsets(as_written=True)]] == [{"Go LEFT"}]
+    assert "c: 20 of 80 segments have no label for arousal" in found.notes
+    compare(found, of_suite(found), of_suite_groups)
+    frame = found.frame()
+    judged = frame[frame["test"].eq("Mean Absolute Error") & frame["value"].notna()].set_index("group")
+    expected, phone = np.abs(values.truth - 0.5), values.mask("device", "phone")
+    gap = expected[phone].mean() - expected[~phone].mean()
+    assert judged.loc["device: phone", "gap"] == pytest.approx(gap)
+    (why,) = frame[frame["task"].eq("embedding")]["skipped"].unique()
+    assert why == "the corpus has neither a list of trials nor two speakers to make one of"
+
+
+def test_groups_that_are_not_compared_have_their_values_and_the_reason(evaluation):
+    found = evaluation(["phone"] * 4 + ["headset"] * 3 + ["desk"], groups=("device",))
+    compare(found, of_suite(found), of_suite_groups)
+    rows = found.estimated()
+    rows = rows[rows["measure"].eq("mean_absolute_error")].set_index("part")
+    values = labelled(found, next(iter(found.subsets())))
+    error, own = np.abs(values.truth - 0.5), values.mask("device", "desk")
+    assert rows.loc["device: desk", "value"] == pytest.approx(error[own].mean())
+    headsets = values.segments["device"].eq("headset").sum()
+    assert rows["excluded"].to_dict() == {
+        "device: desk": f"{own.sum()} segments, 25 needed",
+        "device: headset": f"{headsets} segments, 25 needed",
+        "device: phone": "no other group is large enough",
+    }
+    assert rows["low"].isna().all()
+
+
+def test_without_groups_there_is_one_row_a_task(evaluation):
+    found = evaluation()
+    assert of_suite(found) == []
+    reasons = found.frame()[["task", "skipped"]].drop_duplicates()
+    assert reasons[reasons["task"].ne("embedding")]["skipped"].tolist() == [NO_GROUPS] * 2
+    assert (found.frame()["task"].value_counts()[["arousal", "transcript"]] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("names", "synthetic", "languages", "reason"),
+    [
+        (["de/a.wav", "fr/b.wav"], True, ("en",), ""),
+        (["de/a.wav", "fr/b.wav"], True, (), "the sounds are in de, fr; name its languages under card"),
+        (["a.wav", "b.wav"], False, (), ""),
+        (["a.wav", "radio/b.wav"], False, ("en",), ""),
+        (["German/deep/a.wav", "fr/b.wav"], False, ("de", "en"), "the recogniser knows de, and some"),
+    ],
+)
+def test_sounds_are_judged_unless_the_recogniser_may_know_their_language(names, synthetic, languages, reason):
+    sounds = SoundSet("other_language", tuple(map(Sound, names)), synthetic=synthetic)
+    found = unjudged(SimpleNamespace(languages=languages), sounds)
+    assert (reason in found) if reason else not found
+
+
+def test_quality_under_a_change_is_that_of_the_metric_on_segments_with_both():
+    def both(task, truth, clean, changed):
+        own = Predictions(np.asarray(clean), np.asarray(changed))
+        data = pd.DataFrame({"key": [str(n) for n in range(len(truth))]})
+        subset = Subset("c", BUILTIN[task], data, truth, own, own, np.arange(len(truth)))
+        return value(quality(subset, own)), value(change_of_quality(subset, own))
+
+    truth = np.array([0.1, 0.4, 0.6, 0.9])
+    for first, changed in ((0, truth + 0.1), (1, [np.nan, *truth[1:] + 0.1])):
+        twice = 2 * np.var(truth[first:])  # means differ by 0.1, variances agree
+        expected = twice / (twice + 0.01)
+        assert both("arousal", truth, truth, changed) == pytest.approx((expected, expected - 1))
+    classes = np.array(["anger", "anger", "neutral", "neutral"], dtype=object)
+    changed = np.array(["anger", "neutral", "neutral", "neutral"], dtype=object)
+    assert both("emotion", classes, classes, changed) == pytest.approx((0.75, -0.25))

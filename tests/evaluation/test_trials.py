@@ -1,0 +1,267 @@
+"""Trials: scores of embeddings, who fits and who is tested, more enrolled and shorter tested recordings."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
+from soundcheck.evaluation import trials as cohorts
+from soundcheck.evaluation.corpus_view import score_trials
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.trials import HALF, WHOLE, carry_over, cut_to, enrolled_with, split_speakers
+from soundcheck.metrics.calibration import fit_calibration
+from soundcheck.suite.thresholds import read_family
+
+# Scores
+
+KEYS = ["a", "b", "c", "d"]
+VECTORS = {"a": [1.0, 0.0], "b": [0.0, 2.0], "c": [3.0, 3.0], "d": None}
+
+
+def embedded(vectors=VECTORS, change=""):
+    column = [None if vector is None else np.array(vector, np.float32) for vector in vectors.values()]
+    column = pd.Series(column, dtype=object)
+    return pd.DataFrame({"key": list(vectors), "change": change, "embedding": column})
+
+
+def scored(predictions, enrolments, tests, change=""):
+    """Score one trial an enrolment: its rows, and the row of the tested side."""
+    frame = pd.DataFrame({"key": [str(n) for n in range(len(tests))], "enrolment": np.arange(len(tests))})
+    members = np.array([row for rows in enrolments for row in rows])
+    places = np.repeat(np.arange(len(tests)), list(map(len, enrolments)))
+    table = TrialTable(frame.assign(segment=tests), members, places, "list")
+    return score_trials(predictions, KEYS, table, change)
+
+
+NAN = np.nan
+CHANGED = pd.concat([embedded(), embedded({"a": [0.0, 1.0], "b": [0.0, 1.0]}, "noise")], ignore_index=True)
+OWN = pd.DataFrame({"key": ["1", "0"], "change": "", "score": [0.5, -3.0]})
+
+
+@pytest.mark.parametrize(
+    ("predictions", "enrolments", "tests", "change", "scores"),
+    [
+        (embedded(), [[0], [0], [2], [1]], [1, 2, 2, 3], "", [0.0, np.sqrt(0.5), 1.0, NAN]),  # d has none
+        (embedded(), [[0, 1], [0, 1, 3], [3]], [2, 2, 2], "", [1.0, 1.0, NAN]),  # mean of directions
+        (CHANGED, [[0], [1], [0]], [1, 0, 2], "noise", [0.0, 1.0, NAN]),  # the tested side is changed
+        (embedded(), [[0]], [1], "noise", [NAN]),
+        (OWN, [[0], [1]], [1, 2], "", [-3.0, 0.5]),  # taken as they are
+        (embedded({"a": None, "b": None}), [[0]], [1], "", [NAN]),
+        (embedded({}), [[0]], [1], "", [NAN]),
+    ],
+)
+def test_scores(predictions, enrolments, tests, change, scores):
+    np.testing.assert_allclose(scored(predictions, enrolments, tests, change), scores, atol=1e-12)
+
+
+# Thresholds and calibrations of other speakers
+
+
+def fitting(calibration=HALF, seed=0):
+    family = SimpleNamespace(options={"calibration": calibration, "minimum_trials": 2})
+    cost = {"p_target": 0.05, "c_miss": 1.0, "c_false_alarm": 1.0}
+    return SimpleNamespace(seed=seed, family=family, cost=cost)
+
+
+def corpus(name, speakers, seed=0):
+    """Give every pair of speakers, and every speaker with herself twice, a score."""
+    pairs = [(one, two) for one in speakers for two in speakers if one <= two]
+    frame = pd.DataFrame(
+        [*pairs, *zip(speakers, speakers, strict=True)], columns=["enrol_speaker", "test_speaker"]
+    )
+    frame["enrolled"] = frame["segment"] = np.arange(len(frame))
+    target = (frame["enrol_speaker"] == frame["test_speaker"]).to_numpy()
+    scores = np.random.default_rng(seed).normal(size=len(frame)) + target
+    random = Predictions(scores[::-1], random=True)
+    return Subset(name, None, frame, target, Predictions(scores), random, np.zeros(len(frame), dtype=np.intp))
+
+
+def speakers_of(subset):
+    return set(subset.segments[["enrol_speaker", "test_speaker"]].to_numpy().ravel())
+
+
+def test_halves_share_no_speaker_and_all_that_is_left_out_is_counted():
+    subset = corpus("here", [f"s{n}" for n in range(9)])
+    split = split_speakers(fitting(), subset, [subset])
+    one, other = speakers_of(split.fitting), speakers_of(split.tested)
+    assert (len(one), len(other), one & other) == (4, 5, set())
+    left = len(subset) - len(split.fitting) - len(split.tested)
+    assert left == 4 * 5 and f"{left} trials between them" in split.about
+    assert f"fitted on 4 speakers ({len(split.fitting)} trials)" in split.about
+    turned = subset.take(np.arange(len(subset)))
+    turned.segments[:] = turned.segments.to_numpy()[::-1]
+    assert speakers_of(split_speakers(fitting(), turned, [turned]).fitting) == one  # not of the order
+    seeds = [speakers_of(split_speakers(fitting(seed=n), subset, [subset]).fitting) for n in range(5)]
+    assert any(drawn != one for drawn in seeds)
+
+
+def test_another_corpus_fits_without_the_speakers_that_both_have():
+    here, there = corpus("here", list("abcd")), corpus("there", list("cdefg"), seed=1)
+    split = split_speakers(fitting("there"), here, [here, there])
+    assert len(split.tested) == len(here) and speakers_of(split.fitting) == set("efg")
+    assert "speakers in both corpora: 2" in split.about
+    assert f"the {len(there) - len(split.fitting)} trials of there with them are left out" in split.about
+    for side in ("predictions", "reference"):
+        carried = carry_over(fitting("there"), split, getattr(split.tested, side))
+        scores = getattr(split.fitting, side).clean
+        assert carried.calibration == fit_calibration(scores, split.fitting.truth)
+    own = split_speakers(fitting("there"), there, [here, there])
+    assert speakers_of(own.fitting) < set("cdefg")  # a corpus that is named itself has halves
+
+
+FEW = "fewer than 2 trials of each kind with a score to fit on"
+BOTH = "; speakers in both corpora: 4, and the SAME trials of same with them are left out"
+
+
+@pytest.mark.parametrize(
+    ("names", "calibration", "reason"),
+    [
+        ("ab", HALF, FEW),
+        ("abcd", "same", FEW + BOTH),
+        ("abcd", "gone", "no trials of the corpus 'gone', which the option calibration names"),
+    ],
+)
+def test_what_cannot_be_fitted_says_why(names, calibration, reason):
+    here, same = corpus("here", list(names)), corpus("same", list(names))
+    split = split_speakers(fitting(calibration), here, [here, same])
+    assert split.reason == reason.replace("SAME", str(len(same))) and split.tested.corpus == "here"
+    unscored = corpus("here", list("abcdef"))
+    unscored.predictions.clean[unscored.truth] = np.nan
+    assert "trials of each kind" in split_speakers(fitting(), unscored, [unscored]).reason
+
+
+@pytest.mark.parametrize(("top", "same"), [(3, False), (4, True), (10, True)])
+def test_a_cohort_of_which_all_are_looked_at_is_said(monkeypatch, top, same):
+    monkeypatch.setattr(cohorts, "_cohort", lambda *_: np.zeros((4, 2)))
+    monkeypatch.setattr(cohorts, "cohort_obstacle", lambda *_: "")
+    monkeypatch.setattr(cohorts, "normalised_trials", lambda *_: {})
+    evaluation = SimpleNamespace(family=SimpleNamespace(options={"cohort_top": top}))
+    tested = SimpleNamespace(corpus="here", predictions=None)
+    split = SimpleNamespace(tested=tested, fitting=None, about="here: fitted on 4 speakers.")
+    _, note = cohorts.normalised_with(evaluation, split)
+    assert note.startswith("here: a cohort of 4 speakers.")
+    assert (f"no more than {top} speakers, so that the adaptive way is the same" in note) == same
+
+
+# More enrolled and shorter tested recordings
+
+SPEAKERS, EACH = 4, 4
+COUNT = SPEAKERS * EACH
+
+
+def all_pairs(score: float = 0.0) -> Subset:
+    """Give all pairs of recordings of a few speakers; recording ``n`` is of speaker ``n // EACH``."""
+    pairs = [(one, two) for one in range(COUNT) for two in range(one + 1, COUNT)]
+    frame = pd.DataFrame(pairs, columns=["enrolled", "segment"])
+    frame["key"], frame["enrolment"] = [f"{n}" for n in range(len(frame))], frame["enrolled"]
+    for side, column in (("enrol_speaker", "enrolled"), ("test_speaker", "segment")):
+        frame[side] = [f"s{n // EACH}" for n in frame[column]]
+    target = (frame["enrol_speaker"] == frame["test_speaker"]).to_numpy()
+    scores = Predictions(np.full(len(frame), score))
+    return Subset("here", None, frame, target, scores, scores, np.zeros(len(frame), dtype=np.intp))
+
+
+def enrolling(missing=(), **options):
+    """Give an evaluation, its trials, and the vectors of the recordings, some without an embedding."""
+    rng, subset = np.random.default_rng(0), all_pairs()
+    centres = rng.normal(size=(SPEAKERS, 5))
+    vectors = [centres[n // EACH] + rng.normal(size=5) for n in range(COUNT)]
+    own = {f"r{n}": None if n in missing else vector for n, vector in enumerate(vectors)}
+    members = np.arange(COUNT - 1)
+    view = SimpleNamespace(segments=pd.DataFrame({"key": list(own)}), predictions=embedded(own))
+    view.trials = TrialTable(subset.segments, members, members, "list")
+    family = SimpleNamespace(options=options)
+    return SimpleNamespace(seed=0, family=family, view=lambda _: view), subset, vectors
+
+
+def unit(vector):
+    return vector / np.linalg.norm(vector)
+
+
+def test_one_recording_is_the_trial_itself_and_the_tested_one_is_never_enrolled():
+    evaluation, subset, vectors = enrolling(enrolled=[1, 3, 4, 50])
+    found, note = enrolled_with(evaluation, subset)
+    assert list(found) == [1, 3]  # nobody has 50, and no target has 4 beside the tested one
+    assert note.startswith(f"here: {len(subset)} trials, of {len(subset)} that were drawn")
+    for place, row in enumerate(subset.segments.itertuples()):
+        tested = unit(vectors[row.segment])
+        assert found[1].scores[place] == pytest.approx(unit(vectors[row.enrolled]) @ tested, abs=1e-6)
+        if subset.truth[place]:
+            first = row.enrolled // EACH * EACH
+            mean = np.mean([unit(vectors[n]) for n in range(first, first + EACH) if n != row.segment], axis=0)
+            assert found[3].scores[place] == pytest.approx(unit(mean) @ tested, abs=1e-6)
+    assert len(found[3]) == len(subset) and found[3].target.sum() == subset.truth.sum()
+
+
+def test_some_of_many_trials_are_drawn_whatever_their_order():
+    evaluation, subset, _ = enrolling(enrolled=[1, 2], enrolled_trials=40)
+    found, note = enrolled_with(evaluation, subset)
+    assert len(found[1]) == 40 and "of 40 that were drawn" in note
+    again, _ = enrolled_with(enrolling(enrolled=[2, 1], enrolled_trials=40)[0], subset)
+    np.testing.assert_array_equal(found[2].scores, again[2].scores)
+
+
+def test_who_has_too_few_recordings_is_said():
+    silent = [n for n in range(COUNT) if n % EACH > 1]
+    assert 3 not in enrolled_with(*enrolling(silent, enrolled=[1, 2, 3])[:2])[0]
+    for numbers in ([], [1], [50, 60]):
+        found, note = enrolled_with(*enrolling(enrolled=numbers)[:2])
+        assert found == {} and "too few recordings" in note
+    evaluation, subset, _ = enrolling(enrolled=[1, 2])
+    evaluation.view(subset).predictions["score"] = 0.0
+    found, note = enrolled_with(evaluation, subset)
+    assert found == {} and "no embeddings" in note
+
+
+def cutting(seconds, predicts_changes=True, audio=True, listed=(4, 2, 1, 0.5)):
+    """Give an evaluation whose score under a length is that length, and its trials."""
+    subset = all_pairs(9.0)
+    names = [f"r{n}" for n in range(COUNT)]
+    segments = pd.DataFrame({"key": names, "file": names, "duration": seconds})
+    segments["speaker"] = [f"s{n // EACH}" for n in range(COUNT)]
+    own = [SimpleNamespace(transform="central_part", identity=n, options={"seconds": n}) for n in listed]
+    family = dataclasses.replace(
+        read_family("speaker_verification"), options={}, trials={"targets": 1}, transformations={}
+    )
+    object.__setattr__(family, "sweeps", {"Duration": SimpleNamespace(steps=dict(enumerate(own)))})
+    view = SimpleNamespace(name="here", segments=segments, blocks=("speaker",), audio=audio)
+    view.trials = TrialTable(subset.segments, np.arange(COUNT - 1), np.arange(COUNT - 1), LISTED)
+    view.scores = lambda identity, place: np.where(place == 0, np.nan, float(identity))
+    run = SimpleNamespace(seed=0, family=family, predicts_changes=predicts_changes, view=lambda _: view)
+    run.tasks = [SimpleNamespace(name="embedding", is_transcription=False)]
+    return run, subset
+
+
+def test_all_lengths_are_about_the_same_trials():
+    seconds = np.full(COUNT, 3.0)
+    seconds[5] = 1.5
+    run, subset = cutting(seconds)
+    found, note = cut_to(run, subset)
+    assert list(found) == ["0.5 s", "1 s", "2 s", WHOLE]
+    count = int((subset.segments["segment"] != 5).sum())
+    assert {len(trials) for trials in found.values()} == {count}
+    np.testing.assert_array_equal(found["1 s"].scores, [0.0, *[1.0] * (count - 1)])  # no score: rejected
+    assert (found[WHOLE].scores == 9.0).all()
+    assert note.startswith(
+        f"here: {count} trials, of {len(subset)} with one of {COUNT - 1} recordings that were cut"
+    )
+    assert "shorter than 2 s" in note and "Most are shorter than 4 s." in note
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"listed": ()}, "no lengths"),
+        ({"predicts_changes": False}, "cannot answer for changed signals"),
+        ({"audio": False}, "no audio that could be cut"),
+        ({"listed": (4, 8)}, "most tested recordings are shorter than 4 s"),
+    ],
+)
+def test_what_cannot_be_cut_is_said(more, reason):
+    found, note = cut_to(*cutting(3.0, **more))
+    assert found == {} and reason in note
+    family = read_family("speaker_verification").limited(True, None, levels=2)
+    assert list(family.sweeps["Duration"].steps) == ["2", "0.5"]  # lengths that recordings have

@@ -1,0 +1,176 @@
+"""Word errors: rates against plain loops, tests that a script has no use for, and two recognisers."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.subset import CLEAN, Predictions, Subset
+from soundcheck.evaluation.words import INSTEAD, cer, compare, fitting_tests, group_rates, speech_rates, wer
+from soundcheck.metrics.additive import value
+from soundcheck.metrics.combinators import restrict
+from soundcheck.metrics.word_errors import error_rates, word_errors
+from soundcheck.metrics.writing import unit_of
+from soundcheck.report.words import rates_by_speech as drawn
+from soundcheck.report.words import speech_table
+from soundcheck.results.estimates import Estimate
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.evidence import Scale
+from soundcheck.suite.families import TestDefinition
+from soundcheck.suite.thresholds import read_family
+
+OF_WORDS, NO_WORDS = INSTEAD["character"], INSTEAD["word"]  # tests of words, and those that are of none
+
+
+def texts(*written):
+    return np.array([*written, None], dtype=object)[:-1]
+
+
+def subset(said, heard, each: int = 2, **columns):
+    data = pd.DataFrame({"key": [str(n) for n in range(len(said))]} | columns)
+    answers, blocks = Predictions(texts(*heard)), np.arange(len(said)) // each
+    return Subset("talk", BUILTIN["transcript"], data, texts(*said), answers, answers, blocks)
+
+
+def looking(family=None, **options):
+    """Make an evaluation that keeps its notes, what is skipped, and what is estimated."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Family:
+        tests: dict
+        options: dict
+
+    tests = {name: TestDefinition(name, "<", {"transcript": 0.1}) for name in {*OF_WORDS, *NO_WORDS}}
+    found = SimpleNamespace(family=family or Family(tests, options), interval="t", model="a", skipped=[])
+    found.resample = lambda statistic, blocks: resample(statistic, blocks, 50, 0)
+
+    def estimate(own, measure, statistic, condition):
+        one = resample(statistic, own.blocks, 100)
+        low, high = (float(end[0]) for end in one.interval("t", scale=Scale(0)))
+        row = Estimate("m", "c", "f", "t", measure, condition=condition, value=float(one.value[0]), low=low)
+        counts = {"segments": int(one.segments[0]), "speakers": int(one.blocks[0])}
+        return [dataclasses.replace(row, high=high, **counts)]
+
+    found.estimate = estimate
+    found.skip = lambda own, reason, test: found.skipped.append((own.corpus, test, reason))
+    return found
+
+
+def random_texts(rng, count: int, lowest: int, highest: int):
+    return [
+        " ".join(rng.choice(["one", "two", "three"], rng.integers(lowest, highest))) for _ in range(count)
+    ]
+
+
+def test_levels_of_a_transformation_keep_their_order_and_rows():
+    settings = {CLEAN: texts("a", "b", "c"), ("Noise", "20 dB"): texts("a", None, "c")}
+    settings |= {("Drop", "1"): texts("x", "y", "z"), ("Noise", "0 dB"): texts("", "b", "d")}
+    predictions = Predictions(settings[CLEAN], settings=settings)
+    assert [list(level) for level in predictions.levels("Noise")] == [["a", None, "c"], ["", "b", "d"]]
+    assert predictions.levels("Echo") == []
+    taken = predictions.take(np.array([0, 2]))
+    assert list(taken.clean) == ["a", "c"] and taken.changed is None
+    assert [list(level) for level in taken.levels("Noise")] == [["a", "c"], ["", "d"]]
+
+
+def test_two_bootstraps_of_one_difference():
+    own, theirs = [*["one two"] * 20, None], texts(*["one", "one two"] * 10, "three")
+    rows = subset([*["one two"] * 20, "three"], own)
+    found = compare(looking(), rows, "b", theirs, "Word Error Rate Difference")
+    # The segment that one of them has no transcript of does not count
+    assert found.unit == "points" and found.words == 40
+    assert found.blockwise.value[0] == found.ordinary.value[0] == pytest.approx(-10 / 40)
+    assert (found.blockwise.blocks[0], found.ordinary.blocks[0]) == (10, 20)
+
+
+def test_rates_of_groups_are_those_of_their_segments(rng):
+    said, heard = random_texts(rng, 60, 4, 5), [*random_texts(rng, 59, 0, 6), None]
+    columns = {"accent": [*["welsh", "irish", None] * 20], "speaker": [f"s{n % 7}" for n in range(60)]}
+    rows, evaluation = subset(said, heard, **columns), looking()
+    both = rows.truth, rows.predictions.clean
+    found = {(row["column"], row["group"]): row for row in group_rates(evaluation, rows, ["accent", "sex"])}
+    assert list(found) == [("", "everybody"), ("accent", "irish"), ("accent", "welsh")]
+    for (column, group), row in found.items():
+        mask = rows.mask(column, group) if column else np.ones(60, dtype=bool)
+        whole = evaluation.resample(restrict(error_rates(word_errors(*both)), mask), rows.blocks)
+        low, high = whole.interval("t", scale=Scale(0))
+        rates = [row[name] for name in ("value", "insertions", "deletions", "substitutions")]
+        assert rates == list(whole.value) and (row["low"], row["high"]) == (low[0], high[0])
+        assert row["characters"] == value(restrict(cer(*both), mask))
+        assert (row["segments"], row["blocks"]) == (whole.segments[0], whole.blocks[0])
+        assert row["words"] == 4 * (mask & np.array([text is not None for text in heard])).sum()
+
+
+def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
+    said, heard = random_texts(rng, 300, 0, 9), random_texts(rng, 300, 0, 9)
+    heard[::10] = [None] * 30
+    seconds = rng.uniform(0.5, 4, 300)
+    seconds[:3] = 0, np.nan, 1
+    ends = {"lengths": {"word": [2, 5]}, "speaking_rates": {"word": [1, 2.5]}}
+    found = speech_rates(looking(**ends), subset(said, heard, 50, duration=seconds))
+    pairs = [
+        (word_errors([one], [other]), len(one.split()), second)
+        for one, other, second in zip(said, heard, seconds, strict=True)
+        if other is not None and one
+    ]
+    spans = {
+        ("length", "1 to 2"): lambda count, second: count <= 2,
+        ("length", "3 to 5"): lambda count, second: 2 < count <= 5,
+        ("length", "more than 5"): lambda count, second: count > 5,
+        ("speaking rate", "up to 1"): lambda count, second: second > 0 and count / second <= 1,
+        ("speaking rate", "1 to 2.5"): lambda count, second: second > 0 and 1 < count / second <= 2.5,
+        ("speaking rate", "more than 2.5"): lambda count, second: second > 0 and count / second > 2.5,
+    }
+    assert list(zip(found["column"], found["bin"], strict=True)) == list(spans)
+    for row, inside in zip(found.itertuples(), spans.values(), strict=True):
+        own = [errors for errors, count, second in pairs if inside(count, second)]
+        total = sum(errors.words[0] for errors in own)
+        assert row.value == pytest.approx(sum(errors.errors[0] for errors in own) / total, abs=1e-11)
+        assert (row.units, row.segments) == (total, len(own)) and row.low < row.value < row.high
+    table = str(speech_table(found))
+    assert "3 to 5 words<" in table and "2.5 words a second" in table and len(drawn(found).axes) == 2
+    assert speech_rates(looking(), subset(["", ""], ["a", None], duration=[1.0, 2.0])).empty
+
+
+def test_characters_are_counted_where_words_are_not():
+    own = subset(["请向左转", "停", "今天 天气好"] * 4, ["请向右转", "停", "今天天气"] * 4)
+    (row,) = speech_rates(looking(), own).itertuples()  # there is no duration
+    assert (unit_of(own.truth), row.unit, row.group) == ("character", "character", "1 to 5 characters")
+    assert row.value == pytest.approx(2 / 10) == value(cer(own.truth, own.predictions.clean))
+    said, heard = texts("go left now", "stop", "up"), texts("go right", "stop", None)
+    assert value(wer(said, heard)) == pytest.approx(2 / 4)  # the missing transcript does not count
+
+
+def test_tests_that_fit_the_script():
+    english, chinese = subset(["go left", "12"] * 2 + ["go"], ["go"] * 5), subset(["停", "走"], ["停", "走"])
+    tests = dict.fromkeys(("Word Error Rate", "Character Error Rate With Missing", "Nobody Knows"))
+    evaluation = looking()
+    ((_, fitting),) = fitting_tests(evaluation, [english], tests)
+    assert list(fitting) == ["Word Error Rate"] and evaluation.skipped == []
+    assert not set(NO_WORDS) & set(evaluation.family.tests)  # no rows where no corpus needs them
+    evaluation = looking()
+    both = [list(fitting) for _, fitting in fitting_tests(evaluation, [english, chinese], tests)]
+    assert both == [["Word Error Rate"], ["Character Error Rate With Missing"]]
+    reasons = [reason for *_, reason in evaluation.skipped]
+    assert reasons[0].endswith("by blanks: see Word Error Rate With Missing")
+    assert reasons[1].endswith("told apart: see Character Error Rate")
+
+
+def test_a_corpus_of_both_scripts_has_tests_of_its_own():
+    both, english = subset(["go left", "停"], ["go", "停"]), subset(["go"], ["go"])
+    family = read_family("asr_word_errors")
+    evaluation, tests = looking(family), dict.fromkeys(family.tests)
+    mixed, words = (set(fitting) for _, fitting in fitting_tests(evaluation, [both, english], tests))
+    assert unit_of(both.truth) == "mixed" and {*OF_WORDS, *NO_WORDS} <= set(family.tests)
+    names = ("Error Rate", "Error Rate With Missing")
+    assert mixed - words == {*(f"Mixed {name}" for name in names), "Character Error Rate Difference"}
+    assert words - mixed == {*(f"Word {name}" for name in names), "Word Error Rate Difference"}
+    assert {"Match Error Rate", "Sentence Error Rate", "Character Error Rate"} <= mixed & words
+    reasons = {test: reason for _, test, reason in evaluation.skipped[: len(words - mixed) + 1]}
+    assert reasons["Word Error Rate"] == "some references are written without blanks: see Mixed Error Rate"
+    task = BUILTIN["transcript"]
+    without = [name for name, test in family.tests.items() if test.threshold_for(task) is None]
+    assert without == ["Sentence Error Rate", "Match Error Rate", "Word Information Lost"]
