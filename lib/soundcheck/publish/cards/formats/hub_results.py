@@ -27,12 +27,12 @@ class HubResults(CardFormat):
         """Say why there is nothing to list."""
         if not any(corpus.benchmark for corpus in facts.corpora):
             return "no corpus of the model says which benchmark it is (benchmark: in the suite)"
-        found = {corpus.name: _figures(facts, corpus) for corpus in facts.corpora}
-        for name, figures in found.items():
+        listed = {corpus.name: _figures(facts, corpus) for corpus in facts.corpora}
+        for name, figures in listed.items():
             if len(figures) > 1:
                 tasks = ", ".join(figure.task for figure in figures)
                 return f"corpus {name} has results of {tasks}: name one of them as task: in benchmark:"
-        return "" if any(found.values()) else "no corpus that is a benchmark has a result of the model"
+        return "" if any(listed.values()) else "no corpus that is a benchmark has a result of the model"
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the entries."""
@@ -45,8 +45,8 @@ def _figures(facts: ModelFacts, corpus: CorpusRecord) -> list[KeyFigure]:
     """List the figures of a benchmark: those that decide how good a model is."""
     if corpus.benchmark is None:
         return []
-    own = [one for one in facts.figures if one.corpus == corpus.name and one.standing]
-    return [one for one in own if one.value is not None and corpus.benchmark.task in ("", one.task)]
+    figures = [one for one in facts.figures if one.corpus == corpus.name and one.standing]
+    return [one for one in figures if one.value is not None and corpus.benchmark.task in ("", one.task)]
 
 
 def _entry(facts: ModelFacts, context: CardContext, corpus: CorpusRecord, figure: KeyFigure) -> dict:

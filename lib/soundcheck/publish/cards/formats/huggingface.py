@@ -29,8 +29,8 @@ class HuggingFaceCard(CardFormat):
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the card."""
-        own = {**_written(facts, context), **_measured(facts)}
-        return self._put(f"\n# {heading(facts.model.name)}\n", "README.md", own, facts, context)
+        keys = {**_written(facts, context), **_measured(facts)}
+        return self._put(f"\n# {heading(facts.model.name)}\n", "README.md", keys, facts, context)
 
     def updated(self, existing: str, shown: str, facts: ModelFacts, context: CardContext) -> str:
         """Change what is ours; the rest stays."""
@@ -39,37 +39,37 @@ class HuggingFaceCard(CardFormat):
         return self._put(existing, shown, _written(facts, context), facts, context)
 
     def _put(
-        self, text: str, shown: str, own: dict[str, Any], facts: ModelFacts, context: CardContext
+        self, text: str, shown: str, keys: dict[str, Any], facts: ModelFacts, context: CardContext
     ) -> str:
         name = plain(context.card.id.rpartition("/")[2] or facts.model.name)
         return updated(
-            text, shown, own, name, results_of(facts, context), content.text("card.md", facts, context)
+            text, shown, keys, name, results_of(facts, context), content.text("card.md", facts, context)
         )
 
 
 def _written(facts: ModelFacts, context: CardContext) -> dict[str, Any]:
     """Give what people said about the model, as the hub has it."""
     card = context.card
-    found: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
     if card.languages:
-        found["language"] = [*card.languages]
+        keys["language"] = [*card.languages]
     if card.license:
         known = card.license.lower() in _LICENCES
-        found["license"] = card.license.lower() if known else "other"
-        found |= {} if known else {"license_name": plain(card.license)}
+        keys["license"] = card.license.lower() if known else "other"
+        keys |= {} if known else {"license_name": plain(card.license)}
     if re.fullmatch(r"[\w.-]+/[\w.-]+", card.base_model):
-        found["base_model"] = card.base_model
-    return found
+        keys["base_model"] = card.base_model
+    return keys
 
 
 def _measured(facts: ModelFacts) -> dict[str, Any]:
     """Give what the run knows; only for new cards, as people like to choose these words."""
-    found: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
     if facts.model.kind in _LIBRARIES:
-        found["library_name"] = facts.model.kind
+        keys["library_name"] = facts.model.kind
     types = {task_type(facts, task) for task in facts.model.tasks} & {*_TAGS}
     if len(types) == 1:
-        found["pipeline_tag"] = types.pop()
+        keys["pipeline_tag"] = types.pop()
     if any(figure.measure == RATES[0] for figure in facts.figures):
-        found["metrics"] = ["wer"]
-    return found | {"tags": ["soundcheck"]}
+        keys["metrics"] = ["wer"]
+    return keys | {"tags": ["soundcheck"]}
