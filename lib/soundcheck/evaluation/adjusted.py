@@ -67,7 +67,6 @@ def adjusted_gap(
 
 
 def _smaller_side(base: Statistic, sides: Sequence[np.ndarray], blocks: np.ndarray) -> np.ndarray:
-    """Count the blocks that contribute on the side that has fewer, int64 ``(m,)``."""
     n_blocks = int(blocks.max(initial=-1)) + 1
     counts = [base.count(restrict(base, rows).block_sums(blocks, n_blocks)) for rows in sides]
     return np.minimum(*((own > 0).sum(axis=0) for own in counts))

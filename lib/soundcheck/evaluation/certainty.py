@@ -89,10 +89,7 @@ def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
 
 
 def unbiased(evaluation: Evaluation, subset: Subset) -> tuple[str, Measure]:
-    """Give the measure that is compared between groups and under changes, with its name.
-
-    Overconfidence of classes and coverage of intervals: of both, no estimator is biased in small groups.
-    """
+    """Give the measure, unbiased in small groups, that is compared between groups and under changes."""
     test = "Interval Coverage Error" if subset.task.is_regression else "Overconfidence"
     return test.removesuffix(" Error"), measures_of(evaluation, subset)[test]
 
@@ -114,11 +111,7 @@ def estimates_of(
 
 
 def stated_subsets(evaluation: Evaluation) -> list[Subset]:
-    """Give the subsets of all corpora and tasks for which the model says how sure it is.
-
-    Tests of the others are skipped, and so are those that need probabilities where there is only a
-    confidence.
-    """
+    """Give the subsets for which the model says how sure it is; tests of the others are skipped."""
     found = []
     for subset in evaluation.subsets():
         stated = _stated(evaluation, subset)
@@ -209,7 +202,6 @@ def compared(
 
 
 def _stated(evaluation: Evaluation, subset: Subset, change: str = "") -> Subset:
-    """Put tables in the place of predictions; under a change, those for the changed signals as well."""
     given = subset.predictions
     clean = _table(evaluation, subset, "", given.clean)
     changed = None if given.changed is None else _table(evaluation, subset, change, given.changed)
@@ -228,7 +220,6 @@ def _said(evaluation: Evaluation, subset: Subset, names: Sequence[str], change: 
 
 
 def _table(evaluation: Evaluation, subset: Subset, change: str, predicted: np.ndarray) -> np.ndarray:
-    """Make the table of intervals, or of confidences, for the clean signals or under a change."""
     task = subset.task
     if task.is_regression:
         bounds = _said(evaluation, subset, [f"{task.name}.{end}" for end in BOUNDS], change)

@@ -114,12 +114,10 @@ def _in_turn(draws: np.ndarray, rows: np.ndarray, blocks: np.ndarray) -> np.ndar
 
 
 def _places(order: np.ndarray, groups: np.ndarray, method: str = "first") -> np.ndarray:
-    """Count rows within their groups by their order, from 1; ``dense``: rows of the same order count once."""
     return pd.Series(order).groupby(groups).rank(method).to_numpy()
 
 
 def _first(order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Put chosen rows before all others, otherwise in their order."""
     return np.where(chosen, order - np.max(order, initial=0) - 1, order)
 
 
@@ -132,7 +130,6 @@ def _draws(family: Family, table: pd.DataFrame, seed: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=DRAWS)
 def _drawn(seed: int, sample: str, keys: tuple[str, ...]) -> np.ndarray:
-    """Draw once for all models that hear a corpus."""
     draws = seeds.uniform(seed, "segments", sample, keys=keys)
     draws.flags.writeable = False
     return draws

@@ -375,7 +375,6 @@ def concluded_group(
 
 
 def _ratio(gaps: Gaps, n: int, settings: Settings) -> dict[str, float | None]:
-    """Divide the error rates of both sides, with the interval on a logarithmic scale."""
     found, places = gaps.resampled, [n, len(gaps.blocks) + n]
     rates = [found.value[places], found.replicates[:, places]]
     if settings.measure.better == HIGHER:
@@ -395,7 +394,6 @@ def _joined(verdict: Verdict, why: str) -> str:
 
 
 def _cells(**numbers: float) -> dict[str, float | None]:
-    """Make numbers cells of a row: 12 digits, ``None`` for what is no number."""
     return {name: float(round_significant(n)) if np.isfinite(n) else None for name, n in numbers.items()}
 
 

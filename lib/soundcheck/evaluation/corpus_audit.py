@@ -170,7 +170,6 @@ def audit(
 
 
 def _measured(corpus: Corpus, cache: Path, jobs: int) -> tuple[dict[str, Mapping], int]:
-    """Measure the sounds; also gives how many could not be read."""
     table, part = corpus.segments, drawn(corpus.segments, MOST, SECONDS)
     name = corpus.name if len(part) == table["audio"].nunique() else f"{corpus.name} audit"
     own = dataclasses.replace(corpus, name=name, segments=part)
@@ -207,10 +206,7 @@ def _labels(table: pd.DataFrame, tasks: Mapping[str, Task]) -> Iterator[Quantity
 def _parts(
     table: pd.DataFrame, columns: Sequence[str]
 ) -> Iterator[tuple[str, str, np.ndarray, np.ndarray | None]]:
-    """Give all segments, then each group with its rows and those that it is compared with, if it is.
-
-    Of two groups only the first is compared: the other differs by as much.
-    """
+    """Give all segments, then each group with its rows and those it is compared with; of two groups once."""
     yield "", "", np.ones(len(table), dtype=bool), None
     for column in columns:
         values = table[column]
@@ -234,7 +230,6 @@ def _gaps(
     interval: str,
     seed: int,
 ) -> dict[str, dict[str, float]]:
-    """Give the mean of the others, interval and p-value of the difference in each quantity."""
     base = stack({one.name: restrict(mean_value(one.values), one.known) for one in quantities})
     sides = [restrict(base, side) for side in rows]
     gaps = compared_sides(*sides, rows, blocks, TestDefinition("", WITHIN, {}), draw, interval, seed)

@@ -35,7 +35,6 @@ class CorpusView(CorpusDescription):
         return _array(self.segments.get(task.name, nothing), task)
 
     def _answers(self, change: str = "") -> pd.DataFrame:
-        """Give the rows of predictions for the clean signals, or under a change (by its identity), by key."""
         return self.predictions[self.predictions["change"] == change].set_index("key")
 
     def predicted(self, task: Task, change: str = "") -> np.ndarray:
@@ -108,7 +107,6 @@ def read_view(description: CorpusDescription) -> CorpusView:
 
 
 def _array(column: pd.Series, task: Task) -> np.ndarray:
-    """Give numbers as float64 and class names as objects, missing ones as NaN and ``None``."""
     if task.is_regression:
         return column.to_numpy(dtype=np.float64)
     names = np.empty(len(column), dtype=object)

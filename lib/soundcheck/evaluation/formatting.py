@@ -72,11 +72,7 @@ class Formatting:
         return [subset.truth, *spoken]
 
     def by_reference(self, subset: Subset, write: Callable[[str], str]) -> dict[str, Counts]:
-        """Count word errors against the spoken and the written references, and against the closer one.
-
-        Only segments that have both are counted, the others are NaN. Empty if no segment has, or if words
-        cannot be told apart.
-        """
+        """Count word errors against spoken, written and closer references of segments that have both."""
         written, *spoken = self.references(subset)
         if not spoken or unit_of(written) != WORD:
             return {}
@@ -135,7 +131,6 @@ class Formatting:
         }
 
     def _lost_entities(self, subset: Subset, predictions: Predictions) -> Statistic:
-        """Entities that are wrong by all entities, for each class."""
         found = self.entities(subset, predictions)
 
         def counts(kind: str, right: Sequence[bool]) -> list[float]:
@@ -153,13 +148,11 @@ class Formatting:
 
 
 def _punctuation(subset: Subset, predictions: Predictions) -> Statistic:
-    """Errors of all marks by the marks of the references."""
     found = format_errors(subset.truth, predictions.clean)
     return ratio_of_sums(found.mark_errors.sum(axis=1), _known(found.marks[:, :, 0].sum(axis=1)), NO_MARKS)
 
 
 def _each_mark(subset: Subset, predictions: Predictions) -> Statistic:
-    """Errors of each mark that references have by the same marks of the references."""
     found = format_errors(subset.truth, predictions.clean)
     there = format_errors(subset.truth, subset.truth).marks[:, :, 0].sum(axis=0)
     rates = {
@@ -171,7 +164,6 @@ def _each_mark(subset: Subset, predictions: Predictions) -> Statistic:
 
 
 def _capitals(subset: Subset, predictions: Predictions) -> Statistic:
-    """Words with other capitals by the words with capitals that were recognised."""
     found = format_errors(subset.truth, predictions.clean)
     nothing = "no word with a capital was recognised"
     return ratio_of_sums(found.capital_errors, _known(found.capitals), nothing)

@@ -361,14 +361,12 @@ def counts_of(
 
 
 def _at_most(evaluation: Evaluation, subset: Subset, column: str, segments: int) -> Subset:
-    """Keep so many random segments of each group; a note tells how many were not drawn."""
     groups = subset.segments[column].to_numpy(dtype=object)
     rng = seeds.generator(evaluation.seed, "at most", evaluation.family.name, subset.corpus)
     rows = balance.at_most(groups, segments, rng, subset.segments["key"].to_numpy(dtype=object))
     surplus = int(pd.notna(groups).sum()) - len(rows)
     if surplus:
-        told = f"{surplus} segments of groups with more than {segments} were not drawn"
-        evaluation.note(f"{subset.corpus}: {told}")
+        evaluation.note(f"{surplus} segments of groups with more than {segments} were not drawn", subset)
     return evaluation.drawn(subset, rows)
 
 
@@ -387,22 +385,21 @@ def drawn_speakers(
     known = {name for name in ("speaker", "sex") if name in segments and segments[name].notna().any()}
     if not needed or "speaker" not in known:
         if needed:
-            evaluation.note(f"{corpus}: speakers are not known, so all segments of each {column} are used")
+            evaluation.note(f"speakers are not known, so all segments of each {column} are used", subset)
         return subset, dict.fromkeys(sorted(segments[column].unique()), ("all", ""))
     sexes, what = segments.get("sex"), f"speaker, or not of {' or '.join(needed)} sex"
     if "sex" not in known:
         needed, sexes, what = {"": sum(needed.values())}, pd.Series("", index=segments.index), "speaker"
         how = f"so {needed['']} speakers of each {column} are drawn whatever their sex"
-        evaluation.note(f"{corpus}: the sex of speakers is not known, {how}")
+        evaluation.note(f"the sex of speakers is not known, {how}", subset)
     drawn = balance.draw_speakers(
         *(values.to_numpy(dtype=object) for values in (segments[column], segments["speaker"], sexes)),
         needed,
         lambda keys: seeds.uniform(evaluation.seed, "speakers", evaluation.family.name, corpus, keys=keys),
     )
     if drawn.unknown:
-        evaluation.note(
-            f"{corpus}: {drawn.unknown} of {len(subset)} segments with {column} are without {what}"
-        )
+        few = f"{drawn.unknown} of {len(subset)} segments with {column}"
+        evaluation.note(f"{few} are without {what}", subset)
     counts = {}
     for group, found in drawn.counts.items():
         who = ", ".join(f"{n} of {every} {sex}".strip() for sex, (n, every) in found.items())
@@ -446,7 +443,7 @@ def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
     known = pd.notna(subset.truth)
     if not known.all():
         what = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
-        evaluation.note(f"{subset.corpus}: {int((~known).sum())} of {len(known)} segments have no {what}")
+        evaluation.note(f"{(~known).sum()} of {len(known)} segments have no {what}", subset)
     return subset.take(np.flatnonzero(known))
 
 
@@ -492,17 +489,17 @@ def _tell(evaluation: Evaluation, found: Groups) -> None:
     subset, column = found.subset, found.column
     if subset.task.is_embedding:
         threshold = evaluation.threshold(subset, subset.predictions.clean)
-        evaluation.note(f"{subset.corpus}: trials are accepted above a score of {threshold:.4g}")
+        evaluation.note(f"trials are accepted above a score of {threshold:.4g}", subset)
         return  # what lies within no group is in the table
     missing = next((count.segments for count in found.counts if not count.group), 0)
     if missing:
-        told = f"{missing} of {len(found.everything)} segments have no value of {column}"
-        evaluation.note(f"{subset.corpus}: {told}")
+        count = f"{missing} of {len(found.everything)} segments"
+        evaluation.note(f"{count} have no value of {column}", subset)
     for other, words in _NESTED.items():
         if other in column.split(BOTH) or subset.segments.get(other, pd.Series()).nunique() < 2:
             continue
         for group, mask in found.masks.items():
             values = subset.segments.loc[mask, other]
             if values.nunique(dropna=False) == 1 and values.notna().all():
-                told = words.format(group=f"{column} {group}", value=values.iloc[0])
-                evaluation.note(f"{subset.corpus}: {told}")
+                about = {"group": f"{column} {group}", "value": values.iloc[0]}
+                evaluation.note(words.format(**about), subset)

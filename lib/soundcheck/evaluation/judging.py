@@ -145,10 +145,7 @@ class Judging:
         parts: Mapping[str, np.ndarray],
         excluded: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Estimate the measures of tests of groups; ``excluded`` groups say why they are not compared.
-
-        Of a subset whose groups were drawn to be alike the measure says so.
-        """
+        """Estimate the measures of tests of groups; ``excluded`` groups say why they are not compared."""
         names = {test: measure_of(test, self.family.name).name for test in tests}
         remark = " (balanced)" if subset.balanced else ""
         on = {f"{names[test]}{remark}": one for test, one in tests.items() if not self.family.tests[test].off}
@@ -199,7 +196,6 @@ class Judging:
         scale: Scale | None = None,
         bounds: Sequence[np.ndarray] | None = None,
     ) -> list[Estimate]:
-        """Make rows of estimates, one a label; on the scale of the measure if there is no other one."""
         subset, found = computed.subset, computed.resampled
         scale = scale or scale_within(info_of(measure), found)
         bounds = found.interval(self.interval, scale=scale) if bounds is None else bounds
@@ -212,7 +208,6 @@ class Judging:
         return {"model": self.model, "corpus": subset.corpus, "family": family, "task": subset.task.name}
 
     def _block_of(self, subset: Subset) -> str:
-        """Name what is resampled of a subset, in the singular."""
         return "speaker" if subset.task.is_embedding else self.block_names.get(subset.corpus, "speaker")
 
     # What is judged
@@ -326,7 +321,6 @@ class Judging:
         return found, gaps.blocks
 
     def _computed(self, subset: Subset, measure: Measure) -> tuple[Computed, np.ndarray]:
-        """Compute a measure with its replicates, and its values for the random reference."""
         start, plain = time.monotonic(), True
         try:
             statistic = statistic_of(measure, subset, subset.predictions, self._seconds_left)
@@ -344,10 +338,7 @@ class Judging:
     # Thresholds
 
     def _threshold(self, subset: Subset, definition: TestDefinition) -> tuple[float | None, str]:
-        """Give the threshold of a test, the published one or the same stretched to the groups' sizes.
-
-        The text says why there is none although the test has one: groups cannot differ by so much.
-        """
+        """Give the threshold, perhaps stretched to the groups' sizes; the text says why there is none."""
         published = definition.threshold_for(subset.task)
         if subset.group_size is None or published is None:
             return published, ""
@@ -378,11 +369,7 @@ class Judging:
     # What is not judged, and who is compared
 
     def skip(self, subset: Subset, reason: str, test: str = "", column: str = "") -> None:
-        """Say why a test of a corpus and task is skipped if it is not judged, or why all of them are.
-
-        With a column whose groups are not compared, the test gets a skipped row for it, whatever is judged
-        for the groups of other columns.
-        """
+        """Say why a test, or all of a corpus and task, is skipped if not judged, perhaps for a column."""
         self._reasons[subset.corpus, subset.task.name, test][column] = reason
 
     def not_applicable(self, subset: Subset, reason: str) -> None:
@@ -391,7 +378,6 @@ class Judging:
         self._one_row.add((subset.corpus, subset.task.name))
 
     def _skipped_row(self, subset: Subset, definition: TestDefinition, reason: str, group: str) -> Verdict:
-        """Keep a skipped row, unless the same test has one."""
         about = self._of_test(subset, definition, group)
         row = verdicts.skip(reason, **about, threshold=definition.threshold_for(subset.task))
         key = [getattr(row, name) for name in KEY]
@@ -411,10 +397,7 @@ class Judging:
     def reference(
         self, subset: Subset, column: str, masks: Mapping[str, np.ndarray], group: str
     ) -> tuple[np.ndarray, str]:
-        """Give the rows that a group is compared with, bool ``(segments,)``, and who they are.
-
-        Nobody, without rows, if the group is the reference itself or the reference is not among the groups.
-        """
+        """Give the rows that a group is compared with, bool ``(segments,)``, perhaps none, and who it is."""
         named = self.view(subset).against.get(column, OTHERS)
         if named == OTHERS:
             return np.logical_or.reduce(list(masks.values())) & ~masks[group], OTHERS
@@ -451,8 +434,9 @@ class Judging:
             rows += [Judged(row, np.empty(0)) for row in keep]
         return rows
 
-    def note(self, note: str) -> None:
-        """Tell the reader something, once."""
+    def note(self, note: str, subset: Subset | None = None) -> None:
+        """Tell the reader something, about the corpus of a subset if there is one; once."""
+        note = f"{subset.corpus}: {note}" if subset else note
         if note not in self.notes:
             self.notes.append(note)
 
@@ -468,7 +452,6 @@ def _without_interval(row: Estimate, why: str) -> Estimate:
 
 
 def _not_simulated(subset: Subset, definition: TestDefinition) -> str:
-    """Say why a threshold cannot be stretched to the sizes of groups; empty if it can."""
     if definition.is_own(subset.task):
         return "the suite sets it"
     if not definition.simulation:
@@ -480,7 +463,6 @@ def _not_simulated(subset: Subset, definition: TestDefinition) -> str:
 
 
 def _remarked(verdict: Verdict, subset: Subset, definition: TestDefinition, thresholds: str) -> Verdict:
-    """Let a row say that its threshold is not the one that a reader expects."""
     remark, classes = "", len(subset.task.classes)
     if verdict.evidence == SHOWN:
         remark = definition.unsuited(subset.task)

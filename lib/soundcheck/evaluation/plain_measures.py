@@ -167,7 +167,6 @@ def aligned(statistic: additive.HasPoint, labels: tuple[str, ...]) -> np.ndarray
 
 
 def _predicted(predictions: Predictions) -> np.ndarray:
-    """Say which rows have a prediction, both for the clean and for the changed signals."""
     known = np.ones(len(predictions.clean), dtype=bool)
     for side in filter(lambda side: side is not None, (predictions.clean, predictions.changed)):
         is_number = side.dtype.kind == "f"
@@ -184,7 +183,6 @@ def _quiet() -> Iterator[None]:
 
 
 def _read(found: object) -> dict[str, float]:
-    """Read what a function returned."""
     if not isinstance(found, Mapping):
         return {"": _number(found, found)}
     if not found:

@@ -162,7 +162,7 @@ class TextTasks(Judging):
         if any(marked):
             became = "count as words" if self.normaliser.keeps_marks else "are dropped"
             where = " and ".join(map(counted, marked, ("reference", "answer")))
-            self.note(f"{subset.corpus}: marks of noises in {where} {became}")
+            self.note(f"marks of noises in {where} {became}", subset)
         sides = {"predictions": (subset.predictions, HEARD), "reference": (subset.reference, FIRST)}
         for name, (given, side) in sides.items():
             texts = {when: self._read(subset, getattr(given, when), side) for when in ("clean", "changed")}
@@ -224,8 +224,8 @@ class TextTasks(Judging):
         for first, second in list(pairs):
             if not (answered[first] & answered[second]).any():
                 pairs.remove((first, second))
-                what = f"{first} and {second} are not compared, no segment has both under all settings"
-                self.note(f"{subset.corpus}: {what}")
+                both = f"{first} and {second}"
+                self.note(f"{both} are not compared, no segment has both under all settings", subset)
         grouped = {column: self.groups(subset, column) for column in self.family.options["groups"]}
         return [
             RecogniserPair(subset, column, groups, opponent, recogniser)
@@ -286,7 +286,6 @@ class TextTasks(Judging):
 
     @property
     def _needed(self) -> np.ndarray:
-        """Say under which settings a segment needs predictions to count, bool ``(settings,)``."""
         excluded = self.excluded
         return np.array([setting not in excluded for setting in self.settings])
 

@@ -221,7 +221,6 @@ class Sweep:
     def _span(
         self, subset: Subset, statistic: Statistic | Weighted, measure: str = "", condition: str = ""
     ) -> tuple[float, float, float, int, int]:
-        """Give value, interval, segments and blocks; kept as an estimate if it is a measure."""
         if measure:
             (one,) = self.evaluation.estimate(subset, measure, statistic, condition=condition)
             numbers = (np.nan if number is None else number for number in (one.value, one.low, one.high))
@@ -254,7 +253,6 @@ class WordSweep(Sweep):
         return found + sum(view.failures(one, subset.segments["key"][known]) for one in changes)
 
     def _counts(self, subset: Subset, predictions: Predictions, setting: Setting | None = None) -> Counts:
-        """Count errors as the sound is, or under a setting with missing transcripts as empty ones."""
         place = (subset.corpus, predictions.random, setting)
         if place not in self._known:
             clean = setting is None or predictions.random

@@ -22,7 +22,6 @@ LARGEST = {"regression": 0.3, "classification": 1.0}  # change that counts as th
 
 
 def _in_order(evaluation: Evaluation, subset: Subset) -> Neighbours:
-    """Say which segments follow each other; files need the family's option ``file_minimum`` of segments."""
     table = subset.segments
     minimum = evaluation.family.options["file_minimum"]
     return neighbours(table["file"], table["start"], table["end"], minimum)

@@ -114,7 +114,6 @@ def overview(evaluation: Evaluation, subset: Subset) -> list[Estimate]:
 def _estimates(
     evaluation: Evaluation, subset: Subset, measured: Mapping[str, Mapping[str, Weighted]]
 ) -> list[Estimate]:
-    """Estimate measures under conditions."""
     return [
         evaluation.estimate(subset, measure, statistic, condition=condition)[0]
         for condition, measures in measured.items()
@@ -160,7 +159,6 @@ def curves_of_changes(
 
 
 def _band(evaluation: Evaluation, trials: Trials) -> dict[str, object]:
-    """Compute the interval of the false rejection rate at some false acceptance rates."""
     others = int((~trials.target & ~np.isnan(trials.scores)).sum())
     deviate = scipy.special.ndtri
     rates = scipy.special.ndtr(np.linspace(deviate(min(0.01, max(1 / others, 1e-5))), deviate(0.7), RATES))
@@ -401,7 +399,6 @@ def _top(evaluation: Evaluation) -> int:
 
 
 def _cosines(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """Compare the embeddings of both sides with the cohort, ``(rows, cohort)`` each."""
     cohort = _cohort(evaluation, split)
     cohort = cohort[np.isfinite(cohort).all(axis=1)]
     view = evaluation.view(split.tested)
@@ -415,7 +412,6 @@ def _cosines(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray
 
 
 def _drawn(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """Draw scores of both sides against the cohort for the random reference."""
     speakers, found = len(_cohort(evaluation, split)), []
     for side, chosen in rows.items():
         keys = [f"{split.tested.corpus}|{side} {row}|cohort {n}" for row in chosen for n in range(speakers)]

@@ -103,8 +103,8 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
             given = [text for text in subset.predictions.clean if text is not None]
             nothing = sum(not text.split() for text in given)
             if given and nothing > len(given) / 2:  # then empty answers are no merit
-                told = f"nothing is written for {nothing} of {len(given)} segments of speech either"
-                evaluation.note(f"{subset.corpus}: {told}, so empty answers tell little")
+                what = f"nothing is written for {nothing} of {len(given)} segments of speech either"
+                evaluation.note(f"{what}, so empty predictions say little", subset)
     for subset in evaluation.subsets():
         if foreign := of_corpus(evaluation, subset):
             seconds = foreign.segments["duration"].to_numpy(dtype=np.float64)
@@ -112,8 +112,8 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
     for kind in found:
         missing = sum(text is None for text in kind.subset.predictions.changed)
         if missing:
-            told = f"{missing} of {len(kind.subset)} answers are missing or were too long to be kept"
-            evaluation.note(f"{kind.subset.corpus}, {kind.name}: {told}; they do not count as empty")
+            what = f"{missing} of {len(kind.subset)} predictions are missing or were too long to be kept"
+            evaluation.note(f"{kind.name}: {what}; they do not count as empty", kind.subset)
     return found
 
 
@@ -175,11 +175,7 @@ def unjudged(evaluation: Evaluation, sounds: SoundSet) -> str:
 
 
 def of_corpus(evaluation: Evaluation, subset: Subset) -> Subset | None:
-    """Give the segments of a corpus in languages that the recogniser does not know, as they are.
-
-    ``None`` if there are none, or if nobody says which languages these are or the recogniser knows. Their
-    answers stand as those to a change.
-    """
+    """Give the segments in languages that the recogniser does not know, as a change; ``None`` without any."""
     if not evaluation.languages or "language" not in subset.segments:
         return None
     spoken = subset.segments["language"].to_numpy(dtype=object)
@@ -190,6 +186,6 @@ def of_corpus(evaluation: Evaluation, subset: Subset) -> Subset | None:
     names = sorted(found.segments["language"].unique())
     told = f"{len(found)} of {len(subset)} segments are in {', '.join(names[:MOST])}"
     told += f" and {len(names) - MOST} other languages" if len(names) > MOST else ""
-    evaluation.note(f"{subset.corpus}: {told}, which the recogniser does not know")
+    evaluation.note(f"{told}, which the recogniser does not know", subset)
     heard = {"predictions": found.predictions.unchanged(), "reference": found.reference.unchanged()}
     return dataclasses.replace(found, **heard, change=IN_CORPUS)

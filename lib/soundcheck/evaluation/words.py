@@ -105,10 +105,7 @@ PROFILE = ("substitution_rate", "deletion_rate", "insertion_rate", "empty_answer
 def error_profile(
     evaluation: Evaluation, subset: Subset, columns: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """Estimate which errors everybody has and each group of some columns.
-
-    They are shares of the words (or characters) of references; empty answers of segments with speech.
-    """
+    """Estimate which errors everybody and each group of some columns has, as shares of units or segments."""
     texts, counts = zip(subset.truth, subset.predictions.clean, strict=True), _counts(subset)
     answers = np.array([None if not said else text for said, text in texts] + [None])[:-1]
     kinds = (counts.substitutions, counts.deletions, counts.insertions)
@@ -122,7 +119,6 @@ def error_profile(
 
 
 def _counts(subset: Subset) -> Counts:
-    """Count errors of words, or of characters where words cannot be told apart."""
     count = characters_of if unit_of(subset.truth) == CHARACTER else word_errors
     return count(subset.truth, subset.predictions.clean)
 

@@ -130,10 +130,7 @@ def _tested(evaluation: Evaluation, trials: Subset) -> Subset:
 def search_groups(
     evaluation: Evaluation, subset: Subset, measure: Measure, matters: float, unit: str = ""
 ) -> Found | None:
-    """Look at all groups of a subset; ``None``, with tests skipped, if there is no group to look at.
-
-    The measure is an additive statistic with one value, the higher the worse.
-    """
+    """Look at all groups by a measure that is higher the worse; ``None``, and skipped, without any."""
     worse = measure(subset, subset.predictions)
     whole = worse.point()
     if whole.reasons[0]:
