@@ -143,11 +143,11 @@ def audit(
             found = draw(restrict(mean_value(one.values), one.known & own), blocks)
             if not found.reasons[0]:
                 scale = Scale(0.0, 1.0) if one.unit == SHARE else FREE
-                ends = (float(end[0]) for end in found.interval(interval, scale=scale))
-                about = column, group, one.name, one.title, one.unit, one.noticeable, one.name in RECORDED
-                row = dict(zip(ROW, (*about, float(found.value[0]), *ends), strict=True))
-                counts = {"segments": int(found.segments[0]), "speakers": int(found.blocks[0])}
-                means.append(row | counts | gaps.get(one.name, {}))
+                (low,), (high,) = found.interval(interval, scale=scale)
+                row = vars(one) | {"column": column, "group": group, "recorded": one.name in RECORDED}
+                row |= {"value": float(found.value[0]), "low": float(low), "high": float(high)}
+                row |= {"segments": int(found.segments[0]), "speakers": int(found.blocks[0])}
+                means.append(row | gaps.get(one.name, {}))
     splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
     prints, compared_sounds = sounds.get(FINGERPRINT, {}), None
     if corpus.entry.audio and len(others):

@@ -49,6 +49,7 @@ from soundcheck.results.estimates import Estimate
 
 RATES = 41  # false acceptance rates at which a band of the curve is computed
 Rate = Callable[[Trials, float], Weighted]
+Curves = dict[str, dict[str, object]]  # name -> both errors, their points, and perhaps a band
 WithinMeasure = Callable[[Subset, Predictions, np.ndarray], Weighted]
 
 
@@ -121,9 +122,7 @@ def _estimates(
     ]
 
 
-def det_curves(
-    evaluation: Evaluation, named: Mapping[str, Trials], *, bands: bool = True
-) -> dict[str, dict[str, object]]:
+def det_curves(evaluation: Evaluation, named: Mapping[str, Trials], *, bands: bool = True) -> Curves:
     """Compute curves of both errors with their bands and their points."""
     curves = {}
     for name, trials in named.items():
@@ -139,16 +138,14 @@ def det_curves(
     return curves
 
 
-def curves_of_kinds(evaluation: Evaluation, subset: Subset) -> dict[str, dict[str, object]]:
+def curves_of_kinds(evaluation: Evaluation, subset: Subset) -> Curves:
     """Compute curves of all trials, and of those with each kind of non-targets."""
     trials = evaluation.trials(subset, subset.predictions.clean)
     kinds = evaluation.kinds(subset).items()
     return det_curves(evaluation, {name: trials.only(mask) for name, mask in kinds})
 
 
-def curves_of_changes(
-    evaluation: Evaluation, changed: Sequence[Subset]
-) -> dict[str, dict[str, dict[str, object]]]:
+def curves_of_changes(evaluation: Evaluation, changed: Sequence[Subset]) -> dict[str, Curves]:
     """Compute curves of each corpus as it is and under each change, without bands."""
     named: dict[str, dict[str, Trials]] = {}
     for subset in changed:
