@@ -101,13 +101,13 @@ class Comparison:
 
     def answered(self) -> pd.DataFrame:
         """List who answered each segment of each corpus: ``corpus, task, file, baseline, candidate``."""
-        found = []
+        result = []
         for views in self._corpora:
             for task in self.tasks:
                 sides = [pd.notna(view.predicted(task)) for view in views]
                 about = {"corpus": views[0].name, "task": task.name, "file": views[0].segments["file"]}
-                found.append(pd.DataFrame(about | dict(zip(("baseline", "candidate"), sides, strict=True))))
-        return pd.concat(found) if found else pd.DataFrame()
+                result.append(pd.DataFrame(about | dict(zip(("baseline", "candidate"), sides, strict=True))))
+        return pd.concat(result) if result else pd.DataFrame()
 
     def pairs(self) -> Iterator[Pair]:
         """Give the predictions of both models for each corpus and each task with labels that both predict."""

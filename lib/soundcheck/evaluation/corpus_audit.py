@@ -91,7 +91,7 @@ class Audit:
     unused: int = 0  # segments of splits that are not evaluated
 
     @property
-    def found(self) -> pd.DataFrame:
+    def result(self) -> pd.DataFrame:
         """The significant differences that are large enough to be noticed, the least likely first."""
         rows = self.frame[self.frame["found"]]
         return rows.assign(size=-rows["gap"].abs()).sort_values(["adjusted", "size"], kind="stable")
@@ -140,13 +140,13 @@ def audit(
             fitting = [one for one in fitting if min((one.known & side).sum() for side in sides) >= FEWEST]
             gaps = _gaps(fitting, sides, blocks, draw, interval, seed) if fitting else {}
         for one in quantities:
-            found = draw(restrict(mean_value(one.values), one.known & own), blocks)
-            if not found.reasons[0]:
+            resampled = draw(restrict(mean_value(one.values), one.known & own), blocks)
+            if not resampled.reasons[0]:
                 scale = Scale(0.0, 1.0) if one.unit == SHARE else FREE
-                (low,), (high,) = found.interval(interval, scale=scale)
+                (low,), (high,) = resampled.interval(interval, scale=scale)
                 row = vars(one) | {"column": column, "group": group, "recorded": one.name in RECORDED}
-                row |= {"value": float(found.value[0]), "low": float(low), "high": float(high)}
-                row |= {"segments": int(found.segments[0]), "speakers": int(found.blocks[0])}
+                row |= {"value": float(resampled.value[0]), "low": float(low), "high": float(high)}
+                row |= {"segments": int(resampled.segments[0]), "speakers": int(resampled.blocks[0])}
                 means.append(row | gaps.get(one.name, {}))
     splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
     prints, compared_sounds = sounds.get(FINGERPRINT, {}), None

@@ -116,8 +116,8 @@ class Evaluation(TextTasks, TrialTasks):
 
     def groups(self, subset: Subset, column: str) -> list[str]:
         """List the groups of a column that are large enough; empty if there are not two of them."""
-        found = [count.group for count in group_counts(self, subset, column) if not count.lacks]
-        return found if len(found) > 1 else []
+        result = [count.group for count in group_counts(self, subset, column) if not count.lacks]
+        return result if len(result) > 1 else []
 
     @property
     def settings(self) -> dict[Setting, Perturbation | None]:

@@ -39,11 +39,11 @@ def speaker_values(evaluation: Evaluation, subset: Subset, predictions: Predicti
 
 def subsets_with_speakers(evaluation: Evaluation) -> list[tuple[Subset, SpeakerValues]]:
     """Give the subsets that have speakers with enough segments, and their values; the others are skipped."""
-    found = [(one, speaker_values(evaluation, one, one.predictions)) for one in evaluation.subsets()]
-    for subset, values in found:
+    result = [(one, speaker_values(evaluation, one, one.predictions)) for one in evaluation.subsets()]
+    for subset, values in result:
         if not len(values):
             evaluation.skip(subset, "no speaker has enough labelled segments")
-    return [(subset, values) for subset, values in found if len(values)]
+    return [(subset, values) for subset, values in result if len(values)]
 
 
 def range_names(evaluation: Evaluation) -> pd.DataFrame:
@@ -54,11 +54,11 @@ def range_names(evaluation: Evaluation) -> pd.DataFrame:
 def expected_ranges(evaluation: Evaluation, subset: Subset, name: str = "") -> dict[str, Ends]:
     """Give lowest and highest expected value of each category that a subset has; of one range if named."""
     names, ranges = range_names(evaluation), evaluation.family.options["ranges"]
-    found = {}
+    result = {}
     for category, own in names.get(subset.task.name, pd.Series(dtype=object)).items():
         if own and name in ("", own) and subset.mask("category", category).any():
-            found[category] = ranges[own].get("from", -float("inf")), ranges[own].get("to", float("inf"))
-    return found
+            result[category] = ranges[own].get("from", -float("inf")), ranges[own].get("to", float("inf"))
+    return result
 
 
 def range_measures(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
@@ -158,8 +158,8 @@ def _agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool) -> dic
             s.truth, p.clean, s.task.classes
         ),
     }
-    found = of_values if subset.task.is_regression else of_classes
-    return {test: measure for test, measure in found.items() if test in evaluation.family.tests}
+    result = of_values if subset.task.is_regression else of_classes
+    return {test: measure for test, measure in result.items() if test in evaluation.family.tests}
 
 
 def predictions(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:

@@ -59,14 +59,14 @@ class TranscriptReader:
         if texts is None:
             return None
         turkic = segments["language"].map(is_turkic) if "language" in segments else [False] * len(texts)
-        found = np.empty(len(texts), dtype=object)
+        result = np.empty(len(texts), dtype=object)
         for row, (text, small) in enumerate(zip(texts, turkic, strict=True)):
             if text is not None:
                 place = (text, side, small, mixed)
                 if place not in self._known:
                     self._known[place] = self._reader(*place[1:])(text)
-                found[row] = self._known[place]
-        return found
+                result[row] = self._known[place]
+        return result
 
     def mixed(self, view: CorpusView, task: Task) -> bool:
         """Say whether only some references of a corpus are in scripts without blanks between words."""
@@ -272,8 +272,8 @@ class TextTasks(Judging):
 
     def distance_table(self, contest: RecogniserPair) -> pd.DataFrame:
         """Measure the distances of a pair; see :func:`soundcheck.metrics.differential.distance_table`."""
-        found = values(self.distances(contest))
-        return distance_table(found, contest.pair, list(self.settings), contest.groups)
+        result = values(self.distances(contest))
+        return distance_table(result, contest.pair, list(self.settings), contest.groups)
 
     @property
     def excluded(self) -> set[Setting]:
@@ -318,14 +318,14 @@ class TextTasks(Judging):
         """Count the violations of groups over some pairs of recognisers, in the layout of the paper."""
         groups, taus = recogniser_pairs[0].groups, self.family.options.get("taus", differential.TAUS)
         distances = pd.concat([self.distance_table(contest) for contest in recogniser_pairs])
-        found = differential.violations(distances, taus, left_out)
+        result = differential.violations(distances, taus, left_out)
         rows = {
             "in all": ("", ["all"]),
             "by τ": ("tau", taus),
             "by pair": ("pair", [contest.pair for contest in recogniser_pairs]),
             "by transformation": ("transformation", list(self.family.transformations)),
         }
-        return {title: differential.counts(found, groups, *asked) for title, asked in rows.items()}
+        return {title: differential.counts(result, groups, *asked) for title, asked in rows.items()}
 
 
 def excluded_settings(judged: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:
@@ -341,8 +341,8 @@ def mean_violations(evaluation: TextTasks, pairs: Sequence[RecogniserPair], coun
     """Measure how often each group is violated, on average over some pairs, under the settings that count."""
 
     def measure(_: Subset, predictions: Predictions) -> Statistic:
-        found = [(evaluation.distances(pair, random=predictions.random), pair.groups) for pair in pairs]
+        result = [(evaluation.distances(pair, random=predictions.random), pair.groups) for pair in pairs]
         tau = evaluation.family.options["tau"]
-        return mean_of([violation_proportions(*both, tau, counted) for both in found])
+        return mean_of([violation_proportions(*both, tau, counted) for both in result])
 
     return measure
