@@ -55,21 +55,11 @@ TELEPHONES = (0.9, 0.4)  # shares of speakers of the group, and of the others
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A kind of data.
-
-    Parameters
-    ----------
-    column
-        What is adjusted by.
-    cause
-        Where the difference comes from.
-    speakers
-        Speakers of the group, and as many others.
-    """
+    """A kind of data."""
 
     column: str
-    cause: str
-    speakers: int
+    cause: str  # where the difference comes from
+    speakers: int  # speakers of the group, and as many others
 
 
 KINDS = (

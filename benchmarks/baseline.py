@@ -18,6 +18,7 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.results import worse
+from soundcheck.results.contrast import WORSE
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.judged import Judged
 from soundcheck.results.record import RunRecord
@@ -37,11 +38,8 @@ def outcomes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw how many segments of each speaker two models get right.
 
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Counts ``(tests, speakers)`` of the earlier and the new model; ``planted`` tests, half of each kind,
-        got worse by :data:`BY`.
+    Returns counts ``(tests, speakers)`` of the earlier and the new model; ``planted`` tests, half of each
+    kind, got worse by :data:`BY`.
     """
     shape = (tests, speakers)
     logits = rng.uniform(-0.5, 2.0, (tests, 1)) + SHARED * rng.standard_normal(shape)
@@ -59,12 +57,8 @@ def outcomes(
 def finished(counts: np.ndarray, weights: np.ndarray) -> FinishedRun:
     """Judge the tests of one model as a run does, with its replicates.
 
-    Parameters
-    ----------
-    counts
-        From :func:`outcomes`.
-    weights
-        How often each speaker was drawn, ``(replicates, speakers)``; the same for both models.
+    - ``counts``: from :func:`outcomes`.
+    - ``weights``: how often each speaker was drawn, ``(replicates, speakers)``; the same for both models.
     """
     tests, speakers = counts.shape
     group = np.arange(speakers) < speakers // 2
@@ -119,29 +113,19 @@ def alarms(
 ) -> dict[str, float]:
     """Count how many runs alarm.
 
-    Parameters
-    ----------
-    speakers
-        Speakers of the corpus.
-    planted
-        Tests that truly got worse.
-    runs, seed, tests
-        How many runs are simulated, a name of the draws, and tests a run.
-
-    Returns
-    -------
-    dict
-        Shares of runs that alarm by each rule, the share of planted tests that are found, and the share of
-        found tests that were not planted.
+    - ``planted``: tests that truly got worse.
+    - ``runs, seed, tests``: how many runs are simulated, a name of the draws, and tests a run.
+    - Returns shares of runs that alarm by each rule, the share of planted tests that are found, and the share
+      of found tests that were not planted.
     """
     alarmed, usual, found, false = 0, 0, 0, 0
     for run in range(runs):
         rng = np.random.default_rng([seed, speakers, planted, run])
         weights = draws.weights(speakers, REPLICATES, run)
         before, now = (finished(counts, weights) for counts in outcomes(rng, speakers, planted, tests))
-        changed = worse.changes(now, before)
-        (decided,) = worse.got_worse([changed])
-        number = now.frame.loc[changed.index[decided], "test"].str[1:].astype(int) % (tests // 2)
+        (decided,) = worse.with_outcomes([worse.changes(now, before)], RunRecord.matters_worse)
+        decided = decided["outcome"].eq(WORSE)
+        number = now.frame.loc[decided.index[decided], "test"].str[1:].astype(int) % (tests // 2)
         right = int((number < planted // 2).sum())
         alarmed += bool(decided.any())
         usual += by_percentiles(before, now)

@@ -62,32 +62,14 @@ DIMENSIONS = ("arousal", "dominance", "valence")
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A kind of book.
-
-    Parameters
-    ----------
-    name
-        In words.
-    speakers
-        Speakers of each accent.
-    segments
-        Segments of each speaker; a pair is a span to draw from.
-    uneven
-        By how much more the speakers of every second accent differ among each other.
-    shift
-        By how much the arousal of the first accent is shifted.
-    books
-        Share of the full number of books.
-    accents
-        How many.
-    """
+    """A kind of book."""
 
     name: str
     speakers: int = 10
-    segments: tuple[int, int] = (22, 22)
-    uneven: float = 1.0
-    shift: float = 0.0
-    books: float = 1.0
+    segments: tuple[int, int] = (22, 22)  # segments of each speaker; a pair is a span to draw from
+    uneven: float = 1.0  # by how much more the speakers of every second accent differ among each other
+    shift: float = 0.0  # by how much the arousal of the first accent is shifted
+    books: float = 1.0  # share of the full number of books
     accents: int = ACCENTS
 
 

@@ -121,8 +121,6 @@ def _telling(folder: Path, path: Path) -> None:
 def _level(place: float | None, levels: list[int]) -> float:
     """Give the signal-to-noise ratio at a place between levels.
 
-    Examples
-    --------
     >>> [_level(place, [20, 10, 0]) for place in (0.5, -np.inf, np.inf)]
     [15.0, inf, -inf]
     """

@@ -73,23 +73,11 @@ def resampled(
 ) -> Iterator[tuple[Resampled, ...]]:
     """Draw data sets and resample each, once for each way of dividing it into blocks.
 
-    Parameters
-    ----------
-    make
-        Draws a data set with a generator and gives its statistic over ``N`` segments.
-    blocks
-        Ways of dividing the segments, each integers ``(N,)``.
-    data_sets
-        How many to draw.
-    replicates
-        See :func:`soundcheck.statistics.bootstrap.resample`.
-    purpose
-        Names the study; studies with different names draw different data.
-
-    Yields
-    ------
-    tuple of Resampled
-        One data set's results, one for each way.
+    - ``make``: draws a data set with a generator and gives its statistic over ``N`` segments.
+    - ``blocks``: ways of dividing the segments, each integers ``(N,)``.
+    - ``replicates``: see :func:`soundcheck.statistics.bootstrap.resample`.
+    - ``purpose``: names the study; studies with different names draw different data.
+    - Yields one data set's results, one for each way.
     """
     data = seeds.generator(SEED, "study", "data", purpose)
     draws = seeds.generator(SEED, "study", "draws", purpose)
@@ -103,18 +91,11 @@ def resampled(
 class Intervals:
     """Intervals of a value in data sets that have the same truth; arrays ``(data_sets,)``.
 
-    Parameters
-    ----------
-    true
-        What the intervals ought to hold.
-    value
-        The value in each data set.
-    low, high
-        Bounds; NaN where the interval is withheld.
+    - ``low, high``: bounds; NaN where the interval is withheld.
     """
 
-    true: float
-    value: np.ndarray
+    true: float  # what the intervals ought to hold
+    value: np.ndarray  # the value in each data set
     low: np.ndarray
     high: np.ndarray
 
@@ -155,17 +136,10 @@ def intervals(
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Calibration:
-    """What verdicts say if the truth lies exactly on the threshold.
+    """What verdicts say if the truth lies exactly on the threshold."""
 
-    Parameters
-    ----------
-    passing
-        Share of replicates that pass, one a data set; ideally uniform on 0 to 1.
-    inconclusive
-        Share of data sets whose interval holds the threshold; ideally the level of the interval.
-    """
-
-    passing: np.ndarray
+    passing: np.ndarray  # share of replicates that pass, one a data set; ideally uniform on 0 to 1
+    # share of data sets whose interval holds the threshold; ideally the level of the interval
     inconclusive: float
 
     @property
@@ -192,31 +166,16 @@ _MEAN_SIZE = np.sqrt(2 / np.pi)  # of a standard normal number
 
 @dataclasses.dataclass(frozen=True)
 class Design:
-    """A way to draw data sets whose true value is known.
+    """A way to draw data sets whose true value is known."""
 
-    Parameters
-    ----------
-    title
-        What is measured, in words; names the draws.
-    true
-        The true value, the same for any ``rho``.
-    draw
-        ``draw(rng, speakers, rho)`` draws a data set and gives its statistic, which covers 20 segments of
-        each speaker, speaker by speaker.
-    label
-        Which of the statistic's values is meant.
-    sides
-        2 if the data set has two samples of ``speakers`` speakers each.
-    scale
-        Where the values may lie.
-    """
-
-    title: str
-    true: float
+    title: str  # what is measured, in words; names the draws
+    true: float  # the true value, the same for any ``rho``
+    # ``draw(rng, speakers, rho)`` draws a data set and gives its statistic, which covers 20 segments of each
+    # speaker, speaker by speaker
     draw: Callable[[np.random.Generator, int, float], Statistic | Weighted]
-    label: int = 0
-    sides: int = 1
-    scale: Scale = FREE
+    label: int = 0  # which of the statistic's values is meant
+    sides: int = 1  # 2 if the data set has two samples of ``speakers`` speakers each
+    scale: Scale = FREE  # where the values may lie
 
     def resampled(
         self,
@@ -434,25 +393,10 @@ def word_error_data(
     Numbers that are normal and equally correlated within a block become binomial counts with the same
     probabilities (a Gaussian copula); recognisers are independent.
 
-    Parameters
-    ----------
-    rng
-        The generator.
-    block_size
-        Utterances a block; blocks are consecutive and divide ``utterances``.
-    correlation
-        Correlation of the normal numbers within a block, from 0 to 1.
-    utterances
-        Number of utterances.
-    words
-        Words of each utterance.
-    rates
-        Probability that a word is wrong, one a recogniser.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64 ``(recognisers, utterances)``; wrong words, from 0 to ``words``.
+    - ``block_size``: utterances a block; blocks are consecutive and divide ``utterances``.
+    - ``correlation``: correlation of the normal numbers within a block, from 0 to 1.
+    - ``rates``: probability that a word is wrong, one a recogniser.
+    - Returns int64 ``(recognisers, utterances)``; wrong words, from 0 to ``words``.
     """
     blocks, rest = divmod(utterances, block_size)
     if rest or not 0 <= correlation <= 1:
@@ -474,12 +418,8 @@ def word_error_data(
 def word_error_difference(errors: np.ndarray, words: np.ndarray) -> Statistic:
     """Absolute difference of two word error rates, the second minus the first.
 
-    Parameters
-    ----------
-    errors
-        Wrong words, ``(2, utterances)``.
-    words
-        Words of each utterance, ``(utterances,)``.
+    - ``errors``: wrong words, ``(2, utterances)``.
+    - ``words``: words of each utterance, ``(utterances,)``.
     """
     first, second = (word_error_rate(words, each) for each in errors)
     return difference(second, first)

@@ -24,7 +24,7 @@ import soundfile
 
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.load import load_model
+from soundcheck.models.base import load_model
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
 from soundcheck.predict.worker import Worker

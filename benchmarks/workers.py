@@ -22,7 +22,7 @@ import soundfile
 
 from soundcheck.augment.sounds import Sounds
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.load import check_model
+from soundcheck.models.base import check_model
 from soundcheck.predict.cluster import ClusterExecutor, connect
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.executor import LocalExecutor, Log

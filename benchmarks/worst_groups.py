@@ -50,20 +50,9 @@ def draw(
 ) -> tuple[dict, np.ndarray, np.ndarray, np.ndarray]:
     """Draw a corpus.
 
-    Parameters
-    ----------
-    rng
-        Draws.
-    speakers
-        How many.
-    kind
-        Who is in the planted group: :data:`HALF`, :data:`EIGHTH` or :data:`NOBODY`.
-
-    Returns
-    -------
-    tuple
-        Columns for the search, whether each segment is wrong as 0 and 1, its speaker, and which segments
-        belong to the planted group.
+    - ``kind``: who is in the planted group: :data:`HALF`, :data:`EIGHTH` or :data:`NOBODY`.
+    - Returns columns for the search, whether each segment is wrong as 0 and 1, its speaker, and which
+      segments belong to the planted group.
     """
     order = rng.permutation(speakers)
     sex, accent = order % 2, order // 2 % 4  # crossed, as even as the number allows

@@ -6,6 +6,7 @@
 import ast
 import functools
 import html
+import pkgutil
 import re
 from pathlib import Path
 
@@ -113,6 +114,15 @@ def test_every_room_says_what_it_does():
 def test_the_page_shows_the_packages_as_they_are():
     assert TABLE.search(PAGE.read_text(encoding="utf-8")).group() == table()
     assert PICTURE.read_text(encoding="utf-8") == picture()
+
+
+def test_the_functions_of_the_walk_exist():
+    names = re.findall(
+        r"`(soundcheck(?:\.\w+)+)`", PAGE.read_text("utf-8").partition("on its way to a page")[2]
+    )
+    assert len(set(names)) == 13
+    for name in names:
+        pkgutil.resolve_name(name)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ PLACES = (
     *("results.csv", "results.parquet", "run.json", "sounds.json", "log.txt", "left_out.csv", "derived.json"),
     *("manifest.sha256", "book.json", "book-src", "book-build", "book-cells", "html-old", "mine", ".lock"),
     *("notebooks/m", "notebooks/m/f.ipynb", "predictions/m/c.parquet", "html/_static/x", "html/a/b/c.html"),
-    *("cache/studies", "cache/families/documents.json", "cache/predictions.sqlite", ".soundcheck"),
+    *("cache/studies", "cache/families/changes.json", "cache/predictions.sqlite", ".soundcheck"),
 )
 
 

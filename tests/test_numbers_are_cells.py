@@ -18,8 +18,7 @@ from soundcheck.report.formats import number, significant
 from soundcheck.report.names import label
 from soundcheck.results.estimates import read_estimates
 from soundcheck.results.facts import counts, few_speakers
-from soundcheck.results.standing import ASPECTS, aspects
-from soundcheck.results.states import counted
+from soundcheck.results.states import ASPECTS, aspects, counted
 from soundcheck.results.table import read_results
 
 pytestmark = pytest.mark.slow

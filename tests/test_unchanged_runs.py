@@ -52,7 +52,7 @@ def repeated(tmp_path_factory, undrawn):
 
 
 def test_the_first_run_already_keeps_what_it_has_read(repeated):
-    assert repeated.known == {"documents.json", "changes.json"}
+    assert repeated.known == {"changes.json"}
 
 
 def test_nothing_is_written_that_is_there_and_models_are_asked_again(repeated):

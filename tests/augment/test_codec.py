@@ -87,9 +87,8 @@ def test_compressor_at_a_steady_level(level_db, expected_db):
 
 def test_compressor_is_smooth_and_rises():
     levels = np.linspace(-40, 0, 400)
-    found = codec._transfer(levels, -20.0, 0.8, 4.0)
-    assert (np.diff(found) > 0).all()
-    assert np.abs(np.diff(found, 2)).max() < 0.01
+    curve = codec._transfer(levels, -20.0, 0.8, 4.0)
+    assert (np.diff(curve) > 0).all() and np.abs(np.diff(curve, 2)).max() < 0.01
     assert np.array_equal(codec._transfer(levels, -20.0, 0.8, 0.0) == levels + 4, levels < -20)
 
 

@@ -79,12 +79,6 @@ def test_the_released_definition_takes_short_signals(rng, samples):
     assert np.allclose(filtered, 1, atol=1e-6)
 
 
-def test_butterworth_knows_the_sampling_rate(rng):
-    one = filters.lowpass_filter(impulse(), 16000, rng, cutoff=1000)
-    two = filters.lowpass_filter(impulse(), 32000, rng, cutoff=2000)
-    assert np.allclose(one, two, atol=1e-7)
-
-
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_tilt_filter_is_symmetric_and_read_only(direction):
     taps = filters.tilt_filter(direction)
@@ -117,14 +111,6 @@ def test_tilt_response_between_the_grid(rng, direction):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("at", [0, 700, 1999])
-def test_tilt_moves_nothing(rng, direction, at):
-    tilted = filters.spectral_tilt(impulse(2000, at=at, size=0.1), RATE, rng, direction=direction)
-    assert tilted.size == 2000
-    assert np.argmax(tilted) == at
-
-
-@pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("samples", [1, 10, 1024, 48000])
 def test_tilt_restores_the_level(rng, direction, samples):
     signal = (0.02 * rng.standard_normal(samples)).astype(np.float32)
@@ -142,18 +128,6 @@ def test_tilt_limits_by_the_largest_magnitude(rng):
         assert peak(tilted) == pytest.approx(1, abs=1e-6)
         assert peak(tilted) <= 1
         assert rms(tilted) < 0.9 * rms(signal)  # the level is given up, not the peaks
-
-
-def test_tilt_turns_the_spectrum_the_right_way(rng):
-    signal = (0.05 * rng.standard_normal(RATE)).astype(np.float32)
-    low, high = slice(200, 2000), slice(6000, 7800)
-
-    def slope(direction):
-        spectrum = np.abs(np.fft.rfft(filters.spectral_tilt(signal, RATE, rng, direction=direction)))
-        return np.mean(spectrum[high]) / np.mean(spectrum[low])
-
-    assert slope("downward") < 0.3
-    assert slope("upward") > 3
 
 
 def test_tilt_agrees_with_plain_convolution(rng):

@@ -381,14 +381,6 @@ def test_a_column_of_a_folder_is_refused(tmp_path):
         read(tmp_path, coughing=("coughs", {"where": {"a": "b"}}))
 
 
-def test_a_changed_file_has_another_digest(tmp_path):
-    write(tmp_path / "coughs/a.wav")
-    before = read(tmp_path, coughing="coughs")["coughing"].digest
-    assert read(tmp_path, coughing="coughs")["coughing"].digest == before
-    write(tmp_path / "coughs/a.wav", seconds=0.2)
-    assert read(tmp_path, coughing="coughs")["coughing"].digest != before
-
-
 def test_a_run_needs_no_speech_in_other_languages(tmp_path, monkeypatch):
     monkeypatch.setattr(recordings, "SOUND_SOURCES", {})
     suite = SimpleNamespace(file=Path("suite.yml"), audio_limit=60.0, sounds={})

@@ -8,8 +8,10 @@ import time
 
 import pytest
 
-from soundcheck.common import store
+from soundcheck.common import files, store
 from soundcheck.common.files import OutputError
+from soundcheck.common.resources import made_here
+from soundcheck.common.store import FileDigests, JsonCache, signature
 
 VALUES = {"mean": [1.5, -2.0], "names": ["a", None], "nothing": float("inf")}
 
@@ -27,22 +29,10 @@ def test_values_are_made_once(path):
     assert len(calls) == 1
 
 
-def test_values_of_another_version_are_not_read(path):
-    store.write(path, {"a": 1}, "v")
-    assert (store.read(path, "v"), store.read(path, "w"), store.read(path)) == ({"a": 1}, None, None)
-
-
-def test_nothing_is_made_if_another_process_was_faster(path, monkeypatch):
-    answers = iter([None, {"mean": 3.0}])
-    monkeypatch.setattr(store, "read", lambda _: next(answers))
-    assert store.find(path, lambda: pytest.fail("made again")) == {"mean": 3.0}
-
-
 def test_what_fails_leaves_nothing(path):
     with pytest.raises(ZeroDivisionError):
         store.find(path, lambda: {"mean": 1 / 0})
     assert not path.exists()
-    assert store.find(path, lambda: {"mean": 1.0}) == {"mean": 1.0}
 
 
 def damage(path, how):
@@ -148,3 +138,79 @@ with store.lock(pathlib.Path(sys.argv[1])):
     with store.lock(tmp_path / "x") as alone:
         assert alone
     assert time.monotonic() - start < 5
+
+
+# Caches -----------------------------------------------------------------------------------------------------
+
+
+def test_values_come_back_for_the_same_version_only(path):
+    calls = []
+    for version in ("1", "1", "2", "2"):
+        cache = JsonCache(path, version)
+        assert cache.find("name", lambda version=version: calls.append(version) or ["a", 1.5]) == ["a", 1.5]
+        cache.save()
+    assert calls == ["1", "2"]
+    assert made_here() == made_here() and len(made_here()) == 40
+
+
+def test_what_nobody_used_is_forgotten_and_growth_is_seen(path):
+    first = JsonCache(path)
+    first.put("old", 1)
+    first.put("new", 2)
+    assert first.grown
+    first.save()
+    assert not first.grown
+    second = JsonCache(path)
+    assert second.get("new") == 2 and second.get("unknown") is None and not second.grown
+    second.save()
+    assert JsonCache(path).get("old") is None
+    path.unlink()
+    second.save()
+    assert not path.exists()  # nothing changed
+    JsonCache().save()  # without a file it lives as long as the run
+
+
+@pytest.fixture
+def weights(tmp_path, monkeypatch):
+    weights = tmp_path / "weights"
+    weights.write_text("1")
+    monkeypatch.setattr(store, "MTIME_GRACE_SECONDS", 0)
+    digests = FileDigests(tmp_path / "kept.json")
+    assert digests.digest(weights) == files.digest(b"1")
+    digests.save()
+    return weights
+
+
+def count_reads(monkeypatch) -> list:
+    read = []
+    digest = files.digest
+    monkeypatch.setattr(store.files, "digest", lambda path: read.append(path) or digest(path))
+    return read
+
+
+def test_a_file_is_read_once(weights, tmp_path, monkeypatch):
+    read = count_reads(monkeypatch)
+    assert FileDigests(tmp_path / "kept.json").digest(weights) and read == []
+    times = os.stat(weights)
+    weights.write_text("2")
+    os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))  # the same size and time do not deceive
+    assert FileDigests(tmp_path / "kept.json").digest(weights) == files.digest(b"2")
+    (tmp_path / "kept.json").write_text("{")
+    assert FileDigests(tmp_path / "kept.json").digest(weights) == files.digest(b"2")
+
+
+def test_a_file_written_just_now_is_read_again(weights, tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "MTIME_GRACE_SECONDS", 60)
+    weights.write_text("2")
+    digests = FileDigests(tmp_path / "kept.json")
+    digests.digest(weights)
+    digests.save()
+    read = count_reads(monkeypatch)
+    FileDigests(tmp_path / "kept.json").digest(weights)
+    assert read == [weights]
+
+
+def test_what_is_no_file_has_no_digest(tmp_path):
+    os.mkfifo(tmp_path / "pipe")  # would never end if it were opened
+    for name in ("pipe", ".", "missing", "nul\0"):
+        assert signature(tmp_path / name) is None and FileDigests().digest(tmp_path / name) == ""

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.augment.sounds import Sound, SoundSet
-from soundcheck.common.description import Description
+from soundcheck.common.json_file import Description
 from soundcheck.common.media import open_media
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import Evaluation

@@ -10,12 +10,14 @@ from sklearn import metrics as sklearn_metrics
 
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.classification import (
+    class_counts,
     class_numbers,
     confusion,
     precision_per_class,
     recall_per_class,
     unweighted_average_precision,
     unweighted_average_recall,
+    with_label_shares,
 )
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -111,3 +113,33 @@ def test_faults():
         class_numbers([["a"], ["b"]], ["a"])
     with pytest.raises(ValueError, match="1 labels do not fit 2 predictions"):
         recall_per_class(["a"], ["a", "a"], ["a"])
+
+
+# Precision at given shares of labels: equal to plain counting, and blind to how frequent labels are
+
+
+ABC = ("a", "b", "c")
+
+
+def test_by_hand():
+    # Of four a three are called a; of two b one is. As many a as b: 0.75 / (0.75 + 0.5).
+    truth, predicted = list("aaaabb"), list("aaabab")
+    found = values(with_label_shares(precision_per_class(truth, predicted, "ab"), [1, 1]))
+    assert found == pytest.approx([0.75 / 1.25, 0.5 / 0.75])
+
+
+def test_repeating_segments_is_the_same_as_more_of_their_label(rng):
+    truth, predicted = rng.choice(ABC, 60), rng.choice(ABC, 60)
+    times = np.select([truth == "a", truth == "b"], [3, 2], 1)
+    more = precision_per_class(np.repeat(truth, times), np.repeat(predicted, times), ABC)
+    counts = class_counts(np.repeat(truth, times), ABC)
+    found = with_label_shares(precision_per_class(truth, predicted, ABC), counts)
+    np.testing.assert_allclose(values(found), values(more), atol=1e-12)
+
+
+def test_a_missing_class_is_left_out_and_other_statistics_are_refused():
+    plain = precision_per_class(list("aab"), list("aba"), ABC)
+    assert np.isnan(values(with_label_shares(plain, [1, 1, 1]))[2])
+    with pytest.raises(ValueError, match="2 classes"):
+        with_label_shares(plain, [1, 1])
+    assert values(recall_per_class(list("aab"), list("aba"), ABC))[0] == 0.5

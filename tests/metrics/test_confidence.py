@@ -1,11 +1,21 @@
 """Confidences against plain loops."""
 
+import math
+
 import numpy as np
 import pytest
+from sklearn.metrics import brier_score_loss
 
-from soundcheck.metrics import confidence as brier
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import value, values
+from soundcheck.metrics.confidence import (
+    CERTAIN,
+    equal_mass_bins,
+    interval_coverage,
+    interval_skill,
+    normalised_cross_entropy,
+    recognised_words,
+)
 from soundcheck.statistics.bootstrap import resample
 
 CLASSES = ("anger", "joy", "neutral")
@@ -103,7 +113,7 @@ def test_what_is_missing_is_counted():
     assert metrics.area_under_risk(nothing, nothing, np.arange(3)).point().reasons == ("no segments",)
     assert np.isnan(value(metrics.calibration_error(nothing, nothing)))
     with pytest.raises(ValueError, match="do not fit"):
-        brier.brier_score(["anger"], np.zeros((1, 2)), CLASSES)
+        metrics.brier_score(["anger"], np.zeros((1, 2)), CLASSES)
 
 
 def test_too_few_confidences_are_refused_by_all_measures_alike(data):
@@ -166,3 +176,113 @@ def test_influence_on_the_area_under_risk_is_that_of_leaving_out(data, relative)
     assert speakers.tolist() == people.tolist() and influence.sum() == pytest.approx(0, abs=1e-12)
     assert np.polyfit(influence[:, 0], without, 1)[0] == pytest.approx(1, abs=0.04)
     assert np.corrcoef(influence[:, 0], without)[0, 1] > 0.999
+
+
+# Scores of probabilities, against scikit-learn and plain loops
+
+
+def test_brier_score_is_that_of_scikit_learn(data):
+    truth, probabilities, *_ = data
+    expected = sum(
+        brier_score_loss(truth == name, probabilities[:, place].clip(0, 1))
+        for place, name in enumerate(CLASSES)
+    )
+    assert value(metrics.brier_score(truth, probabilities, CLASSES)) == pytest.approx(expected)
+
+
+def test_parts_make_the_score_and_each_is_that_of_a_loop(data):
+    truth, probabilities, *_ = data
+    found = dict(
+        zip(metrics.PARTS, values(metrics.brier_parts(truth, probabilities, CLASSES, 5)), strict=True)
+    )
+    reliability = resolution = uncertainty = 0.0
+    for place, name in enumerate(CLASSES):
+        true, bins = truth == name, equal_mass_bins(probabilities[:, place], 5)
+        uncertainty += true.mean() * (1 - true.mean())
+        for number in set(bins.tolist()):
+            own = bins == number
+            reliability += own.mean() * (probabilities[own, place].mean() - true[own].mean()) ** 2
+            resolution += own.mean() * (true[own].mean() - true.mean()) ** 2
+    assert [*found.values()][:3] == pytest.approx([reliability, resolution, uncertainty])
+    score = value(metrics.brier_score(truth, probabilities, CLASSES))
+    assert reliability - resolution + uncertainty + found["within bins"] == pytest.approx(score)
+    skill = value(metrics.brier_skill(truth, probabilities, CLASSES))
+    assert skill == pytest.approx(1 - score / uncertainty)
+
+
+# Confidences of words: the cross entropy against its formula, bins against scikit-learn
+
+
+def loop(confidence, correct):
+    """Follow the formula word by word."""
+    right = sum(correct)
+    share = right / len(correct)
+    whole = -right * math.log2(share) - (len(correct) - right) * math.log2(1 - share)
+    for sure, good in zip(confidence, correct, strict=True):
+        sure = min(max(sure, CERTAIN), 1 - CERTAIN)
+        whole += math.log2(sure if good else 1 - sure)
+    return whole / (-right * math.log2(share) - (len(correct) - right) * math.log2(1 - share))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cross_entropy_is_that_of_the_formula(seed):
+    rng = np.random.default_rng(seed)
+    confidence = np.round(rng.random(200), 2)  # of which some are 0 or 1
+    correct = (rng.random(200) < confidence).astype(float)
+    assert value(normalised_cross_entropy(confidence, correct)) == pytest.approx(loop(confidence, correct))
+
+
+def test_of_what_is_known_the_rest_is_left_out():
+    sure, right = [0.9, np.nan, 0.2, 0.5], [1.0, 1.0, 0.0, np.nan]
+    assert value(normalised_cross_entropy(sure, right)) == pytest.approx(loop([0.9, 0.2], [1, 0]))
+
+
+def test_one_confidence_for_all_is_worth_nothing_or_less():
+    right = np.array([1.0, 1.0, 1.0, 0.0])
+    assert value(normalised_cross_entropy(np.full(4, 0.75), right)) == pytest.approx(0, abs=1e-12)
+    assert value(normalised_cross_entropy(np.full(4, 0.9), right)) < 0
+    assert value(normalised_cross_entropy(right, right)) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("right", [0.0, 1.0])
+def test_without_any_doubt_there_is_none(right):
+    point = normalised_cross_entropy([0.5, 0.6], [right, right]).point()
+    assert np.isnan(point.value[0]) and point.reasons == ("all words are right, or none",)
+
+
+def test_replicates_are_values_of_drawn_blocks():
+    rng = np.random.default_rng(1)
+    confidence, blocks = rng.random(60), np.arange(60) // 6
+    correct = (rng.random(60) < confidence).astype(float)
+    found = resample(normalised_cross_entropy(confidence, correct), blocks, 50, seed=3)
+    low, high = found.interval("percentile")
+    assert low[0] < found.value[0] < high[0] and found.blocks[0] == 10
+
+
+def test_left_out_words_are_no_words_of_the_recogniser():
+    steps = recognised_words("turn the light on now", "turn a light on on")
+    assert [(step.hypothesis, step.kind == "equal") for step in steps] == [
+        ("turn", True),
+        ("a", False),
+        ("light", True),
+        ("on", True),
+        ("on", False),
+    ]
+    assert recognised_words("turn left", "") == []
+
+
+# Intervals for values, against numbers by hand
+
+
+def test_coverage_and_skill_of_intervals():
+    truth, low, high = (
+        np.array([0.1, 0.5, 0.9, 0.3]),
+        np.array([0.0, 0.6, 0.9, 0.1]),
+        np.array([0.2, 0.8, 1, 0.2]),
+    )
+    assert value(interval_coverage(truth, low, high)) == 0.5
+    assert value(interval_coverage(truth, low, high, above=0.9)) == pytest.approx(-0.4)
+    score = np.mean([0.2, 0.2 + 10 * 0.1 * 2, 0.1, 0.1 + 10 * 0.1 * 2])
+    usual = np.mean([0.8 + 20 * 0.0, 0.8, 0.8, 0.8])
+    found = value(interval_skill(truth, low, high, (0.1, 0.9), 0.9))
+    assert found == pytest.approx(1 - score / usual)

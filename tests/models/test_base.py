@@ -1,4 +1,3 @@
-import ast
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -6,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import TEXT_LIMIT, VECTOR_LIMIT, check_output, example, unpack
 from soundcheck.models.base import reason
 
@@ -65,10 +64,6 @@ def test_classes(value):
     assert check_output({"emotion": value}, EMOTION) == ({"emotion": "anger"}, "")
 
 
-def test_unknown_class_is_an_answer():
-    assert check_output({"emotion": "boredom"}, EMOTION) == ({"emotion": "boredom"}, "")
-
-
 def test_class_can_be_written_and_is_bounded():
     answer, problem = check_output({"emotion": "\ud800" + "a" * 1_000_000}, EMOTION)
     assert problem == ""
@@ -102,10 +97,6 @@ def test_one_problem_spoils_the_whole_answer_and_all_are_told():
     assert answer == {}
     assert "arousal is" in problem
     assert "emotion is" in problem
-
-
-def test_expected_lies_in_the_range():
-    assert example([Task("age", "regression", (), 0, 100)]) == {"age": 50.0}
 
 
 def test_reason_has_no_folders_and_one_line(tmp_path):
@@ -173,10 +164,6 @@ def test_embeddings_are_kept_as_single_precision(vector):
     assert not problem
     assert unpack(answer["embedding"]).tolist() == [3.0, -4.0]
     assert json.loads(json.dumps(answer)) == answer  # travels as plain text
-
-
-def test_an_example_of_an_embedding_is_one():
-    assert check_output(ast.literal_eval(repr(example(EMBEDDING))), EMBEDDING)[1] == ""
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from soundcheck.models.batching import each_length
+from soundcheck.models.library_model import each_length
 
 
 def test_only_equally_long_signals_go_together(rng):

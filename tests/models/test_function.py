@@ -11,9 +11,9 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models import importing, processes
+from soundcheck.models import function, processes
+from soundcheck.models.base import check_model
 from soundcheck.models.function import FunctionModel
-from soundcheck.models.load import check_model
 from soundcheck.suite.entries import ModelEntry, Suite
 
 pytestmark = pytest.mark.usefixtures("forked_models")
@@ -71,10 +71,6 @@ def test_accepted_targets(root, target):
     assert len(check(root, target)) == 40
 
 
-def test_installed_function(root):
-    assert check(root, "soundcheck.models.answers:check_output")
-
-
 def test_shadowing_neighbours_hide_nothing(root):
     write(root, json="raise SystemError('not the real one')", numpy="raise SystemError('nor this')")
     write(root, model="import json, numpy, email\njson.dumps\nnumpy.zeros\nimport helper\n" + GOOD)
@@ -114,10 +110,6 @@ def test_not_callable(root):
     refused(root, "'predict' in 'model' is not callable, it is of type dict")
 
 
-def test_no_colon(root):
-    refused(root, "'model.predict' does not name a function", "module:function", target="model.predict")
-
-
 def test_wrong_signature(root):
     write(root, model="def predict(signal): ...")
     refused(root, "takes (signal)", "def predict(signal, sampling_rate)")
@@ -144,7 +136,7 @@ def test_import_that_fails(root, source, words):
 
 
 def test_import_that_hangs(root, monkeypatch):
-    monkeypatch.setattr(importing, "IMPORT_SECONDS", 1.0)
+    monkeypatch.setattr(function, "IMPORT_SECONDS", 1.0)
     write(root, model="import ctypes; ctypes.CDLL(None).pause()")
     start = time.monotonic()
     refused(root, "importing the module did not end within 1 s")
@@ -152,7 +144,7 @@ def test_import_that_hangs(root, monkeypatch):
 
 
 def test_fingerprint_may_take_longer_than_the_import(root, monkeypatch):
-    monkeypatch.setattr(importing, "IMPORT_SECONDS", 2.0)
+    monkeypatch.setattr(function, "IMPORT_SECONDS", 2.0)
     write(root, model="import time\ndef fingerprint():\n    time.sleep(2.5)\n    return 'x'\n" + GOOD)
     assert check(root)
 
@@ -279,7 +271,7 @@ def test_looking_for_sources_loads_nothing_that_waits(root, monkeypatch):
     model = types.ModuleType("model")
     model.__file__ = str(root / "model.py")
     monkeypatch.setitem(sys.modules, "model", model)
-    found = importing.sources(importing.Imported(model, print, root))
+    found = function.sources(function.Imported(model, print, root))
     assert [name for name, _ in found] == ["late.py", "model.py"]
     with pytest.raises(ImportError, match="it was loaded"):
         _ = late.anything

@@ -17,7 +17,7 @@ from networks import answers, onnx_model
 from soundcheck.common import extras
 from soundcheck.common.files import digest
 from soundcheck.models import library_model
-from soundcheck.models.load import check_model, load_model
+from soundcheck.models.base import check_model, load_model
 from soundcheck.predict import executor
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.request import PredictionRequest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from soundcheck.models.model_folder import links_outside, read_configuration
+from soundcheck.models.library_model import links_outside, read_configuration
 
 
 def test_links_that_lead_out_of_the_folder(tmp_path):

@@ -11,7 +11,7 @@ from tiny_transformers import SMALL
 from tones import make
 
 from soundcheck.common.errors import InputError
-from soundcheck.models.load import check_model, load_model
+from soundcheck.models.base import check_model, load_model
 from soundcheck.suite.suite_file import read_suite
 
 pytestmark = pytest.mark.slow

@@ -25,8 +25,8 @@ import psutil
 import pytest
 
 from soundcheck.common.errors import InputError
-from soundcheck.common.file_contents import Contents
 from soundcheck.common.files import OutputError, digest
+from soundcheck.common.store import FileDigests
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.reference import reference_predictions
 from soundcheck.predict import dispatch, executor, prediction, store
@@ -894,7 +894,7 @@ def test_ten_thousand_files(world):
     report = world.run()
     assert len(report.sources.files) == 10_001 and report.notes() == []
     start = time.monotonic()
-    contents = Contents()
+    contents = FileDigests()
     assert changed_files(report.sources, world.root, contents) == []
     assert changed_files(report.sources, world.root, contents) == []
     assert time.monotonic() - start < 10

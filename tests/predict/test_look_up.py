@@ -13,8 +13,7 @@ from benchmarks import large_tables
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.load import load_corpus
-from soundcheck.models.base import LookUpModel
-from soundcheck.models.load import check_model
+from soundcheck.models.base import LookUpModel, check_model
 from soundcheck.predict.engine import look_up, predict_model
 from soundcheck.predict.inputs import list_segments
 from soundcheck.predict.request import PredictionRequest

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from soundcheck.common.file_contents import signature
 from soundcheck.common.files import OutputError, digest
+from soundcheck.common.store import signature
 from soundcheck.predict import store
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.store import NAME, Entry, Store

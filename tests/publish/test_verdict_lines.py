@@ -1,15 +1,13 @@
 """Three lines say what the results say, for the right reason, and no name in them becomes markup."""
 
 import functools
-import json
 
 import pytest
 from markdown_it import MarkdownIt
 from tests.support.findings import FEW, FIGURE, GAP, NOTHING, OPEN
 from tests.support.finished import FAILED, finished, verdict
 
-from soundcheck.publish.facts import ModelFacts
-from soundcheck.publish.verdict_lines import as_markdown, verdict_lines
+from soundcheck.publish.facts import ModelFacts, as_markdown, verdict_lines
 
 
 @pytest.fixture
@@ -62,22 +60,6 @@ def test_few_speakers_are_no_failure_and_no_all_clear(lines):
     assert "95 % −0.25 to −0.12 for these speakers, 2 speakers, margin 0.075" in left
 
 
-def test_synthetic_speech_is_said(lines, tmp_path):
-    assert "synthetic" not in lines([verdict()], figures=[FIGURE])[0]
-    content = json.loads(tmp_path.joinpath("run.json").read_text())
-    synthetic = [corpus | {"synthetic": True} for corpus in content["corpora"]]
-    assert lines([verdict()], figures=[FIGURE], corpora=synthetic)[0].endswith(
-        "Some of the speech is synthetic, made by a machine."
-    )
-
-
-def test_nothing_fails_and_nothing_is_inconclusive(lines):
-    assert lines([verdict()], figures=[FIGURE])[1:] == [
-        "What fails: None of 1 test fails. 1 pass, 0 fail, 0 inconclusive, 0 not evaluated, 0 reported.",
-        "What could not be concluded: nothing.",
-    ]
-
-
 def test_accepted_failures_are_counted_as_such(lines):
     entry = {"model": "m", "family": "fairness_accent", "why": "known"}
     _, fails, _ = lines([verdict(**GAP)], figures=[FIGURE], accepted=[entry])
@@ -103,12 +85,6 @@ def test_nothing_labelled_nothing_evaluated_and_notebooks_that_failed(lines):
 def test_a_random_reference_is_no_model(lines):
     good = lines([verdict(), verdict("r")], "r", {"r": "random"})[0]
     assert good == "How good: r is a random reference: it guesses, and is there to be compared with."
-
-
-def test_many_figures_are_counted(lines):
-    figures = [FIGURE | {"task": f"task{n}"} for n in range(9)]
-    assert "task3 0.61" in (good := lines([verdict()], figures=figures)[0])
-    assert "task4" not in good and good.endswith("5 more.")
 
 
 @pytest.mark.parametrize(

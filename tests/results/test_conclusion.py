@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from soundcheck.results.conclusion import conclusion, possible_losses
-from soundcheck.results.contrast import Contrast, contrast_frame, headline_rows
+from soundcheck.results.contrast import Contrast, contrast_frame
 
 ABOUT = ("old", "new", "c", "f", "correctness", "t", "Some Test")
 OPEN = Contrast(
@@ -62,10 +62,7 @@ WORDS = changed(
             "(difference 0.032 to 0.07, p < 0.001); for new speakers no significant difference "
             "(difference −0.01 to 0.11, p = 0.08).",
         ),
-        (
-            dict(low=None, high=None, p_value=None, blocks=4),
-            "for new speakers too few (4 here).",
-        ),
+        (dict(low=None, high=None, p_value=None, blocks=4), "for new speakers too few (4 here)."),
         (
             dict(difference_low_sample=None, difference_high_sample=None, p_sample=None, outcome_sample=""),
             "word error rate 0.1 → 0.151; with these speakers not known; for new",
@@ -81,25 +78,6 @@ def test_the_headline_comes_first_with_both_answers(facts, said):
     frame = contrast_frame([OPEN, dataclasses.replace(row, test="Character Error Rate"), row])
     assert said in conclusion(frame).partition(" new is better ")[0]
     assert conclusion(frame).count("→") == 1  # of a task one measure
-
-
-def test_groups_and_classes_stand_behind_the_headline():
-    recall = dict(
-        family="correctness_classification", task="emotion", baseline_value=0.5, candidate_value=0.6
-    )
-    rows = [
-        changed(test="Unweighted Average Recall", **recall),
-        changed(test="Recall Per Class", label="anger", **recall),
-        changed(
-            test="unweighted average recall (balanced)", **recall | dict(family="x", group="sex: female")
-        ),
-        changed(
-            test="Unweighted Average Recall", **recall | dict(family="fairness_sex", group="sex: female")
-        ),
-        changed(test="Recall Per Class", label="anger", **recall | dict(category="robustness")),
-    ]
-    found = headline_rows(contrast_frame(rows))
-    assert found.index.tolist() == [0, 2, 1]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from tests.support.first_pages import golden
 
 from soundcheck.results import facts
 from soundcheck.results.facts import counts, facts_by_model, headline
-from soundcheck.results.standing import ASPECTS, aspects
-from soundcheck.results.states import STATES
+from soundcheck.results.states import ASPECTS, STATES, aspects
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import Verdict, no_threshold
 

@@ -8,7 +8,7 @@ import pytest
 
 from soundcheck.results.contrast import CONTRAST_TYPES, Contrast
 from soundcheck.results.estimates import ESTIMATES, Estimate, estimate_frame, read_estimates, write_estimates
-from soundcheck.results.schema import csv_text, frame_of_rows, parsed, plain, schema_of
+from soundcheck.results.schema import csv_text, frame_of_rows, parsed, plain
 from soundcheck.results.verdict import RESULTS, Verdict
 
 ABOUT = {"model": "m", "corpus": "c", "family": "f", "task": "t"}
@@ -17,18 +17,6 @@ ROWS = {
     "estimates": (ESTIMATES, Estimate(**ABOUT, measure="recall", label="-a\rb", value=0.1 + 0.2, segments=3)),
     "comparisons": (CONTRAST_TYPES, Contrast("a", "@b", *"cfgtx", baseline_passed=False, p_value=1e-9)),
 }
-
-
-@pytest.mark.parametrize(
-    ("row", "types"), [(Verdict, RESULTS), (Estimate, ESTIMATES), (Contrast, CONTRAST_TYPES)]
-)
-def test_types_are_those_of_the_annotations(row, types):
-    assert types == schema_of(row) and set(types.values()) <= {"str", "int", "float", "bool"}
-
-
-def test_some_columns_and_their_types():
-    named = {name: RESULTS[name] for name in ("model", "value", "segments", "passed", "mirrors")}
-    assert list(named.values()) == ["str", "float", "int", "bool", "str"]
 
 
 @pytest.mark.parametrize("table", ROWS)

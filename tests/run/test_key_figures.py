@@ -13,7 +13,7 @@ from soundcheck.metrics.regression import concordance_cc
 from soundcheck.models.answers import pack
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import Row, write_predictions
-from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
+from soundcheck.results.states import HOLLOW, PROVEN, UNPROVEN
 from soundcheck.run.key_figures import key_figures
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.thresholds import read_family

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from soundcheck.common import files
-from soundcheck.common.description import Description
+from soundcheck.common.json_file import Description
 from soundcheck.run.notebooks import Job, Notebooks, State, kept
 
 CELLS = {

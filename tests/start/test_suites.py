@@ -21,8 +21,7 @@ from soundcheck.corpora.load import load_corpus
 from soundcheck.start import folder_index, suites
 from soundcheck.start.suites import KINDS
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
-from soundcheck.suite.model_keys import ModelKeys
-from soundcheck.suite.model_kind import MODEL_KINDS
+from soundcheck.suite.model_kind import MODEL_KINDS, ModelKeys
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.yaml_reader import read_yaml
 

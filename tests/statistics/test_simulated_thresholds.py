@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from soundcheck.common import resources
-from soundcheck.common.description import Description
+from soundcheck.common.json_file import Description
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.evaluation import Evaluation

@@ -113,7 +113,7 @@ def test_options_of_fault_localisation_are_checked(tmp_path, old, new, words):
         (
             "    regression: 0.1 ",
             "    regresion: 0.1 ",
-            r"options.matters.regression: the key is missing",
+            r"options.matters.regresion: unknown key. Did you mean 'regression'",
         ),
         ("    embedding: 0.05 ", "    embedding: 0 ", r"options.matters.embedding: '?0'? .*"),
         ("columns: [duration]", "columns: duration", r"options.columns: .duration. is not a list"),

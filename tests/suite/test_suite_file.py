@@ -210,7 +210,7 @@ balance: {samples: 50}
     assert read.families == ("fairness_sex", "correctness_regression")
     assert (read.audio_limit, read.notebook_seconds, read.balance_samples) == (10, 20, 50)
     assert (read.transformed_segments, read.segments_per_change, read.levels) == (300, 40, 3)
-    assert read.transformations == {"asr_robustness": ["Noise"]}
+    assert read.transformations == {"asr_robustness": ("Noise",)}
     assert pickle.loads(pickle.dumps(read)) == read
     described = json.dumps(read.describe())
     assert str(tmp_path) not in described

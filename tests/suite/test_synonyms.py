@@ -6,7 +6,7 @@ import pytest
 
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.metrics.normalisation import NORMALISERS
-from soundcheck.suite.synonyms import read_synonyms
+from soundcheck.suite.word_files import read_synonyms
 
 
 def read(folder, text):

@@ -254,7 +254,7 @@ def test_a_family_of_ones_own(tmp_path):
             "not a span of whole numbers",
         ),
         ("tests:", "changes: {A: {transform: t, x: 05}}\ntests:", "changes.A.x: '05' may be a number"),
-        ("tests:", "options: [1]\ntests:", "options: this is not a mapping"),
+        ("tests:", "options: [1]\ntests:", "options: a list is not a mapping"),
         ("tests:", "options: {bin_minimum: 67}\ntests:", "options.bin_minimum: "),
         ("tests:", "options: {bin_minimum: {count: 67}}\ntests:", "options.bin_minimum.segments: "),
         ("tests:", "options: {speakers: {female: 5, males: 5}}\ntests:", "options.speakers.males: "),

@@ -15,7 +15,7 @@ from soundcheck.results.estimates import ESTIMATES, estimate_frame
 from soundcheck.results.facts import facts_by_model
 from soundcheck.results.record import RunRecord
 from soundcheck.results.schema import frame_of, parsed
-from soundcheck.results.standing import compared
+from soundcheck.results.states import compared
 from soundcheck.results.verdict import RESULTS
 from soundcheck.suite.measures import HIGHER, info_of
 from soundcheck.suite.thresholds import read_family

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from soundcheck.common.errors import InputError
-from soundcheck.models.base import Model
+from soundcheck.models.base import Model, check_model, load_model
 from soundcheck.models.library_model import LibraryModel
-from soundcheck.models.load import check_model, load_model
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.suite_file import read_suite
 

@@ -20,7 +20,7 @@ import pytest
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import digest
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.load import check_model, load_model
+from soundcheck.models.base import check_model, load_model
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.request import PredictionRequest

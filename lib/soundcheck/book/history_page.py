@@ -21,8 +21,7 @@ from soundcheck.report.comparisons import badge
 from soundcheck.report.formats import Cell, estimate, p_value, significant, stacked
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import label, measure
-from soundcheck.report.palettes import GREEN, GREY, RED
-from soundcheck.report.style import look, show
+from soundcheck.report.style import GREEN, GREY, RED, look, show
 from soundcheck.report.views import MOST_PANELS, lines, table
 from soundcheck.results.contrast import BETTER, PAIRED, UNPAIRED, WORSE
 from soundcheck.results.history import TYPES, History, history_of, marked, matters

@@ -17,7 +17,7 @@ MEASURES = "<!-- measures -->"  # the line of the written page that is replaced
 _STATISTIC = re.compile(r"\b(Statistic|Weighted|Labelled|SpeakerValues|Counts)\b")  # types that are returned
 _ROLE = re.compile(r":(math|func|class|meth|mod|data):`~?([^`]*)`")
 _FORMULA = re.compile(r"^\.\. math:: (.*?)(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
-_EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
+_EXAMPLE = re.compile(r"^>{3} .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 def listed() -> dict[ModuleType, dict[str, Callable]]:

@@ -31,8 +31,7 @@ from soundcheck.results.facts import ModelFacts, counts, headline
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.page_names import comparison_sheet, model_sheet, result_page
 from soundcheck.results.record import PROVENANCE, ComparisonRecord, FailedInput, RunRecord
-from soundcheck.results.standing import HOLLOW
-from soundcheck.results.states import FAIL, PASS
+from soundcheck.results.states import FAIL, HOLLOW, PASS
 from soundcheck.run.output import Output
 
 LISTED = 200  # items that a page lists before it only counts

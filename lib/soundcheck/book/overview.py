@@ -30,8 +30,7 @@ from soundcheck.results.record import (
     RunRecord,
     StudyRecord,
 )
-from soundcheck.results.standing import aspects
-from soundcheck.results.states import FAIL, PASS
+from soundcheck.results.states import FAIL, PASS, aspects
 
 HEADS = ("Model", "How good (95 %)", "Works worse for", "Breaks under", "Tests")
 FINDINGS, MODEL_FINDINGS, FEW, MOST_KINDS = 10, 5, 5, 8  # that are listed, the others one link away

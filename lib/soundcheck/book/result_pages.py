@@ -27,8 +27,7 @@ from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import VERDICTS, anchor_of, verdict_table
 from soundcheck.results import facts, states
 from soundcheck.results.record import NotebookRecord, RunRecord
-from soundcheck.results.standing import PROVEN
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, PROVEN, REPORTED
 from soundcheck.statistics.rules import GAP_RULES
 from soundcheck.suite.families import Family
 

@@ -102,7 +102,10 @@ def verify(path: Path, digest: str = "") -> Verified:
             continue
         listed = manifest.read(folder)
         sizes[folder] = len(listed.digests)
-        problems += [f"changed: {before}{MANIFEST}, line {number} is none of a list" for number in listed.odd]
+        problems += [
+            f"changed: {before}{MANIFEST}, line {number} is none of a list"
+            for number in listed.malformed_lines
+        ]
         with Progress("verify", "files", len(listed.digests)) as progress:
             for one in manifest.differences(folder, listed.digests, names, progress.update):
                 why = f" ({one.why})" if one.why else ""

@@ -1,7 +1,8 @@
-"""Dataclasses that are kept in JSON files, read and checked by pydantic."""
+"""Dataclasses that are kept in JSON files, read and checked by pydantic; notebooks get one of them."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import os
@@ -23,9 +24,8 @@ class JsonFile:
     def read(cls, path: str | os.PathLike) -> Self:
         """Read what :meth:`write` wrote.
 
-        - Raises OSError: if the file cannot be read.
-        - Raises ValueError: if it is not JSON, or its fields are not those of the class (pydantic's
-          ``ValidationError``).
+        Raises OSError: if the file cannot be read. Raises ValueError: if it is not JSON, or its fields are
+        not those of the class (pydantic's ``ValidationError``).
         """
         return _adapter(cls).validate_python(json.loads(Path(path).read_text(encoding="utf-8")))
 
@@ -44,3 +44,24 @@ def _adapter(kind: type) -> TypeAdapter:
     from pydantic import TypeAdapter  # late: a model's process knows such classes, but reads none
 
     return TypeAdapter(kind)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Description(JsonFile):
+    """What every notebook gets: a JSON file whose path is its only parameter.
+
+    :mod:`soundcheck.evaluation.description` adds what the others need.
+    """
+
+    media: Path  # folder for sounds and pictures
+    prefix: str  # the way from the notebook's page to that folder in the finished book
+    rows: Path  # file for the rows and notes that the notebook saves
+    # whether recordings may be heard and seen, see :class:`soundcheck.common.media.MediaStore`
+    voices: str = "all"
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> Self:
+        """Read a description; raises ValueError if the notebook was started by hand, without a file."""
+        if not path:
+            raise ValueError("This notebook is run by `soundcheck run`, which fills in the parameter 'run'.")
+        return super().read(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from soundcheck.common import files
-from soundcheck.common.description import Description
+from soundcheck.common.json_file import Description
 
 EXAMPLES = "application/vnd.soundcheck.examples+json"  # kind of output: what is heard in it, as data
 UNHEARD = "sc-unheard"  # class of what stands for a recording in a book without voices

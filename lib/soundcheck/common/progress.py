@@ -23,8 +23,7 @@ T = TypeVar("T")
 class Progress:
     """How far a step is, as a context manager.
 
-    - ``step``: what is done, such as ``predictions``.
-    - ``things``: what is counted, such as ``inputs of emotion``.
+    - ``step, things``: what is done and what is counted, such as ``predictions``, ``inputs of emotion``.
     - ``clock``: gives seconds that only grow.
     """
 
@@ -37,14 +36,14 @@ class Progress:
         shown: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._step, self._things, self._total = step, things, total
+        self._step, self._things = step, things
         self._clock = clock
-        self._begin = self._told = clock()
-        self._done = 0
-        seen = sys.stderr.isatty()
-        self._lines = shown and not seen
+        self._begin = self._last = clock()
+        on_terminal = sys.stderr.isatty()
+        self._in_log = shown and not on_terminal
         name = terminal(f"{step}: {things}")
-        self._bar = tqdm(total=total, desc=name, unit="", disable=not (shown and seen))
+        self._bar = tqdm(total=total, desc=name, unit="", disable=not (shown and on_terminal))
+        self._done, self._total = 0, total
 
     def __enter__(self) -> Self:
         return self
@@ -57,14 +56,12 @@ class Progress:
         self._done += count
         self._bar.update(count)
         now = self._clock()
-        if self._lines and now - self._told >= EVERY:
-            self._told = now
-            print(terminal(self._line(now - self._begin)), file=sys.stderr, flush=True)
-
-    def _line(self, taken: float) -> str:
-        line = f"{self._step}: {self._done} of {self._total} {self._things}"
-        left = taken / self._done * max(0, self._total - self._done) if self._done else 0.0
-        return f"{line}, about {duration(left)} left" if left else line
+        if self._in_log and now - self._last >= EVERY:
+            self._last = now
+            line = f"{self._step}: {self._done} of {self._total} {self._things}"
+            seconds = (now - self._begin) / self._done * max(0, self._total - self._done) if self._done else 0
+            left = f", about {duration(seconds)} left" if seconds else ""
+            print(terminal(line + left), file=sys.stderr, flush=True)
 
     @classmethod
     def over(

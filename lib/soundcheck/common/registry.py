@@ -16,6 +16,7 @@ import importlib.metadata
 import pkgutil
 import sys
 from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint, EntryPoints
 from typing import Generic, TypeVar
 
 from soundcheck.common.errors import input_error
@@ -25,7 +26,7 @@ Class = TypeVar("Class")
 
 
 @functools.cache
-def _installed(path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
+def _installed(path: tuple[str, ...]) -> EntryPoints:
     """Look through all that is installed on a search path, once for all registries."""
     return importlib.metadata.entry_points()
 
@@ -34,8 +35,7 @@ class Registry(Mapping[str, type[Class]], Generic[Class]):
     """Classes by their ``keyword``; nothing is imported before somebody asks.
 
     - ``base``: what all of them are subclasses of.
-    - ``package``: its modules are imported, and those of packages inside it; subclasses that they define and
-      that have a keyword count.
+    - ``package``: its modules are imported, and those of packages inside it; subclasses with a keyword count.
     - ``group``: group of entry points; an entry point is loaded when its word is used.
     - Raises InputError: when asked: if two classes have the same word, or one of another distribution cannot
       be used.
@@ -45,48 +45,52 @@ class Registry(Mapping[str, type[Class]], Generic[Class]):
         self._base, self._package, self._group = base, package, group
 
     @functools.cached_property
-    def _found(self) -> dict[str, type[Class] | importlib.metadata.EntryPoint]:
-        found: dict[str, type[Class] | importlib.metadata.EntryPoint] = {}
+    def _classes(self) -> dict[str, type[Class] | EntryPoint]:
         package = importlib.import_module(self._package)
-        for module in pkgutil.walk_packages(package.__path__, f"{self._package}."):
-            for item in vars(importlib.import_module(module.name)).values():
-                ours = isinstance(item, type) and issubclass(item, self._base)
-                if ours and item.__module__ == module.name and item.__dict__.get("keyword"):
-                    self._add(found, item.keyword, item)
-        for point in _installed(tuple(sys.path)).select(group=self._group):
-            self._add(found, point.name, point)
-        return dict(sorted(found.items()))
-
-    def _add(self, found: dict, keyword: str, item: object) -> None:
-        if keyword in found and _name(found[keyword]) != _name(item):
-            what = f"{quoted(keyword)} is registered by {_name(found[keyword])} and by {_name(item)}"
-            raise input_error(self._group, what, "Uninstall one of the packages, or rename what it registers")
-        found[keyword] = item
+        modules = [
+            importlib.import_module(module.name)
+            for module in pkgutil.walk_packages(package.__path__, f"{self._package}.")
+        ]
+        ours = [
+            (item.keyword, item)
+            for module in modules
+            for item in vars(module).values()
+            if isinstance(item, type) and issubclass(item, self._base)
+            if item.__module__ == module.__name__ and item.__dict__.get("keyword")
+        ]
+        points = _installed(tuple(sys.path)).select(group=self._group)
+        classes: dict[str, type[Class] | EntryPoint] = {}
+        for keyword, item in [*ours, *((point.name, point) for point in points)]:
+            other = classes.setdefault(keyword, item)
+            if _name(other) != _name(item):
+                what = f"{quoted(keyword)} is registered by {_name(other)} and by {_name(item)}"
+                remedy = "Uninstall one of the packages, or rename what it registers"
+                raise input_error(self._group, what, remedy)
+        return dict(sorted(classes.items()))
 
     def __getitem__(self, keyword: str) -> type[Class]:
-        found = self._found[keyword]
-        if isinstance(found, type):
-            return found
-        where = f"{self._group}, {_name(found)}"
-        try:
-            loaded = found.load()
-        except Exception as error:  # whatever the module of another package raises
-            what = f"{quoted(keyword)} cannot be loaded: {type(error).__name__}: {error}"
-            raise input_error(where, what, "Correct or uninstall the package") from error
-        if not (isinstance(loaded, type) and issubclass(loaded, self._base)):
-            remedy = f"Register a subclass of {self._base.__module__}.{self._base.__name__}"
-            raise input_error(where, f"{quoted(keyword)} is not a class that can be used here", remedy)
-        self._found[keyword] = loaded
-        return loaded
+        item = self._classes[keyword]
+        if isinstance(item, EntryPoint):
+            where = f"{self._group}, {_name(item)}"
+            try:
+                item = item.load()
+            except Exception as error:  # whatever the module of another package raises
+                what = f"{quoted(keyword)} cannot be loaded: {type(error).__name__}: {error}"
+                raise input_error(where, what, "Correct or uninstall the package") from error
+            if not (isinstance(item, type) and issubclass(item, self._base)):
+                remedy = f"Register a subclass of {self._base.__module__}.{self._base.__name__}"
+                raise input_error(where, f"{quoted(keyword)} is not a class that can be used here", remedy)
+            self._classes[keyword] = item
+        return item
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._classes)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._classes)
 
 
-def _name(item: type | importlib.metadata.EntryPoint) -> str:
+def _name(item: type | EntryPoint) -> str:
     if isinstance(item, type):
         return f"{item.__module__}.{item.__name__}"
     return f"{item.value} of {item.dist.name}" if item.dist else item.value

@@ -1,15 +1,21 @@
-"""Finds notebooks, thresholds and book pages: in a checkout or in an installed wheel.
+"""The files that Soundcheck consists of: notebooks, thresholds and book pages, and the digest of all code.
 
-They lie beside ``lib/`` in a checkout, where people edit them, and travel inside a wheel as
-``soundcheck/_share``. A suite may bring families of its own in folders ``notebooks``, ``thresholds`` and
-``book/methods`` beside its suite.yml; those come first.
+Notebooks, thresholds and pages lie beside ``lib/`` in a checkout, where people edit them, and travel inside a
+wheel as ``soundcheck/_share``. A suite may bring families of its own in folders ``notebooks``, ``thresholds``
+and ``book/methods`` beside its suite.yml; those come first.
 """
 
 from __future__ import annotations
 
+import functools
+import os
+import sys
 from pathlib import Path
 
+from soundcheck.common import files
+
 PACKAGE = Path(__file__).resolve().parents[1]
+SUFFIXES = (".py", ".csv", ".j2", ".css", ".typ")  # code, tables and templates
 
 
 def root() -> Path:
@@ -19,26 +25,34 @@ def root() -> Path:
 
 
 def find(name: str, own: Path | None = None) -> Path | None:
-    """Find a file such as ``thresholds/fairness_sex.yml``.
+    """Find a file such as ``thresholds/fairness_sex.yml``; ``None`` if there is none.
 
-    - ``name``: path relative to the root, with ``/``.
     - ``own``: folder of the suite, looked at first.
-    - Returns the file, or ``None`` if neither place has it.
     """
-    for place in (own, root()):
-        if place is not None and (place / name).is_file():
-            return place / name
-    return None
+    places = [place / name for place in (own, root()) if place is not None]
+    return next((place for place in places if place.is_file()), None)
 
 
 def names(folder: str, suffix: str, own: Path | None = None) -> list[str]:
     """List the stems of all files of a folder, sorted, the suite's own included."""
-    found = set()
-    for place in (own, root()):
-        if place is not None and (place / folder).is_dir():
-            found |= {
-                path.stem
-                for path in (place / folder).iterdir()
-                if path.suffix == suffix and not path.name.startswith(".") and path.is_file()
-            }
-    return sorted(found)
+    places = [place / folder for place in (own, root()) if place is not None]
+    paths = [path for place in places if place.is_dir() for path in place.glob(f"[!.]*{suffix}")]
+    return sorted({path.stem for path in paths if path.is_file()})
+
+
+@functools.cache
+def library_digest() -> str:
+    """Digest of all files of the library: what was computed with other code or tables is not kept."""
+    sources = sorted(path for suffix in SUFFIXES for path in PACKAGE.rglob(f"*{suffix}"))
+    return files.digest("\n".join(f"{path.relative_to(PACKAGE)} {files.digest(path)}" for path in sources))
+
+
+def installed() -> list[str]:
+    """Name all installed packages with their versions, and Python's."""
+    names = {entry.name for place in filter(os.path.isdir, sys.path) for entry in os.scandir(place)}
+    return [sys.version, *sorted(name for name in names if name.endswith(".dist-info"))]
+
+
+def made_here() -> str:
+    """Digest of the library and of all installed packages, a version for what is cached."""
+    return files.digest(repr([library_digest(), installed()]))

@@ -1,13 +1,17 @@
-"""Keeps what is made once: values as JSON, and folders of files. Both are believed only if they are whole.
+"""Keeps what is made once: values as JSON, folders of files, digests of files.
+
+All of it is believed only if it is whole.
 
 Conventions
 -----------
-- The name of a path, or a version, carries everything that decides the content: what is found is not old.
+- The name of a path, or a version, carries everything that decides the content: what is there is not old.
 - A file of values holds their digest. A folder appears complete or not at all; a mark in it tells the sizes
   of its files and the digests of those that are no audio. What is cut, edited or missing is made again.
 - Of several processes that need the same thing, one works while the others wait and then find it finished.
   The lock belongs to an open file, so it ends with its process, however that ends; where locks do not exist,
   everybody works and the last rename counts, which is slower and just as right.
+- A file's *signature* is its size, the times of its last changes, and its inode. It changes with the content,
+  but also without need, for instance when a file is copied.
 """
 
 from __future__ import annotations
@@ -16,11 +20,14 @@ import contextlib
 import json
 import os
 import shutil
+import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from soundcheck.common import files
 from soundcheck.common.files import TEMPORARY, OutputError, digest, write_text
 
 try:
@@ -31,10 +38,14 @@ except ImportError:  # not a Unix system
 CACHE_VARIABLE = "SOUNDCHECK_CACHE"  # moves the cache elsewhere; models and children find it by this
 MARK = "complete.json"
 AUDIO = (".wav", ".flac")
+# A file written a moment ago may be written again within the same tick of the clock.
+MTIME_GRACE_SECONDS = 2.0
+
+# Values -----------------------------------------------------------------------------------------------------
 
 
 def read(path: Path, version: str = "") -> dict[str, Any] | None:
-    """Read what :func:`write` kept; ``None`` if there is nothing, or anything odd, or another version."""
+    """Read what :func:`write` wrote; ``None`` if there is nothing, or it is damaged or of another version."""
     try:
         content = json.loads(path.read_text("utf-8"))
         values = content["values"]
@@ -53,22 +64,117 @@ def write(path: Path, values: Mapping[str, Any], version: str = "") -> None:
 
 def find(path: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Read values, or make and keep them."""
-    found = read(path)
-    if found is None:
+    values = read(path)
+    if values is None:
         with lock(path):
-            found = read(path)
-            if found is None:
-                found = make()
-                write(path, found)
-    return found
+            values = read(path)
+            if values is None:
+                values = make()
+                write(path, values)
+    return values
+
+
+class JsonCache:
+    """Values that JSON knows, by name; those that a run did not use are forgotten.
+
+    - ``path``: file that keeps them for the next run; ``None`` = none does.
+    - ``version``: what all of them depend on.
+    """
+
+    def __init__(self, path: Path | None = None, version: str = "") -> None:
+        self._path, self._version = path, version
+        self._known: dict[str, Any] = (read(path, version) or {}) if path is not None else {}
+        self._used: dict[str, Any] = {}
+
+    def get(self, name: str) -> Any:
+        """Give a value, which must not be changed; ``None`` if it is not known."""
+        if name not in self._used and name in self._known:
+            self._used[name] = self._known[name]
+        return self._used.get(name)
+
+    def put(self, name: str, value: Any) -> None:
+        """Remember a value, not ``None``."""
+        self._used[name] = value
+
+    def find(self, name: str, make: Callable[[], Any]) -> Any:
+        """Give a value, or make and remember it."""
+        if self.get(name) is None:
+            self.put(name, make())
+        return self._used[name]
+
+    @property
+    def grown(self) -> bool:
+        """Whether there are values since the last :meth:`save` that were not known."""
+        return not self._used.keys() <= self._known.keys()
+
+    def save(self) -> None:
+        """Keep the values that were used.
+
+        Raises OutputError: if they cannot be written.
+        """
+        values = self._lasting()
+        if self._path is not None and values != self._known:
+            write(self._path, values, self._version)
+            self._known = values
+
+    def _lasting(self) -> dict[str, Any]:
+        return dict(self._used)
+
+
+# Digests of files -------------------------------------------------------------------------------------------
+
+
+class Signature(NamedTuple):
+    """What tells that a file may have changed: bytes, two times in nanoseconds, and the inode."""
+
+    size: int
+    modified: int
+    changed: int
+    inode: int
+
+
+def signature(path: str | os.PathLike) -> Signature | None:
+    """Look at a file; ``None`` if it is no regular file, such as a pipe, whose reading would never end."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return Signature(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+class FileDigests(JsonCache):
+    """Digests of the contents of files, which are read again only if their signature changed."""
+
+    def digest(self, path: str | os.PathLike) -> str:
+        """Hash a file, or remember its hash; empty if it is no regular file or cannot be read."""
+        now = signature(path)
+        if now is None:
+            return ""
+        name = os.path.abspath(path)
+        entry = self.get(name)
+        if not entry or tuple(entry[:-1]) != now:
+            try:
+                entry = [*now, files.digest(Path(path))]
+            except OSError:
+                return ""
+            if signature(path) != now:  # it changes while it is read
+                return ""
+            self.put(name, entry)
+        return entry[-1]
+
+    def _lasting(self) -> dict[str, Any]:
+        settled = time.time_ns() - int(MTIME_GRACE_SECONDS * 1e9)
+        lasting = {name: entry for name, entry in self._used.items() if max(entry[1:3]) < settled}
+        return lasting or self._known
+
+
+# Folders ----------------------------------------------------------------------------------------------------
 
 
 def folder(path: Path, make: Callable[[Path], None], what: str) -> Path:
-    """Find a folder, or make it.
-
-    - ``what``: what the folder holds, for messages.
-    - Returns ``path``.
-    """
+    """Find a folder, or make it; ``what`` says what it holds, for messages."""
     try:
         if not _complete(path):
             with lock(path) as alone:
@@ -89,18 +195,16 @@ def _make(path: Path, make: Callable[[Path], None], alone: bool) -> None:
     draft = Path(tempfile.mkdtemp(prefix=prefix, dir=path.parent))
     try:
         make(draft)
-        made = {
-            file.relative_to(draft).as_posix(): file for file in sorted(draft.rglob("*")) if file.is_file()
-        }
+        made = [file for file in sorted(draft.rglob("*")) if file.is_file()]
+        names = {file: file.relative_to(draft).as_posix() for file in made}
         mark = {
-            "bytes": {name: file.stat().st_size for name, file in made.items()},
-            "digests": {name: digest(file) for name, file in made.items() if file.suffix not in AUDIO},
+            "bytes": {names[file]: file.stat().st_size for file in made},
+            "digests": {names[file]: digest(file) for file in made if file.suffix not in AUDIO},
         }
         write_text(draft / MARK, json.dumps(mark))
         draft.chmod(0o755)
         _remove_folder(path)
-        if path.exists() or path.is_symlink():
-            path.unlink()
+        path.unlink(missing_ok=True)  # a file or a link by mistake
         os.replace(draft, path)
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -1,7 +1,5 @@
 """Adds the columns by which a suite groups speech: words as they are, numbers in ranges, products of two.
 
-Conventions
------------
 - A group column stands under its name, text, ``None`` where a segment is in no group. Numbers that were cut
   into ranges stand beside it, see :func:`soundcheck.suite.groups.number_of`.
 - A segment without a value, or outside of all ranges, is in no group; how many there are is told.
@@ -42,12 +40,9 @@ def measured_columns(entry: CorpusEntry, families: Iterable[Family], names: Iter
 
 
 def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
-    """Refuse columns that cannot be groups, all at once.
+    """Refuse columns that are missing, or hold too many different words or numbers, all at once.
 
-    - ``suite``: what it names for all corpora must be there in one of them, what it names for one in that
-      one.
-    - ``corpora``: loaded, and not yet measured.
-    - Raises InputError: if a column is missing, or holds too many different words or numbers.
+    What the suite names for all corpora must be there in one of them, what it names for one in that one.
     """
     problems = Problems()
     for key in ("groups", "adjust"):

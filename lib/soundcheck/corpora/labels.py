@@ -1,7 +1,5 @@
 """What labels mean: numbers on a scale, classes of a task, sexes, and words that say that nobody knows.
 
-Conventions
------------
 - Labels of regression tasks are scaled to 0..1, NaN = unlabelled.
 - A class that the task does not have counts as unlabelled and is listed: it never becomes an extra class. Its
   text stays in a column that begins with :data:`UNKNOWN`, until :func:`unlabelled` has counted the segments
@@ -128,8 +126,6 @@ def class_remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Map
 
     Other corpora know other emotions than the four of the built-in task: the message has what is to be
     written into suite.yml so that all of them are tested.
-
-    - ``table``: texts of the corpus under our names, ``""`` = missing.
     """
     labels = sorted(set(table[task.name]) - {""})
     meant = {label: "" for label in labels if label.strip().lower() in NOTHING and label not in task.classes}
@@ -171,9 +167,7 @@ def single_classes(
     """Say of which tasks all labels are of a single class.
 
     - ``table``: segments that are evaluated, with the columns that begin with :data:`UNKNOWN`.
-    - ``tasks``: that models have.
-    - ``remedies``: by task what to do about labels that are no classes.
-    - ``corpus, shown``: its name, and how messages call its table.
+    - ``tasks``: that models have; ``remedies``: by task what to do about labels that are no classes.
     - Raises InputError: if more than half of the labels are no classes, and no other task has them.
     """
     caveats, problems, tasks = [], Problems(), list(tasks)
@@ -234,8 +228,7 @@ def read_sexes(column: pd.Series, findings: Findings) -> tuple[pd.Series, pd.Ser
 def without_nobody(column: pd.Series, own: Sequence[str] | None = None) -> tuple[pd.Series, pd.Series]:
     """Take words for nobody out of a column of words; gives these words beside, all else ``None``.
 
-    - ``column``: called like one of :data:`WHO`; ``None`` = missing.
-    - ``own``: words of the suite, in place of the usual ones.
+    The column is called like one of :data:`WHO`; ``own`` are words of the suite, in place of the usual ones.
 
     >>> known, words = without_nobody(pd.Series(["s1", " UNKNOWN", "NA"], name="speaker", dtype=object))
     >>> known.tolist(), words.tolist()

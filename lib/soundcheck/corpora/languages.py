@@ -19,24 +19,21 @@ def _code(name: str) -> str:
     text = name.strip().replace("_", "-")
     for candidate in (text, text.split("-")[0], text.split("-")[0].lower(), text.title()):
         try:
-            found = map_language(candidate)
+            code = map_language(candidate)
         except ValueError:
             continue
-        return _MACRO.get(found, found)
+        return _MACRO.get(code, code)
     return text
 
 
 def among(names: Sequence[object], wanted: Sequence[str]) -> np.ndarray:
-    """Say which of the wanted languages each name means.
+    """Say which of the wanted languages each name means, ``None`` = none of them.
 
-    - ``names``: codes of ISO 639-1 or 639-3, with or without region, or English names, ``(N,)``; missing ones
-      too.
-    - ``wanted``: languages to tell apart, in any of these forms.
-    - Returns object ``(N,)``: one of ``wanted``, or ``None``.
+    Both are codes of ISO 639-1 or 639-3, with or without region, or English names; names may be missing.
 
     >>> among(["deu", "zh-CN", "Danish", None], ["de", "zh"]).tolist()
     ['de', 'zh', None, None]
     """
     codes = {_code(name): name for name in wanted}
-    found = [None if pd.isna(name) else codes.get(_code(str(name))) for name in names]
-    return np.array([*found, None], dtype=object)[:-1]
+    meant = [None if pd.isna(name) else codes.get(_code(str(name))) for name in names]
+    return np.array([*meant, None], dtype=object)[:-1]

@@ -27,8 +27,8 @@ from soundcheck import __version__
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.common.json_file import JsonFile
-from soundcheck.common.library import library_digest
 from soundcheck.common.progress import Progress
+from soundcheck.common.resources import library_digest
 from soundcheck.common.wording import counted
 from soundcheck.efficiency.costs import costs
 from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, chosen, measure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from soundcheck.common.description import Description
+from soundcheck.common.json_file import Description
 from soundcheck.common.tasks import Task
 from soundcheck.suite.entries import LEFT_OUT
 from soundcheck.suite.margins import Margin
@@ -72,7 +72,7 @@ class EvaluationDescription(ModelDescription):
     transformed_segments: int | None = None
     segments_per_change: int | None = None
     levels: int | None = None
-    transformations: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    transformations: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     # test -> what the suite changes about it
     tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
     alternatives: bool = False

@@ -1,8 +1,8 @@
 """References that allow several wordings: alternatives, words that may be missing, synonyms.
 
 The forms are those of NIST's sclite: ``{ um / uh / @ }`` stands for one of several texts, ``@`` for none,
-and alternatives may hold others; ``(uh)`` is a word that may be left out. A recogniser is compared with the
-wording that it has the fewest errors with.
+and alternatives may contain others; ``(uh)`` is a word that may be left out. A hypothesis is compared with
+the wording that it has the fewest errors with.
 
 Conventions
 -----------
@@ -11,9 +11,9 @@ Conventions
 - A *wording* is a tuple of elements, one after the other: words as a tuple of texts, or a :class:`Choice`.
 - Of wordings with as few word errors the first that is written is taken. So the words of a reference, by
   which errors are divided, may depend on what was recognised. sclite counts a word in parentheses that is
-  left out as right; here it is not there.
-- Each part between braces and slashes is normalised by itself.
-- Synonyms are looked for within such a part from the left, the longest first; they do not overlap.
+  left out as right; here it is no word.
+- Each part between braces and slashes is normalised by itself. Synonyms are looked for within such a part
+  from the left, the longest first; they do not overlap.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Choice:
     options: tuple[Wording, ...]  # at least two, in the order in which they are preferred
 
 
-Wording = tuple["tuple[str, ...] | Choice", ...]
+Words = tuple[str, ...]
+Wording = tuple["Words | Choice", ...]
 
 
 class Reference(str):
@@ -49,9 +50,9 @@ class Reference(str):
 
     def __new__(cls, wording: Wording) -> Reference:
         """Make the text of the first wording."""
-        made = super().__new__(cls, " ".join(_first(wording)))
-        made.wording = wording
-        return made
+        reference = super().__new__(cls, " ".join(_first(wording)))
+        reference.wording = wording
+        return reference
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reference) and self.wording == other.wording
@@ -120,14 +121,15 @@ def _first(wording: Wording) -> Iterator[str]:
 # Normalised references
 
 
-def synonym_sets(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Put phrases that mean the same together.
+def synonym_sets(pairs: Sequence[tuple[str, str]]) -> dict[Words, tuple[Words, ...]]:
+    """Put normalised phrases that mean the same together: words of each -> words of all others.
 
-    - ``pairs``: two normalised phrases each; either may stand for the other, and for what that stands for.
-    - Returns words of each phrase -> the words of all others that mean the same, in the order of the pairs.
-    - Raises ValueError: if a pair says what others say already; its text is the number of the pair, from 0.
+    Raises ValueError: if a pair says what others say already; its text is the number of the pair, from 0.
+
+    >>> synonym_sets([("going to", "gonna")])
+    {('going', 'to'): (('gonna',),), ('gonna',): (('going', 'to'),)}
     """
-    sets: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    sets: dict[Words, list[Words]] = {}
     for n, pair in enumerate(pairs):
         one, other = (sets.setdefault(words, [words]) for words in (tuple(text.split()) for text in pair))
         if one is other:
@@ -139,13 +141,7 @@ def synonym_sets(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], tupl
 
 
 class WordingReader:
-    """Normalises references with all their wordings; call it with a text.
-
-    - ``normalise``: makes words of a text, see :mod:`soundcheck.metrics.normalisation`.
-    - ``alternatives``: whether braces and words in parentheses mean alternatives; else they are text.
-    - ``synonyms``: pairs of phrases that mean the same.
-    - ``prepare``: what is done to a text before alternatives are read.
-    """
+    """Normalises references with all their wordings; call it with a text."""
 
     def __init__(
         self,
@@ -154,9 +150,13 @@ class WordingReader:
         synonyms: Sequence[tuple[str, str]] = (),
         prepare: Callable[[str], str] = str,
     ) -> None:
+        """Take a normaliser, whether braces and parentheses mean alternatives, and pairs of phrases.
+
+        ``prepare`` is what is done to a text before alternatives are read.
+        """
         self._normalise, self._alternatives, self._prepare = normalise, alternatives, prepare
         pairs = [(normalise(one), normalise(other)) for one, other in synonyms]
-        self._synonyms: Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]] = synonym_sets(pairs)
+        self._synonyms: Mapping[Words, tuple[Words, ...]] = synonym_sets(pairs)
         self._longest = max(map(len, self._synonyms), default=0)
 
     def __call__(self, text: str) -> str:
@@ -172,20 +172,20 @@ class WordingReader:
         return " ".join(_first(wording)) if self._synonyms else self._normalise(text)
 
     def plain(self, text: str) -> str:
-        """Give the first wording of a text, as the random reference says it."""
+        """Give the first wording of a text, as the random reference has it."""
         return " ".join(self(text).split())
 
     def _normalised(self, wording: Wording) -> Wording:
-        found: list[tuple[str, ...] | Choice] = []
+        elements: list[Words | Choice] = []
         for element in wording:
             if isinstance(element, Choice):
-                found.append(Choice(tuple(map(self._normalised, element.options))))
+                elements.append(Choice(tuple(map(self._normalised, element.options))))
             else:
-                found += self._with_synonyms(self._normalise(" ".join(element)).split())
-        return tuple(found)
+                elements += self._with_synonyms(self._normalise(" ".join(element)).split())
+        return tuple(elements)
 
     def _with_synonyms(self, words: list[str]) -> Wording:
-        found: list[tuple[str, ...] | Choice] = []
+        elements: list[Words | Choice] = []
         start = place = 0
         while place < len(words):
             lengths = range(min(self._longest, len(words) - place), 0, -1)
@@ -194,10 +194,10 @@ class WordingReader:
             if phrase is None:
                 place += 1
                 continue
-            found += [tuple(words[start:place])] if start < place else []
-            found.append(Choice(tuple((each,) for each in (phrase, *self._synonyms[phrase]))))
+            elements += [tuple(words[start:place])] if start < place else []
+            elements.append(Choice(tuple((each,) for each in (phrase, *self._synonyms[phrase]))))
             start = place = place + len(phrase)
-        return (*found, tuple(words[start:])) if start < len(words) else tuple(found)
+        return (*elements, tuple(words[start:])) if start < len(words) else tuple(elements)
 
 
 # The wording with the fewest errors
@@ -206,78 +206,76 @@ class WordingReader:
 def cheapest(reference: str, hypothesis: str) -> str:
     """Give the wording of a reference that a hypothesis has the fewest word errors with.
 
-    - ``reference``: any text; one that is no :class:`Reference` stays as it is.
-
     >>> cheapest(WordingReader(str, alternatives=True)("i've { um / uh / @ } seen it"), "i've seen it")
     "i've seen it"
     """
     if not isinstance(reference, Reference):
         return reference
-    heard = np.array([*hypothesis.split(), None], dtype=object)[:-1]
-    walk = _Walk(heard)
-    _, _, steps = walk.through(reference.wording, np.arange(len(heard) + 1))
-    return " ".join(walk.words(reference.wording, steps, len(heard)))
+    words = np.array([*hypothesis.split(), None], dtype=object)[:-1]
+    lattice = _Lattice(words)
+    _, _, steps = lattice.through(reference.wording, np.arange(len(words) + 1))
+    return " ".join(lattice.words(reference.wording, steps, len(words)))
 
 
 def common_wording(reference: str, hypotheses: Sequence[str]) -> str:
     """Give one wording of a reference by which several hypotheses are compared word by word.
 
-    - ``reference``: see :func:`cheapest`.
-    - Returns of the wordings that are the cheapest for one of them that with the fewest errors of all; of
-      several the one of the earliest hypothesis.
+    Of the wordings that are the cheapest for one of them that with the fewest errors of all; of several the
+    one of the earliest hypothesis.
     """
     if not isinstance(reference, Reference):
         return reference
-    heard = [hypothesis.split() for hypothesis in hypotheses]
+    splits = [hypothesis.split() for hypothesis in hypotheses]
     possible = [cheapest(reference, hypothesis) for hypothesis in hypotheses]
-    return min(possible, key=lambda text: sum(Levenshtein.distance(text.split(), words) for words in heard))
+    return min(possible, key=lambda text: sum(Levenshtein.distance(text.split(), words) for words in splits))
 
 
-class _Walk:
+class _Lattice:
     """Finds the way through a wording that costs the fewest errors against some words.
 
     Costs are int64 ``(n + 1,)``: the fewest errors with the first 0 to n words of the hypothesis, whatever
     follows. Entries, of the same shape, say at which word of the hypothesis the best way there began.
     """
 
-    def __init__(self, heard: np.ndarray) -> None:
-        self._heard = heard
-        self._base = len(heard) + 1  # a cost and an entry are one number, so that one minimum keeps both
+    def __init__(self, words: np.ndarray) -> None:
+        self._words = words
+        self._base = len(words) + 1  # a cost and an entry are one number, so that one minimum keeps both
 
     def through(self, wording: Wording, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[tuple]]:
-        """Walk through all elements; gives costs, entries, and what :meth:`words` needs of each element."""
+        """Go through all elements; gives costs, entries, and what :meth:`words` needs of each element."""
         entries, steps = np.arange(self._base), []
         for element in wording:
+            best = below = None
             if isinstance(element, Choice):
-                found = [self.through(option, costs) for option in element.options]
-                every = np.stack([cost for cost, _, _ in found])
-                best = every.argmin(axis=0)  # of equal ones the first
-                costs = every.min(axis=0)
-                here = np.stack([entry for _, entry, _ in found])[best, np.arange(self._base)]
-                steps.append((here, best, [step for _, _, step in found]))
+                every, starts, below = zip(
+                    *(self.through(option, costs) for option in element.options), strict=True
+                )
+                best = np.argmin(every, axis=0)  # of equal ones the first
+                costs = np.min(every, axis=0)
+                here = np.stack(starts)[best, np.arange(self._base)]
             else:
                 costs, here = self._along(element, costs)
-                steps.append((here, None, None))
+            steps.append((here, best, below))
             entries = entries[here]
         return costs, entries, steps
 
-    def _along(self, words: tuple[str, ...], costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _along(self, words: Words, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         base, places = self._base, np.arange(self._base)
         keys = costs * base + places
         for word in words:
-            left_out = keys + base
-            left_out[1:] = np.minimum(left_out[1:], keys[:-1] + base * (self._heard != word))
-            keys = np.minimum.accumulate(left_out - places * base) + places * base  # words put in
+            deleted = keys + base
+            deleted[1:] = np.minimum(deleted[1:], keys[:-1] + base * (self._words != word))
+            keys = np.minimum.accumulate(deleted - places * base) + places * base  # inserted words
         return np.divmod(keys, base)
 
     def words(self, wording: Wording, steps: list[tuple], place: int) -> list[str]:
         """Give the words of the best way that ends at a word of the hypothesis."""
-        parts = []
+        parts: list[list[str]] = []
         for element, (here, best, below) in zip(reversed(wording), reversed(steps), strict=True):
             if isinstance(element, Choice):
                 chosen = best[place]
-                parts.append(self.words(element.options[chosen], below[chosen], place))
+                parts.insert(0, self.words(element.options[chosen], below[chosen], place))
             else:
-                parts.append(list(element))
+                parts.insert(0, list(element))
             place = int(here[place])
-        return [word for part in reversed(parts) for word in part]
+        return sum(parts, [])

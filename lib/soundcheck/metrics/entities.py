@@ -135,16 +135,14 @@ def read(text: str, english: bool = True) -> Reading:
             text = _numerals()(text)
         for pattern, replacement in _READ:
             text = pattern.sub(replacement, text)
-    found: list[str] = []
+    tokens: list[str] = []
     spelled = set()
-    for single, words in itertools.groupby(text.translate(_BACK).split(), _is_letter):
-        if single:
-            found.append("".join(words))
-            if len(found[-1]) > 1:
-                spelled.add(len(found) - 1)
-        else:
-            found += words
-    return Reading(tuple(found), frozenset(spelled), english)
+    for single, group in itertools.groupby(text.translate(_BACK).split(), _is_letter):
+        words = list(group)
+        tokens += ["".join(words)] if single else words
+        if single and len(tokens[-1]) > 1:
+            spelled.add(len(tokens) - 1)
+    return Reading(tuple(tokens), frozenset(spelled), english)
 
 
 def _digit(sign: str) -> str:
@@ -172,12 +170,12 @@ def find_entities(reading: Reading, names: Names) -> list[tuple[str, int, int]]:
     if reading.english:
         possible += _of_classes(reading)
     taken: set[int] = set()
-    found = []
+    entities = []
     for _, _, start, end, kind in sorted(possible):
         if taken.isdisjoint(range(start, end)):
             taken |= set(range(start, end))
-            found.append((kind, start, end))
-    return sorted(found, key=lambda one: one[1])
+            entities.append((kind, start, end))
+    return sorted(entities, key=lambda one: one[1])
 
 
 Possible = tuple[int, int, int, int, str]  # sorts the longest first, then the most special
@@ -240,15 +238,21 @@ def compare_entities(reference: Reading, hypothesis: Reading, names: Names) -> l
     >>> compare_entities(read("set it to twenty five"), read("Set it to 20."), {})
     [Entity(kind='number', said='25', written='20', right=False)]
     """
-    said, heard = reference.tokens, hypothesis.tokens
-    found = find_entities(reference, names)
-    if not found:
+    left, right = reference.tokens, hypothesis.tokens
+    entities = find_entities(reference, names)
+    if not entities:
         return []
-    place = np.full(len(said), -1)  # of the token that each is aligned with
-    for tag, start, end, from_, to in Levenshtein.opcodes(_keys(said), _keys(heard)):
+    place = np.full(len(left), -1)  # of the token that each is aligned with
+    for tag, start, end, from_, to in Levenshtein.opcodes(_keys(left), _keys(right)):
         if tag in ("equal", "replace"):
             place[start:end] = np.arange(from_, to)
-    return [_entity(kind, start, end, said, heard, place) for kind, start, end in found]
+    compared = []
+    for kind, start, end in entities:
+        low = int(place[:start].max(initial=-1)) + 1
+        behind = place[end:][place[end:] >= 0]
+        high = int(behind[0]) if len(behind) else len(right)
+        compared.append(_entity(kind, left[start:end], right, place[start:end], low, high))
+    return compared
 
 
 def _keys(words: Sequence[str]) -> list[str]:
@@ -257,23 +261,21 @@ def _keys(words: Sequence[str]) -> list[str]:
 
 
 def _entity(
-    kind: str, start: int, end: int, said: Sequence[str], heard: Sequence[str], place: np.ndarray
+    kind: str, left: Sequence[str], right: Sequence[str], place: np.ndarray, low: int, high: int
 ) -> Entity:
-    before, behind = place[:start], place[end:]
-    low = int(before.max()) + 1 if (before >= 0).any() else 0
-    high = int(behind[behind >= 0][0]) if (behind >= 0).any() else len(heard)
-    own = place[start:end]
-    own = own[own >= 0]
-    first, last = (int(own[0]), int(own[-1]) + 1) if len(own) else (low, high)
-    figures = any(map(str.isdecimal, "".join(said[start:end])))
-    while figures and first > low and heard[first - 1][-1].isdecimal():
-        first -= 1
-    while figures and last < high and heard[last][0].isdecimal():
-        last += 1
-    written = heard[first:last]
-    return Entity(
-        kind, " ".join(said[start:end]), " ".join(written), _keys(written) == _keys(said[start:end])
-    )
+    """Compare the tokens ``left`` of an entity with those aligned with it, and with figures beside these.
+
+    ``place`` are the places of its aligned tokens; what is aligned with others ends at ``low`` and ``high``.
+    """
+    place = place[place >= 0]
+    first, last = (int(place[0]), int(place[-1]) + 1) if len(place) else (low, high)
+    if any(map(str.isdecimal, "".join(left))):
+        while first > low and right[first - 1][-1].isdecimal():
+            first -= 1
+        while last < high and right[last][0].isdecimal():
+            last += 1
+    written = right[first:last]
+    return Entity(kind, " ".join(left), " ".join(written), _keys(written) == _keys(left))
 
 
 def closest(references: Sequence[Reading], hypothesis: Reading) -> Reading:

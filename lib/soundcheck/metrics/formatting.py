@@ -8,9 +8,9 @@ Conventions
 - Marks are those of :data:`MARKS`, whatever the script; the same one several times in a row is one, three
   periods are an ellipsis. Quotation marks, brackets and symbols are no marks, and no words.
 - Words are aligned with as few errors as possible, case aside. Marks between two aligned words are compared
-  with the marks between the words they are aligned with, whatever else stands there.
-- A mark that is replaced or left out counts for the mark of the reference, one that is put in for itself. So
-  the errors of all marks add up.
+  with the marks between the words they are aligned with, whatever else is there.
+- A mark that is replaced or left out counts for the mark of the reference, one that is inserted for itself.
+  So the errors of all marks add up.
 - Capitals are compared where a word is right but for its case; a word that is wrong says nothing about them.
 """
 
@@ -18,13 +18,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from soundcheck.metrics.additive import Texts
 from soundcheck.metrics.normalisation import APOSTROPHES, fold_case
 
 MARKS = {  # name -> characters
@@ -39,20 +41,17 @@ MARKS = {  # name -> characters
 }
 KINDS = ("marks", "substitutions", "deletions", "insertions")
 
-_OF = {character: place for place, own in enumerate(MARKS.values()) for character in own}
-_SIGNS = "".join(_OF)
+_OF = {character: place for place, characters in enumerate(MARKS.values()) for character in characters}
 # Apostrophes of all kinds are one; what only allows a break or joins letters is none
 _ALIKE = str.maketrans(dict.fromkeys(APOSTROPHES, "'") | dict.fromkeys("\u00ad\u200c\u200d\u2060"))
 _MARK = re.compile(  # but between digits (3.5, 10:30), and periods and colons between letters (U.S, EU:n)
-    rf"(?<!\S)-{{1,2}}(?!\S)|(?!(?<=\d)[.,:](?=\d))(?!(?<=[^\W\d_])[.:](?=[^\W\d_]))[{re.escape(_SIGNS)}]"
+    r"(?<!\S)-{1,2}(?!\S)|(?!(?<=\d)[.,:](?=\d))(?!(?<=[^\W\d_])[.:](?=[^\W\d_]))"
+    rf"[{re.escape(''.join(_OF))}]"
 )
-_KEPT = "LNM"  # categories of characters that make a word; and the sign of a currency or per cent beside one
 
 
 def split_marks(text: str) -> tuple[list[str], list[tuple[int, ...]]]:
-    """Part words from the marks between them.
-
-    Returns the words; and the marks before each of them and behind the last one, as places in :data:`MARKS`.
+    """Part words from the marks before each of them and behind the last one, as places in :data:`MARKS`.
 
     >>> split_marks("Well, it's 3.5... Right?")
     (['Well', "it's", '3.5', 'Right'], [(), (1,), (), (6,), (2,)])
@@ -61,30 +60,34 @@ def split_marks(text: str) -> tuple[list[str], list[tuple[int, ...]]]:
     words: list[str] = []
     marks: list[list[int]] = [[]]
     place = 0
-    for found in [*_MARK.finditer(text), None]:
-        for piece in text[place : found.start() if found else None].split():
+    for match in [*_MARK.finditer(text), None]:
+        for piece in text[place : match.start() if match else None].split():
             if word := _bare(piece):
                 words.append(word)
                 marks.append([])
-        if found:
-            mark = _OF.get(found[0], _OF["—"])
+        if match:
+            mark = _OF.get(match[0], _OF["—"])
             if marks[-1][-1:] != [mark]:
                 marks[-1].append(mark)
-            place = found.end()
-    return words, [tuple(own) for own in marks]
+            place = match.end()
+    return words, list(map(tuple, marks))
 
 
 def _bare(piece: str) -> str:
-    """Take quotation marks and brackets from around a word; empty if there is no word."""
+    """Take quotation marks and brackets from around a word; empty if there is no word.
+
+    Letters, digits and marks make a word, and the sign of a currency or per cent beside one.
+    """
     if piece.isalnum():
         return piece
-    kept = [n for n, sign in enumerate(piece) if unicodedata.category(sign)[0] in _KEPT]
-    if not kept:
+    categories = [unicodedata.category(sign) for sign in piece]
+    inside = [n for n, category in enumerate(categories) if category[0] in "LNM"]
+    if not inside:
         return ""
-    first, last = kept[0], kept[-1] + 1
-    while first and unicodedata.category(piece[first - 1]) == "Sc":
+    first, last = inside[0], inside[-1] + 1
+    while first and categories[first - 1] == "Sc":
         first -= 1
-    while piece[last : last + 1] == "%" or unicodedata.category(piece[last : last + 1] or " ") == "Sc":
+    while last < len(piece) and (piece[last] == "%" or categories[last] == "Sc"):
         last += 1
     return piece[first:last]
 
@@ -94,7 +97,7 @@ class FormatErrors:
     """Errors of ``N`` segments, float64; NaN where there is no reference or no hypothesis."""
 
     # ``(N, marks, 4)``, in the order of :data:`MARKS` and :data:`KINDS`: marks of the reference, then those
-    # replaced, left out and put in
+    # replaced, left out and inserted
     marks: np.ndarray
     capitals: np.ndarray  # words of the reference with a capital that were recognised, ``(N,)``
     capital_errors: np.ndarray  # words that were recognised with other capitals, ``(N,)``
@@ -105,10 +108,8 @@ class FormatErrors:
         return self.marks[:, :, 1:].sum(axis=2)
 
 
-def format_errors(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> FormatErrors:
-    """Count errors of punctuation and capitals.
-
-    - ``references, hypotheses``: texts as they were written, ``(N,)``; missing ones are ``None``.
+def format_errors(references: Texts, hypotheses: Texts) -> FormatErrors:
+    """Count errors of punctuation and capitals in texts as they were written; missing ones are ``None``.
 
     >>> found = format_errors(["Go on, Anna."], ["go on Anna?"])
     >>> float(found.mark_errors.sum()), found.capitals, found.capital_errors
@@ -124,42 +125,36 @@ def format_errors(references: Sequence[str | None], hypotheses: Sequence[str | N
 
 @functools.lru_cache(maxsize=2**14)  # short commands come again and again
 def _errors(reference: str, hypothesis: str) -> tuple[np.ndarray, tuple[int, int]]:
-    (said, here), (heard, there) = split_marks(reference), split_marks(hypothesis)
+    (left, left_marks), (right, right_marks) = split_marks(reference), split_marks(hypothesis)
     counts = np.zeros((len(MARKS), len(KINDS)))
     capitals = wrong = before = after = 0
-    folded = list(map(fold_case, said)), list(map(fold_case, heard))
-    for tag, start, end, from_, to in Levenshtein.opcodes(*folded):
+    for tag, start, end, from_, to in Levenshtein.opcodes(
+        *(list(map(fold_case, side)) for side in (left, right))
+    ):
         if tag not in ("equal", "replace"):
             continue
         for one, other in zip(range(start, end), range(from_, to), strict=True):
-            _compare(_joined(here[before : one + 1]), _joined(there[after : other + 1]), counts)
+            _compare(left_marks[before : one + 1], right_marks[after : other + 1], counts)
             before, after = one + 1, other + 1
             if tag == "equal":
-                capitals += _capital(said[one])
-                wrong += said[one] != heard[other]
-    _compare(_joined(here[before:]), _joined(there[after:]), counts)
+                capitals += _has_capital(left[one])
+                wrong += left[one] != right[other]
+    _compare(left_marks[before:], right_marks[after:], counts)
     counts.setflags(write=False)
     return counts, (capitals, wrong)
 
 
-def _joined(gaps: Sequence[tuple[int, ...]]) -> list[int]:
-    return [mark for gap in gaps for mark in gap]
-
-
-def _compare(said: list[int], written: list[int], counts: np.ndarray) -> None:
-    """Add the marks of one gap between words to the counts."""
-    for mark in said:
+def _compare(left: Iterable[tuple[int, ...]], right: Iterable[tuple[int, ...]], counts: np.ndarray) -> None:
+    """Add the marks of one gap between aligned words to the counts."""
+    left, right = (list(itertools.chain(*gaps)) for gaps in (left, right))
+    for mark in left:
         counts[mark, 0] += 1
-    if said == written:
-        return
-    for tag, here, there in Levenshtein.editops(said, written):
-        if tag == "insert":
-            counts[written[there], 3] += 1
-        else:
-            counts[said[here], 1 if tag == "replace" else 2] += 1
+    for tag, here, there in Levenshtein.editops(left, right):
+        mark = right[there] if tag == "insert" else left[here]
+        counts[mark, ("replace", "delete", "insert").index(tag) + 1] += 1
 
 
-def _capital(word: str) -> bool:
+def _has_capital(word: str) -> bool:
     return any(map(str.isupper, word))
 
 
@@ -170,4 +165,4 @@ def has_marks(text: str) -> bool:
 
 def has_capitals(text: str) -> bool:
     """Say whether a text tells capitals from other letters: it has some of both."""
-    return _capital(text) and any(map(str.islower, text))
+    return _has_capital(text) and any(map(str.islower, text))

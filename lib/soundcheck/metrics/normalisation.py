@@ -75,10 +75,8 @@ def changed_examples(
 ) -> list[tuple[str, str]]:
     """Show what a normaliser does to some texts.
 
-    - ``texts``: texts; missing ones (``None`` or NaN) are passed over.
-    - ``count``: number of examples, at least 0; fewer if there are fewer distinct texts.
-    - Returns distinct texts and what became of them. Those that changed beyond white space come first, then
-      the others; both in the order in which they first occur.
+    Returns at most ``count`` distinct texts and what became of them. Those that changed beyond white space
+    come first, then the others; both in the order in which they first occur.
 
     >>> changed_examples(NORMALISERS["basic"], ["stop", "Stop!", "Stop!", "go  on"], count=2)
     [('Stop!', 'stop'), ('stop', 'stop')]
@@ -88,8 +86,8 @@ def changed_examples(
     for text in dict.fromkeys(text for text in texts if isinstance(text, str)):
         if len(changed) >= count:
             break
-        became = normaliser(text)
-        (alike if became == _plain(text) else changed).append((text, became))
+        normalised = normaliser(text)
+        (alike if normalised == _plain(text) else changed).append((text, normalised))
     return (changed + alike)[:count]
 
 
@@ -236,13 +234,9 @@ _STACK = re.compile("m" * _MARKS + "m+")
 def _unstacked(text: str) -> str:
     """Cut rows of combining marks to what any script needs."""
     stacking = "" if text.isascii() else text.translate(_STACKING)
-    if "m" * _MARKS + "m" not in stacking:
-        return text
-    kept, start = [], 0
-    for stack in _STACK.finditer(stacking):
-        kept.append(text[start : stack.start() + _MARKS])
-        start = stack.end()
-    return "".join([*kept, text[start:]])
+    for stack in reversed(list(_STACK.finditer(stacking))):
+        text = text[: stack.start() + _MARKS] + text[stack.end() :]
+    return text
 
 
 def _basic(text: str) -> str:
@@ -301,7 +295,7 @@ def _english(name: str, text: str) -> str:
     """Apply the package; its rules for numbers give up on some that are thousands of digits long.
 
     Where they do, the halves of the text are normalised one by one, down to a single word, which gets the
-    basic normaliser. Recognisers that are stuck write such numbers, and one text must not end a run.
+    basic normaliser. ASR models that are stuck write such numbers, and one text must not end a run.
     """
     try:
         return _plain(_whisper(name)(text))

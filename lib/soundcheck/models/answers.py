@@ -24,6 +24,9 @@ Conventions
   under one of :data:`KEYS`: ours and that of Kaldi's descendants and of cloud services, Whisper's, Vosk's.
   Words join to the transcript: the letters and digits of all of them, one after the other, are its own. Words
   of which none has a confidence say nothing, and may be of any form.
+- Numbers are kept as the model gave them; they are mapped to the task's nominal range when tables are made. A
+  model or table of which more than half of the numbers lie outside, or a dozen far outside, is refused: they
+  would be wrong without looking wrong. A few outside are kept and counted.
 """
 
 from __future__ import annotations
@@ -33,15 +36,20 @@ import json
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from soundcheck.common.errors import did_you_mean
+from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted, shorten
 from soundcheck.common.precision import half_precision
-from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
+from soundcheck.common.scales import another_scale, outside, range_advice, usual_scales
+from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task, scaled
 
+if TYPE_CHECKING:
+    from soundcheck.suite.entries import ModelEntry, Suite
+
+NAMED = 5  # values that a message shows
 CLASS_LIMIT = 200  # characters of a class name that are kept
 TEXT_LIMIT = 100_000  # characters of a transcript, nearly two hours of speech; a longer one is no answer
 NOT_ASKED = "not asked"  # what a problem begins with if the model could not answer: it never got the input
@@ -444,3 +452,41 @@ def unpack(text: str) -> np.ndarray:
     [1.0, 0.0]
     """
     return np.frombuffer(base64.b64decode(text), dtype="<f4").astype(np.float32)
+
+
+# The scale of numbers --------------------------------------------------------------------------------------
+
+
+def nominal(values: np.ndarray, task: Task, bounds: tuple[float, float]) -> np.ndarray:
+    """Map answers on a scale to the nominal range of a task; those outside of the scale stay outside.
+
+    >>> nominal(np.array([1.0, 4.6, 7.0]), Task("arousal", "regression"), (1, 7)).tolist()
+    [0.0, 0.6, 1.0]
+    """
+    if bounds == (task.low, task.high):
+        return values
+    return task.low + scaled(values, *bounds) * (task.high - task.low)
+
+
+def check_scale(answers: Sequence[float], task: Task, entry: ModelEntry, suite: Suite, which: str) -> None:
+    """Refuse a model whose answers lie on another scale than the suite says; ``which`` is for messages."""
+    values = np.asarray(answers, dtype=np.float64)
+    values = values[np.isfinite(values)]
+    scale = entry.range_of(task)
+    stated = task.name in entry.ranges
+    if not another_scale(values, scale, stated=stated):
+        return
+    low, high = scale
+    beyond = values[outside(values, scale)]
+    shown = ", ".join(f"{value:.4g}" for value in beyond[:NAMED])
+    more = ", ..." if len(beyond) > NAMED else ""
+    count = "all" if len(beyond) == len(values) else f"{len(beyond)}"
+    reach = f"all lie from {values.min():.4g} to {values.max():.4g}"
+    what = f"{task.name}: {count} of the {which} are not in {low:g} to {high:g} ({shown}{more}); {reach}"
+    labels = [corpus.ranges[task.name] for corpus in suite.corpora.values() if task.name in corpus.ranges]
+    found = usual_scales(values, [*labels, (task.low, task.high)])
+    several = sum(suite.tasks[name].is_regression for name in entry.tasks) > 1
+    remedy = f"Say on which scale the model answers, {range_advice(found, task.name if several else '')}"
+    if not stated and len(beyond) <= len(values) / 2:
+        remedy += f", or `range: [{low:g}, {high:g}]` if it leaves that scale by mistake"
+    raise input_error(f"{suite.file.name}, models.{entry.name}", what, remedy)

@@ -1,4 +1,4 @@
-"""The one interface of models.
+"""The one interface of models, and how they are loaded and checked before anything runs.
 
 A *signal* is float32, shape ``(samples,)``, mono; ``sampling_rate`` is in Hz. What an answer is, and what is
 made of it, stands in :mod:`soundcheck.models.answers`.
@@ -7,6 +7,7 @@ made of it, stands in :mod:`soundcheck.models.answers`.
 from __future__ import annotations
 
 import abc
+import json
 import os
 import re
 from collections.abc import Sequence
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from soundcheck.common import files
 from soundcheck.common.escaping import shorten
+from soundcheck.common.store import CACHE_VARIABLE, FileDigests
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.suite.model_kind import ModelKind
 from soundcheck.suite.paths import find_files
@@ -162,3 +165,35 @@ def reason(error: BaseException, *folders: str | os.PathLike) -> str:
     name = type(error).__name__
     line = f"{name}: {text}" if text else name
     return shorten(line.encode("utf-8", "backslashreplace").decode(), REASON_LIMIT)
+
+
+def load_model(entry: ModelEntry, suite: Suite) -> Model:
+    """Load a model into this process; Python models run their module's code."""
+    return entry.about.load(entry, suite)
+
+
+def check_model(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
+    """Make sure that a model can be loaded; code runs in a child process with a time limit.
+
+    Gives the model's fingerprint, of the files that its entry names as well. ``corpora`` are what it will be
+    asked about; a table of predictions that has no row for them is refused.
+    """
+    fingerprint = entry.about.check(entry, suite, corpora)
+    named = entry.about.named_files(entry, suite)
+    if not named:
+        return fingerprint
+    cache = os.environ.get(CACHE_VARIABLE)
+    contents = FileDigests(Path(cache, "digests", f"{files.slug(entry.name)}.named.json") if cache else None)
+    digests = [(_name(path, suite.root), contents.digest(path)) for path in named]
+    contents.save()
+    return files.digest(json.dumps([fingerprint, digests]))
+
+
+def _name(path: Path, root: Path) -> str:
+    """Name a file so that a project may be moved."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
+def where(entry: ModelEntry, suite: Suite) -> str:
+    """Say where the suite names a model, for messages."""
+    return f"{suite.file.name}, models.{entry.name}.{entry.kind}, {entry.public_target}"

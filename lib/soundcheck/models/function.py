@@ -11,32 +11,52 @@ Beside the function its module may have
 - ``prepare(jobs, progress)``: called once, in a process of its own, before the first signal is predicted; may
   train or download and keep the result in the folder named by the environment variable ``SOUNDCHECK_CACHE``.
 
-Kept answers rest on the source of the module and its neighbours, and on the files that were opened before
-they were given (:mod:`soundcheck.predict.opened_files`), such as weights and modules that are imported late.
-Files that an extension module opens are not seen: let ``fingerprint`` cover them, or name them in the suite
-under ``files:``.
+Cached predictions rest on the source of the module and its neighbours, and on the files that were opened
+before they were given (:mod:`soundcheck.predict.opened_files`), such as weights and modules that are imported
+late. Files that an extension module opens are not seen: let ``fingerprint`` cover them, or name them in the
+suite under ``files:``.
+
+Conventions
+-----------
+- A module ``model.py``, or a package, in the suite's folder is taken before anything installed of that name.
+  That holds for the named module only: its neighbours are found after the standard library and installed
+  packages, so that a ``json.py`` beside it hides nothing.
+- Files in the suite's folder are compiled anew each time: compiled files that Python keeps are trusted by
+  size and time, so a changed model could go unnoticed. None are written.
+- Importing runs code. It is done in children of this process only.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import importlib.machinery
+import importlib.util
+import inspect
+import json
 import os
 import re
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from soundcheck.common import files
+from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.models import importing, processes
-from soundcheck.models.base import Model
+from soundcheck.models import processes
+from soundcheck.models.base import Model, reason, where
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
+IMPORT_SECONDS = 60.0  # that the check of a model may take
+PREPARE_SECONDS = 6 * 3600.0  # that a model may take to prepare itself, for instance to train
 _LATE = "Load what takes long when the first signal is predicted, or in prepare()"
 _unprepared: set[tuple[str, Path]] = set()  # targets and folders of models whose check found no ``prepare``
 
@@ -46,7 +66,7 @@ class FunctionModel(Model):
 
     keyword = "python"
 
-    def __init__(self, entry: ModelEntry, imported: importing.Imported) -> None:
+    def __init__(self, entry: ModelEntry, imported: Imported) -> None:
         self.name = entry.name
         self.tasks = tuple(entry.tasks)
         self._entry, self._imported = entry, imported
@@ -64,18 +84,18 @@ class FunctionModel(Model):
     @property
     def fingerprint(self) -> str:
         """Digest of target, batch size and source."""
-        return _fingerprint(self._entry, importing.source_fingerprint(self._imported, self.name))
+        return _fingerprint(self._entry, source_fingerprint(self._imported, self.name))
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> FunctionModel:
         """Import the function into this process."""
-        return cls(entry, importing.import_function(entry.target, suite.root, _where(entry, suite)))
+        return cls(entry, import_function(entry.target, suite.root, where(entry, suite)))
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
         """Import the function in a child, within a time limit."""
-        call = (importing.check_function, entry.target, suite.root, _where(entry, suite))
-        child = _child(entry, suite, "importing the module", importing.IMPORT_SECONDS)
+        call = (check_function, entry.target, suite.root, where(entry, suite))
+        child = _child(entry, suite, "importing the module", IMPORT_SECONDS)
         source, prepares = processes.in_child(child, *call)
         (_unprepared.discard if prepares else _unprepared.add)((entry.target, suite.root))
         return _fingerprint(entry, source)
@@ -87,8 +107,8 @@ class FunctionModel(Model):
         """Call the module's ``prepare`` in a child, unless the last check has found none."""
         if (entry.target, suite.root) not in _unprepared:
             options = {"jobs": jobs, "progress": progress}
-            call = (importing.prepare_model, entry.target, suite.root, _where(entry, suite), options)
-            child = _child(entry, suite, "its prepare()", importing.PREPARE_SECONDS)
+            call = (prepare_model, entry.target, suite.root, where(entry, suite), options)
+            child = _child(entry, suite, "its prepare()", PREPARE_SECONDS)
             shown = progress and sys.stderr.isatty()
             processes.in_child(child, *call, cache=cache, shown=shown)
 
@@ -109,9 +129,213 @@ def _fingerprint(entry: ModelEntry, source: str) -> str:
     return files.digest(repr(("python", entry.target, entry.batch, source)))
 
 
-def _where(entry: ModelEntry, suite: Suite) -> str:
-    return f"{suite.file.name}, models.{entry.name}.python, {entry.target}"
-
-
 def _child(entry: ModelEntry, suite: Suite, doing: str, seconds: float) -> processes.Task:
-    return processes.Task(_where(entry, suite), doing, seconds, late=_LATE, lost="Correct the module")
+    return processes.Task(where(entry, suite), doing, seconds, late=_LATE, lost="Correct the module")
+
+
+@dataclasses.dataclass(frozen=True)
+class Imported:
+    """A model's function, the module that it came from, and the suite's folder."""
+
+    module: ModuleType
+    function: Callable
+    root: Path
+
+
+class _FreshLoader(importlib.machinery.SourceFileLoader):
+    """Compiles a source file each time, without looking for a compiled one."""
+
+    def get_code(self, fullname: str) -> object:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+class _Root:
+    """The suite's folder as a place to import from."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = os.path.realpath(folder)
+        # A checkout's own library or a virtual environment may lie below the suite's folder.
+        inner = [os.path.realpath(entry) for entry in (*sys.path, sys.prefix, sys.base_prefix) if entry]
+        self.foreign = tuple(entry + os.sep for entry in inner if entry != self.folder and self._below(entry))
+
+    def _below(self, path: str) -> bool:
+        return path == self.folder or path.startswith(self.folder.rstrip(os.sep) + os.sep)
+
+    def owns(self, path: str | None) -> bool:
+        """Whether a file or folder is the suite's own, not part of something installed below it."""
+        path = os.path.realpath(path) if path else ""
+        return self._below(path) and not (path + os.sep).startswith(self.foreign)
+
+    def make_importable(self) -> None:
+        """Let neighbours of the model be imported, after everything else."""
+
+        def hook(path: str) -> importlib.machinery.FileFinder:
+            if not self.owns(path):
+                raise ImportError("not in the suite's folder")
+            extensions = (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES)
+            sources = (_FreshLoader, importlib.machinery.SOURCE_SUFFIXES)
+            return importlib.machinery.FileFinder(path, extensions, sources)
+
+        sys.dont_write_bytecode = True
+        sys.path_hooks.insert(0, hook)
+        for path in [path for path in sys.path_importer_cache if self.owns(path)]:
+            del sys.path_importer_cache[path]
+        if self.folder not in sys.path:
+            sys.path.append(self.folder)
+
+    def own_file(self, name: str) -> Path | None:
+        """Find the file of a top-level module in the folder."""
+        places = (Path(self.folder, name, "__init__.py"), Path(self.folder, f"{name}.py"))
+        return next((path for path in places if path.is_file()), None)
+
+    def names(self) -> list[str]:
+        """List what could be imported from the folder."""
+        modules = {path.stem for path in Path(self.folder).glob("*.py")}
+        return sorted(modules | {path.parent.name for path in Path(self.folder).glob("*/__init__.py")})
+
+    def shown(self, path: str) -> str:
+        """Name a file of the folder."""
+        return os.path.relpath(os.path.realpath(path), self.folder)
+
+
+def import_function(target: str, root: Path, where: str) -> Imported:
+    """Import ``"module:function"``, both may have dots; runs the module's code in this process.
+
+    Raises InputError at ``where`` if there is no such module or function, or the module raises.
+    """
+    name, _, attribute = target.partition(":")
+    place = _Root(root)
+    place.make_importable()
+    try:
+        module = _import_module(name, place)
+    except BaseException as error:  # whatever a module does while it is imported
+        raise input_error(where, *_explain(error, name, place)) from error
+    function: object = module
+    for part in attribute.split("."):
+        if not hasattr(function, part):
+            public = [
+                key for key in dir(function) if not key.startswith("_") and callable(getattr(function, key))
+            ]
+            what = f"the function was not found: {quoted(name)} has no {quoted(part)}"
+            raise input_error(where, what, did_you_mean(part, public))
+        function = getattr(function, part)
+    if not callable(function):
+        kind = type(function).__name__
+        what = f"{quoted(attribute)} in {quoted(name)} is not callable, it is of type {kind}"
+        raise input_error(where, what, "Name a function")
+    return Imported(module, function, root)
+
+
+def _import_module(name: str, place: _Root) -> ModuleType:
+    top, _, rest = name.partition(".")
+    file = place.own_file(top)
+    if file is None:
+        return importlib.import_module(name)
+    loaded = sys.modules.get(top)
+    if loaded is None or not place.owns(getattr(loaded, "__file__", None)):
+        # A model called like something installed gets another name, so that it does not hide that.
+        taken = loaded is not None or top in sys.stdlib_module_names or _installed(top, place)
+        top = f"suite_{top}" if taken else top
+        folder = [str(file.parent)] if file.name == "__init__.py" else None
+        loader = _FreshLoader(top, str(file))
+        specification = importlib.util.spec_from_file_location(
+            top, file, loader=loader, submodule_search_locations=folder
+        )
+        loaded = sys.modules[top] = importlib.util.module_from_spec(specification)
+        try:
+            loader.exec_module(loaded)
+        except BaseException:
+            sys.modules.pop(top, None)
+            raise
+    return importlib.import_module(f"{top}.{rest}" if rest else top)
+
+
+def _installed(name: str, place: _Root) -> bool:
+    try:
+        specification = importlib.machinery.PathFinder.find_spec(name)
+    except (ImportError, ValueError, AttributeError):
+        return False
+    return specification is not None and not place.owns(specification.origin)
+
+
+def _explain(error: BaseException, name: str, place: _Root) -> tuple[str, str]:
+    """Say why an import failed, and what to do: the module is not there, or it raised."""
+    top = name.partition(".")[0]
+    missing = isinstance(error, ModuleNotFoundError)
+    if missing and error.name and f"{name}.".startswith(f"{error.name}."):
+        if error.name != top and place.own_file(top) is not None:
+            return f"there is no module {quoted(error.name)} in the suite's folder", "Check the name"
+        file = f"{error.name.replace('.', '/')}.py"
+        what = f"there is no module {quoted(error.name)}, neither {file} in the suite's folder nor installed"
+        return what, did_you_mean(top, place.names()) or "Put the module beside suite.yml"
+    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):
+        frames.append((error.filename, error.lineno))
+    own = [(path, line) for path, line in frames if place.owns(path)]
+    at = f" in {place.shown(own[-1][0])} line {own[-1][1]}" if own else ""
+    if isinstance(error, SyntaxError) and own and own[-1][0] == error.filename:
+        error = type(error)(error.msg)  # without file and line once more
+    what = f"importing the module {quoted(name)} failed{at}: {reason(error, Path(place.folder))}"
+    return what, "Install it where Soundcheck is installed" if missing else "Correct the module"
+
+
+def sources(imported: Imported) -> list[tuple[str, str]]:
+    """List the source files that a model consists of, as far as they are loaded: name and digest, sorted.
+
+    Those are the function's module, other modules of its package, and every module from the suite's folder.
+    """
+    place = _Root(imported.root)
+    package = (imported.module.__package__ or "").rstrip(".") + "."
+    found = {}
+    for name, module in list(sys.modules.items()):
+        # One that loads itself when it is looked at is left as it is.
+        known = object.__getattribute__(module, "__dict__") if isinstance(module, ModuleType) else {}
+        file = known.get("__file__")
+        related = module is imported.module or (package != "." and name.startswith(package))
+        if isinstance(file, str) and (related or place.owns(file)) and os.path.isfile(file):
+            found[place.shown(file) if place.owns(file) else name] = files.digest(Path(file))
+    return sorted(found.items())
+
+
+def source_fingerprint(imported: Imported, where: str) -> str:
+    """Hash the source of a model and what its module's ``fingerprint``, a text or a function, says."""
+    given = getattr(imported.module, "fingerprint", "")
+    try:
+        own = str(given() if callable(given) else given)
+    except BaseException as error:
+        what = f"its fingerprint() failed: {reason(error, imported.root)}"
+        raise input_error(where, what, "Correct the module") from error
+    return files.digest(json.dumps([sources(imported), own]))
+
+
+def check_function(target: str, root: Path, where: str) -> tuple[str, bool]:
+    """Import a function, check how it is called; gives its fingerprint, and whether it has a ``prepare``."""
+    imported = import_function(target, root, where)
+    try:
+        signature = inspect.signature(imported.function)
+    except (TypeError, ValueError):  # built-in, or it does not tell
+        signature = inspect.Signature([inspect.Parameter("any", inspect.Parameter.VAR_POSITIONAL)])
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        what = f"the function takes {signature}, but gets a signal and its sampling rate: {error}"
+        raise input_error(where, what, "Write def predict(signal, sampling_rate)") from error
+    processes.more_time(PREPARE_SECONDS)  # the module may have to read large files
+    return source_fingerprint(imported, where), callable(getattr(imported.module, "prepare", None))
+
+
+def prepare_model(target: str, root: Path, where: str, options: dict) -> None:
+    """Call the module's ``prepare``, if it has one, with those of our options that it takes."""
+    prepare = getattr(import_function(target, root, where).module, "prepare", None)
+    if not callable(prepare):
+        return
+    parameters = inspect.signature(prepare).parameters
+    if not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        options = {name: value for name, value in options.items() if name in parameters}
+    try:
+        prepare(**options)
+    except BaseException as error:
+        traceback.print_exc()
+        what = f"its prepare() failed: {reason(error, root)}"
+        raise input_error(where, what, "Correct the module") from error

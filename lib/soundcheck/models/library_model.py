@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import abc
 import contextlib
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from soundcheck.common import extras, files
 from soundcheck.common.errors import InputError, input_error
-from soundcheck.common.file_contents import signature
+from soundcheck.common.escaping import shorten
+from soundcheck.common.files import irregularity
+from soundcheck.common.store import signature
 from soundcheck.models import processes
-from soundcheck.models.base import Model, reason
+from soundcheck.models.base import Model, reason, where
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
 
 LOAD_SECONDS = 600.0  # that loading the weights of a model may take
 STATING = ("probabilities", "confidence")  # keys by which a model says how sure it is; off by default
+T = TypeVar("T")
+CONFIGURATION_BYTES = 50_000_000  # of a JSON file; an index of shards has some 100 kB
+REASON = 200  # characters of what a parser says
 _OUTSIDE = "Try it outside of Soundcheck"
 
 
@@ -103,15 +110,52 @@ def load_fingerprint(entry: ModelEntry, suite: Suite) -> str:
         raise input_error(where(entry, suite), what, _OUTSIDE) from error
 
 
-def where(entry: ModelEntry, suite: Suite) -> str:
-    """Say where the suite names a model, for messages."""
-    return f"{suite.file.name}, models.{entry.name}.{entry.kind}, {entry.public_target}"
+def links_outside(folder: Path, paths: Iterable[Path]) -> list[Path]:
+    """List links that lead out of a folder, but for those of a hub's cache to the files beside it."""
+    home = folder.resolve()
+    if home.parent.name == "snapshots" and (home.parent.parent / "blobs").is_dir():
+        home = home.parent.parent
+    return [path for path in paths if path.is_symlink() and not path.resolve().is_relative_to(home)]
+
+
+def read_configuration(path: Path) -> tuple[dict[str, Any], str]:
+    """Read a JSON file that holds a mapping; gives it, empty if it cannot be read, and why it cannot."""
+    if why := irregularity(path, CONFIGURATION_BYTES):
+        return {}, why
+    try:
+        content = json.loads(path.read_bytes())
+    except RecursionError:
+        return {}, "it is nested too deeply"
+    except (OSError, ValueError) as error:
+        return {}, f"it is not JSON: {shorten(str(error), REASON)}"
+    return (content, "") if isinstance(content, dict) else ({}, "it holds no mapping")
+
+
+def each_length(
+    signals: Sequence[np.ndarray], call: Callable[[np.ndarray], Sequence[T]], most: int | None = None
+) -> list[T]:
+    """Call once for all signals that are equally long, or ``most`` of them; one answer a signal.
+
+    ``call`` gets signals ``(signals, samples)`` and gives one answer for each.
+
+    >>> each_length([np.ones(2), np.ones(3), np.ones(2)], lambda batch: [batch.shape] * len(batch))
+    [(2, 2), (1, 3), (2, 2)]
+    """
+    places: dict[int, list[int]] = {}
+    for place, signal in enumerate(signals):
+        places.setdefault(len(signal), []).append(place)
+    answers: dict[int, T] = {}
+    for alike in places.values():
+        for first in range(0, len(alike), most or len(alike)):
+            own = alike[first : first + (most or len(alike))]
+            answers |= zip(own, call(np.stack([signals[place] for place in own])), strict=True)
+    return [answers[place] for place in range(len(signals))]
 
 
 def resampled(signal: np.ndarray, sampling_rate: int, wanted: int) -> np.ndarray:
     """Bring a signal to the sampling rate of a model, float32 ``(samples,)``."""
     if sampling_rate == wanted:
         return signal
-    import audresample
+    from soundcheck.corpora import audio  # late: whoever reads a suite imports this module
 
-    return audresample.resample(signal, sampling_rate, wanted)[0]
+    return audio.resampled(signal, sampling_rate, wanted)

@@ -99,15 +99,9 @@ def in_child(
     """
     ours, theirs = Pipe()
     with ours, theirs:
+        numbers = map(str, (theirs.fileno(), os.getpid()))
         child = subprocess.Popen(
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "soundcheck.models.processes",
-                str(theirs.fileno()),
-                str(os.getpid()),
-            ],
+            [sys.executable, "-P", "-m", "soundcheck.models.processes", *numbers],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=None if shown else subprocess.DEVNULL,

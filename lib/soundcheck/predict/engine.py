@@ -20,10 +20,8 @@ from soundcheck.common import files
 from soundcheck.common.class_words import meanings
 from soundcheck.common.scales import FAR, outside
 from soundcheck.common.tasks import Task
-from soundcheck.models.answer_scale import nominal
-from soundcheck.models.answers import BOUNDS, CONFIDENCE, stated_names
-from soundcheck.models.base import LookUpModel
-from soundcheck.models.load import check_model
+from soundcheck.models.answers import BOUNDS, CONFIDENCE, nominal, stated_names
+from soundcheck.models.base import LookUpModel, check_model
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.inputs import Wanted, asked_changes, shown_segment
 from soundcheck.predict.prediction import Prediction

@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Self
 
 from soundcheck.common import resources
-from soundcheck.common.file_contents import Contents, signature
 from soundcheck.common.files import digest as digest_of
+from soundcheck.common.store import FileDigests, signature
 from soundcheck.suite.model_kind import public_path
 
 READ, WRITTEN, SPECIAL = "read", "written", "special"  # what is known of a name
@@ -162,7 +162,7 @@ class Sources:
         )
 
 
-def changed_files(sources: Sources, root: Path, contents: Contents) -> list[str]:
+def changed_files(sources: Sources, root: Path, contents: FileDigests) -> list[str]:
     """Give the names of the files that are not what they were, or cannot be read."""
     return [name for name, digest in sources.files.items() if contents.digest(root / name) != digest]
 

@@ -15,10 +15,9 @@ from typing import NamedTuple
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import terminal
-from soundcheck.common.file_contents import Contents
 from soundcheck.common.progress import Progress
-from soundcheck.models.answer_scale import check_scale
-from soundcheck.models.answers import NOT_ASKED, unpack
+from soundcheck.common.store import FileDigests
+from soundcheck.models.answers import NOT_ASKED, check_scale, unpack
 from soundcheck.predict import canaries, protocol
 from soundcheck.predict.canaries import Comparison, Confirmation
 from soundcheck.predict.cluster import Cluster, ClusterExecutor
@@ -65,7 +64,7 @@ class Prediction:
         self._log = log
         suite, cache, fingerprint = self._suite, request.cache, request.fingerprint
         digests = cache / "digests" / f"{files.slug(self._entry.name)}.opened.json"
-        self._store = Store(cache, fingerprint, suite.root, Contents(digests))
+        self._store = Store(cache, fingerprint, suite.root, FileDigests(digests))
         self._tasks = [suite.tasks[name] for name in self._entry.tasks]
         self._changes = request.plain_changes()
         self._numbers = {"": None} | {name: number for number, name in enumerate(self._changes)}

@@ -39,7 +39,7 @@ class PredictionRequest:
     # output folder: tables go to ``predictions/<model>/<corpus>.parquet``, what workers print to ``logs``
     out: Path
     cache: Path  # folder of everything that is computed once
-    # as returned by :func:`soundcheck.models.load.check_model`; empty if the model has not been checked
+    # as returned by :func:`soundcheck.models.base.check_model`; empty if the model has not been checked
     fingerprint: str = ""
     # gives for a corpus, and each change, which segments anybody wants answers for under this change, bool
     # ``(segments,)``; default all

@@ -29,8 +29,8 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from soundcheck.common import files, store
 from soundcheck.common.day import day_of, today
-from soundcheck.common.file_contents import Contents, Signature, signature
 from soundcheck.common.files import OutputError
+from soundcheck.common.store import FileDigests, Signature, signature
 from soundcheck.predict.opened_files import GONE, READ, WRITTEN, Sources, changed_files
 from soundcheck.predict.protocol import Result
 
@@ -178,7 +178,9 @@ class Database:
 class Store:
     """The kept answers of one model, as a context manager while the model answers."""
 
-    def __init__(self, folder: Path, fingerprint: str, root: Path, contents: Contents | None = None) -> None:
+    def __init__(
+        self, folder: Path, fingerprint: str, root: Path, contents: FileDigests | None = None
+    ) -> None:
         self.sources = Sources()  # what the kept answers depend on
         self.outdated: set[str] = set()  # keys of answers that were forgotten when they were loaded, and ...
         self.outdated_by: list[str] = []  # ... names of the files that had changed
@@ -187,7 +189,7 @@ class Store:
         self.damaged = 0  # answers that were not what was written
         self.damage: list[str] = []  # why the file with all answers could not be read
         self._fingerprint, self._root = fingerprint, Path(root)
-        self._contents = contents or Contents()
+        self._contents = contents or FileDigests()
         self._database = Database(Path(folder) / NAME)
         self._signatures: dict[str, Signature] = {}  # of files that this run's model has opened, ...
         self._digests: dict[str, str] = {}  # ... their digests

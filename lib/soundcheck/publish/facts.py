@@ -1,13 +1,37 @@
-"""What a run says of one model, for cards and sheets: facts of the results, sentences and addresses."""
+"""What a run says of one model, for cards and sheets: facts, sentences, addresses, the verdict in lines.
+
+Names in the lines come from data: whoever shows them escapes them for the place, :func:`as_markdown` for
+Markdown.
+"""
 
 from __future__ import annotations
 
-from soundcheck.report import failures
-from soundcheck.results import facts
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+
+from soundcheck.common.escaping import shorten, terminal
+from soundcheck.common.wording import counted
+from soundcheck.publish.markdown import inline
+from soundcheck.report import failures, key_figures
+from soundcheck.report.formats import significant
+from soundcheck.results import facts as results_facts
+from soundcheck.results.conclusion import conclusion
+from soundcheck.results.facts import headline
 from soundcheck.results.page_names import model_page, result_page
+from soundcheck.results.record import KeyFigure
+from soundcheck.results.states import aspects
+
+INCONCLUSIVE = "What could not be concluded:"
+MOST_FIGURES = 4  # numbers that the first line names
+MOST_CHARACTERS = 90  # of a name
+_NO_CHANCE = "without a chance level to compare with"
+_SENTENCE = 320  # characters
+_LIVE = re.compile(r"(?<=[@#!$%~])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)  # mentions, addresses
 
 
-class ModelFacts(facts.ModelFacts):
+class ModelFacts(results_facts.ModelFacts):
     """Facts with sentences and addresses."""
 
     def sentence(self, row: object) -> str:
@@ -19,3 +43,105 @@ class ModelFacts(facts.ModelFacts):
         """Name the page of the book about the model, or about it and a family, relative to the book."""
         name = result_page(self.model.name, family) if family else model_page(self.model.slug)
         return f"{name}.html"
+
+
+def verdict_lines(facts: ModelFacts) -> list[str]:
+    """Say in three lines what a run found about a model, and in one each what makes that doubtful.
+
+    Plain text, not escaped: ``"How good: …"``, ``"What fails: …"``, ``"What could not be concluded: …"``,
+    ``"Caveat: …"``.
+    """
+    lines = [
+        f"How good: {_good(facts)}",
+        f"What fails: {_fails(facts)}",
+        f"{INCONCLUSIVE} {_inconclusive(facts)}",
+    ]
+    return [*lines, *(f"Caveat: {plain(str(caveat), None)}" for caveat in facts.caveats)]
+
+
+def comparison_lines(frame: pd.DataFrame, facts: ModelFacts) -> list[str]:
+    """Say what a comparison, a table of contrasts, found, how good the candidate is, and what of it fails."""
+    lines = [line for line in verdict_lines(facts) if not line.startswith(INCONCLUSIVE)]
+    return [f"The difference: {plain(conclusion(frame), 600)}", *lines]
+
+
+def as_markdown(lines: Sequence[str], title: str = "") -> str:
+    r"""Write lines as a Markdown list, whatever names are in them: no markup, no mention, no address.
+
+    >>> print(as_markdown(["What fails: <b> *x*"]), end="")
+    - **What fails:** &lt;b&gt; \*x\*
+    """
+    shown = [f"**{_harmless(title)}**\n\n"] if title else []
+    for line in lines:
+        head, colon, rest = line.partition(":")
+        shown.append(f"- **{_harmless(head)}{colon}** {_harmless(rest.strip())}\n")
+    return "".join(shown)
+
+
+def plain(text: str, limit: int | None = MOST_CHARACTERS) -> str:
+    """Show a text from data on one line, cut where it is too long, control characters made visible."""
+    text = " ".join(terminal(text.replace("\n", " ")).split())
+    return text if limit is None else shorten(text, limit)
+
+
+def _harmless(text: str) -> str:
+    """Escape a text for a comment, where ``@name`` would call somebody however it is escaped."""
+    return inline(_LIVE.sub("\u2060", text), None)
+
+
+def _good(facts: ModelFacts) -> str:
+    name = plain(facts.model.name)
+    if facts.random:
+        return f"{name} is a random reference: it guesses, and is there to be compared with."
+    figures = [one for one in facts.figures if one.standing] or facts.figures
+    if not figures:
+        known = facts.record.figures is not None
+        why = "no corpus has labels for its tasks" if known else "the run did not compute it"
+        return f"of {name} that cannot be said: {why}."
+    several = len({one.corpus for one in figures}) > 1
+    found: dict[str, list[str]] = {}
+    for figure in figures[:MOST_FIGURES]:
+        found.setdefault(key_figures.against_chance(figure) or _NO_CHANCE, []).append(
+            _figure(figure, several)
+        )
+    said = "; ".join(f"{words}: {', '.join(numbers)}" for words, numbers in found.items())
+    said += f", {len(figures) - MOST_FIGURES} more" if len(figures) > MOST_FIGURES else ""
+    synthetic = " Some of the speech is synthetic, made by a machine." if facts.synthetic else ""
+    return f"{name} is {said}.{synthetic}"
+
+
+def _figure(figure: KeyFigure, several: bool) -> str:
+    text = key_figures.sentence(figure, corpus=several)
+    if figure.guessing is not None and text.endswith(")"):
+        text = f"{text[:-1]}; chance {key_figures.value(figure, figure.guessing)})"
+    return plain(text, 200)
+
+
+def _fails(facts: ModelFacts) -> str:
+    said, about = headline(facts.counted), aspects(facts.findings)
+    accepted = int(facts.failing["accepted"].ne("").sum())
+    said += f" ({accepted} accepted)" if accepted else ""
+    for aspect in about.unique():  # one bias hides no other
+        largest = next(facts.findings[about.eq(aspect)].itertuples())
+        said += f"; the largest about {aspect}: {plain(facts.sentence(largest), _SENTENCE)}"
+    said += f". {facts.counts}."
+    if len(facts.uncounted):
+        tasks = ", ".join(map(plain, facts.uncounted["task"].unique()))
+        said += f" Not counted, no better than chance at {tasks}: {counted(len(facts.uncounted), 'test')}."
+    return said
+
+
+def _inconclusive(facts: ModelFacts) -> str:
+    rows, few, parts = facts.inconclusive, facts.few, []
+    if len(rows):
+        parts.append(f"{counted(len(rows), 'test')} {'is' if len(rows) == 1 else 'are'} inconclusive")
+        bound, where = failures.not_excluded(rows)
+        known = f": a difference of up to {significant(bound)} is not excluded ({plain(where)})"
+        parts[-1] += known if where else ""
+    if len(few):
+        largest = plain(facts.sentence(next(few.itertuples())), _SENTENCE)
+        parts.append(f"{counted(len(few), 'difference')} with too few speakers to generalise: {largest}")
+    if len(facts.not_evaluated):
+        parts.append(f"{counted(len(facts.not_evaluated), 'test')} not evaluated")
+    parts += [f"the tests of {plain(name)} failed to run" for name in facts.failed]
+    return "; ".join(parts or ["nothing"]) + "."

@@ -6,7 +6,7 @@ from soundcheck.common.caveats import Caveat
 from soundcheck.common.wording import counted
 from soundcheck.report.formats import significant
 from soundcheck.results.record import KeyFigure, ModelRecord
-from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN, standing
+from soundcheck.results.states import HOLLOW, PROVEN, UNPROVEN, standing
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 
 RATES = (

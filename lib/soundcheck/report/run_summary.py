@@ -9,8 +9,16 @@ from soundcheck.report.key_figures import EXPLAINED, standing_notes
 from soundcheck.report.key_figures import sentence as figure_in_words
 from soundcheck.report.names import label
 from soundcheck.results.facts import ModelFacts, counts, first, headline
-from soundcheck.results.standing import FAIRNESS, HOLLOW, ROBUSTNESS, aspects
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS
+from soundcheck.results.states import (
+    FAIL,
+    FAIRNESS,
+    HOLLOW,
+    INCONCLUSIVE,
+    NOT_EVALUATED,
+    PASS,
+    ROBUSTNESS,
+    aspects,
+)
 
 MOST_ALSO = 2  # further groups that are named
 MOST_FEW = 3  # differences with too few speakers that are named

@@ -26,8 +26,11 @@ def conclusion(frame: pd.DataFrame) -> str:
         return "The two models have no test in common."
     baseline, candidate = frame["baseline"].iloc[0], frame["candidate"].iloc[0]
     parts = headline_sentences(frame)
-    told = len(parts)
-    parts = [*parts[:HEADLINES_TOLD], *([f"{told - HEADLINES_TOLD} more."] if told > HEADLINES_TOLD else [])]
+    number = len(parts)
+    parts = [
+        *parts[:HEADLINES_TOLD],
+        *([f"{number - HEADLINES_TOLD} more."] if number > HEADLINES_TOLD else []),
+    ]
     tested = frame[frame["p_value"].notna()]
     here = frame[frame["p_sample"].notna()]
     known = pd.concat([tested, here])
@@ -70,13 +73,13 @@ def conclusion(frame: pd.DataFrame) -> str:
 
 def headline_sentences(frame: pd.DataFrame) -> list[str]:
     """Say of each corpus and task what its headline measure was and became, with both answers."""
-    found = [_sentence(row) for row in headlines(frame).to_dict("records")]
+    sentences = [_sentence(row) for row in headlines(frame).to_dict("records")]
     apart = frame["skipped"].str.startswith("on 0 segments")
-    if not found and apart.any():
+    if not sentences and apart.any():
         names = " and ".join(frame.loc[apart, ["baseline", "candidate"]].iloc[0])
         remedy = "check `corpora:` and for which inputs their tables have rows"
-        found.append(f"No segment was answered by both {names}, so nothing is compared: {remedy}.")
-    return found
+        sentences.append(f"No segment was answered by both {names}, so nothing is compared: {remedy}.")
+    return sentences
 
 
 def summary_of(frame: pd.DataFrame) -> dict[str, object]:
@@ -112,9 +115,9 @@ def _answer(row: dict, outcome: str, p_value: str, ends: tuple[str, str]) -> str
     if pd.isna(row[p_value]):
         return ""
     p = "p < 0.001" if row[p_value] < 0.001 else f"p = {row[p_value]:.2g}"
-    found = "significant, " + row[outcome] if row[outcome] in (BETTER, WORSE) else "no significant difference"
+    says = "significant, " + row[outcome] if row[outcome] in (BETTER, WORSE) else "no significant difference"
     interval = f"{row[ends[0]]:.2g} to {row[ends[1]]:.2g}".replace("-", "−")
-    return f"{found} (difference {interval}, {p})"
+    return f"{says} (difference {interval}, {p})"
 
 
 def _amount(row: dict) -> str:

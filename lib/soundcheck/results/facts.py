@@ -26,8 +26,19 @@ from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.estimates import ALL, read_estimates
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.record import FamilyRecord, KeyFigure, ModelRecord, RunRecord
-from soundcheck.results.standing import HOLLOW, ROBUSTNESS, aspects, standings
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES, counted
+from soundcheck.results.states import (
+    FAIL,
+    HOLLOW,
+    INCONCLUSIVE,
+    NOT_EVALUATED,
+    PASS,
+    REPORTED,
+    ROBUSTNESS,
+    STATES,
+    aspects,
+    counted,
+    standings,
+)
 from soundcheck.statistics.rules import ABOVE, BELOW, one_sided
 from soundcheck.suite.card import Card
 from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of, named
@@ -53,8 +64,8 @@ class Counts(dict[str, int]):
 
 def counts(rows: pd.DataFrame) -> Counts:
     """Count the rows of a results table, or of a part of it, by state."""
-    found = counted(rows)["state"].value_counts()
-    return Counts({state: int(found.get(state, 0)) for state in STATES})
+    number = counted(rows)["state"].value_counts()
+    return Counts({state: int(number.get(state, 0)) for state in STATES})
 
 
 def headline(rows: pd.DataFrame) -> str:
@@ -133,7 +144,7 @@ def facts_of(rows: pd.DataFrame, record: RunRecord, estimates: pd.DataFrame) -> 
     whether the test is one that its family is known by; ``side``: whether the group is *worse* or *better*
     off, empty for measures without a better side; ``measure``, ``before``, ``after``: how good the model is
     without and with the change, where estimates have both; ``standing`` as in
-    :mod:`soundcheck.results.standing`; ``accepted``: why the suite accepts the failure, or empty.
+    :mod:`soundcheck.results.states`; ``accepted``: why the suite accepts the failure, or empty.
     """
     change = rows["test"].str.extract(_CHANGE)[0].fillna("")
     about = rows["label"].where(rows["label"].ne("") | change.eq(""), change)
@@ -356,16 +367,16 @@ def unknown(rows: pd.DataFrame) -> pd.DataFrame:
     excluded, in units of its margin, or -1), ``blocks`` and ``needed``: medians of the speakers there are and
     of those that would decide, NaN without any interval.
     """
-    found = []
+    kinds_of_groups = []
     rows = rows.assign(needed=speakers_needed(rows), size=rows["bound"].abs() / rows["matters"])
     kinds = rows["group"].str.replace(r": [^,]*", "", regex=True).str.replace(", ", " and ")
     for (model, kind), own in rows.groupby(["model", kinds], sort=False):
         known = own[own["needed"].notna()]
         largest = own["size"].idxmax() if own["size"].notna().any() else -1
         few = int(own["bound"].isna().sum())
-        found.append([model, kind, len(own), few, largest, *known[["blocks", "needed"]].median()])
+        kinds_of_groups.append([model, kind, len(own), few, largest, *known[["blocks", "needed"]].median()])
     columns = ["model", "kind", "tests", "few", "row", "blocks", "needed"]
-    return pd.DataFrame(found, columns=columns).sort_values("tests", ascending=False, kind="stable")
+    return pd.DataFrame(kinds_of_groups, columns=columns).sort_values("tests", ascending=False, kind="stable")
 
 
 def facts_by_model(

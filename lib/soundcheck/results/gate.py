@@ -28,6 +28,7 @@ from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, in
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted as number_of
 from soundcheck.results import accepted, suite_now, worse
+from soundcheck.results.contrast import PAIRED, UNPAIRED, WORSE
 from soundcheck.results.facts import counts, few_speakers
 from soundcheck.results.finished_run import FinishedRun, read_run
 from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
@@ -212,10 +213,11 @@ def _got_worse(
             reasons = "; ".join([f"its models are {models[0]}, those judged here {models[1]}", *different])
             what = f"it has no judged test in common with the results: {reasons}"
             raise input_error(f"--baseline {path}", what, "Name a run of the suite")
-        tested = changes["p_value"].notna()
-        paired, unknown = int((tested & changes["paired"]).sum()), int((~tested).sum())
+        number = changes["pairing"].value_counts()
+        unknown = int(changes["p_value"].isna().sum())
         lines.append(
-            f"Compared with {path}: {paired} tests paired, {int(tested.sum()) - paired} unpaired, "
+            f"Compared with {path}: {number.get(PAIRED, 0)} tests paired, "
+            f"{number.get(UNPAIRED, 0)} unpaired, "
             f"{unknown} not comparable for want of speakers or intervals, "
             f"{int(rows['passed'].notna().sum()) - len(changes)} not in it."
         )
@@ -228,12 +230,12 @@ def _got_worse(
             lines.append(f"{number_of(gone, 'test')} of {path} not judged any more.")
         lines += [f"{path} differs: {what}." for what in different]
     reasons: dict[int, str] = {}
-    decided = worse.got_worse([*compared.values()], matters)
-    for (path, changes), is_worse in zip(compared.items(), decided, strict=True):
-        for row in changes[is_worse].itertuples():
+    decided = worse.with_outcomes([*compared.values()], matters)
+    for path, changes in zip(compared, decided, strict=True):
+        for row in changes[changes["outcome"].eq(WORSE)].itertuples():
             what = (
-                f"{row.before:.4g} in {path}, now {row.after:.4g} (worse by {row.worse:.3g}, "
-                f"p = {row.p_value:.2g}, {'paired' if row.paired else 'unpaired'})"
+                f"{row.baseline_value:.4g} in {path}, now {row.candidate_value:.4g} "
+                f"(worse by {row.worse:.3g}, p = {row.p_value:.2g}, {row.pairing})"
             )
             reasons[row.Index] = "; ".join(filter(None, (reasons.get(row.Index), what)))
     return reasons, lines, incomparable

@@ -23,19 +23,12 @@ import pandas as pd
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.results import worse
-from soundcheck.results.contrast import (
-    BETTER,
-    CONTRAST_TYPES,
-    WORSE,
-    Contrast,
-    compared_alone,
-    with_outcomes,
-)
+from soundcheck.results.contrast import BETTER, CONTRAST_TYPES, WORSE, Contrast, compared_alone, with_outcomes
 from soundcheck.results.judged import Judged
 from soundcheck.results.past_runs import PastRun, PastRuns
 from soundcheck.results.record import RunRecord
 from soundcheck.results.schema import frame_of, schema_of
-from soundcheck.results.standing import ROBUSTNESS
+from soundcheck.results.states import ROBUSTNESS
 from soundcheck.results.verdict import KEY, Verdict
 from soundcheck.statistics.rules import of_gap
 
@@ -154,9 +147,9 @@ def points(runs: Sequence[PastRun], models: Sequence[dict[str, str]]) -> pd.Data
             if compared:
                 kinds = pair.before.finished.interval, run.finished.interval
                 contrasts.append((rows[-1], compared_alone(earlier, entry, same_draws, kinds=kinds)))
-    decided = with_outcomes([found for _, found in contrasts], matters(runs))
-    for (row, _), found in zip(contrasts, decided, strict=True):
-        row |= {column: getattr(found, name) for name, column in _DIFFERENCE.items()}
+    decided = with_outcomes([contrast for _, contrast in contrasts], matters(runs))
+    for (row, _), contrast in zip(contrasts, decided, strict=True):
+        row |= {column: getattr(contrast, name) for name, column in _DIFFERENCE.items()}
     columns = {name: [row.get(name, _EMPTY.get(kind)) for row in rows] for name, kind in TYPES.items()}
     return frame_of(TYPES, columns).sort_values([*KEY, "position"], kind="stable", ignore_index=True)
 

@@ -11,7 +11,7 @@ import dataclasses
 import datetime
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -199,11 +199,17 @@ class Executed:
 
     status: str  # "ok", "failed" or "timeout"
     error: str
+    _NAMED: ClassVar[str] = "{name}"
 
     @property
     def failed(self) -> bool:
         """Whether it did not come to its end."""
         return self.status != "ok"
+
+    @property
+    def display_name(self) -> str:
+        """What it is called in messages and on pages."""
+        return self._NAMED.format(**vars(self))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -212,11 +218,7 @@ class NotebookRecord(Executed):
 
     model: str
     family: str
-
-    @property
-    def display_name(self) -> str:
-        """What it is called in messages and on pages."""
-        return f"{self.family} of {self.model}"
+    _NAMED: ClassVar[str] = "{family} of {model}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -230,11 +232,7 @@ class ComparisonRecord(Executed):
     outcomes: dict[str, int]  # tests by what came of them for new speakers
     outcomes_sample: dict[str, int] = dataclasses.field(default_factory=dict)  # for these
     headlines: tuple[str, ...] = ()  # sentences
-
-    @property
-    def display_name(self) -> str:
-        """What it is called in messages and on pages."""
-        return f"comparison {self.name}"
+    _NAMED: ClassVar[str] = "comparison {name}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -242,11 +240,6 @@ class StudyRecord(Executed):
     """A notebook that depends on no model and no corpus."""
 
     name: str
-
-    @property
-    def display_name(self) -> str:
-        """What it is called in messages and on pages."""
-        return self.name
 
 
 class _Task(TypedDict):

@@ -11,24 +11,37 @@ passing side.
 - The p-value of what is within its margin or threshold counts as 1.
 - ``state`` is about new speakers, ``state_sample`` about these. Of a difference that these speakers are too
   few to show, ``state_sample`` is reported: a few speakers always differ a little.
+
+*Standing* compares a model with chance. The same prediction for everything is perfectly robust and treats
+all alike, so robustness and fairness count only at tasks at which a model is better than guessing, by one
+number a task that no constant can win (a key figure): *proven*, the whole interval is better than guessing;
+*hollow*, it is not, with enough speakers to see it; *unproven*, no corpus has labels, there is no interval,
+or it includes guessing with fewer than 20 speakers. A corpus with labels decides for itself if it can; else
+*proven* if the model is better than guessing on any of its other corpora, *hollow* if it is hollow on one.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
+from soundcheck.results.record import KeyFigure
 from soundcheck.results.verdict import OTHERS, SHOWN
 from soundcheck.statistics import evidence
+from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.rules import ABOVE, WITHIN, one_sided
 from soundcheck.statistics.significance import adjusted_p_values
 from soundcheck.suite.measures import HIGHER, measure_of
 
-PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED = (
-    *("pass", "fail", "inconclusive"),
-    *("not evaluated", "reported"),
-)
-STATES = (PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED)
+STATES = ("pass", "fail", "inconclusive", "not evaluated", "reported")
+PASS, FAIL, INCONCLUSIVE, NOT_EVALUATED, REPORTED = STATES
+CORRECTNESS, FAIRNESS, ROBUSTNESS = ASPECTS = ("correctness", "fairness", "robustness")
+PROVEN, HOLLOW, UNPROVEN = "proven", "hollow", "unproven"
 FALSE_DISCOVERY_RATE = 0.05
 NO_SPEAKERS = "no speakers are known, so that nothing follows for new ones"
 REFERENCE = "this is the reference group"
@@ -41,12 +54,12 @@ def decide(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.assign(mirrors=mirrors(frame))
     counts = frame["mirrors"].eq("")
     beyond = candidates(frame)
-    found = significant(frame, frame["p_value"], beyond, counts)
+    holds = significant(frame, frame["p_value"], beyond, counts)
     sample = significant(frame, frame["p_sample"], beyond, counts)
     too_few = differences(frame) & (frame["gap_low"].isna() | cannot_be_significant(frame, counts))
     state = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
     state[frame["evidence"].eq(evidence.CLEAR_PASS)] = PASS
-    state[found.eq(True)] = FAIL
+    state[holds.eq(True)] = FAIL
     unknown = frame["skipped"].str.contains(NO_SPEAKERS, regex=False)
     for why in (NO_SPEAKERS, REFERENCE, NO_REFERENCE):
         state[frame["skipped"].str.contains(why, regex=False)] = NOT_EVALUATED
@@ -58,7 +71,7 @@ def decide(frame: pd.DataFrame) -> pd.DataFrame:
     for states in (state, state_sample):
         states[frame["evidence"].eq(SHOWN)] = REPORTED
         states[frame["value"].isna()] = NOT_EVALUATED
-    return _repeated(frame.assign(holds=found, state=state, state_sample=state_sample))
+    return _repeated(frame.assign(holds=holds, state=state, state_sample=state_sample))
 
 
 def counted(frame: pd.DataFrame) -> pd.DataFrame:
@@ -79,13 +92,13 @@ def candidates(frame: pd.DataFrame) -> pd.Series:
 
 def significant(frame: pd.DataFrame, p_values: pd.Series, beyond: pd.Series, counts: pd.Series) -> pd.Series:
     """Say which rows are significant after correction: True, False, or None for those without p-value."""
-    found = pd.Series([None] * len(frame), index=frame.index, dtype=object)
+    decided = pd.Series([None] * len(frame), index=frame.index, dtype=object)
     tested = counts & p_values.notna()
     judged = p_values.where(beyond, 1.0)[tested]
     for rows in judged.groupby([frame["model"], frame["category"]]).groups.values():
         adjusted = adjusted_p_values(judged[rows].to_numpy(np.float64))
-        found[rows] = pd.Series((adjusted <= FALSE_DISCOVERY_RATE).tolist(), index=rows, dtype=object)
-    return found
+        decided[rows] = pd.Series((adjusted <= FALSE_DISCOVERY_RATE).tolist(), index=rows, dtype=object)
+    return decided
 
 
 def tests(frame: pd.DataFrame, counts: pd.Series | None = None) -> pd.Series:
@@ -105,7 +118,7 @@ def cannot_be_significant(frame: pd.DataFrame, counts: pd.Series | None = None) 
 
 def mirrors(frame: pd.DataFrame) -> pd.Series:
     """Name for each row of a pair of groups that does not count the group whose row does."""
-    found = pd.Series("", index=frame.index, dtype="str")
+    names = pd.Series("", index=frame.index, dtype="str")
     compared = frame[frame["against"].eq(OTHERS) & frame["gap"].notna()]
     columns = compared["group"].str.split(": ").str[0]
     # Groups within a context ("language: de, sentiment: negative") are pairs within it.
@@ -116,8 +129,8 @@ def mirrors(frame: pd.DataFrame) -> pd.Series:
         better = measure_of(rows["test"].iloc[0], rows["family"].iloc[0]).better
         worse = rows["gap"].idxmin() if better == HIGHER else rows["gap"].idxmax()
         other = rows.index[rows.index != worse][0]
-        found[other] = rows["group"][worse]
-    return found
+        names[other] = rows["group"][worse]
+    return names
 
 
 def _passes_here(frame: pd.DataFrame) -> pd.Series:
@@ -137,11 +150,59 @@ def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
     hidden = frame[frame["mirrors"].ne("")]
     if hidden.empty:
         return frame
-    key = [*_PAIR, "group"]
-    other = hidden[_PAIR].assign(group=hidden["mirrors"])
-    counting = frame.set_index(key)[["holds", "state", "state_sample"]]
-    found = counting.loc[pd.MultiIndex.from_frame(other[key])]
-    frame = frame.copy()
-    for name in ("holds", "state", "state_sample"):
-        frame.loc[hidden.index, name] = pd.Series(found[name].tolist(), index=hidden.index, dtype=object)
-    return frame
+    concluded = ["holds", "state", "state_sample"]
+    counting = pd.MultiIndex.from_frame(hidden[_PAIR].assign(group=hidden["mirrors"]))
+    cells = frame.set_index([*_PAIR, "group"]).loc[counting, concluded].set_axis(hidden.index)
+    return frame.assign(
+        **{name: frame[name].mask(frame["mirrors"].ne(""), cells[name]) for name in concluded}
+    )
+
+
+class Standing(NamedTuple):
+    """How a model compares with chance at a task."""
+
+    name: str
+    figure: KeyFigure | None  # the number that says so; None if no corpus has labels
+
+
+def aspects(frame: pd.DataFrame) -> pd.Series:
+    """Say what each row is about, one of :data:`ASPECTS`: a difference between groups is about fairness."""
+    return frame["category"].where(frame["group"].fillna("").eq(""), FAIRNESS)
+
+
+def compared(low: float, high: float, guessing: float, blocks: int, *, more_is_better: bool) -> str:
+    """Compare an interval with chance; NaN if there is none.
+
+    >>> compared(0.02, 0.3, 0.0, 8, more_is_better=True), compared(-0.1, 0.1, 0.0, 8, more_is_better=True)
+    ('proven', 'unproven')
+    """
+    if math.isnan(low) or math.isnan(high) or math.isnan(guessing):
+        return UNPROVEN
+    if low > guessing if more_is_better else high < guessing:
+        return PROVEN
+    return UNPROVEN if low < guessing < high and blocks < FEW_BLOCKS else HOLLOW
+
+
+def standing(figures: Sequence[KeyFigure], model: str, task: str, corpus: str = "") -> Standing:
+    """Say how a model stands at a task, on a corpus or on all of them together."""
+    own = [f for f in figures if f.standing and (f.model, f.task) == (model, task)]
+    here = [f for f in own if f.corpus == corpus]
+    for some, wanted in itertools.product((here, own), (PROVEN, HOLLOW)):
+        for figure in some:
+            if figure.standing == wanted:
+                return Standing(wanted, figure)
+    return Standing(UNPROVEN, next(iter((*here, *own)), None))
+
+
+def standings(frame: pd.DataFrame, figures: Sequence[KeyFigure] | None) -> pd.Series:
+    """Say of each row of the results how its model stands at its task.
+
+    Rows about correctness are always proven, as they speak for themselves, and so are all without figures.
+    """
+    names = pd.Series(PROVEN, index=frame.index, dtype=object)
+    if figures is None or frame.empty:
+        return names
+    judged = frame[aspects(frame).ne(CORRECTNESS)]
+    for (model, task, corpus), rows in judged.groupby(["model", "task", "corpus"]).groups.items():
+        names[rows] = standing(figures, model, task, corpus).name
+    return names

@@ -99,5 +99,5 @@ def _judge_again(frame: pd.DataFrame, rows: pd.DataFrame, test: TestDefinition, 
         number = row.gap if row.rule in GAP_RULES else row.value
         frame.loc[row.Index, ["threshold", "passed"]] = threshold, passes(row.rule, number, threshold)
         if not row.group:
-            found = evidence(row.rule, row.low, row.high, threshold)
-            frame.loc[row.Index, ["evidence", "state"]] = found, _STATES.get(found, INCONCLUSIVE)
+            says = evidence(row.rule, row.low, row.high, threshold)
+            frame.loc[row.Index, ["evidence", "state"]] = says, _STATES.get(says, INCONCLUSIVE)

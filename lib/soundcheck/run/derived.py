@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from soundcheck.common import files
-from soundcheck.common.remembered import Remembered, made_here
+from soundcheck.common.resources import made_here
+from soundcheck.common.store import JsonCache
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.predict.report import PredictionReport
@@ -33,7 +34,7 @@ class Derived:
 
     def __init__(self, output: Output) -> None:
         self._output = output
-        self._known = Remembered(output.folder / "derived.json", made_here())
+        self._known = JsonCache(output.folder / "derived.json", made_here())
 
     def save(self) -> None:
         """Keep what this run has used or computed."""

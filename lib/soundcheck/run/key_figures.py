@@ -40,7 +40,7 @@ from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.estimates import CHANCE, Estimate
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.standing import compared
+from soundcheck.results.states import compared
 from soundcheck.run.made_of import made_of
 from soundcheck.run.planning import tasks_of
 from soundcheck.statistics.bootstrap import Resampled, resample_all

@@ -18,7 +18,7 @@ from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.measured import check_installed, measure
 from soundcheck.corpora.trials.trial_design import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
-from soundcheck.models.load import check_model
+from soundcheck.models.base import check_model
 from soundcheck.run import planning
 from soundcheck.run.output import Output
 from soundcheck.run.selection import Plan

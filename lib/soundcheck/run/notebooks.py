@@ -27,9 +27,8 @@ from pathlib import Path
 from typing import Self
 
 from soundcheck.common import files
-from soundcheck.common.description import Description
 from soundcheck.common.errors import InputError, Problem
-from soundcheck.common.json_file import JsonFile
+from soundcheck.common.json_file import Description, JsonFile
 from soundcheck.common.wording import counted
 from soundcheck.models.processes import ONE_THREAD
 from soundcheck.results.judged import REPLICATES

@@ -13,7 +13,7 @@ from soundcheck import __version__
 from soundcheck.augment.sounds import Sounds, SoundSet
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
-from soundcheck.common.library import library_digest
+from soundcheck.common.resources import library_digest
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.key_figures import reversed_caveats

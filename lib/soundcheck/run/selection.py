@@ -21,8 +21,8 @@ from soundcheck.augment.registry import TRANSFORMS, check_change
 from soundcheck.common import files, resources
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.remembered import Remembered, made_here
-from soundcheck.common.store import CACHE_VARIABLE
+from soundcheck.common.resources import made_here
+from soundcheck.common.store import CACHE_VARIABLE, JsonCache
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_jobs, notebooks
@@ -179,37 +179,21 @@ def _corpus_folder(entry: CorpusEntry) -> Path:
     return entry.path if entry.path.is_dir() else entry.path.parent
 
 
-class ReadBefore:
-    """What earlier runs into a cache have read of families, and which changes they could make."""
-
-    def __init__(self, cache: Path | None = None) -> None:
-        version = made_here() if cache is not None else ""
-        self.documents, self.changes = (
-            Remembered(cache / "families" / name if cache is not None else None, version)
-            for name in ("documents.json", "changes.json")
-        )
-
-    @property
-    def anew(self) -> bool:
-        """Whether there is what no earlier run had seen."""
-        return self.documents.grown or self.changes.grown
-
-    def save(self) -> None:
-        """Keep it for the next run."""
-        self.documents.save()
-        self.changes.save()
+def changes_made(cache: Path | None = None) -> JsonCache:
+    """Give which changes of signals earlier runs into a cache could make."""
+    if cache is None:
+        return JsonCache()
+    return JsonCache(cache / "families" / "changes.json", made_here())
 
 
-def read_families(suite: Suite, before: ReadBefore | None = None) -> list[Family]:
+def read_families(suite: Suite, made: JsonCache | None = None) -> list[Family]:
     """Read the families of a suite and check that each has its three files and known transforms."""
     families, problems = [], Problems()
-    before = before or ReadBefore()
+    made = made if made is not None else changes_made()
     grouped = [group.name for entry in suite.corpora.values() for group in entry.groups]
     for name in suite.families:
         try:
-            family = with_own_tests(
-                read_family(name, suite.root, before.documents), suite.tests.get(name, {})
-            )
+            family = with_own_tests(read_family(name, suite.root), suite.tests.get(name, {}))
             notebooks.check_notebook(notebook_jobs.notebook_of(name, suite.root))
         except InputError as error:
             problems.extend(error)
@@ -219,7 +203,7 @@ def read_families(suite: Suite, before: ReadBefore | None = None) -> list[Family
                 f"family {name}", f"the page book/methods/{name}.md is missing", "Write what it tests"
             )
         for change in family.all_changes:
-            problem = _problem(change, before.changes)
+            problem = _problem(change, made)
             if problem:
                 problems.add(f"thresholds/{name}.yml, change {change.name}", problem)
         for column in family.measured:
@@ -246,7 +230,7 @@ def read_families(suite: Suite, before: ReadBefore | None = None) -> list[Family
     ]
 
 
-def _problem(change: Perturbation, tried: Remembered) -> str:
+def _problem(change: Perturbation, tried: JsonCache) -> str:
     """Say what is wrong with a change; one of ours that could be made need not be tried again."""
     transform = TRANSFORMS.get(change.transform) if isinstance(change.transform, str) else None
     if transform is None or not transform.function.__module__.startswith("soundcheck."):
@@ -312,12 +296,12 @@ def opened(suite: Suite, options: RunOptions) -> Iterator[Opened]:
         has_run = output.has_run
         part = options.models or options.families
         plan = plan_part(suite, chosen, output) if part else plan_whole(suite)
-        before = ReadBefore(output.cache)
-        families = read_families(plan.suite, before)
+        made = changes_made(output.cache)
+        families = read_families(plan.suite, made)
         if options.no_code:
             refuse_code(plan.suite)
         lock.take()
         output.prepare()
-        anew = before.anew
-        before.save()
+        anew = made.grown
+        made.save()
         yield Opened(plan, families, output, has_run, anew)

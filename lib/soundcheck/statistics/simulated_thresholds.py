@@ -32,7 +32,7 @@ import pandas as pd
 import scipy
 
 from soundcheck.common import files, store
-from soundcheck.common.library import library_digest
+from soundcheck.common.resources import library_digest
 from soundcheck.statistics import simulation
 from soundcheck.statistics.simulation import MANY_RUNS, Setting, setting_of
 

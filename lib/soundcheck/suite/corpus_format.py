@@ -1,4 +1,4 @@
-"""What a format of corpora is: its keys in suite.yml, and how its corpora are read.
+"""A corpus of a suite, and its format: its keys in suite.yml, and how its corpora are read.
 
 Formats are the classes in the modules of :mod:`soundcheck.corpora.formats`, and those that installed packages
 register as entry points of the group ``soundcheck.formats``. Modules with formats should import what is heavy
@@ -11,14 +11,13 @@ import dataclasses
 import pkgutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from soundcheck.common.registry import Registry
 from soundcheck.common.tasks import Task
 from soundcheck.suite import schema
-
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.card import Benchmark
+from soundcheck.suite.groups import GroupColumn
 
 RESERVED_COLUMNS = (  # of segment tables
     *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
@@ -51,11 +50,11 @@ class CorpusKeys(schema.Section):
     format: Any
     title: schema.Title = ""
     description: schema.Prose = ""
-    families: schema.Texts = []
+    families: schema.Texts = ()
     base_condition: schema.Text = ""
     groups: Any = None  # read by soundcheck.suite.groups
     adjust: Any = None
-    benchmark: Any = None  # read by soundcheck.suite.card_reader
+    benchmark: Any = None  # read by soundcheck.suite.card
 
 
 class TableKeys(CorpusKeys):
@@ -69,7 +68,7 @@ class TableKeys(CorpusKeys):
     values: dict[str, dict[str, schema.TextOrNothing]] = {}
     unknown: schema.Texts | None = None
     split: schema.Names | None = None
-    blocks: schema.Names = ["speaker"]
+    blocks: schema.Names = ("speaker",)
     range: Any = None  # the tasks of the suite tell what is allowed
     synthetic: schema.Boolean = False
     trials: File = ""
@@ -77,12 +76,85 @@ class TableKeys(CorpusKeys):
     layout: schema.choice(*TRIAL_LAYOUTS) = ""
 
 
+@dataclasses.dataclass(frozen=True)
+class CorpusEntry:
+    """A corpus as the suite describes it.
+
+    - ``trials, enrolments``: list of trials, and of the utterances that each speaker is enrolled with;
+      absolute, ``None`` = none.
+    - ``shown_trials, shown_enrolments``: the same as the user wrote them.
+    """
+
+    name: str  # its key in the suite
+    format: str  # keyword of its format, such as ``"csv"``; see :class:`CorpusFormat`
+    # manifest (csv) or database folder (audformat), absolute; ``None`` if the format names none
+    path: Path | None = None
+    shown_path: str = ""  # the same as the user wrote it
+    columns: dict[str, str] = dataclasses.field(default_factory=dict)  # our name of a column -> theirs
+    # our name of a column -> what stands there -> what it counts as; ``""`` = missing
+    values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+    # words in place of a speaker, sex, accent or language that mean nobody; ``None`` = the usual ones
+    unknown: tuple[str, ...] | None = None
+    tables: tuple[str, ...] = ()  # audformat: tables to read; empty = all that fit
+    # values of the column ``split`` to keep; ``("all",)`` = every row; ``None`` = the format's default
+    split: tuple[str, ...] | None = None
+    # columns whose values are resampled together: each combination that occurs is a block
+    blocks: tuple[str, ...] = ("speaker",)
+    # task -> lowest and highest possible label; the task's own range where there is none
+    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    title: str = ""
+    description: str = ""
+    synthetic: bool = False  # whether pages say that the speech is synthetic
+    # folder that the files are relative to, absolute; ``None`` = the folder of ``path``
+    root: Path | None = None
+    shown_root: str = ""  # the same as the user wrote it
+    # folder that is cut from the beginning of the names of files, before they are relative to ``root``
+    cut: str = ""
+    # condition that recordings under others are compared with; empty = the most frequent one
+    base_condition: str = ""
+    families: tuple[str, ...] = ()  # names of the families that look at it; empty = all that it fits
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)  # what only its format knows
+    # name of the corpus whose words are probed by this one, which no suite names; empty for all others
+    probes_of: str = ""
+    listener: str = ""  # name of the only model that is asked about it; empty = all
+    trials: Path | None = None
+    shown_trials: str = ""
+    enrolments: Path | None = None
+    shown_enrolments: str = ""
+    # one of :data:`TRIAL_LAYOUTS`, that of the list of trials; empty = its
+    # first line tells
+    layout: str = ""
+    # whether there is anything to hear; without, names of files are names and nothing else
+    audio: bool = True
+    groups: tuple[GroupColumn, ...] = ()  # columns whose groups are compared: its own, or those of the suite
+    adjust: tuple[str, ...] = ()  # columns by which differences between groups are adjusted, likewise
+    # column -> the group that its other groups are compared with, ``"others"`` = all other groups, as the
+    # corpus says or else the suite
+    against: dict[str, str] = dataclasses.field(default_factory=dict)
+    benchmark: Benchmark | None = None  # the published benchmark that it is; ``None`` = none
+
+    @property
+    def further_columns(self) -> list[str]:
+        """Columns of the data that it needs beside reserved ones and tasks: blocks, groups, adjustments."""
+        grouped = [column for group in self.groups for column in group.columns]
+        return list(dict.fromkeys([*self.blocks, *grouped, *self.adjust]))
+
+    def is_for(self, family: str) -> bool:
+        """Say whether a family looks at the corpus."""
+        return not self.families or family in self.families
+
+    @property
+    def lists_trials(self) -> bool:
+        """Whether it brings a list of trials."""
+        return self.trials is not None
+
+
 class CorpusFormat:
     """A format of corpora."""
 
     keyword: ClassVar[str] = ""  # what stands behind ``format:`` in suite.yml
     # what a corpus of this format may say. Keys with the name of an attribute of
-    # :class:`soundcheck.suite.entries.CorpusEntry` become that, all others are found in its ``options``. A
+    # :class:`CorpusEntry` become that, all others are found in its ``options``. A
     # key ``path`` must be given; other files and folders may be left out.
     keys: ClassVar[type[CorpusKeys]] = CorpusKeys
     # place of the function that :meth:`read` calls, ``"module:function"``; imported when it is called

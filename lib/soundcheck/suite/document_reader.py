@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Sequence
+import dataclasses
+import functools
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pydantic
@@ -13,15 +16,13 @@ from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.suite import schema
 from soundcheck.suite.yaml_reader import Document, Plain
 
-# What pydantic finds, in our words.
 _MAPPING = ("{value} is not a mapping", "Write key: value lines below it")
-_MESSAGES = {
+_MESSAGES = {  # of pydantic's errors
     "soundcheck": ("{what}", "{remedy}"),
     "missing": ("the key is missing", "Add it"),
     "extra_forbidden": ("unknown key", "Remove it"),
-    "model_type": _MAPPING,
-    "dict_type": _MAPPING,
-    "list_type": ("{value} is not a list", "Write [first, second]"),
+    **dict.fromkeys(("model_type", "dataclass_type", "dict_type"), _MAPPING),
+    **dict.fromkeys(("list_type", "tuple_type"), ("{value} is not a list", "Write [first, second]")),
     "too_short": ("the list is empty", "Write [first, second], or leave the key out"),
     "string_type": ("must be text, not {value}", "Write one text, in quotes if need be"),
     "string_too_long": ("the text is too long", "Use at most {max_length} characters"),
@@ -31,6 +32,14 @@ _MESSAGES = {
     "out_of_range": ("{value} is out of range", "Give {allowed}"),
     "not_above_0": ("{value} is not above 0", "Write a number above 0"),
 }
+_adapter = functools.cache(pydantic.TypeAdapter)
+
+
+def keys_of(kind: type) -> list[str]:
+    """Name the fields of a section."""
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind)]
+    return list(kind.model_fields)
 
 
 class DocumentReader:
@@ -53,7 +62,7 @@ class DocumentReader:
         - Returns the value, ``None`` if it cannot be used; all its problems are noted.
         """
         try:
-            return pydantic.TypeAdapter(kind).validate_python(value)
+            return _adapter(kind).validate_python(value, context=schema.YAML)
         except pydantic.ValidationError as error:
             for detail in error.errors(include_url=False):
                 missing, place, given = detail["type"] == "missing", detail["loc"], value
@@ -63,24 +72,37 @@ class DocumentReader:
                     for part in () if missing else place:
                         given = given[part]  # as written, not as converted
                 empty = isinstance(given, Plain) and not given
-                told = detail.get("ctx", {}) | {"value": schema.shown(given), "msg": detail["msg"]}
-                what, remedy = (text.format(**told) for text in _MESSAGES.get(detail["type"], ("{msg}", "")))
+                words = detail.get("ctx", {}) | {"value": schema.shown(given), "msg": detail["msg"]}
+                what, remedy = (text.format(**words) for text in _MESSAGES.get(detail["type"], ("{msg}", "")))
                 self.note((*path, *place), "the value is empty" if empty else what, remedy)
         return None
 
-    def section(self, path: tuple, value: object, kind: type, also: Collection[str] = ()) -> Any:
-        """Check a section against its schema; keys in ``also`` are read by somebody else.
+    def section(
+        self,
+        path: tuple,
+        value: object,
+        kind: type,
+        also: Collection[str] = (),
+        more: Mapping[str, object] = MappingProxyType({}),
+        needed: Collection[str] = (),
+    ) -> Any:
+        """Check a section against its schema. Unknown keys are noted, and the rest is used.
 
-        Unknown keys are noted but do not keep the rest from being used.
+        - ``also``: keys that are read by somebody else.
+        - ``more``: fields that are no keys of the file.
+        - ``needed``: keys that must be there although their fields have a default.
         """
         meant = set()  # keys that an unknown key stands for
         if isinstance(value, dict):
-            allowed = sorted([*kind.model_fields, *also])
-            for key in value:
-                if key not in allowed:
-                    self.note((*path, key), "unknown key", did_you_mean(key, allowed))
-                    meant.add(nearest(key, allowed))
-            value = {key: item for key, item in value.items() if key in kind.model_fields}
+            keys = [key for key in keys_of(kind) if key not in more]
+            allowed = sorted([*keys, *also])
+            for key in [key for key in value if key not in allowed]:
+                self.note((*path, key), "unknown key", did_you_mean(key, allowed))
+                meant.add(nearest(key, allowed))
+            for key in needed:
+                if key not in value and key not in meant:
+                    self.note((*path, key), *_MESSAGES["missing"])
+            value = {**more, **{key: item for key, item in value.items() if key in keys}}
         return self.check(path, value, kind, meant)
 
     def check_names(self, path: tuple, names: Sequence[object]) -> None:
@@ -95,19 +117,17 @@ class DocumentReader:
                 what = f"{' and '.join(told_apart(alike, name))} look the same"
                 self.note((*path, name), what, "Give them names that readers can tell apart")
 
-    def known_names(self, path: tuple, value: list, known: list[str], what: str) -> tuple[str, ...]:
+    def known_names(self, path: tuple, value: Sequence, known: Sequence[str], what: str) -> tuple[str, ...]:
         """Take a list of different known names."""
-        names = []
         for position, item in enumerate(value):
-            if not isinstance(item, str) or item not in known:
+            if item not in known:
                 remedy = did_you_mean(str(item), known)
                 self.note((*path, position), f"unknown {what} {schema.shown(item)}", remedy)
-            else:
-                names.append(str(item))
+        names = tuple(str(item) for item in value if item in known)
         self.check_repeated(path, names)
-        return tuple(names)
+        return names
 
-    def check_repeated(self, path: tuple, names: tuple[str, ...] | list[str]) -> None:
+    def check_repeated(self, path: tuple, names: Sequence[str]) -> None:
         """Note duplicate names."""
-        for name in sorted({name for name in names if list(names).count(name) > 1}):
+        for name in sorted({name for name in names if names.count(name) > 1}):
             self.note(path, f"duplicate {quoted(name)}", "Name it once")

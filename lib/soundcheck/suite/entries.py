@@ -9,105 +9,31 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import typing
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from soundcheck.common.media import ALL, VOICES
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.statistics.rules import INTERVALS
-from soundcheck.suite.card import Benchmark, Card
+from soundcheck.suite import schema
+from soundcheck.suite.card import Card
+from soundcheck.suite.corpus_format import CorpusEntry
 from soundcheck.suite.groups import GroupColumn
 from soundcheck.suite.margins import Margin
-from soundcheck.suite.model_kind import MODEL_KINDS, ModelKind, public_path
+from soundcheck.suite.model_kind import ERROR, LEFT_OUT, ModelEntry, public_path
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
-if TYPE_CHECKING:
-    from soundcheck.suite import schema
-
-__all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "SoundEntry", "Suite", "public_path"]
+__all__ = ["ERROR", "LEFT_OUT", "ComparisonEntry", "CorpusEntry", "ModelEntry", "Suite", "public_path"]
 
 NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
 RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
-ERROR, LEFT_OUT = "error", "left out"  # what an input without an answer is
 SPEECH_KINDS = ("other_language",)  # no run needs them: without any, that test is left out
-
-
+SETTINGS = (  # fields of a suite that are keys of the file's top level
+    *("title", "seed", "replicates", "interval", "thresholds", "studies", "voices", "sweeps", "normaliser"),
+    *("alternatives", "matters_worse", "handbook"),
+)
 QUICK_SEGMENTS, QUICK_LEVELS = 50, 2  # of a first look: under each change, of each sweep
-
-
-@dataclasses.dataclass(frozen=True)
-class CorpusEntry:
-    """A corpus as the suite describes it.
-
-    - ``trials, enrolments``: list of trials, and of the utterances that each speaker is enrolled with;
-      absolute, ``None`` = none.
-    - ``shown_trials, shown_enrolments``: the same as the user wrote them.
-    """
-
-    name: str  # its key in the suite
-    format: str  # keyword of its format, such as ``"csv"``; see :mod:`soundcheck.suite.corpus_format`
-    # manifest (csv) or database folder (audformat), absolute; ``None`` if the format names none
-    path: Path | None = None
-    shown_path: str = ""  # the same as the user wrote it
-    columns: dict[str, str] = dataclasses.field(default_factory=dict)  # our name of a column -> theirs
-    # our name of a column -> what stands there -> what it counts as; ``""`` = missing
-    values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
-    # words in place of a speaker, sex, accent or language that mean nobody; ``None`` = the usual ones
-    unknown: tuple[str, ...] | None = None
-    tables: tuple[str, ...] = ()  # audformat: tables to read; empty = all that fit
-    # values of the column ``split`` to keep; ``("all",)`` = every row; ``None`` = the format's default
-    split: tuple[str, ...] | None = None
-    # columns whose values are resampled together: each combination that occurs is a block
-    blocks: tuple[str, ...] = ("speaker",)
-    # task -> lowest and highest possible label; the task's own range where there is none
-    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    title: str = ""
-    description: str = ""
-    synthetic: bool = False  # whether pages say that the speech is synthetic
-    # folder that the files are relative to, absolute; ``None`` = the folder of ``path``
-    root: Path | None = None
-    shown_root: str = ""  # the same as the user wrote it
-    # folder that is cut from the beginning of the names of files, before they are relative to ``root``
-    cut: str = ""
-    # condition that recordings under others are compared with; empty = the most frequent one
-    base_condition: str = ""
-    families: tuple[str, ...] = ()  # names of the families that look at it; empty = all that it fits
-    options: dict[str, Any] = dataclasses.field(default_factory=dict)  # what only its format knows
-    # name of the corpus whose words are probed by this one, which no suite names; empty for all others
-    probes_of: str = ""
-    listener: str = ""  # name of the only model that is asked about it; empty = all
-    trials: Path | None = None
-    shown_trials: str = ""
-    enrolments: Path | None = None
-    shown_enrolments: str = ""
-    # one of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`, that of the list of trials; empty = its
-    # first line tells
-    layout: str = ""
-    # whether there is anything to hear; without, names of files are names and nothing else
-    audio: bool = True
-    groups: tuple[GroupColumn, ...] = ()  # columns whose groups are compared: its own, or those of the suite
-    adjust: tuple[str, ...] = ()  # columns by which differences between groups are adjusted, likewise
-    # column -> the group that its other groups are compared with, ``"others"`` = all other groups, as the
-    # corpus says or else the suite
-    against: dict[str, str] = dataclasses.field(default_factory=dict)
-    benchmark: Benchmark | None = None  # the published benchmark that it is; ``None`` = none
-
-    @property
-    def further_columns(self) -> list[str]:
-        """Columns of the data that it needs beside reserved ones and tasks: blocks, groups, adjustments."""
-        grouped = [column for group in self.groups for column in group.columns]
-        return list(dict.fromkeys([*self.blocks, *grouped, *self.adjust]))
-
-    def is_for(self, family: str) -> bool:
-        """Say whether a family looks at the corpus."""
-        return not self.families or family in self.families
-
-    @property
-    def lists_trials(self) -> bool:
-        """Whether it brings a list of trials."""
-        return self.trials is not None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,98 +51,19 @@ class SoundEntry:
 
 
 @dataclasses.dataclass(frozen=True)
-class ModelEntry:
-    """A model as the suite describes it; small and picklable, workers load the model themselves."""
-
-    name: str  # its key in the suite
-    kind: str  # keyword of its kind, such as ``"python"``; see :mod:`soundcheck.suite.model_kind`
-    target: str  # what stands behind the kind, as written
-    tasks: tuple[str, ...]  # names of the tasks that it predicts
-    path: Path | None = None  # the file that the target names, absolute; ``None`` if it names none
-    batch: int | None = None  # signals a call; ``None`` = one signal a call
-    description: str = ""
-    license: str = ""
-    time_limit: float = 30.0  # seconds that a call may take
-    families: tuple[str, ...] = ()  # names of the families that test it; empty = all that fit
-    options: dict[str, Any] = dataclasses.field(default_factory=dict)  # what only one kind knows
-    corpora: tuple[str, ...] = ()  # names of the corpora that it is asked about; empty = all
-    # regression task -> lowest and highest number of the scale on which it answers; the task's own range
-    # where there is none
-    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    # files, folders and patterns, as written, that its answers rest on, beside those that are seen anyway
-    files: tuple[str, ...] = ()
-    card: Card = Card()  # what people say about it, for cards
-    # classification task -> word in an answer -> class that it means
-    values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
-    # how an input without an answer counts: ``"error"``, all of its words are missed, or ``"left out"``
-    missing: str = LEFT_OUT
-
-    def is_for(self, family: str) -> bool:
-        """Say whether a family tests the model."""
-        return not self.families or family in self.families
-
-    def listens_to(self, corpus: CorpusEntry) -> bool:
-        """Say whether the model is asked about a corpus, or about the probes of one.
-
-        Probes are spoken for one model, and a table of predictions cannot know about them; scores belong to
-        a list of trials; and a corpus without audio is only for models that do not listen.
-        """
-        if corpus.probes_of and not self.about.changes_audio:
-            return False
-        if corpus.listener not in ("", self.name):
-            return False
-        if self.about.for_trials and not corpus.lists_trials:
-            return False
-        if self.about.needs_audio and not corpus.audio:
-            return False
-        return not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
-
-    def range_of(self, task: Task) -> tuple[float, float]:
-        """Give the ends of the scale on which it answers a regression task."""
-        return self.ranges.get(task.name, (task.low, task.high))
-
-    @property
-    def about(self) -> type[ModelKind]:
-        """What its kind says about all such models."""
-        return MODEL_KINDS[self.kind]
-
-    @property
-    def predicts_changes(self) -> bool:
-        """Whether the model can be asked about signals that the corpora do not hold.
-
-        A table cannot, unless a run wrote it that asked about some.
-        """
-        return self.known_changes is None or bool(self.known_changes)
-
-    @property
-    def known_changes(self) -> frozenset[str] | None:
-        """Identities of the changes that the model can be asked about; ``None`` = all."""
-        return self.about.known_changes(self.path)
-
-    @property
-    def public_target(self) -> str:
-        """The target for people, without absolute paths."""
-        return self.about.public_target(self.target)
-
-
-@dataclasses.dataclass(frozen=True)
 class ComparisonEntry:
-    """Two models that a suite wants compared.
-
-    - ``baseline, candidate``: names of the models: the one in use, and the one that may replace it.
-    """
+    """Two models that a suite wants compared."""
 
     name: str  # its key in the suite
-    baseline: str
-    candidate: str
+    baseline: schema.Text  # name of the model in use
+    candidate: schema.Text  # name of the model that may replace it
 
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
     """A checked suite.
 
-    A field whose type is one of :mod:`soundcheck.suite.schema` is a setting: a key of the file's top level,
-    read and checked as its type says. Notebooks get all but ``title``, ``handbook`` and ``studies``.
+    Notebooks get all :data:`SETTINGS` but ``title``, ``handbook`` and ``studies``.
 
     - ``corpora, models, comparisons``: entries by name, in the order of the file.
     - ``groups, adjust, against``: columns whose groups are compared, by which differences are adjusted, and
@@ -278,7 +125,7 @@ class Suite:
     # files
     levels: int | None = None
     # family -> names of the transformations and sweeps that are heard for it; all for families not named
-    transformations: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    transformations: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
     notebook_seconds: float = 120.0
@@ -299,15 +146,6 @@ class Suite:
         few["levels"] = QUICK_LEVELS
         least = {name: min(most, getattr(self, name) or most) for name, most in few.items()}
         return dataclasses.replace(self, **least, sweeps=False, studies=False, quick=True, history=None)
-
-    @classmethod
-    def settings(cls) -> dict[str, tuple[Any, Any]]:
-        """List the settings: name -> its type in the schema, and its default."""
-        from soundcheck.suite import schema  # late: a model's process knows suites, but reads none
-
-        types = typing.get_type_hints(cls, localns={"schema": schema}, include_extras=True)
-        fields = [field for field in dataclasses.fields(cls) if hasattr(types[field.name], "__metadata__")]
-        return {field.name: (types[field.name], field.default) for field in fields}
 
     def describe(self) -> dict[str, Any]:
         """Describe the suite in plain JSON values, without absolute paths."""

@@ -15,18 +15,36 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import WrapValidator
 
 from soundcheck.common import files
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.statistics.rules import passes
+from soundcheck.statistics.rules import RULES, passes
+from soundcheck.suite import schema
 from soundcheck.suite.margins import Margin
+from soundcheck.suite.yaml_reader import Plain
 
 CATEGORIES = ("correctness", "fairness", "robustness")
+
+
+def _check_rule(value: object) -> object:
+    if isinstance(value, str) and not value.strip():
+        raise schema.wrong("the rule is empty", f"Put it in quotes. Allowed: {', '.join(map(repr, RULES))}")
+    return value
+
+
+def _or_null(value: object, read: Callable[[object], object]) -> object:
+    return None if isinstance(value, Plain) and value == "null" else read(value)
+
+
+Rule = schema.parsed(schema.choice(*RULES), _check_rule)
+Threshold = Annotated[schema.Number, WrapValidator(_or_null)]  # null: reported
+ScoreRange = Annotated[schema.Range, WrapValidator(_or_null)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,28 +125,28 @@ class TestDefinition:
     __test__ = False  # not a test class of pytest
 
     name: str  # as shown and as in the results table
-    rule: str  # see :func:`passes`
+    rule: Rule  # see :func:`passes`
     # task name, ``"regression"`` or ``"classification"`` -> threshold; ``None`` where the value is shown
     # without verdict
-    thresholds: dict[str, float | None]
-    source: str = ""
-    note: str = ""
-    decimals: int = 3  # digits behind the point when shown
+    thresholds: dict[str, Threshold | None]
+    source: schema.Prose = ""
+    note: schema.Prose = ""
+    decimals: schema.whole(0, 9) = 3  # digits behind the point when shown
     # what random models without bias scored by chance in the simulation behind the thresholds: ``name`` of
     # the metric, ``groups``, ``samples`` a group, ``maximum``, ``percentile_99``, perhaps ``prediction``,
     # ``truth``, ``minimum_per_bin`` and ``tested_samples``, the segments a group of the published test if
     # they are not ``samples``; see :mod:`soundcheck.statistics.simulation`. Empty if there was none.
     simulation: dict[str, Any] = dataclasses.field(default_factory=dict)
-    # lowest and highest score that is possible; ``None`` if not stated
-    range: tuple[float, float] | None = None
+    range: ScoreRange | None = None  # lowest and highest score that is possible; ``None`` if not stated
     # whether the score is a difference, which nothing keeps away from the ends of its range
-    difference: bool = False
+    difference: schema.Boolean = False
     # number of classes that the threshold for classification is for; ``None`` if it suits any number
-    classes: int | None = None
+    classes: schema.whole(2, 1000) | None = None
     # from which size a difference between groups is a failure, as the suite sets it for this test; ``None`` =
     # as in all tests
     margin: Margin | None = None
-    all_wrong: float = 1.0  # what one that does everything wrong scores where no highest score is possible
+    # what one that does everything wrong scores where no highest score is possible
+    all_wrong: schema.number(positive=True) = 1.0
     off: str = ""  # why the suite does not judge it; empty if it does
     # the test as it was before the suite changed it; ``None`` if it did not
     shipped: TestDefinition | None = None
@@ -209,39 +227,42 @@ class TestDefinition:
         return f"{told} ({self.why})" if self.why else told
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Family:
-    """A family of tests."""
+    """A family of tests; the threshold file calls ``name`` family and ``kinds`` tasks."""
 
-    name: str  # name of its notebook, threshold file and page
-    category: str  # ``"correctness"``, ``"fairness"`` or ``"robustness"``
-    title: str
-    question: str
+    name: str  # of its notebook, threshold file and page
+    category: schema.choice(*CATEGORIES)
+    title: schema.Title
+    question: schema.Prose = ""
     kinds: tuple[str, ...]  # kinds of task that it applies to
-    columns: tuple[str, ...]  # columns of the segment table that it needs besides the label
+    columns: schema.Texts = ()  # columns of the segment table that it needs besides the label
     # columns that are measured on the sound, see :mod:`soundcheck.corpora.measured`
-    measured: tuple[str, ...]
-    label: bool  # whether it needs labelled segments
-    changes: dict[str, Perturbation]  # changes of the signal that it needs predictions for
-    sweeps: dict[str, PerturbationSeries]  # changes from mild to severe, shown without verdict
-    options: dict[str, Any]  # what its notebook needs to know
-    tests: dict[str, TestDefinition]  # its tests by name, in the order of the file
-    digest: str  # digest of the file's bytes
+    measured: schema.Texts = ()
+    label: schema.Boolean = True  # whether it needs labelled segments
+    # changes of the signal that it needs predictions for
+    changes: dict[str, Perturbation] = dataclasses.field(default_factory=dict)
+    # changes from mild to severe, shown without verdict
+    sweeps: dict[str, PerturbationSeries] = dataclasses.field(default_factory=dict)
+    # what its notebook needs to know
+    options: schema.parsed(dict[str, Any], schema.free_value) = dataclasses.field(default_factory=dict)
+    tests: dict[str, TestDefinition] = dataclasses.field(default_factory=dict)  # in the order of the file
+    digest: str = ""  # of what the file says
     # changes from mild to severe that its tests need as a whole
     transformations: dict[str, PerturbationSeries] = dataclasses.field(default_factory=dict)
     # whether it compares a model with the other models of the suite that predict the same
-    others: bool = False
-    # whether it tests what models say of their own answers: those that say nothing have no notebook
-    stated: bool = False
+    others: schema.Boolean = False
+    # whether it tests what models say of their own predictions: those that say nothing have no notebook
+    stated: schema.Boolean = False
     # spoken sentences that it needs to test words that it localised, see
-    # :mod:`soundcheck.run.predictions`: ``sentences``, how many around words of each kind; empty if it
+    # :mod:`soundcheck.run.keyword_sentences`: ``sentences``, how many around words of each kind; empty if it
     # needs none
-    probes: dict[str, int] = dataclasses.field(default_factory=dict)
+    probes: dict[str, schema.whole(1, 1000)] = dataclasses.field(default_factory=dict)
     # pairs of utterances that it compares: ``targets``, ``same_sex`` and ``cross_sex``, how many are made for
     # a corpus that brings no list of them; empty if it compares none
-    trials: dict[str, int] = dataclasses.field(default_factory=dict)
+    trials: dict[str, schema.whole(1, 100_000_000)] = dataclasses.field(default_factory=dict)
     # names of the tests that it is known by, ``*`` for any words: the first page shows their state
-    headline: tuple[str, ...] = ()
+    headline: schema.Texts = ()
 
     @property
     def transformed(self) -> list[Perturbation]:

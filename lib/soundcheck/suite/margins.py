@@ -10,19 +10,28 @@ from __future__ import annotations
 import dataclasses
 import math
 
+from soundcheck.suite import schema
 from soundcheck.suite.measures import MeasureInfo
 
 ABSOLUTE = 0.05  # of error rates without a published threshold
+
+
+def _read_relative(value: object) -> object:
+    given = schema.plain_value(value)
+    if given == 0 and given is not False:
+        raise schema.wrong("0 is no share of an error rate", "Write false for the absolute margin alone")
+    return None if given is False else value
 
 
 @dataclasses.dataclass(frozen=True)
 class Margin:
     """The size of a difference that counts."""
 
-    absolute: float | None = None  # the largest margin; ``None`` = the published threshold of the test
+    # the largest margin; ``None`` = the published threshold of the test
+    absolute: schema.number(0, 1, positive=True) | None = None
     # of error rates: share of the rate of the reference; ``None`` = the absolute margin alone
-    relative: float | None = 0.25
-    floor: float = 0.005  # of error rates: the smallest margin
+    relative: schema.parsed(schema.number(0, 1, positive=True) | None, _read_relative) = 0.25
+    floor: schema.number(0, 1) = 0.005  # of error rates: the smallest margin
 
     def of(self, published: float | None, reference: float | None, info: MeasureInfo) -> float | None:
         """Give the margin of a test; ``None`` if there is nothing to judge by.

@@ -1,34 +1,42 @@
-"""What a kind of model is: the key of suite.yml that introduces it, its other keys, and what may stand there.
+"""A model of a suite, and its kind: the key of suite.yml that introduces it, and what may stand there.
 
 Kinds are the classes of models with a ``keyword`` in :mod:`soundcheck.models`, and those that installed
 packages register as entry points of the group ``soundcheck.models``. Modules with kinds should import what is
-heavy inside of methods: every suite that is read imports them. A model's process needs its own kind only,
-and nothing that reads suites: so the keys of all models stand in :mod:`soundcheck.suite.model_keys`.
+heavy inside of methods: every suite that is read imports them.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from soundcheck.common.registry import Registry
 from soundcheck.common.tasks import Task
+from soundcheck.suite import schema
+from soundcheck.suite.card import Card
+from soundcheck.suite.corpus_format import CorpusEntry
 
-if TYPE_CHECKING:
-    from soundcheck.suite.entries import ModelEntry
-    from soundcheck.suite.model_keys import ModelKeys
-
-__all__ = ["MODEL_KINDS", "ModelKeys", "ModelKind", "public_path"]
+ERROR, LEFT_OUT = "error", "left out"  # what an input without a prediction is
 
 
-def __getattr__(name: str) -> Any:
-    if name == "ModelKeys":  # packages of others import it from here
-        from soundcheck.suite.model_keys import ModelKeys
+class ModelKeys(schema.Section):
+    """Keys of every model, beside the one that introduces its kind."""
 
-        return ModelKeys
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    tasks: schema.Texts | None = None
+    batch: schema.whole(1, 1024) | None = None
+    families: schema.Texts = ()
+    corpora: schema.Texts = ()
+    description: schema.Prose = ""
+    license: schema.Text = ""
+    time_limit: schema.number(0, 604_800, positive=True) | None = None
+    range: Any = None  # the tasks of the model tell what is allowed
+    values: dict[str, dict[str, schema.Text]] = {}
+    files: schema.Names | None = None
+    missing: schema.choice(ERROR, LEFT_OUT) = ""  # empty: an error where words are recognised
+    card: Any = None  # read by soundcheck.suite.card
 
 
 class ModelKind:
@@ -115,3 +123,78 @@ def public_path(shown: str) -> str:
 
 
 MODEL_KINDS = Registry(ModelKind, "soundcheck.models", "soundcheck.models")
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelEntry:
+    """A model as the suite describes it; small and picklable, workers load the model themselves."""
+
+    name: str  # its key in the suite
+    kind: str  # keyword of its kind, such as ``"python"``; see :class:`ModelKind`
+    target: str  # what stands behind the kind, as written
+    tasks: tuple[str, ...]  # names of the tasks that it predicts
+    path: Path | None = None  # the file that the target names, absolute; ``None`` if it names none
+    batch: int | None = None  # signals a call; ``None`` = one signal a call
+    description: str = ""
+    license: str = ""
+    time_limit: float = 30.0  # seconds that a call may take
+    families: tuple[str, ...] = ()  # names of the families that test it; empty = all that fit
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)  # what only one kind knows
+    corpora: tuple[str, ...] = ()  # names of the corpora that it is asked about; empty = all
+    # regression task -> lowest and highest number of the scale on which it answers; the task's own range
+    # where there is none
+    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    # files, folders and patterns, as written, that its answers rest on, beside those that are seen anyway
+    files: tuple[str, ...] = ()
+    card: Card = Card()  # what people say about it, for cards
+    # classification task -> word in an answer -> class that it means
+    values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+    # how an input without an answer counts: ``"error"``, all of its words are missed, or ``"left out"``
+    missing: str = LEFT_OUT
+
+    def is_for(self, family: str) -> bool:
+        """Say whether a family tests the model."""
+        return not self.families or family in self.families
+
+    def listens_to(self, corpus: CorpusEntry) -> bool:
+        """Say whether the model is asked about a corpus, or about the probes of one.
+
+        Probes are spoken for one model, and a table of predictions cannot know about them; scores belong to
+        a list of trials; and a corpus without audio is only for models that do not listen.
+        """
+        if corpus.probes_of and not self.about.changes_audio:
+            return False
+        if corpus.listener not in ("", self.name):
+            return False
+        if self.about.for_trials and not corpus.lists_trials:
+            return False
+        if self.about.needs_audio and not corpus.audio:
+            return False
+        return not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
+
+    def range_of(self, task: Task) -> tuple[float, float]:
+        """Give the ends of the scale on which it answers a regression task."""
+        return self.ranges.get(task.name, (task.low, task.high))
+
+    @property
+    def about(self) -> type[ModelKind]:
+        """What its kind says about all such models."""
+        return MODEL_KINDS[self.kind]
+
+    @property
+    def predicts_changes(self) -> bool:
+        """Whether the model can be asked about signals that the corpora do not hold.
+
+        A table cannot, unless a run wrote it that asked about some.
+        """
+        return self.known_changes is None or bool(self.known_changes)
+
+    @property
+    def known_changes(self) -> frozenset[str] | None:
+        """Identities of the changes that the model can be asked about; ``None`` = all."""
+        return self.about.known_changes(self.path)
+
+    @property
+    def public_target(self) -> str:
+        """The target for people, without absolute paths."""
+        return self.about.public_target(self.target)

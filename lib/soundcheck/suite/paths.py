@@ -1,12 +1,20 @@
-"""Finds the files and folders that a suite names."""
+"""Finds the files, folders and programs that a suite names.
+
+What cannot be found is returned as a problem, ``what`` and ``remedy``: sentences without full stop, empty if
+there is none.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import glob
 import importlib.util
 import itertools
 import os
 import re
+import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 
@@ -17,108 +25,107 @@ from soundcheck.common.files import MARKER, inside, irregularity, nearest_name
 PACKAGE = "package:"  # begins the place of a file that came with an installed package
 MANY_FILES = 100_000  # more than one entry may name
 PASSED = (".git", "__pycache__")  # folders that are not looked into
+AUDIO = "{audio}"  # in a command, the path of the recording
+TASK = "transcript"  # what a command predicts if the suite does not say
+_ALIKE = 0.75  # from 0 to 1: how much so a program must be to be suggested; PATH has thousands
 
 
 def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str, str]:
-    """Find a file or folder.
+    """Find a file or folder; returns its place (``None`` = none), what is wrong, and the remedy.
 
     - ``file``: the suite.yml, whose folder paths are relative to.
     - ``text``: the path as written; ``~`` is expanded, environment variables are not.
       ``package:name/inner/path`` is a place in an installed package; nothing of it is imported.
-    - ``folder``: whether a folder is wanted.
-    - Returns ``place``: Where it is; ``None`` if there is a problem.
-    - Returns ``what, remedy``: The problem and what to do, sentences without full stop; empty if there is
-      none.
     """
     kind = "folder" if folder else "file"
     if not text:
         return None, "the key is missing", f"Name the {kind}, relative to {file.name}"
     if text.startswith(PACKAGE):
-        return _in_package(text, folder)
-    place = file.parent / os.path.expanduser(text)
-    if re.search(r"\$\w|\$\{|%\w+%", text) and not os.path.lexists(place):
-        remedy = "Write the path itself; ~ stands for your home folder"
-        return None, f"{quoted(text)}: environment variables are not expanded", remedy
-    if folder and os.path.isdir(place):
+        return _in_package(text, kind)
+    home = os.path.expanduser(text)
+    place = file.parent / home
+    if folder and place.is_dir():
         return place, "", ""
-    reason = "this is a file, not a folder" if folder and os.path.isfile(place) else irregularity(place)
-    if not reason:
+    what = irregularity(place)
+    if not what and not folder:
         return place, "", ""
-    if "not exist" in reason:
-        relative = (
-            ""
-            if os.path.isabs(os.path.expanduser(text))
-            else f" (taken relative to the folder of {file.name})"
-        )
+    if not what:
+        return None, f"{quoted(text)}: this is a file, not a folder", "Name the folder that holds it"
+    if "not exist" in what:
+        if re.search(r"\$\w|\$\{|%\w+%", text):
+            remedy = "Write the path itself; ~ stands for your home folder"
+            return None, f"{quoted(text)}: environment variables are not expanded", remedy
+        relative = "" if os.path.isabs(home) else f" (taken relative to the folder of {file.name})"
         remedy = (folder and _audb_call(text)) or nearest_name(place) or "Check the path"
         return None, f"{quoted(text)}: the {kind} does not exist{relative}", remedy
-    return None, f"{quoted(text)}: {reason}", _right_kind(place, folder)
+    remedy = "Name the folder that holds it" if folder else "Name the file in it"
+    if not folder and (place / "db.yaml").is_file():
+        remedy = "It holds an audformat database: write format: audformat"
+    return None, f"{quoted(text)}: {what}", remedy
 
 
-def _in_package(text: str, folder: bool) -> tuple[Path | None, str, str]:
+def _in_package(text: str, kind: str) -> tuple[Path | None, str, str]:
     """Find a file or folder that came with an installed package; see :func:`find_place`."""
     name, _, inner = text.removeprefix(PACKAGE).partition("/")
     if not name.isidentifier() or not inner:
         return None, f"{quoted(text)} is no place in a package", f"Write {PACKAGE}name/folder/file"
-    found = importlib.util.find_spec(name)  # of a package that lies in no other one: imports nothing
-    roots = [Path(root) for root in (found and found.submodule_search_locations) or ()]
+    spec = importlib.util.find_spec(name)  # of a package that lies in no other one: imports nothing
+    roots = [Path(root) for root in (spec and spec.submodule_search_locations) or ()]
     if not roots:
         return None, f"{quoted(text)}: the package {name} is not installed", f"Install it: pip install {name}"
-    kind = "folder" if folder else "file"
-    for root in roots:
-        try:
-            place = inside(root, inner)
-        except InputError:
-            return None, f"{quoted(text)} leads out of the package", f"Name a {kind} in it"
-        if place.is_dir() if folder else place.is_file():
+    try:
+        places = [inside(root, inner) for root in roots]
+    except InputError:
+        return None, f"{quoted(text)} leads out of the package", f"Name a {kind} in it"
+    for place in places:
+        if place.is_dir() if kind == "folder" else place.is_file():
             return place, "", ""
-    remedy = nearest_name(roots[0] / inner) or "Check the path and the version of the package"
+    remedy = nearest_name(places[0]) or "Check the path and the version of the package"
     return None, f"{quoted(text)}: the package {name} has no such {kind}", remedy
 
 
 def _audb_call(text: str) -> str:
     """Say how audb fetches what a folder ``name/version`` stands for; empty if it is another name."""
-    name, version = PurePath(text).parts[-2:] if len(PurePath(text).parts) > 1 else ("", "")
+    name, version = ("", *PurePath(text).parts)[-2:]
     if not re.fullmatch(r"\d+\.\d+\.\d+", version) or not re.fullmatch(r"[\w.-]+", name):
         return ""
     return f"If it is a database that audb knows: audb.load_to({text!r}, {name!r}, version={version!r})"
 
 
 def find_files(file: Path, text: str) -> tuple[list[Path], str, str]:
-    """Find the files that a file, a folder or a pattern means.
+    """Find the files that a file, a folder or a pattern means; returns them, what is wrong, the remedy.
 
     - ``file``: the suite.yml, whose folder paths are relative to.
     - ``text``: a file; a folder, with all files below it; or a pattern of :mod:`glob`, ``**`` for any depth.
       Folders that Soundcheck wrote, ``.git`` and ``__pycache__`` are passed over, and whatever is no file.
-    - Returns ``found``: Regular files, absolute, sorted, each once; empty if there is a problem.
-    - Returns ``what, remedy``: The problem and what to do, sentences without full stop; empty if there is
-      none.
     """
     place = file.parent / os.path.expanduser(text)
-    if os.path.isdir(place):
+    if place.is_dir():
         places = [place]
     elif glob.has_magic(text) and not os.path.lexists(place):
-        places = [Path(found) for found in glob.iglob(str(place), recursive=True)]
+        places = [Path(match) for match in glob.iglob(str(place), recursive=True)]
     else:
-        found, what, remedy = find_place(file, text, folder=False)
-        return ([] if found is None else [found]), what, remedy
-    walked = itertools.chain.from_iterable(map(_files_below, places))
-    known: dict[Path, bool] = {file.parent: False}
-    own = (path for path in walked if not _is_passed(path.parent, known))
-    found = sorted({*itertools.islice(own, MANY_FILES + 1)})
-    if len(found) > MANY_FILES:
+        single, what, remedy = find_place(file, text, folder=False)
+        return ([] if single is None else [single]), what, remedy
+    below = itertools.chain.from_iterable(_files_below(one, file.parent) for one in places)
+    matches = sorted({*itertools.islice(below, MANY_FILES + 1)})
+    if len(matches) > MANY_FILES:
         what = f"{quoted(text)} means more than {MANY_FILES} files"
         return [], what, "Name those that the answers rest on"
-    if not found:
+    if not matches:
         return [], f"{quoted(text)} means no file", nearest_name(place) or "Check the path"
-    for one in found:
-        reason = irregularity(one)
-        if reason:
+    for one in matches:
+        if reason := irregularity(one):
             return [], f"{quoted(text)}: {quoted(one.name)}: {reason}", "Make it readable, or do not name it"
-    return found, "", ""
+    return matches, "", ""
 
 
-def _files_below(place: Path) -> Iterator[Path]:
+def _files_below(place: Path, root: Path) -> Iterator[Path]:
+    """Give a file, or the files below a folder, but for those in folders that are passed over."""
+    folders = [place, *place.parents] if place.is_dir() else place.parents
+    above = itertools.takewhile(lambda folder: folder != root, folders)
+    if any(folder.name in PASSED or (folder / MARKER).exists() for folder in above):
+        return
     if place.is_file():
         yield place
     for folder, inner, names in os.walk(place):
@@ -129,18 +136,58 @@ def _files_below(place: Path) -> Iterator[Path]:
             yield from (path for name in names if (path := Path(folder, name)).is_file())
 
 
-def _is_passed(folder: Path, known: dict[Path, bool]) -> bool:
-    """Say whether a folder lies in one that is passed over; ``known`` are those where the question ends."""
-    if folder not in known:
-        own = folder.name in PASSED or (folder / MARKER).exists()
-        known[folder] = own or (folder.parent != folder and _is_passed(folder.parent, known))
-    return known[folder]
+def parse_command(target: str, stays: bool | None = False) -> tuple[list[str], str, str]:
+    """Split a command into program and arguments; returns them, what is wrong, and the remedy.
+
+    - ``stays``: whether the program stays and reads the path of each recording, so that none is named here;
+      ``None`` = nobody knows yet.
+
+    >>> parse_command("my-asr --in={audio} 'a b' ;")
+    (['my-asr', '--in={audio}', 'a b', ';'], '', '')
+    >>> parse_command("my-asr audio.wav")[1]
+    "{audio} does not occur in 'my-asr audio.wav'"
+    """
+    try:
+        arguments = shlex.split(target)
+    except ValueError as error:
+        why = "it ends with a backslash" if "escape" in str(error) else "a quotation mark is not closed"
+        remedy = "Close it; a ' or \" that belongs to an argument needs a backslash before it"
+        return [], f"{quoted(target)} cannot be split: {why}", remedy
+    example = f'for instance "my-asr{"" if stays else f" {AUDIO}"}"'
+    what = remedy = ""
+    if not arguments or not arguments[0].strip():
+        what, remedy = f"{quoted(target)} names no program", f"Write program and arguments, {example}"
+    elif AUDIO in arguments[0]:
+        what, remedy = f"{AUDIO} is in the place of the program", f"Write the program first, {example}"
+    elif stays and AUDIO in target:
+        what = f"{AUDIO} occurs in {quoted(target)}, and stays: true"
+        remedy = f"Remove {AUDIO}: a program that stays reads the path of each recording from standard input"
+    elif stays is False and AUDIO not in target:
+        what = f"{AUDIO} does not occur in {quoted(target)}"
+        remedy = (
+            f"Write {AUDIO} where the path of the recording belongs, {example}, or stays: true if the "
+            "program reads paths from standard input"
+        )
+    return [] if what else arguments, what, remedy
 
 
-def _right_kind(place: Path, folder: bool) -> str:
-    """Say what to name instead of the wrong kind of thing."""
-    if folder:
-        return "Name the folder that holds it"
-    if (place / "db.yaml").is_file():
-        return "It holds an audformat database: write format: audformat"
-    return "Name the file in it"
+def find_program(word: str, suite_file: Path) -> tuple[Path | None, str, str]:
+    """Find the program of a command; returns its path with links kept, what is wrong, and the remedy.
+
+    - ``suite_file``: the suite.yml, absolute; its folder comes first.
+    """
+    if os.sep in word or os.path.isfile(suite_file.parent / word):
+        program, what, remedy = find_place(suite_file, word, folder=False)
+        if program is None or os.access(program, os.X_OK):
+            return program, what, remedy
+        remedy = f"Make it executable with chmod +x, or name what runs it, for instance python3 {word}"
+        return None, f"{quoted(word)}: the file is not executable", remedy
+    if program := shutil.which(word):
+        return Path(program).absolute(), "", ""
+    names: set[str] = set()
+    for folder in (suite_file.parent, *filter(None, os.get_exec_path())):
+        with contextlib.suppress(OSError):
+            names.update(os.listdir(folder))
+    near = difflib.get_close_matches(word, sorted(names), n=1, cutoff=_ALIKE)
+    what = f"there is no program {quoted(word)}, neither in the suite's folder nor on PATH"
+    return None, what, f"Did you mean {quoted(near[0])}?" if near else "Install it, or write its full path"

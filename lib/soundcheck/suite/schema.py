@@ -1,26 +1,25 @@
 """Types of the fields of YAML files.
 
-A *schema* is a pydantic model whose fields use the types below. Numbers and truth values are what YAML 1.2
-makes of an unquoted scalar; a text field takes the scalar as written, so a model may be called ``no`` or
-``1.10`` (see :class:`soundcheck.suite.yaml_reader.Plain`).
+A *section* is a pydantic model or a frozen dataclass whose fields use the types below. Numbers and truth
+values are what YAML 1.2 makes of an unquoted scalar; a text field takes the scalar as written, so a model may
+be called ``no`` or ``1.10`` (see :class:`soundcheck.suite.yaml_reader.Plain`).
 
-Conventions
------------
-A validator raises :func:`wrong` with what is wrong and the remedy, both sentences without full stop; the
-:class:`soundcheck.suite.document_reader.DocumentReader` notes them with their place.
+A validator raises :func:`wrong`; :class:`soundcheck.suite.document_reader.DocumentReader` notes it with its
+place.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import pydantic
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from soundcheck.common.errors import did_you_mean
@@ -31,10 +30,27 @@ from soundcheck.suite.yaml_reader import Plain
 _AMBIGUOUS = re.compile(
     r"[-+]?\.?[0-9].*|[-+]?\.(inf|nan)|y|n|yes|no|on|off|true|false", re.IGNORECASE | re.DOTALL
 )
+_ADDRESS = re.compile(r"https?://[\w.:@-]+(/[\w.~%/+-]*)?")
+
+
+YAML = "YAML"  # the context of validation in which values are as :func:`read_yaml` gives them
+
+
+class Section(pydantic.BaseModel):
+    """Base of sections that are no dataclasses."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+
+
+def entry(kind: type, given: Mapping[str, Any]) -> Any:
+    """Make a dataclass of values; what it has no field for goes into its ``options``."""
+    fields = {field.name for field in dataclasses.fields(kind)}
+    options = {key: value for key, value in given.items() if key not in fields}
+    return kind(options=options, **{key: value for key, value in given.items() if key in fields})
 
 
 def wrong(what: str, remedy: str = "") -> PydanticCustomError:
-    """Make the error that a validator raises."""
+    """Make the error that a validator raises, of sentences without full stop."""
     return PydanticCustomError("soundcheck", "{what}", {"what": what, "remedy": remedy})
 
 
@@ -42,16 +58,17 @@ def shown(value: object) -> str:
     """Describe a value for a message."""
     if isinstance(value, dict):
         return "a mapping"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return "a list"
     return "nothing" if isinstance(value, Plain) and not value else quoted(value)
 
 
 def name_problem(name: str) -> str:
     """Say why a text cannot be the name of a model or corpus; empty if it can."""
-    if not any(unicodedata.category(character)[0] not in "ZC" for character in name):
+    categories = {unicodedata.category(character) for character in name}
+    if all(category[0] in "ZC" for category in categories):
         return "the name is blank"
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in name):
+    if categories & {"Cc", "Cs", "Zl", "Zp"}:
         return "the name has a line break or control character"
     return f"the name has {len(name)} characters" if len(name) > 80 else ""
 
@@ -83,6 +100,18 @@ def free_value(value: object) -> Any:
     return given
 
 
+def parsed(kind: Any, parse: Callable[[object], object]) -> Any:
+    """Make the type of a field whose value in a YAML file a function reads; a record holds what it made."""
+
+    def read(value: object, info: pydantic.ValidationInfo) -> object:
+        return parse(value) if info.context else value
+
+    return Annotated[kind, BeforeValidator(read)]
+
+
+# Texts ------------------------------------------------------------------------------------------------------
+
+
 def _check_text(value: object, *, lines: bool = False) -> object:
     if isinstance(value, Plain) and value.value is None:
         raise wrong("the value is empty", "Leave the key out, or put the text in quotes")
@@ -98,32 +127,68 @@ def _check_text_or_nothing(value: object) -> object:
     return value if nothing else _check_text(value)
 
 
-def _check_bounds(number: float, *, low: float, high: float, positive: bool = False) -> float:
-    if positive and number <= 0:
-        raise PydanticCustomError("not_above_0", "not above 0")
-    if not low <= number <= high:
-        kind = "whole number" if isinstance(number, int) else "number"
-        allowed = f"a {kind} from {low:.10g} to {high:.10g}"
-        raise PydanticCustomError("out_of_range", "out of range", {"allowed": allowed})
-    return number
-
-
-def _check_choice(value: str, *, allowed: Collection[str]) -> str:
-    if value not in allowed:
-        raise wrong(f"{quoted(value)} is not known here", did_you_mean(value, allowed))
-    return value
-
-
-def _check_address(value: str, *, allowed: re.Pattern[str]) -> str:
-    if not allowed.fullmatch(value):
+def _check_address(value: str) -> str:
+    if not _ADDRESS.fullmatch(value):
         raise wrong(f"{quoted(value)} is no web address", "Write one such as https://example.org/handbook")
     return value
+
+
+def choice(*allowed: str) -> Any:
+    """Make the type of a word out of a few."""
+
+    def check(value: str) -> str:
+        if value not in allowed:
+            raise wrong(f"{quoted(value)} is not known here", did_you_mean(value, allowed))
+        return value
+
+    return Annotated[str, AfterValidator(check)]
+
+
+_LONG = Annotated[str, Field(max_length=10_000)]
+Title = parsed(Annotated[str, Field(max_length=200)], _check_text)
+Text = parsed(_LONG, _check_text)
+TextOrNothing = parsed(_LONG, _check_text_or_nothing)  # nothing: quotes with nothing between them
+Prose = parsed(_LONG, functools.partial(_check_text, lines=True))
+Address = Annotated[Text, AfterValidator(_check_address)]
+_TEXT = pydantic.TypeAdapter(Text)
+
+
+def _read_names(value: object) -> object:
+    return value if isinstance(value, list) else [_TEXT.validate_python(value, context=YAML)]
+
+
+Texts = tuple[Text, ...]
+Names = parsed(Annotated[tuple[Text, ...], Field(min_length=1)], _read_names)  # or a single text
+
+# Numbers ----------------------------------------------------------------------------------------------------
+
+
+def _bounded(kind: type, noun: str, low: float, high: float, positive: bool) -> Any:
+    def check(value: float) -> float:
+        if positive and value <= 0:
+            raise PydanticCustomError("not_above_0", "not above 0")
+        if not low <= value <= high:
+            allowed = f"a {noun} from {low:.10g} to {high:.10g}"
+            raise PydanticCustomError("out_of_range", "out of range", {"allowed": allowed})
+        return value
+
+    return Annotated[parsed(Annotated[kind, pydantic.Strict()], plain_value), AfterValidator(check)]
+
+
+def whole(low: int, high: int) -> Any:
+    """Make the type of a whole number between two bounds, inclusive."""
+    return _bounded(int, "whole number", low, high, False)
+
+
+def number(low: float = -math.inf, high: float = math.inf, *, positive: bool = False) -> Any:
+    """Make the type of a finite number between two bounds, inclusive."""
+    return _bounded(float, "number", low, high, positive)
 
 
 def _read_pair(value: object) -> object:
     if not isinstance(value, list) or len(value) != 2:
         raise wrong(f"{shown(value)} is not a pair of numbers", "Write [low, high], for instance [1, 7]")
-    return tuple(value)
+    return value
 
 
 def _check_rise(pair: tuple[float, float]) -> tuple[float, float]:
@@ -138,57 +203,9 @@ def _check_scale(pair: tuple[float, float]) -> tuple[float, float]:
     return pair
 
 
-def _read_names(value: object) -> object:
-    return value if isinstance(value, list) else [_TEXT.validate_python(value)]
-
-
-def parsed(kind: Any, parse: Callable) -> Any:
-    """Make the type of a field that a function reads."""
-    return Annotated[kind, BeforeValidator(parse)]
-
-
-def whole(low: int, high: int) -> Any:
-    """Make the type of a whole number between two bounds, inclusive."""
-    bounds = functools.partial(_check_bounds, low=low, high=high)
-    return Annotated[int, pydantic.Strict(), BeforeValidator(plain_value), AfterValidator(bounds)]
-
-
-def number(low: float = -math.inf, high: float = math.inf, *, positive: bool = False) -> Any:
-    """Make the type of a finite number between two bounds, inclusive."""
-    bounds = functools.partial(_check_bounds, low=low, high=high, positive=positive)
-    return Annotated[float, pydantic.Strict(), BeforeValidator(plain_value), AfterValidator(bounds)]
-
-
-def choice(*allowed: str) -> Any:
-    """Make the type of a word out of a few."""
-    return Annotated[str, AfterValidator(functools.partial(_check_choice, allowed=allowed))]
-
-
-Prose = Annotated[
-    str, pydantic.Field(max_length=10_000), BeforeValidator(functools.partial(_check_text, lines=True))
-]
-Text = Annotated[str, pydantic.Field(max_length=10_000), BeforeValidator(_check_text)]
-TextOrNothing = Annotated[  # nothing is written as quotes with nothing between them
-    str, pydantic.Field(max_length=10_000), BeforeValidator(_check_text_or_nothing)
-]
-Address = Annotated[
-    Text,
-    AfterValidator(
-        functools.partial(_check_address, allowed=re.compile(r"https?://[\w.:@-]+(/[\w.~%/+-]*)?"))
-    ),
-]
-Title = Annotated[str, pydantic.Field(max_length=200), BeforeValidator(_check_text)]
 Number = number()
-Boolean = Annotated[bool, pydantic.Strict(), BeforeValidator(plain_value)]
-Range = Annotated[tuple[Number, Number], BeforeValidator(_read_pair), AfterValidator(_check_rise)]
-Scale = Annotated[tuple[Number, Number], BeforeValidator(_read_pair), AfterValidator(_check_scale)]
+Boolean = parsed(Annotated[bool, pydantic.Strict()], plain_value)
+_PAIR = parsed(tuple[Number, Number], _read_pair)
+Range = Annotated[_PAIR, AfterValidator(_check_rise)]
+Scale = Annotated[_PAIR, AfterValidator(_check_scale)]
 Free = parsed(object, free_value)
-Texts = list[Text]
-Names = Annotated[list[Text], pydantic.Field(min_length=1), BeforeValidator(_read_names)]  # or a single text
-_TEXT = pydantic.TypeAdapter(Text)
-
-
-class Section(pydantic.BaseModel):
-    """Base of all schemas: strict, frozen, no unknown keys."""
-
-    model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)

@@ -1,78 +1,65 @@
 """Reads and checks suite.yml: which corpora, models and families a run is about.
 
 Everything that can be known without opening corpora or models is checked here, and all problems of the file
-are told at once, each with line, key and remedy.
+are reported at once, each with line, key and remedy.
 
 Conventions
 -----------
 - Paths are relative to the folder of suite.yml; ``~`` is expanded, environment variables are not.
 - A name of a model or corpus is any text of 1 to 80 characters; it never becomes a file name as it is.
-- ``seed``, ``replicates``, ... are exactly what is written or refused, see
-  :mod:`soundcheck.suite.yaml_reader`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
-import pydantic
-
-from soundcheck.common import resources
 from soundcheck.common.errors import Problems, did_you_mean, input_error, nearest
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, KINDS, REGRESSION, Task
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite import schema
-from soundcheck.suite.card_reader import read_benchmark, read_card
+from soundcheck.suite.card import read_benchmark, read_card
 from soundcheck.suite.corpus_format import (
     CORPUS_FORMATS,
     RESERVED_COLUMNS,
+    CorpusEntry,
     CorpusFormat,
     CorpusKeys,
     places,
 )
-from soundcheck.suite.entities import read_entities
 from soundcheck.suite.entries import (
     NOISE_KINDS,
     RESPONSE_KINDS,
+    SETTINGS,
     SPEECH_KINDS,
     ComparisonEntry,
-    CorpusEntry,
     ModelEntry,
     SoundEntry,
     Suite,
 )
 from soundcheck.suite.entry_reader import EntryReader
-from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn
-from soundcheck.suite.groups_reader import GroupsReader
-from soundcheck.suite.model_entries import ModelReader
-from soundcheck.suite.own_rules_reader import OwnRulesReader
-from soundcheck.suite.synonyms import read_synonyms
+from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn, GroupsReader
+from soundcheck.suite.model_entries import read_model
+from soundcheck.suite.own_rules import OwnRulesReader
+from soundcheck.suite.word_files import read_entities, read_synonyms
 from soundcheck.suite.yaml_reader import Document, read_yaml
 
 __all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "Suite", "read_suite"]
 
-# Names that mean something else in a table or threshold file.
 _AGES = "{age: {young: [0, 39], old: [40, 120]}}"  # an example of groups by a column of numbers
-_TAKEN = (
-    *RESERVED_COLUMNS,
-    "key",
-    "change",
-    "error",
-    "drawn",
-    "audio",
-    "category",
-    "place",
-    *MEASURED_COLUMNS,
-    *KINDS,
+_TAKEN = (  # names that mean something else in a table or threshold file
+    *(*RESERVED_COLUMNS, *MEASURED_COLUMNS, *KINDS),
+    *("key", "change", "error", "drawn", "audio", "category", "place"),
 )
-
 SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS, *SPEECH_KINDS)  # noise: a folder with several kinds
-
-
-# The schema of the file -------------------------------------------------------------------------------------
+_SECTIONS = (
+    *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds", "matters"),
+    *("tests", "accepted", "groups", "adjust", "measured", "card", "history", "cache", "synonyms"),
+    "entities",
+)
 
 
 class _Limits(schema.Section):
@@ -89,19 +76,6 @@ class _Balance(schema.Section):
     samples: schema.whole(1, 1_000_000) = 1000
 
 
-_Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
-_SECTIONS = (
-    *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds", "matters"),
-    *("tests", "accepted", "groups", "adjust", "measured", "card", "history", "cache", "synonyms"),
-    "entities",
-)
-
-
-class _Comparison(schema.Section):
-    baseline: schema.Text
-    candidate: schema.Text
-
-
 class _Sound(schema.Section):
     path: schema.Text
     base: schema.Text = ""
@@ -112,9 +86,6 @@ class _Task(schema.Section):
     type: schema.choice(REGRESSION, CLASSIFICATION)
     range: schema.Scale | None = None
     classes: schema.Texts | None = None
-
-
-# Reading ----------------------------------------------------------------------------------------------------
 
 
 def read_suite(path: str | os.PathLike) -> Suite:
@@ -130,7 +101,7 @@ def read_suite(path: str | os.PathLike) -> Suite:
         raise input_error(shown, "this is a folder, not a file", remedy)
     problems = Problems()
     document = read_yaml(path, shown, problems)
-    suite = _Reader(document, Path(path).absolute(), problems).read()
+    suite = _Reader(document, problems, Path(path).absolute()).read()
     problems.raise_if_any()
     return suite
 
@@ -138,11 +109,8 @@ def read_suite(path: str | os.PathLike) -> Suite:
 class _Reader(EntryReader):
     """Reads the sections of one suite and notes the problems of all."""
 
-    def __init__(self, document: Document, file: Path, problems: Problems) -> None:
+    def __init__(self, document: Document, problems: Problems, file: Path) -> None:
         super().__init__(document, problems, file)
-        self.root = file.parent
-        self.tasks: dict[str, Task] = dict(BUILTIN)
-        self.limits = _Limits()
         self.groups: tuple[GroupColumn, ...] = ()
         self.adjust: tuple[str, ...] = ()
         self.against: dict[str, str] = {}
@@ -150,37 +118,41 @@ class _Reader(EntryReader):
     def read(self) -> Suite | None:
         """Read everything; the result counts only if there are no problems."""
         data = self.document.data
-        top = self.section((), data, _Top, _SECTIONS)
-        self.limits = self.section(("limits",), data.get("limits", {}), _Limits) or self.limits
-        balance = self.section(("balance",), data.get("balance", {}), _Balance)
+        fixed = {name: value for name, value in vars(Suite()).items() if name not in SETTINGS}
+        suite = self.section((), data, Suite, _SECTIONS, fixed)
+        limits = self.section(("limits",), data.get("limits", {}), _Limits) or _Limits()
+        balance = self.section(("balance",), data.get("balance", {}), _Balance) or _Balance()
         for name, value in self.entries("tasks", needed=False):
             self.read_task(name, value)
         grouping = GroupsReader(self, self.tasks)
         self.groups, self.against = grouping.read_groups(("groups",), data.get("groups"))
         self.adjust = grouping.read_adjust(("adjust",), data.get("adjust"))
         corpora = {name: self.read_corpus(name, value) for name, value in self.entries("corpora")}
-        reader = ModelReader(self.document, self.problems, self.file, self.tasks, self.limits.model_seconds)
-        models = {name: reader.read_model(name, value) for name, value in self.entries("models")}
+        models = {
+            name: read_model(self, name, value, limits.model_seconds)
+            for name, value in self.entries("models")
+        }
+        known_models = {name: model for name, model in models.items() if model}
         comparisons = {
             name: self.read_comparison(name, value, models)
             for name, value in self.entries("comparisons", needed=False)
         }
-        self.check_audio(corpora, models)
+        self.check_audio(corpora, known_models)
         pairs = [(entry.baseline, entry.candidate) for entry in comparisons.values() if entry]
         for first, second in sorted({pair for pair in pairs if pairs.count(pair) > 1}):
             what = f"duplicate comparison of {quoted(first)} and {quoted(second)}"
             self.note(("comparisons",), what, "Keep one")
         families = self.read_families(data.get("families"))
-        known = resources.names("thresholds", ".yml", own=self.root)
-        for name in [name for name in self.limits.transformations if name not in known]:
+        for name in [name for name in limits.transformations if name not in self.families]:
             path = ("limits", "transformations", name)
-            self.note(path, f"unknown family {schema.shown(name)}", did_you_mean(name, known))
+            self.note(path, f"unknown family {schema.shown(name)}", did_you_mean(name, self.families))
+        known_corpora = [corpus for corpus in corpora.values() if corpus]
         tested = {
             family: {
                 task
-                for model in filter(None, models.values())
-                for corpus in filter(None, corpora.values())
-                if model.is_for(family) and corpus.is_for(family) and model.listens_to(corpus)
+                for model in known_models.values()
+                if model.is_for(family)
+                and any(corpus.is_for(family) and model.listens_to(corpus) for corpus in known_corpora)
                 for task in model.tasks
             }
             for family in families
@@ -192,12 +164,14 @@ class _Reader(EntryReader):
         history, shown_history = self.read_folder("history", data.get("history"))
         cache, _ = self.read_folder("cache", data.get("cache"))
         measured = self.read_measured(data.get("measured"))
-        synonyms = self.read_synonyms(data.get("synonyms"), top.normaliser if top else "none")
+        normaliser = suite.normaliser if suite else "none"
+        synonyms = self.read_synonyms(data.get("synonyms"), normaliser)
         entities = read_entities(self, data.get("entities"))
         if len(self.problems):
             return None
-        return Suite(
-            **top.model_dump(),
+        limited = dict(limits)
+        return dataclasses.replace(
+            suite,
             families=families,
             corpora=corpora,
             models=models,
@@ -216,13 +190,8 @@ class _Reader(EntryReader):
             against=self.against,
             measured=measured,
             balance_samples=balance.samples,
-            transformed_segments=self.limits.transformed_segments,
-            segments_per_change=self.limits.segments_per_change,
-            levels=self.limits.levels,
-            transformations=self.limits.transformations,
-            audio_limit=self.limits.audio_seconds,
-            model_seconds=self.limits.model_seconds,
-            notebook_seconds=self.limits.notebook_seconds,
+            audio_limit=limited.pop("audio_seconds"),
+            **limited,
             card=card,
             history=history,
             shown_history=shown_history,
@@ -233,7 +202,7 @@ class _Reader(EntryReader):
 
     def read_measured(self, value: object) -> tuple[str, ...]:
         """Read what is measured on the sounds of all corpora, whoever needs it."""
-        names = (None if value is None else self.check(("measured",), value, schema.Texts)) or []
+        names = (None if value is None else self.check(("measured",), value, schema.Texts)) or ()
         for name in [name for name in names if name not in MEASURED_COLUMNS]:
             what = f"nothing measures {quoted(name)}"
             self.note(("measured",), what, did_you_mean(name, MEASURED_COLUMNS))
@@ -248,7 +217,7 @@ class _Reader(EntryReader):
         return read_synonyms(path, shown, NORMALISERS[normaliser], self.problems)
 
     def read_folder(self, key: str, value: object) -> tuple[Path | None, str]:
-        """Read where finished runs, or what is computed once, are kept: a folder, which need not be there."""
+        """Read a folder that need not exist, of finished runs or of what is computed once."""
         shown = None if value is None else self.check((key,), value, schema.Text)
         if shown is None:
             return None, ""
@@ -273,22 +242,21 @@ class _Reader(EntryReader):
         return list(value.items())
 
     def check_audio(
-        self, corpora: dict[str, CorpusEntry | None], models: dict[str, ModelEntry | None]
+        self, corpora: Mapping[str, CorpusEntry | None], models: Mapping[str, ModelEntry]
     ) -> None:
-        """Note models that listen and would hear nothing."""
+        """Note models that need audio and whose corpora have none."""
         for name, model in models.items():
-            if model and model.about.needs_audio:
-                own = [corpora.get(corpus) for corpus in model.corpora or corpora]
-                if own and not any(corpus is None or corpus.audio for corpus in own):
-                    what = "the model listens, and none of its corpora has audio"
-                    self.note(("models", name), what, "Give its answers instead: `predictions: file`")
+            own = [corpora.get(corpus) for corpus in model.corpora or corpora]
+            if model.about.needs_audio and own and all(corpus and not corpus.audio for corpus in own):
+                what = "the model listens, and none of its corpora has audio"
+                self.note(("models", name), what, "Give its answers instead: `predictions: file`")
 
     def read_comparison(
-        self, name: str, value: object, models: dict[str, ModelEntry | None]
+        self, name: str, value: object, models: Mapping[str, ModelEntry | None]
     ) -> ComparisonEntry | None:
         """Read which two models are compared."""
         path = ("comparisons", name)
-        comparison = self.section(path, value, _Comparison)
+        comparison = self.section(path, value, ComparisonEntry, more={"name": name})
         if comparison is None:
             return None
         for role in ("baseline", "candidate"):
@@ -300,7 +268,7 @@ class _Reader(EntryReader):
         first, second = (models.get(model) for model in (comparison.baseline, comparison.candidate))
         if first and second and first is not second and not set(first.tasks) & set(second.tasks):
             self.note(path, "the two models share no task", "Compare models that predict the same")
-        return ComparisonEntry(name, comparison.baseline, comparison.candidate)
+        return comparison
 
     def read_sound(self, kind: str, value: object) -> SoundEntry | None:
         """Read where recordings of a kind of sound are: a folder, or a mapping that names it."""
@@ -308,10 +276,8 @@ class _Reader(EntryReader):
         if kind not in SOUND_KINDS:
             self.note(path, f"unknown kind of sound {quoted(kind)}", did_you_mean(kind, SOUND_KINDS))
             return None
-        place = (*path, "path")
-        if isinstance(value, str):
-            value, place = {"path": value}, path
-        sound = self.section(path, value, _Sound)
+        place = path if isinstance(value, str) else (*path, "path")
+        sound = self.section(path, {"path": value} if isinstance(value, str) else value, _Sound)
         if sound is None:
             return None
         if sound.base and kind not in RESPONSE_KINDS:
@@ -320,9 +286,7 @@ class _Reader(EntryReader):
         if len(sound.where) > 1:
             self.note((*path, "where"), "more than one column is named", "Name one column and its value")
         folder = self.read_path(place, sound.path, folder=True)
-        return folder and SoundEntry(kind, folder, sound.path, sound.base, dict(sound.where))
-
-    # tasks and families
+        return folder and SoundEntry(kind, folder, sound.path, sound.base, sound.where)
 
     def read_task(self, name: str, value: object) -> None:
         """Read a declared task."""
@@ -335,23 +299,20 @@ class _Reader(EntryReader):
         task = self.section(path, value, _Task)
         if task is None:
             return
-        if task.type == REGRESSION and task.classes is not None:
-            self.note(
-                (*path, "classes"), "a regression task has no classes", "Remove it, or use classification"
-            )
-        if task.type == CLASSIFICATION and task.range is not None:
-            self.note((*path, "range"), "a classification task has no range", "Remove it, or use regression")
-        classes = tuple(task.classes or ())
+        for key, other in (("classes", CLASSIFICATION), ("range", REGRESSION)):
+            if task.type != other and getattr(task, key) is not None:
+                remedy = f"Remove it, or use {other}"
+                self.note((*path, key), f"a {task.type} task has no {key}", remedy)
+        classes = task.classes or ()
         if task.type == CLASSIFICATION and len(set(classes)) < 2:
             self.note((*path, "classes"), "fewer than 2 classes", "Write [first, second]")
         self.check_repeated((*path, "classes"), classes)
-        low, high = task.range or (0.0, 1.0)
         if name not in BUILTIN:
-            self.tasks[name] = Task(name, task.type, classes, low, high)
+            self.tasks[name] = Task(name, task.type, classes, *(task.range or (0.0, 1.0)))
 
     def read_families(self, value: object) -> tuple[str, ...]:
         """Read the list of families."""
-        known = resources.names("thresholds", ".yml", own=self.root)
+        known = self.families
         if value is None:
             self.note(("families",), "the key is missing", "Write families: all")
             return ()
@@ -359,10 +320,8 @@ class _Reader(EntryReader):
             return tuple(known)
         if not isinstance(value, list) or not value:
             what = f"{schema.shown(value)} is neither all nor a list" if value else "no family is named"
-            remedy = (
-                f"Write [{value}]" if isinstance(value, str) and value in known else "Write all or a list"
-            )
-            self.note(("families",), what, f"{remedy}. Allowed: {', '.join(known)}")
+            example = f"[{value}]" if isinstance(value, str) and value in known else "all or a list"
+            self.note(("families",), what, f"Write {example}. Allowed: {', '.join(known)}")
             return ()
         return self.known_names(("families",), value, known, "family")
 
@@ -375,45 +334,47 @@ class _Reader(EntryReader):
         corpus = self.read_keys(path, value, form, CorpusKeys, CORPUS_FORMATS, "format")
         if corpus is None or form is None:
             return None
-        keys = {key: getattr(corpus, key) for key in type(corpus).model_fields}
-        keys |= {"format": form.keyword, "title": corpus.title or name}
+        keys = dict(corpus) | {"name": name, "format": form.keyword, "title": corpus.title or name}
         keys["ranges"] = self.read_ranges((*path, "range"), keys.pop("range", None), self.tasks.values())
         grouping = GroupsReader(self, self.tasks)
-        keys["benchmark"] = read_benchmark(self, (*path, "benchmark"), keys["benchmark"], self.tasks)
-        own, adjust = keys["groups"], keys["adjust"]
-        keys["groups"], against = self.groups, {}
-        if own is not None:
-            keys["groups"], against = grouping.read_groups((*path, "groups"), own, self.groups)
-        keys["against"] = self.against | against
-        keys["adjust"] = self.adjust if adjust is None else grouping.read_adjust((*path, "adjust"), adjust)
+        keys["benchmark"] = read_benchmark(self, (*path, "benchmark"), corpus.benchmark, self.tasks)
+        own, against = self.groups, {}
+        if corpus.groups is not None:
+            own, against = grouping.read_groups((*path, "groups"), corpus.groups, self.groups)
+        keys |= {"groups": own, "against": self.against | against, "adjust": self.adjust}
+        if corpus.adjust is not None:
+            keys["adjust"] = grouping.read_adjust((*path, "adjust"), corpus.adjust)
+        self.check_columns(path, keys)
+        self.known_names((*path, "families"), corpus.families, self.families, "family")
+        lists = {key for key, item in dict(corpus).items() if isinstance(item, list | tuple)}
+        for key in sorted(lists - {"groups", "adjust", "range"}):
+            keys[key] = tuple(keys[key])
+            if key != "families":
+                self.check_repeated((*path, key), keys[key])
+        fields = {field.name for field in dataclasses.fields(CorpusEntry)}
+        for key, place in places(type(corpus)).items():
+            text = keys[key]
+            needed = text or key == "path"
+            keys[key] = self.read_path((*path, key), text, folder=place.folder) if needed else None
+            if f"shown_{key}" in fields:
+                keys[f"shown_{key}"] = text
+        for key, what, remedy in form.problems(corpus):
+            self.note((*path, key), what, remedy)
+        return form.complete(schema.entry(CorpusEntry, keys))
+
+    def check_columns(self, path: tuple, keys: Mapping[str, object]) -> None:
+        """Note columns that a corpus renames or translates and that nothing needs."""
         grouped = [column for group in keys["groups"] for column in group.columns]
         known = [*RESERVED_COLUMNS, *self.tasks, *keys.get("blocks", ()), *grouped, *keys["adjust"]]
         durations = [] if keys.get("audio", True) else ["duration"]  # sounds tell how long they are
         for key, also, order in (("columns", durations, "ours: theirs"), ("values", [], "ours")):
-            for column in keys.get(key, ()):
-                if column not in (*known, *also):
-                    remedy = did_you_mean(column, [*known, *also])
-                    if not nearest(column, [*known, *also]):
-                        group = _AGES if column.lower() == "age" else column
-                        remedy = f"To compare groups by it, add `groups: [{group}]`. {remedy}"
-                    self.note((*path, key, column), f"unknown column; {order}", remedy)
-        families = resources.names("thresholds", ".yml", own=self.root)
-        self.known_names((*path, "families"), keys["families"], families, "family")
-        for key in [key for key, item in keys.items() if isinstance(item, list)]:
-            keys[key] = tuple(keys[key])
-            if key != "families":
-                self.check_repeated((*path, key), keys[key])
-        shown = {}
-        for key, place in places(type(corpus)).items():
-            text = shown[f"shown_{key}"] = keys[key]
-            needed = text or key == "path"
-            keys[key] = self.read_path((*path, key), text, folder=place.folder) if needed else None
-        for key, what, remedy in form.problems(corpus):
-            self.note((*path, key), what, remedy)
-        fields = {field.name for field in dataclasses.fields(CorpusEntry)}
-        known = {key: item for key, item in (keys | shown).items() if key in fields}
-        options = {key: item for key, item in keys.items() if key not in fields}
-        return form.complete(CorpusEntry(name=name, options=options, **known))
+            allowed = [*known, *also]
+            for column in [column for column in keys.get(key, ()) if column not in allowed]:
+                remedy = did_you_mean(column, allowed)
+                if not nearest(column, allowed):
+                    group = _AGES if column.lower() == "age" else column
+                    remedy = f"To compare groups by it, add `groups: [{group}]`. {remedy}"
+                self.note((*path, key, column), f"unknown column; {order}", remedy)
 
     def read_format(self, path: tuple, value: object) -> type[CorpusFormat] | None:
         """Find the format of a corpus; that it is missing is noted with the other keys."""

@@ -1,12 +1,11 @@
 """Reads YAML files: data with the place of every key, or messages with line and key.
 
-ruamel.yaml parses them (YAML 1.2: ``no`` is a text, ``5e-2`` is a number). The reader makes mappings, lists
-and texts of them, refuses what settings have no use for, and leaves the meaning of a text to whoever knows
-what belongs there (:mod:`soundcheck.suite.schema`).
+PyYAML parses; what a text means is left to whoever knows what belongs there (:mod:`soundcheck.suite.schema`).
 
 Conventions
 -----------
-- A quoted scalar is a ``str``; an unquoted one is a :class:`Plain`.
+- A quoted scalar is a ``str``; an unquoted one is a :class:`Plain`, whose value YAML 1.2 tells: ``no`` is a
+  text, ``5e-2`` a number.
 - A *path* is the tuple of keys and list positions (from 0) that leads to a value.
 - Lines and columns count from 1.
 - Refused: anything but UTF-8, control characters, tags, anchors and references, duplicate keys, deep
@@ -20,28 +19,21 @@ import math
 import os
 import re
 import unicodedata
-from pathlib import Path
 
-from ruamel.yaml import YAML
-from ruamel.yaml.composer import Composer, ComposerError, MaxDepthExceededError
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.events import AliasEvent
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
-from ruamel.yaml.reader import ReaderError
-from ruamel.yaml.resolver import VersionedResolver
+import yaml
 
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, require_regular
-from soundcheck.common.remembered import Remembered
 
 MAXIMUM_BYTES = 1024**2
 MAXIMUM_DEPTH = 30
 
 KeyPath = tuple[str | int, ...]
 
-_YAML_1_2 = VersionedResolver()
-_DECIMAL = re.compile(r"[-+]?(?!0[0-9])[0-9]{0,300}\.?[0-9]{0,300}([eE][-+]?[0-9]{1,4})?")
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where it was built
+_CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # YAML has none
+_NUMBER = re.compile(r"[-+]?(?!0[0-9])([0-9]{1,300}\.?[0-9]{0,300}|\.[0-9]{1,300})([eE][-+]?[0-9]{1,4})?")
 
 
 class Plain(str):
@@ -56,13 +48,12 @@ class Plain(str):
         Only finite decimal numbers become numbers: what programs read in different ways (``010``, ``0x10``,
         ``1_000``) stays a text, and so do infinity and NaN.
         """
-        kind = str(_YAML_1_2.resolve(ScalarNode, str(self), (True, False))).rpartition(":")[2]
-        if kind == "null":
+        if self in ("", "~", "null", "Null", "NULL"):
             return None
-        if kind == "bool":
+        if self in ("true", "True", "TRUE", "false", "False", "FALSE"):
             return self.lower() == "true"
-        if kind in ("int", "float") and _DECIMAL.fullmatch(self) and math.isfinite(float(self)):
-            return int(self) if kind == "int" else float(self)
+        if _NUMBER.fullmatch(self) and math.isfinite(float(self)):
+            return int(self) if self.lstrip("+-").isdecimal() else float(self)
         return str(self)
 
 
@@ -103,176 +94,161 @@ def dotted(path: KeyPath) -> str:
     return text
 
 
-def read_yaml(
-    path: str | os.PathLike, shown: str, problems: Problems, known: Remembered | None = None
-) -> Document:
+def read_yaml(path: str | os.PathLike, shown: str, problems: Problems) -> Document:
     """Read a YAML file whose document is a mapping.
 
     - ``problems``: takes the problems that leave the rest of the file readable (a duplicate key: the first
       one counts).
-    - ``known``: remembers what files without problems hold, by their content.
     - Raises InputError: if the file cannot be read as a whole; holds everything in ``problems``, too.
     """
-    content = Path(require_regular(path, shown, MAXIMUM_BYTES)).read_bytes()
-    name = digest(content)
-    found = known.get(name) if known is not None else None
-    if found is not None:
-        return _recalled(found, shown, name)
-    text = _decode(content, shown)
-    loader = YAML(typ="safe", pure=True)
-    loader.max_depth = MAXIMUM_DEPTH + 1  # the values in the innermost list or mapping count as well
-    loader.Composer = _Composer
-    loader.refuse = lambda mark, what, remedy: problems.add(_where(shown, mark), what, remedy)
-    before = len(problems)
+    content = require_regular(path, shown, MAXIMUM_BYTES).read_bytes()
     try:
-        node = loader.compose(text)
-    except YAMLError as error:
-        _note_syntax(error, text, shown, problems)
-    else:
-        if node is None or (isinstance(node, ScalarNode) and not node.value):
-            problems.add(f"{shown} line 1", "the file is empty", "Write key: value lines")
-        elif not isinstance(node, MappingNode):
-            kind = f"the text {quoted(node.value)}" if isinstance(node, ScalarNode) else "a list"
-            problems.add(f"{shown} line 1", f"the file holds {kind}, not a mapping", "Write key: value lines")
-    if len(problems) > before:
-        problems.raise_if_any()
-    places: dict[KeyPath, tuple[int, int]] = {(): _place(node)}
-    document = Document(_build(node, (), places, shown, problems), places, shown, name)
-    if known is not None and len(problems) == before:
-        known.put(name, [_written(document.data), [[*path, *place] for path, place in places.items()]])
-    return document
-
-
-def _written(value: object) -> object:
-    """Make of data what JSON knows: a text begins with how it was written, q if it was in quotes."""
-    if isinstance(value, dict):
-        return {name: _written(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_written(item) for item in value]
-    return f"{'p' if isinstance(value, Plain) else 'q'}{value}"
-
-
-def _recalled(found: list, shown: str, name: str) -> Document:
-    """Make a document of what :func:`read_yaml` remembered."""
-
-    def data(value: object) -> dict | list | str:
-        if isinstance(value, dict):
-            return {name: data(item) for name, item in value.items()}
-        if isinstance(value, list):
-            return [data(item) for item in value]
-        return Plain(value[1:]) if value[0] == "p" else value[1:]
-
-    return Document(data(found[0]), {tuple(path): (x, y) for *path, x, y in found[1]}, shown, name)
-
-
-class _Composer(Composer):
-    """Composes nodes and refuses tags, anchors and references."""
-
-    def __init__(self, loader: YAML | None = None) -> None:
-        super().__init__(loader)
-        self.warn_double_anchors = False
-
-    def get_single_node(self) -> Node | None:
-        try:
-            return super().get_single_node()
-        except YAMLError:
-            raise
-        except Exception as error:  # other kinds for an escape "\UFFFFFFFF" and a line %YAML 1.7
-            raise ComposerError(None, None, str(error), self.loader.reader.get_mark()) from error
-
-    def compose_node(self, parent: Node | None, index: object) -> Node:
-        event = self.parser.peek_event()
-        if event.anchor is not None:
-            sign = "*" if isinstance(event, AliasEvent) else "&"
-            what = f"references ({quoted(sign + event.anchor)}) are not allowed"
-            remedy = f"Write the value out; put a text that begins with {sign} in quotes"
-            self.loader.refuse(event.start_mark, what, remedy)
-        if isinstance(event, AliasEvent):
-            return ScalarNode(None, "", self.parser.get_event().start_mark)
-        if event.tag is not None:
-            what = f"tags ({quoted(event.tag.replace('tag:yaml.org,2002:', '!!'))}) are not allowed"
-            remedy = "Remove the tag; put a text that begins with ! in quotes"
-            self.loader.refuse(event.start_mark, what, remedy)
-        return super().compose_node(parent, index)
-
-
-def _build(node: Node, path: KeyPath, places: dict, shown: str, problems: Problems) -> dict | list | str:
-    """Make data of a node and note the places of what is in it."""
-    if isinstance(node, ScalarNode):
-        if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t" for c in node.value):
-            what = f"{quoted(node.value)} holds a control character"
-            problems.add(_where(shown, node.start_mark), what, "Remove it")
-        return Plain(node.value) if node.style is None else node.value
-    if not isinstance(node, MappingNode):
-        items = []
-        for position, item in enumerate(node.value):
-            places[(*path, position)] = _place(item)
-            items.append(_build(item, (*path, position), places, shown, problems))
-        return items
-    data: dict[str, object] = {}
-    for key, item in node.value:
-        if not isinstance(key, ScalarNode):
-            what = "a key must be text, not a list or mapping"
-            problems.add(_where(shown, key.start_mark), what, "Write key: value")
-            continue
-        name = str(_build(key, path, places, shown, problems))
-        inner = (*path, name)
-        if name in data:
-            line = key.start_mark.line + 1
-            what = f"duplicate key, on line {places[inner][0]} and line {line}"
-            problems.add(f"{shown} line {line}, {dotted(inner)}", what, "Keep one of them")
-        else:
-            places[inner] = _place(key)
-            data[name] = _build(item, inner, places, shown, problems)
-    return data
-
-
-def _place(node: Node) -> tuple[int, int]:
-    return node.start_mark.line + 1, node.start_mark.column + 1
-
-
-def _where(shown: str, mark: object) -> str:
-    return f"{shown} line {mark.line + 1}, column {mark.column + 1}"
-
-
-def _decode(content: bytes, shown: str) -> str:
-    try:
-        return content.decode("utf-8").removeprefix("\ufeff")
+        text = content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         what = f"byte {error.start} (0x{content[error.start]:02x}) is not UTF-8; is it UTF-16 or Latin-1?"
         raise input_error(f"{shown} line {line}", what, "Save the file as UTF-8") from error
+    builder = _Builder(text, shown, problems)
+    data = builder.document()
+    if builder.unusable:
+        problems.raise_if_any()
+    return Document(data, builder.places, shown, digest(content))
 
 
-# What ruamel.yaml says, and what a person can do about it.
+class _Builder:
+    """Makes data of what the parser reports, and notes where each value stands."""
+
+    def __init__(self, text: str, shown: str, problems: Problems) -> None:
+        self.text, self.shown, self.problems = text, shown, problems
+        self.events = yaml.parse(text, Loader=_LOADER)
+        self.places: dict[KeyPath, tuple[int, int]] = {}
+        self.unusable = False
+
+    def document(self) -> dict | list | str | None:
+        """Read the only document; notes what keeps it from being used."""
+        try:
+            next(self.events)  # the beginning of the stream
+            is_empty = isinstance(next(self.events), yaml.StreamEndEvent)
+            data = Plain("") if is_empty else self.value(next(self.events), ())
+            for event in self.events:
+                if isinstance(event, yaml.DocumentStartEvent):
+                    what = "but found another document"
+                    raise yaml.MarkedYAMLError("expected a single document", None, what, event.start_mark)
+        except yaml.reader.ReaderError:
+            sign = _CONTROL.search(self.text)
+            before = self.text[: sign.start()].split("\n")
+            where = f"{self.shown} line {len(before)}, column {len(before[-1]) + 1}"
+            remedy = "Remove it, it may be invisible in an editor. Save the file as UTF-8"
+            self.refuse(where, f"there is a control character (U+{ord(sign[0]):04X})", remedy)
+            return None
+        except yaml.MarkedYAMLError as error:
+            self.note_syntax(error)
+            return None
+        if not isinstance(data, dict) and not self.unusable:
+            kind = "a list" if isinstance(data, list) else f"the text {quoted(data)}"
+            what = "the file is empty" if data == "" else f"the file holds {kind}, not a mapping"
+            self.refuse(f"{self.shown} line 1", what, "Write key: value lines")
+        return data
+
+    def refuse(self, where: str, what: str, remedy: str) -> None:
+        """Note what makes the file unusable."""
+        self.problems.add(where, what, remedy)
+        self.unusable = True
+
+    def where(self, mark: yaml.Mark) -> str:
+        return f"{self.shown} line {mark.line + 1}, column {mark.column + 1}"
+
+    def value(self, event: yaml.Event, path: KeyPath) -> dict | list | str:
+        """Make data of a value that begins with an event."""
+        self.places[path] = self.places.get(path, _place(event))  # of an entry the place of its key
+        self.check(event)
+        if len(path) > MAXIMUM_DEPTH:
+            what = f"nested deeper than {MAXIMUM_DEPTH} levels"
+            self.refuse(self.where(event.start_mark), what, "Close the brackets; flatten the file")
+            self.problems.raise_if_any()
+        if isinstance(event, yaml.SequenceStartEvent):
+            items: list = []
+            while not isinstance(item := next(self.events), yaml.SequenceEndEvent):
+                items.append(self.value(item, (*path, len(items))))
+            return items
+        if isinstance(event, yaml.MappingStartEvent):
+            return self.mapping(path)
+        return self.scalar(event)
+
+    def scalar(self, event: yaml.ScalarEvent | yaml.AliasEvent) -> str:
+        text = getattr(event, "value", "")  # a reference has none
+        if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t" for c in text):
+            what = f"{quoted(text)} holds a control character"
+            self.problems.add(self.where(event.start_mark), what, "Remove it")
+        return text if getattr(event, "style", None) else Plain(text)
+
+    def mapping(self, path: KeyPath) -> dict[str, object]:
+        data: dict[str, object] = {}
+        while not isinstance(key := next(self.events), yaml.MappingEndEvent):
+            self.check(key)
+            if isinstance(key, yaml.CollectionStartEvent):
+                what = "a key must be text, not a list or mapping"
+                self.problems.add(self.where(key.start_mark), what, "Write key: value")
+                self.skip(key)
+                self.skip(next(self.events))
+                continue
+            name = str(self.scalar(key))
+            inner = (*path, name)
+            if name in data:
+                line = key.start_mark.line + 1
+                what = f"duplicate key, on line {self.places[inner][0]} and line {line}"
+                self.problems.add(f"{self.shown} line {line}, {dotted(inner)}", what, "Keep one of them")
+                self.skip(next(self.events))
+            else:
+                self.places[inner] = _place(key)
+                data[name] = self.value(next(self.events), inner)
+        return data
+
+    def skip(self, event: yaml.Event) -> None:
+        """Pass over a value that is not used."""
+        depth = isinstance(event, yaml.CollectionStartEvent)
+        while depth:
+            event = next(self.events)
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+
+    def check(self, event: yaml.Event) -> None:
+        """Refuse tags, anchors and references."""
+        if event.anchor is not None:
+            sign = "*" if isinstance(event, yaml.AliasEvent) else "&"
+            what = f"references ({quoted(sign + event.anchor)}) are not allowed"
+            remedy = f"Write the value out; put a text that begins with {sign} in quotes"
+            self.refuse(self.where(event.start_mark), what, remedy)
+        if tag := getattr(event, "tag", None):
+            what = f"tags ({quoted(tag.replace('tag:yaml.org,2002:', '!!'))}) are not allowed"
+            remedy = "Remove the tag; put a text that begins with ! in quotes"
+            self.refuse(self.where(event.start_mark), what, remedy)
+
+    def note_syntax(self, error: yaml.MarkedYAMLError) -> None:
+        """Note why a text is no YAML, and what a person can do about it."""
+        mark = error.problem_mark or error.context_mark
+        line = (self.text.split("\n")[mark.line :] or [""])[0]
+        what = ", ".join(part for part in (error.context, error.problem) if part)
+        sign = line[mark.column : mark.column + 1]
+        what = what.replace("character that cannot", f"character {sign!r} that cannot")
+        matches = (remedy for words, remedy in _REMEDIES.items() if words in what)
+        remedy = next(matches, "Check indentation, quotes, and escapes after a backslash")
+        if mark.index >= len(self.text.rstrip()):
+            remedy = "A quote or bracket is not closed, or the file is cut"
+        if "\\t" in what or "\t" in line[: len(line) - len(line.lstrip())]:
+            remedy = "Indent with spaces; YAML allows no tab there"
+        self.refuse(self.where(mark), f"not valid YAML: {what}", remedy)
+
+
+def _place(event: yaml.Event) -> tuple[int, int]:
+    return event.start_mark.line + 1, event.start_mark.column + 1
+
+
+# What the parser says, and what a person can do about it.
 _REMEDIES = {
     "another document": "Keep one document: remove the line '---'",
     "mapping values are not allowed": "Check the indentation; put a text that holds ': ' in quotes",
     "could not find expected ':'": "Write key: value, with a blank after the colon",
-    "end of stream": "A quote or bracket is not closed, or the file is cut",
-    "<stream end>": "A quote or bracket is not closed, or the file is cut",
     "cannot start any token": "Put a text that begins with this character in quotes",
     "expected ',' or": "Separate items by commas and close the bracket",
     "unknown escape": "Write \\\\ for a backslash, or use single quotes",
 }
-
-
-def _note_syntax(error: YAMLError, text: str, shown: str, problems: Problems) -> None:
-    if isinstance(error, ReaderError):
-        before = text[: error.position].split("\n")
-        what = f"there is a control character (U+{ord(text[error.position]):04X})"
-        remedy = "Remove it, it may be invisible in an editor. Save the file as UTF-8"
-        problems.add(f"{shown} line {len(before)}, column {len(before[-1]) + 1}", what, remedy)
-        return
-    mark = error.problem_mark or error.context_mark
-    if isinstance(error, MaxDepthExceededError):
-        what = f"nested deeper than {MAXIMUM_DEPTH} levels"
-        problems.add(_where(shown, mark), what, "Close the brackets; flatten the file")
-        return
-    what = ", ".join(part for part in (error.context, error.problem) if part)
-    found = [remedy for sign, remedy in _REMEDIES.items() if sign in what]
-    remedy = found[0] if found else "Check indentation, quotes, and escapes after a backslash"
-    line = text.split("\n")[mark.line] if mark.line <= text.count("\n") else ""
-    if "\\t" in what or "\t" in line[: len(line) - len(line.lstrip())]:
-        remedy = "Indent with spaces; YAML allows no tab there"
-    problems.add(_where(shown, mark), f"not valid YAML: {what}", remedy)

@@ -1,7 +1,5 @@
 """The demo model: trains once, answers for every signal, learns something and not everything."""
 
-import json
-import os
 import subprocess
 import sys
 
@@ -89,11 +87,6 @@ def test_learns_something(cache):
     assert recall(table["emotion"], answers["emotion"]) > 0.4
 
 
-def test_same_answer_again(cache):
-    _, signals = segments(corpus.build(cache, size="small"))
-    assert prosody.predict(signals[0], 16000) == prosody.predict(signals[0].copy(), 16000)
-
-
 def test_finds_what_is_trained(cache, monkeypatch):
     monkeypatch.setattr(prosody, "fit", lambda *_: pytest.fail("trained again"))
     prosody.prepare(jobs=2)
@@ -113,18 +106,6 @@ def test_fingerprint_follows_the_parameters(cache, monkeypatch):
     assert prosody.fingerprint() != before
 
 
-def test_damaged_parameters_are_made_again(trained, tmp_path):
-    folder = corpus.build(trained, size="small")
-    (tmp_path / folder.name).symlink_to(folder)
-    path, good = prosody.TRAINING.file(tmp_path, "small"), prosody.TRAINING.file(trained, "small")
-    edited = json.loads(good.read_text("utf-8"))
-    edited["values"]["mean"][0] += 1
-    path.write_text(json.dumps(edited))
-    assert store.read(path) is None
-    assert prosody.TRAINING.train(tmp_path, size="small") == store.read(good)
-    assert path.read_bytes() == good.read_bytes()
-
-
 def test_parameters_are_plain_numbers(trained):
     kept = store.read(prosody.TRAINING.file(trained, "small"))
     assert kept["segments"] == 96
@@ -137,22 +118,6 @@ def test_cache_defaults_to_build_below_the_current_folder(tmp_path, monkeypatch)
     monkeypatch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
     monkeypatch.chdir(tmp_path)
     assert place() == (tmp_path / "build" / "cache", "full")
-
-
-def test_processes_that_start_at_once_train_once(trained, tmp_path):
-    folder = corpus.build(trained, size="small")
-    (tmp_path / folder.name).symlink_to(folder)
-    code = "from soundcheck_demo.models import prosody; print(prosody.fingerprint())"
-    environment = {**os.environ, "SOUNDCHECK_CACHE": str(tmp_path), "SOUNDCHECK_DEMO_SIZE": "small"}
-    running = [
-        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    found = {process.communicate(timeout=120)[0] for process in running}
-    assert len(found) == 1
-    assert found.pop().strip()
-    names = {path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")}
-    assert names == {folder.name, prosody.TRAINING.file(tmp_path, "small").name}
 
 
 def test_predicting_needs_no_scikit_learn(cache):

@@ -98,15 +98,11 @@ def test_models_do_not_disturb_each_other(heard):
 
 
 @pytest.mark.parametrize("model", ALL)
-@pytest.mark.parametrize("seconds", [0, 1 / 16000, 0.01, 0.05, 0.5, 3])
-def test_silence(model, seconds):
-    assert transcript(model, np.zeros(round(16000 * seconds))) == ""
-
-
-@pytest.mark.parametrize("model", ALL)
-@pytest.mark.parametrize("samples", [0, 1, 2, 159, 410, 1000])
-def test_very_short_signals(model, samples, heard):
-    assert transcript(model, heard[1][0][4000 : 4000 + samples]) == ""
+def test_silence_and_very_short_signals(model, heard):
+    for samples in (0, 1, 159, 410, 1000, 48000):
+        assert transcript(model, np.zeros(samples)) == ""
+        if samples <= 1000:
+            assert transcript(model, heard[1][0][4000 : 4000 + samples]) == ""
 
 
 @pytest.mark.parametrize("model", ALL)
@@ -133,18 +129,6 @@ def test_strange_signals(model, heard):
     assert transcript(model, strange[3]) == transcript(model, strange[5]) == ""
 
 
-def test_a_signal_is_not_changed(heard):
-    signal = heard[1][2].copy()
-    recogniser.grammar(signal, 16000)
-    np.testing.assert_array_equal(signal, heard[1][2])
-
-
-def test_half_the_level_is_understood(heard):
-    table, signals = heard
-    half = table.assign(half=[transcript(recogniser.grammar, 0.5 * signal) for signal in signals])
-    assert word_errors(half[half["accent"].eq("american")], "half") < 0.3
-
-
 def test_another_rate_is_resampled(heard):
     import audresample
 
@@ -154,14 +138,6 @@ def test_another_rate_is_resampled(heard):
         for signal in signals[:8]
     ]
     assert word_errors(table[:8].assign(found=found), "found") < 0.3
-
-
-def test_noise_makes_errors(heard):
-    table, signals = heard
-    rng = np.random.default_rng(3)
-    noisy = [x + 0.7 * x.std() * rng.standard_normal(len(x)) for x in signals[:8]]
-    found = [transcript(recogniser.grammar, signal) for signal in noisy]
-    assert word_errors(table[:8].assign(found=found), "found") > word_errors(table[:8], "grammar") + 0.2
 
 
 def test_digits(tmp_path):

@@ -72,14 +72,13 @@ AWKWARD = {
 
 
 @installed
-@pytest.mark.parametrize("name", AWKWARD)
 @pytest.mark.parametrize("sampling_rate", [8000, 16000, 44100])
-def test_awkward_signals(name, sampling_rate):
-    signal = AWKWARD[name].astype(np.float32)
-    signal.flags.writeable = False
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        embed(signal, sampling_rate)
+def test_awkward_signals(sampling_rate):
+    for signal in map(np.float32, AWKWARD.values()):
+        signal.flags.writeable = False
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            embed(signal, sampling_rate)
 
 
 @installed
@@ -103,19 +102,6 @@ def test_answers_depend_on_the_signal_alone(rng):
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(threads)
-
-
-@installed
-def test_all_of_the_signal_counts(rng):
-    long = np.concatenate([voice(8.0), 0.1 * rng.standard_normal(40_000).astype(np.float32)])
-    assert embed(long) @ embed(long[: 8 * 16000]) < 0.999
-
-
-@installed
-def test_input_is_left_alone():
-    signal = voice()
-    embed(signal)
-    np.testing.assert_array_equal(signal, voice())
 
 
 @installed

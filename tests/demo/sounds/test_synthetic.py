@@ -44,35 +44,6 @@ def test_dialled_keys_are_pairs_of_tones():
     assert spectrum[near].sum() > 0.9 * spectrum.sum()
 
 
-def spectral_share(signal, low, high):
-    power = np.abs(np.fft.rfft(signal)) ** 2
-    hertz = np.fft.rfftfreq(len(signal), 1 / RATE)
-    return power[(hertz >= low) & (hertz < high)].sum() / power.sum()
-
-
-def occupied(signal):
-    """Share of tenths of a second within 25 dB of the loudest."""
-    frames = signal[: len(signal) // 1600 * 1600].reshape(-1, 1600)
-    level = 10 * np.log10((frames**2).mean(axis=1))
-    return (level > level.max() - 25).mean()
-
-
-@pytest.mark.parametrize(
-    "name, low, high, most_of_the_time",
-    [
-        ("thunder", 0, 400, (0.2, 0.95)),  # rolls, with a crack above
-        ("paper", 1000, 8000, (0.2, 0.95)),  # crackles, with pauses
-        ("dog", 200, 3500, (0.1, 0.8)),  # barks, with pauses
-        ("birds", 1000, 7000, (0.2, 1.0)),
-    ],
-)
-def test_sounds_of_weather_paper_and_animals_have_their_frequencies(name, low, high, most_of_the_time):
-    for n in range(6):
-        signal = MAKERS[name](generator(0, "test", n))
-        assert spectral_share(signal, low, high) > 0.9, n
-        assert most_of_the_time[0] <= occupied(signal) <= most_of_the_time[1], n
-
-
 def direct(response):
     return int(np.argmax(np.abs(response)))
 
@@ -88,12 +59,6 @@ def test_the_direct_path_takes_its_time():
     size, absorption, _ = rooms.ROOMS["lecture room"]
     delays = [direct(rooms.response(size, absorption, d)) for d in (1, 2, 3)]
     assert np.allclose(np.diff(delays), RATE / 343, atol=3)
-
-
-def test_farther_microphones_hear_more_of_the_room():
-    size = rooms.CHAMBER
-    ratios = [direct_to_reverberant(rooms.response(size, rooms.CHAMBER_ABSORPTION, d)) for d in (1, 2, 3)]
-    assert ratios[0] > ratios[1] > ratios[2]
 
 
 def test_rooms_differ_as_rooms_do():

@@ -130,12 +130,6 @@ def test_descriptions_tell_the_numbers_of_the_corpus():
         assert "synthetic" in description and "cannot show" in description and "  " not in description
 
 
-def test_draws_depend_on_speaker_and_number_only():
-    speaker, other = SPEAKERS[:2]
-    assert draw(speaker, 5) == draw(speaker, 5)
-    assert len({draw(who, number).latent for who in (speaker, other) for number in range(20)}) == 40
-
-
 def test_first_segments_hold_all_emotions():
     for start in range(0, 4 * SURE, 4):
         assert {draw(SPEAKERS[3], start + n).emotion for n in range(4)} == set(EMOTION)

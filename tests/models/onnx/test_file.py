@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from networks import onnx_model
 
-from soundcheck.models.onnx.session import OnnxFileError, read_onnx_file
+from soundcheck.common.errors import InputError
+from soundcheck.models.onnx.session import read_onnx_file
 
 onnx = pytest.importorskip("onnx")
 
 
 def refused(path) -> str:
-    with pytest.raises(OnnxFileError) as caught:
+    with pytest.raises(InputError) as caught:
         read_onnx_file(path)
-    return caught.value.what
+    return caught.value.problems[0].what
 
 
 def relocate(location: str):
@@ -120,7 +121,7 @@ def test_damaged_files_end_in_a_message(tmp_path, rng):
         path.write_bytes(damaged.tobytes())
         try:
             read_onnx_file(path)
-        except OnnxFileError:
+        except InputError:
             continue
 
 

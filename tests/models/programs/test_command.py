@@ -15,8 +15,8 @@ from programs import SIGNAL, World, emptied, gone, predict
 from soundcheck.augment import registry
 from soundcheck.common.errors import InputError
 from soundcheck.models.answers import check_output, unpack
-from soundcheck.models.load import load_model
-from soundcheck.models.programs.command import CommandModel, parse_command
+from soundcheck.models.base import load_model
+from soundcheck.models.programs.command import parse_command
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.selection import refuse_code
 from soundcheck.suite.suite_file import read_suite
@@ -184,19 +184,6 @@ def test_no_shell_runs_the_command(world):
 def test_what_is_printed_is_the_transcript(world, printed, transcript):
     world.program(f"printf '{printed}'")
     assert world.ask() == transcript
-
-
-def test_several_signals_are_answered_in_turn(world):
-    world.program('wc -c < "$1"')
-    signals = [np.zeros(size, np.float32) for size in (100, 300, 200)]
-    answers = load_model(*world.suite("my-asr {audio}", batch=8)).predict(signals, 16000)
-    assert answers == [{"transcript": str(44 + 2 * len(one))} for one in signals]
-
-
-def test_standard_error_goes_to_standard_error(world, capfd):
-    world.program("echo loading >&2; echo hello; echo done >&2")
-    assert world.ask() == "hello"
-    assert capfd.readouterr() == ("", "loading\ndone\n")
 
 
 # Failures ---------------------------------------------------------------------------------------------------
@@ -386,11 +373,6 @@ def test_nothing_is_left_if_only_the_worker_is_killed(world):
     for pid in (world.root / "pids").read_text().split():
         assert gone(int(pid))
     assert emptied(world.temporary)
-
-
-def test_the_adapter_is_found_by_its_kind(world):
-    world.program("echo x")
-    assert isinstance(load_model(*world.suite("my-asr {audio}")), CommandModel)
 
 
 @pytest.mark.parametrize("family", ["asr_fairness", "asr_fault_localisation"])

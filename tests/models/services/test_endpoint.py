@@ -17,11 +17,11 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import NoAnswer, check_output
-from soundcheck.models.load import check_model, load_model
+from soundcheck.models.base import check_model, load_model
 from soundcheck.models.processes import RUN_VARIABLE
 from soundcheck.models.services import endpoint
 from soundcheck.models.services.endpoint import FAILED_AFTER, REFUSED_AFTER, EndpointModel, RequestCount
-from soundcheck.models.services.request import ANSWER_BYTES, Recording, Secret, confidences
+from soundcheck.models.services.request import ANSWER_BYTES, Secret, confidences
 from soundcheck.run.selection import refuse_code
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.suite_file import read_suite
@@ -74,13 +74,6 @@ def test_a_recording_is_uploaded_as_programs_get_it(tmp_path):
     assert asked.headers["Authorization"] == f"Bearer {SECRET}"
     audiofile.write(tmp_path / "x.wav", np.clip(SIGNAL, -1, 1), 16000, bit_depth=16)
     assert asked.content == (tmp_path / "x.wav").read_bytes()
-
-
-def test_without_options_only_the_usual_is_sent(tmp_path):
-    with serving(lambda asked, _: text("")) as service:
-        assert ask(tmp_path, service.url) == [{"transcript": ""}]
-    assert service.asked[0].fields == {"response_format": "json", "temperature": "0"}
-    assert "Authorization" not in service.asked[0].headers
 
 
 def test_a_service_says_how_sure_it_is_if_it_is_asked(tmp_path):
@@ -500,8 +493,3 @@ def test_no_code_says_what_goes_out(tmp_path):
         "(http://a/v1/x), with the secret in the environment variable ASR_KEY, which the suite names, too, "
         "and --no-code was given."
     )
-
-
-def test_a_name_of_an_upload_tells_nothing_but_the_content():
-    names = {Recording.of(SIGNAL * gain, 16000).name for gain in (0.1, 0.1, 0.2)}
-    assert len(names) == 2 and all(len(name) == 20 for name in names)

@@ -177,25 +177,6 @@ def test_times_that_do_not_fit_are_shown_with_all_digits(model):
         assert answered(model(name, text), near) == [True, True]
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("hyp.csv", "file,transcript\na.wav,one\na.wav,two\n"),
-        ("hyp.trn", "one (a)\ntwo (a)\n"),
-        ("text", "a one\na two\n"),
-        (
-            "hyp.jsonl",
-            '{"audio_filepath": "a.wav", "pred_text": "one"}\n'
-            '{"audio_filepath": "a.wav", "pred_text": "two"}\n',
-        ),
-    ],
-)
-def test_two_answers_are_not_settled_by_keeping_one(model, name, text):
-    with pytest.raises(InputError, match="Look where the two come from") as caught:
-        model(name, text).notices([corpus("a.wav")])
-    assert "eep one" not in str(caught.value)
-
-
 # Columns ----------------------------------------------------------------------------------------------------
 
 

@@ -2,13 +2,12 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.load import check_model
+from soundcheck.models.base import check_model
 from soundcheck.models.tables.table import TableModel
 from soundcheck.models.tables.transcripts import read_results
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
@@ -91,56 +90,6 @@ def test_speed_is_told_of_lines_that_have_both(model):
 
 
 # Which file a path means ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "s1/a.wav",
-        "./s1//a.wav",
-        "/data/s1/a.wav",
-        "C:\\data\\s1\\a.wav",
-        "/data/s1/a.flac",
-        "s1/a",
-        "/data/S1/A.WAV",
-        "a.wav",
-        "s1-a",
-    ],
-)
-def test_each_form_of_a_path(path):
-    assert found(files("b.wav", "s1/a.wav"), line(path)) == [-1, 0]
-
-
-def test_the_longest_end_in_common_counts():
-    demo = files("s1/a.wav", "s2/a.wav", "a.wav", "x/s3/b.wav")
-    paths = ["/d/s2/a.wav", "/d/a.wav", "/d/s1/a.wav", "s3/b.wav"]
-    assert found(demo, *map(line, paths)) == [2, 0, 1, 3]
-
-
-def test_a_path_that_fits_better_has_the_file_for_itself():
-    """The corpus is a part of what was recognised, and names are used again in other folders."""
-    demo = files("s2/a.wav", "s2/b.wav")
-    assert found(demo, *map(line, ("/d/s1/a.wav", "/d/s2/a.wav", "/d/s1/b.wav"))) == [1, -1]
-
-
-def test_paths_that_are_not_clear_are_all_told():
-    with pytest.raises(InputError) as caught:
-        found(files("s1/a.wav", "s2/a.wav", "b.wav"), line("a.wav"), line("/x/b.wav"), line("/y/b.wav"))
-    assert str(caught.value).splitlines() == [
-        "results.jsonl line 1, field audio_filepath: the path 'a.wav' could mean 's1/a.wav' and "
-        "'s2/a.wav'. Write the file as the corpus does, such as 's1/a.wav'.",
-        "results.jsonl lines 2 and 3, field audio_filepath: the paths '/x/b.wav' and '/y/b.wav' mean the "
-        "same segment 'b.wav'. Write the one that is meant as in the corpus; are these answers of two sets "
-        "of recordings?",
-    ]
-
-
-def test_a_line_means_one_sound_in_all_corpora(model):
-    theirs = model(lines(line("a.wav")))
-    with pytest.raises(
-        InputError, match="the answer for 'a.wav' of 'one' and 'x/a.wav' of 'two', two sounds"
-    ):
-        theirs.notices([files("a.wav", name="one"), files("x/a.wav", name="two")])
 
 
 def test_nothing_matches(model, tmp_path):
@@ -227,25 +176,3 @@ def test_lines_without_times_need_files_of_one_segment():
 def test_refused(content, words):
     with pytest.raises(InputError, match=rf"^hyp.*{words}"):
         read_results(content, "hyp", ())
-
-
-def test_all_problems_of_a_file_are_told():
-    with pytest.raises(InputError) as caught:
-        read_results(lines(*[line("a.wav", number, duration="x") for number in range(30)]), "hyp", ())
-    assert len(caught.value.problems) == 60
-
-
-def test_other_tasks_are_refused(tmp_path):
-    (tmp_path / "hyp.jsonl").write_bytes(lines(line("a.wav")))
-    suite = Suite("t", 0, 100, "percentile", (), {}, {}, BUILTIN, tmp_path, tmp_path / "suite.yml")
-    entry = ModelEntry("theirs", "predictions", "hyp.jsonl", ("arousal",), path=tmp_path / "hyp.jsonl")
-    with pytest.raises(InputError, match=r"hyp.jsonl holds transcripts only \(it is JSON\).*tasks arousal"):
-        TableModel.load(entry, suite)
-
-
-def test_many_lines_are_quick():
-    count = 50_000
-    paths = [f"s{number % 7}/{number}" for number in range(count)]
-    demo = files(*[f"{path}.wav" for path in paths])
-    results = read_results(lines(*[line(f"/data/x/{path}.flac") for path in reversed(paths)]), "hyp", ())
-    assert np.array_equal(results.rows[""].find(demo), np.arange(count)[::-1])

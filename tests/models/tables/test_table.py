@@ -9,8 +9,8 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.models.answers import CLASS_LIMIT, TEXT_LIMIT, pack, unpack
-from soundcheck.models.load import check_model
+from soundcheck.models.answers import pack, unpack
+from soundcheck.models.base import check_model
 from soundcheck.models.tables.table import TableModel
 from soundcheck.predict.tables import Row, write_predictions
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
@@ -130,19 +130,6 @@ def test_pickles_are_not_opened(load, name, tmp_path):
     assert not (tmp_path / "CANARY").exists()
 
 
-def test_all_problems_of_a_table_are_told(load):
-    with pytest.raises(InputError) as caught:
-        load("file,arousal,emotion\na.wav,x,anger\nb.wav,y,anger\na.wav,z,anger\n")
-    assert len(caught.value.problems) == 4
-
-
-def test_missing_file_names_the_nearest(load, tmp_path):
-    load(GOOD)
-    suite = Suite("t", 0, 100, "percentile", (), {}, {}, TASKS, tmp_path, tmp_path / "suite.yml")
-    with pytest.raises(InputError, match=r"thiers.csv: the file does not exist. Did you mean 'theirs.csv'\?"):
-        TableModel.load(ModelEntry("x", "predictions", "thiers.csv", ("arousal",)), suite)
-
-
 def test_segments_of_one_file(load):
     demo = corpus(("a.wav", 0.0, 1.5, 1.5), ("a.wav", 1.5, 2.25, 0.75), ("a.wav", 2.25, NAN, 0.75))
     plain = "file,start,end,arousal\na.wav,1.5,2.25,0.2\na.wav,2.25,,0.3\na.wav,0,1.5,0.1\n"
@@ -156,12 +143,6 @@ def test_segments_of_one_file(load):
         assert problems == ["", "", ""]
     answers, problems = load(plain.replace("1.5,2.25", "1.5,2.23"), ("arousal",)).look_up(demo, "")
     assert problems == ["", "not asked: no row in theirs.csv", ""]
-
-
-def test_whole_files_may_be_given_with_times(load):
-    demo = corpus(("a.wav", NAN, NAN, 1.2), ("b.wav", NAN, NAN, 2.0))
-    text = "file,start,end,arousal\na.wav,0,1.2,0.1\nb.wav,0,,0.2\n"
-    assert load(text, ("arousal",)).look_up(demo, "")[0]["arousal"].tolist() == [0.1, 0.2]
 
 
 def test_durations_may_be_cut_into_groups(load):
@@ -179,13 +160,6 @@ def test_several_segments_need_times(load):
         load("file,start,arousal\na.wav,soon,0.5\n", ("arousal",))
 
 
-def test_column_corpus_keeps_equal_names_apart(load):
-    model = load("corpus,file,arousal\none,a.wav,0.1\ntwo,a.wav,0.2\n", ("arousal",))
-    for name, value in (("one", 0.1), ("two", 0.2)):
-        assert model.look_up(files("a.wav", name=name), "")[0]["arousal"].tolist() == [value]
-    assert model.look_up(files("a.wav", name="three"), "")[1] == ["not asked: no row in theirs.csv"]
-
-
 def test_parquet_equals_csv(load):
     demo = corpus(("a.wav", 0.0, 1.5, 1.5), ("b.wav", NAN, NAN, 2.0))
     times = pd.to_timedelta([0.0, 0.0], unit="s"), pd.to_timedelta([1.5, None], unit="s")
@@ -199,12 +173,6 @@ def test_parquet_equals_csv(load):
     assert "age" in problems[1]
 
 
-def test_content_decides_what_a_file_is(load, tmp_path):
-    frame = pd.DataFrame({"file": ["a.wav"], "arousal": [0.5]})
-    assert load(frame, ("arousal",), name="wrong.csv").look_up(files("a.wav"), "")[1] == [""]
-    assert load(GOOD, name="wrong.parquet").look_up(files("a.wav"), "")[1] == [""]
-
-
 def test_fingerprint_is_the_content(load):
     one = load(GOOD).fingerprint
     assert load(GOOD).fingerprint == one
@@ -216,13 +184,6 @@ def test_changed_signals_cannot_be_answered(load):
     assert not model.changes_audio
     with pytest.raises(ValueError, match="changed signals"):
         model.look_up(files("a.wav"), "noise")
-
-
-def test_many_rows_are_quick(load):
-    count = 20_000
-    text = "file,start,end,arousal\n" + "".join(f"a.wav,{n},{n + 1},0.5\n" for n in range(count))
-    demo = corpus(*[("a.wav", float(n), n + 1.0, 1.0) for n in range(count)])
-    assert load(text, ("arousal",)).look_up(demo, "")[1] == [""] * count
 
 
 # Transcripts ------------------------------------------------------------------------------------------------
@@ -244,23 +205,6 @@ def test_an_empty_transcript_is_an_answer_a_missing_row_is_none(load):
     assert problems == ["", "", "not asked: no row in theirs.csv"]
 
 
-def test_transcripts_stand_beside_other_tasks(load):
-    text = "file,arousal,emotion,transcript\na.wav,0.5,anger,\nb.wav,,anger,turn left\n"
-    answers, problems = load(text, ("arousal", "emotion", "transcript")).look_up(files("a.wav", "b.wav"), "")
-    assert answers["transcript"].tolist() == ["", "turn left"]
-    assert problems == ["", "theirs.csv has no value for arousal"]
-
-
-def test_only_endless_transcripts_are_no_answer(load):
-    lengths = [CLASS_LIMIT + 1, TEXT_LIMIT, TEXT_LIMIT + 1]
-    rows = [f"{name}.wav,{'x' * length} \n" for name, length in zip("abc", lengths, strict=True)]
-    model = load("file,transcript\n" + "".join(rows), ("transcript",))
-    answers, problems = model.look_up(files("a.wav", "b.wav", "c.wav"), "")
-    assert [text and len(text) for text in answers["transcript"]] == [*lengths[:2], None]
-    what = f"theirs.csv has a text of {TEXT_LIMIT + 1} characters for transcript"
-    assert problems == ["", "", f"{what}; at most {TEXT_LIMIT} are a transcript"]
-
-
 def test_transcripts_of_several_segments_and_in_parquet(load):
     demo = corpus(("a.wav", 0.0, 1.5, 1.5), ("a.wav", 1.5, 2.25, 0.75))
     frame = pd.DataFrame({"file": ["a.wav"] * 2, "start": [1.5, 0.0], "transcript": [None, "turn left"]})
@@ -275,11 +219,6 @@ def test_transcripts_of_several_segments_and_in_parquet(load):
         assert problems == ["", ""]
 
 
-def test_column_of_transcripts_is_missing(load):
-    with pytest.raises(InputError, match="line 1, column transcript: .*Did you mean 'transcripts'"):
-        load("file,transcripts\na.wav,x\n", ("transcript",))
-
-
 def embeddings(values):
     return [None if value is None else unpack(value).tolist() for value in values]
 
@@ -289,12 +228,6 @@ def test_embeddings(load):
     answers, problems = load(text, ("embedding",)).look_up(files("a.wav", "b.wav", "c.wav"), "")
     assert embeddings(answers["embedding"]) == [[0.5, -1.0, 2.0], [0.5, -1.0, 2.0], None]
     assert problems == ["", "", "theirs.csv has no value for embedding"]
-
-
-def test_embeddings_in_parquet(load):
-    frame = pd.DataFrame({"file": ["a.wav"], "embedding": [np.array([0.25, 4.0])]})
-    answers, _ = load(frame, ("embedding",), "theirs.parquet").look_up(files("a.wav"), "")
-    assert embeddings(answers["embedding"]) == [[0.25, 4.0]]
 
 
 def parquet(table: pd.DataFrame) -> bytes:
@@ -324,13 +257,6 @@ def test_an_embedding_without_direction_is_one_missing_answer(load, bad, why, ki
     answers, problems = model.look_up(files("a.wav", "b.wav", "c.wav"), "")
     assert [answer is None for answer in answers["embedding"]] == [False, True, False]
     assert problems == ["", why, ""]
-
-
-@pytest.mark.parametrize("numbers", [[np.nan] * 3, [0.0] * 3, [1.0, np.inf, 2.0], [1.0, None, 2.0]])
-def test_lists_of_parquet_may_have_no_direction(load, numbers):
-    table = pd.DataFrame({"file": ["a.wav", "b.wav"], "embedding": [[1.0, 2.0, 3.0], numbers]})
-    answers, problems = load(parquet(table), ("embedding",)).look_up(files("a.wav", "b.wav"), "")
-    assert answers["embedding"][1] is None and problems[0] == "" != problems[1]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.files import TABLE_BYTES
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import TEXT_LIMIT
-from soundcheck.models.load import check_model
+from soundcheck.models.base import check_model
 from soundcheck.models.tables.table import TableModel
 from soundcheck.models.tables.transcripts import read_transcripts, transcript_format
 from soundcheck.predict.engine import predict_model
@@ -167,13 +167,6 @@ def test_all_problems_of_a_file_are_told():
     assert "hyp line 3" in second and "duplicate id 'x'" in third
 
 
-def test_shown_values_are_harmless():
-    with pytest.raises(InputError) as caught:
-        read("\x1b[31m <b>" + "long " * 50)
-    assert "\x1b" not in str(caught.value)
-    assert len(str(caught.value)) < 250
-
-
 def test_many_lines_and_deep_braces_are_quick(load):
     count = 50_000
     names = [f"s{n % 7}/{n}" for n in range(count)]
@@ -313,13 +306,6 @@ def test_several_segments_of_a_file_need_a_table_with_times():
     assert found(["b"], where) == [-1, -1, 0]
 
 
-def test_a_segment_is_not_answered_twice():
-    with pytest.raises(
-        InputError, match="lines 1 and 3: the ids 'x/a' and 'X-A' mean the same segment 'x/a.wav'"
-    ):
-        found(["x/a", "b", "X-A"], files("x/a.wav", "b.wav"))
-
-
 def test_utterances_without_segment_are_counted(load):
     model = load("one (a)\ntwo (b)\nthree (c)\n")
     assert model.notices([files("a.wav", "b.wav", "c.wav")]) == []
@@ -341,21 +327,6 @@ def test_nothing_matches(write, name, content):
     assert check_model(entry, suite) == check_model(entry, suite, [files("a/Q-1.wav")])
 
 
-def test_an_id_means_one_sound_in_all_corpora(load):
-    model = load("one (a)\n")
-    same = [files("a.wav", name="one", audio=["same"]), files("b/a.wav", name="two", audio=["same"])]
-    assert model.notices(same) == [
-        "1 name in hyp.trn fits without the folder of the file ('a' is taken for 'b/a.wav')"
-    ]
-    different = [files("a.wav", name="one"), files("b/a.wav", name="two")]
-    words = (
-        "line 1: 'a' would be the answer for 'a.wav' of 'one' and 'b/a.wav' of 'two', two sounds. Write "
-        r"`corpora: \[one\]` for the model"
-    )
-    with pytest.raises(InputError, match=words):
-        model.notices(different)
-
-
 # Answers ----------------------------------------------------------------------------------------------------
 
 
@@ -366,14 +337,6 @@ def test_endless_transcripts_are_no_answer(load):
         assert answers["transcript"].tolist() == [fine, None]
         what = f"{name} has a text of {TEXT_LIMIT + 2} characters for transcript"
         assert problems == ["", f"{what}; at most {TEXT_LIMIT} are a transcript"]
-
-
-def test_changed_signals_cannot_be_answered(load):
-    model = load(TRN)
-    assert not model.changes_audio
-    assert not model.needs_audio
-    with pytest.raises(ValueError, match="changed signals"):
-        model.look_up(files("a.wav"), "noise")
 
 
 def test_predictions_tell_empty_from_missing(write, tmp_path):

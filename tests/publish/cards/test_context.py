@@ -4,34 +4,15 @@ import datetime
 
 import pytest
 
-from soundcheck.common.day import today
 from soundcheck.common.errors import InputError
 from soundcheck.publish.cards.card_format import CardContext, read_book_url
 from soundcheck.suite.card import Card
-
-
-def test_the_day_of_reproducible_builds(monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
-    assert today() == datetime.date(1970, 1, 2)
-    monkeypatch.delenv("SOURCE_DATE_EPOCH")
-    assert today() >= datetime.date(2026, 1, 1)
-
-
-@pytest.mark.parametrize("value", ["yesterday", "9" * 30])
-def test_a_day_that_is_none(monkeypatch, value):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", value)
-    with pytest.raises(InputError, match="not a number of seconds since 1970"):
-        today()
 
 
 @pytest.mark.parametrize("text", ["https://e.org/b", "https://e.org/b/", "https://e.org/b/index.html"])
 def test_addresses(text):
     context = CardContext(Card(), read_book_url(text), datetime.date(2026, 11, 1))
     assert context.link("models/m.html") == "https://e.org/b/models/m.html"
-
-
-def test_no_address_no_links():
-    assert CardContext(Card(), read_book_url(""), datetime.date(2026, 11, 1)).link("models/m.html") == ""
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 from tests.support.finished import verdict
-from tests.support.tested_models import MODELS, facts_of, figure
+from tests.support.tested_models import facts_of, figure
 
 from soundcheck.common import resources
 from soundcheck.publish.cards.measurements import interval_methods, measure_of_test, measurements
@@ -20,41 +20,11 @@ def listed(tmp_path, recorded):
     return measured
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_no_key_twice(listed, name):
-    keys = [one.key for one in listed(name)]
-    assert keys and len(set(keys)) == len(keys)
-
-
-def test_figures_first_then_rows_with_a_value(listed):
-    found = listed("recogniser")
-    assert [(one.family, one.test) for one in found] == [
-        ("", "word error rate"),
-        ("asr_word_errors", "Character Error Rate"),
-        ("asr_word_errors", "Word Error Rate"),
-        ("asr_word_errors", "Word Error Rate Difference"),
-    ]
-    assert [one.state for one in listed("fairness only")] == ["fail"]
-
-
-def test_what_is_judged_is_the_number(listed):
-    *_, gap = listed("recogniser")
-    assert (gap.value, gap.low, gap.high, gap.threshold) == (1.25, 0.1, 0.3, 0.075)
-    assert gap.group_value == 0.1
-    value = listed("recogniser")[1]
-    assert (value.value, value.low, value.high) == (0.25, 0.2, 0.375)
-
-
 def test_a_group_that_is_judged_by_its_value(listed):
     of = {"value": -0.1, "low": -0.2, "high": 0.0, "gap": -0.3, "reference": None, "reference_passed": None}
     row = verdict("m", group="sex: female", rule="|value| <", **of)
     (found,) = listed("fairness only", rows=[row])
     assert found.value == -0.1 and math.isnan(found.group_value)
-
-
-def test_trials_are_counted_as_such(listed):
-    found = {(one.segments, one.unit, one.blocks, one.block) for one in listed("verification")}
-    assert found == {(9000, "trial", 20, "speaker"), (9000, "trial", 7, "speaker")}
 
 
 def test_how_intervals_are_computed(tmp_path, recorded):
@@ -97,21 +67,9 @@ def test_a_published_rule_about_a_difference_is_no_value_of_the_measure():
     assert found.id == "soundcheck.fairness_sex.concordance_correlation_coeff" and found.limits == (-2, 2)
 
 
-@pytest.mark.parametrize("family", ["asr_comparison", "asr_word_errors"])
-def test_differences(family):
-    found = measure(family, "Word Error Rate Difference", compares=family != "asr_comparison")
-    assert found.id.startswith(f"soundcheck.{family}.") and found.limits == (-math.inf, math.inf)
-
-
 def test_numbers_beyond_a_limit_take_it_away(listed):
     figures = [figure("m", "transcript", "equal error rate", value=1.5)]
     assert listed("recogniser", figures=figures)[0].measure.limits == (0, math.inf)
-
-
-def test_families_of_a_suite_alone_have_no_limits():
-    found = measure("own <family>", "Own/Test", ">")
-    assert (found.id, found.note) == ("soundcheck.own_family.own_test", "")
-    assert found.limits == (-math.inf, math.inf)
 
 
 def test_notes_are_those_of_the_very_file():

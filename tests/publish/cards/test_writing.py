@@ -23,14 +23,6 @@ def test_all_formats_that_apply_beside_the_results(run):
     assert "Wrote" in cards.summary and "The cards list as missing: intended use" in cards.summary
 
 
-def test_the_same_run_gives_the_same_card(run, monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    (path,) = write_cards(run, formats=["huggingface"]).written
-    first = path.read_bytes()
-    write_cards(run, formats=["huggingface", "huggingface"])
-    assert path.read_bytes() == first and b"1970-01-01" in first
-
-
 def test_a_format_that_is_named_has_to_apply(run):
     with pytest.raises(InputError, match="--format hub-results: no corpus of the model says"):
         write_cards(run, formats=["huggingface", "hub-results"])

@@ -73,14 +73,6 @@ def test_what_stands_on_it(sheet, tmp_path):
     assert "Synthetic" not in seen.words
 
 
-def test_nothing_comes_from_outside(sheet):
-    text = page(sheet(many(), figures=[FIGURE]))
-    seen = Seen(text)
-    assert seen.addresses and all(address.startswith("data:") for address in seen.addresses)
-    assert "http:" not in text and "https:" not in text and "url(" not in text and "@import" not in text
-    assert seen.policy.startswith("default-src 'none'")
-
-
 def test_hostile_names_are_shown_and_do_nothing(sheet):
     rows = [verdict(HOSTILE), verdict(HOSTILE, **GAP | {"group": f"accent: {HOSTILE}"})]
     rows.append(verdict(HOSTILE, **GAP | OPEN | {"group": f"x: {HOSTILE}", "gap": 0.05}))
@@ -134,12 +126,6 @@ def test_long_lists_are_cut_and_counted(sheet):
     ((kind, tests, bound, plan),) = unknown.rows
     assert (kind, tests, plan) == ("accent", "40", "more than 10 times as many")
     assert bound.startswith("0.20: ") and bound.endswith("arousal of 0 speakers")
-
-
-def test_the_largest_failure_stands_first(sheet):
-    larger = GAP | {"group": "accent: french", "gap": -0.4, "gap_low": -0.45, "gap_high": -0.35}
-    (failing, *_) = sheet([verdict(), verdict(**GAP), verdict(**larger)]).tables
-    assert [row[0].split()[-2] for row in failing.rows] == ["french", "german"]
 
 
 def test_values_of_groups_and_classes_the_worst_first(sheet, tmp_path):

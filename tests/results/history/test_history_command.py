@@ -134,10 +134,3 @@ def test_doubled_runs_count_once_and_names_are_harmless(write, judged, tmp_path)
     assert "a has the same results as a and counts once" in said and (tmp_path / "history.csv").is_file()
     text = (tmp_path / "page.html").read_text()
     assert "&lt;script&gt;" in text and "<script" not in text
-
-
-def test_runs_that_lack_the_model_are_told(write, judged, tmp_path):
-    both = [judged(model="m"), judged(model="n")]
-    runs = [write("a", both), write("b", [judged(model="n", value=0.6)]), write("c", both[:1])]
-    write_history(runs, tmp_path / "out", ["m"])
-    assert "nothing of m" in page(tmp_path / "out")

@@ -94,11 +94,3 @@ def test_links_in_a_history_are_not_followed(write, judged, tmp_path):
     assert len(past_runs.folders_in(tmp_path / "kept")) == 1
     about = json.loads((past_runs.folders_in(tmp_path / "kept")[0] / "kept.json").read_text())
     assert set(about) == {"replicates", "tables"}
-
-
-def test_runs_that_end_within_a_second_keep_their_order(write, judged, tmp_path):
-    kept = [
-        past_runs.keep(tmp_path / "kept", write(str(n), [judged(value=value)]), NOON)
-        for n, value in enumerate((0.7, 0.6, 0.65, 0.9, 0.8))
-    ]
-    assert past_runs.folders_in(tmp_path / "kept") == kept

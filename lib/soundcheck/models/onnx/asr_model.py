@@ -27,12 +27,16 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.models.answers import CONFIDENCE
 from soundcheck.models.base import TRANSCRIPT, Recogniser, reason
-from soundcheck.models.batching import each_length
-from soundcheck.models.library_model import LibraryModel, resampled
-from soundcheck.models.model_folder import links_outside, read_configuration
+from soundcheck.models.library_model import (
+    LibraryModel,
+    each_length,
+    links_outside,
+    read_configuration,
+    resampled,
+)
 from soundcheck.models.onnx import session as onnx_session
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
+from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_files, find_place
 
 if TYPE_CHECKING:
@@ -141,7 +145,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         os.environ["HF_HUB_OFFLINE"] = "1"  # of this process, which loads nothing else
         runtime, package = self.library("onnxruntime"), self.library("onnx_asr")
         loader, _ = self.library("onnx_asr.loader"), self.library("onnx")
-        device = onnx_session.provider(runtime, device, self.refusal)
+        device = onnx_session.provider(runtime, device, self.where)
         try:
             resolver = loader.create_asr_resolver(self._architecture, folder, offline=True)
             used = resolver.resolve_model(quantization=quantization)
@@ -151,7 +155,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
             raise self.refusal(what, remedy) from error
         for path in used.values():
             if path.suffix == ".onnx":
-                onnx_session.checked_file(path, self.refusal, f"{path.relative_to(folder).as_posix()}: ")
+                onnx_session.checked_file(path, f"{self.where}: {path.relative_to(folder).as_posix()}")
         with self.understood("onnx-asr cannot load it", "Is it the right architecture?"):
             return package.load_model(
                 self._architecture,

@@ -14,15 +14,15 @@ Conventions
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.models.base import reason
-from soundcheck.models.batching import each_length
+from soundcheck.models.library_model import each_length
 from soundcheck.models.onnx.session import PYTHON_MODEL
 
 FILLS = ("repeat", "zeros")
@@ -42,15 +42,13 @@ class GraphError(ValueError):
 class Graph:
     """A session of ONNX Runtime, or alike, ready to be given signals, at most ``batch`` a call.
 
-    ``refuse`` makes an error of what is wrong and a remedy; ``fill`` is one of :data:`FILLS` or empty: not
-    said; with ``rate``, samples a second, the graph is tried. ``sizes`` are the numbers that each output
-    gives a signal; ``unusable`` says of others why they do not, and what to do.
+    ``where`` is for messages; ``fill`` is one of :data:`FILLS` or empty: not said; with ``rate``, samples a
+    second, the graph is tried. ``sizes`` are the numbers that each output gives a signal; ``unusable`` says
+    of others why they do not, and what to do.
     """
 
-    def __init__(
-        self, session: Any, refuse: Callable[..., InputError], *, fill: str = "", batch: int = 1, rate: int
-    ) -> None:
-        self._session, self._refuse, self._fill, self._batch, self._rate = session, refuse, fill, batch, rate
+    def __init__(self, session: Any, where: str, *, fill: str = "", batch: int = 1, rate: int) -> None:
+        self._session, self._where, self._fill, self._batch, self._rate = session, where, fill, batch, rate
         self._read_inputs()
         self._together = False  # whether equally long signals go in together
         self.sizes: dict[str, int] = {}
@@ -64,19 +62,14 @@ class Graph:
         """
         pieces = [_pieces(signal, self._samples or len(signal), self._fill) for signal in signals]
         most = self._batch if self._together else 1
-        found = iter(
-            each_length([row for one in pieces for row in one], lambda rows: self._call(rows, names), most)
-        )
-        rows = [[next(found) for _ in one] for one in pieces]
-        return {
-            name: np.stack(
-                [
-                    one[0][name] if len(one) == 1 else np.mean([row[name] for row in one], axis=0)
-                    for one in rows
-                ]
-            )
-            for name in names
-        }
+        rows = [row for one in pieces for row in one]
+        found = iter(each_length(rows, lambda batch: self._call(batch, names), most))
+        parts = [[next(found) for _ in one] for one in pieces]
+
+        def whole(part: list[Values], name: str) -> np.ndarray:
+            return part[0][name] if len(part) == 1 else np.mean([row[name] for row in part], axis=0)
+
+        return {name: np.stack([whole(part, name) for part in parts]) for name in names}
 
     def _call(self, batch: np.ndarray, names: Sequence[str]) -> list[Values]:
         """Run the graph once and check what comes out; one mapping of output to numbers for each signal."""
@@ -109,25 +102,25 @@ class Graph:
         shown = ", ".join(f"{quoted(one.name)} {_described(one)}" for one in inputs)
         if len(signals) != 1 or len(self._lengths) > 1:
             what = f"the graph takes {shown or 'nothing'}; a signal, and perhaps its length, is all there is"
-            raise self._refuse(what, PYTHON_MODEL)
+            raise input_error(self._where, what, PYTHON_MODEL)
         (self._signals,) = signals
         shape = self._signals.shape or ()
         is_ = f"its input {quoted(self._signals.name)} is {_described(self._signals)}"
         if self._signals.type != "tensor(float)":
-            raise self._refuse(f"{is_}; signals are float32", "Save the model with float32 input")
+            raise input_error(self._where, f"{is_}; signals are float32", "Save the model with float32 input")
         if len(shape) not in (1, 2):
             remedy = f"If it takes features: {PYTHON_MODEL[0].lower()}{PYTHON_MODEL[1:]}"
-            raise self._refuse(f"{is_}; signals have the shape (1, samples)", remedy)
+            raise input_error(self._where, f"{is_}; signals have the shape (1, samples)", remedy)
         if len(shape) == 2 and isinstance(shape[0], int) and shape[0] > 1:
             remedy = "Save the model for one signal, or with a free first axis"
-            raise self._refuse(f"{is_}: always {shape[0]} signals at once", remedy)
+            raise input_error(self._where, f"{is_}: always {shape[0]} signals at once", remedy)
         self._samples = shape[-1] if isinstance(shape[-1], int) else None  # the length that it fixes
         if self._samples is not None and not self._fill:
             what = f"the graph takes exactly {self._samples} samples ({self._samples / self._rate:.4g} s)"
             remedy = "Say how the last piece of a signal is filled up: pieces: repeat or pieces: zeros"
-            raise self._refuse(what, remedy)
+            raise input_error(self._where, what, remedy)
         if self._samples is None and self._fill:
-            raise self._refuse("the graph takes signals of any length", "Remove pieces")
+            raise input_error(self._where, "the graph takes signals of any length", "Remove pieces")
 
     def _try(self) -> None:
         """Ask about noise: which numbers come out, and what signals do to each other."""
@@ -146,7 +139,8 @@ class Graph:
             shown = "; ".join(f"{quoted(name)}: {why}" for name, (why, _) in self.unusable.items())
             remedies = dict.fromkeys(remedy for _, remedy in self.unusable.values())
             remedy = f"{'. '.join(remedies)}. Or: {PYTHON_MODEL}"
-            raise self._refuse(f"no output is one row of numbers for a signal: {shown}", remedy)
+            what = f"no output is one row of numbers for a signal: {shown}"
+            raise input_error(self._where, what, remedy)
         many = len(self._signals.shape) == 2 and not isinstance(self._signals.shape[0], int)
         if many and self._batch > 1:
             with contextlib.suppress(Exception):  # it cannot take them together
@@ -176,7 +170,9 @@ class Graph:
                     self.unusable[name] = str(error), ONE_ROW
             return noise
         what = f"it fails with {TRIED_SECONDS[0]:g} s of noise: {reason(first)}"
-        raise self._refuse(what, "Try it outside of Soundcheck; is sampling_rate right?") from first
+        raise input_error(
+            self._where, what, "Try it outside of Soundcheck; is sampling_rate right?"
+        ) from first
 
     def _compare_sizes(self, found: Values) -> None:
         """Leave out what has another size for another length of the signal."""

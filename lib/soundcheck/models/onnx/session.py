@@ -7,12 +7,12 @@ are code. Both are looked for everywhere: in the graph, in graphs inside of node
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import inside, irregularity
 from soundcheck.models.base import reason
@@ -25,15 +25,6 @@ MODEL_BYTES = 2 * 1024**3  # a message of Protocol Buffers cannot be larger
 # Of operators inside of ONNX Runtime.
 KNOWN_DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft", "com.microsoft.nchwc")
 _POINTER = b"version https://git-lfs"
-Refuse = Callable[[str, str], InputError]  # makes an error of what is wrong and a remedy
-
-
-class OnnxFileError(Exception):
-    """The file cannot be used; ``what`` is wrong and the ``remedy``, for a message."""
-
-    def __init__(self, what: str, remedy: str = "") -> None:
-        super().__init__(what, remedy)
-        self.what, self.remedy = what, remedy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,43 +36,44 @@ class OnnxFile:
     metadata: dict[str, str]  # what its author wrote down, by name
 
 
-def read_onnx_file(path: Path) -> OnnxFile:
+def read_onnx_file(path: Path, where: str = "") -> OnnxFile:
     """Look through an ONNX file; weights in other files are not read.
 
-    Raises OnnxFileError if it is missing, too large, no ONNX file, or weights are missing or lie elsewhere.
+    Raises InputError at ``where`` if it is missing, too large, no ONNX file, or weights are missing or lie
+    elsewhere.
     """
     if why := irregularity(path, MODEL_BYTES):
-        raise OnnxFileError(why, "Save its weights as external data" if "limit" in why else "Check the path")
+        remedy = "Save its weights as external data" if "limit" in why else "Check the path"
+        raise input_error(where, why, remedy)
     if not path.stat().st_size:
-        raise OnnxFileError("the file is empty", "Save the model again")
+        raise input_error(where, "the file is empty", "Save the model again")
     import onnx
 
     with path.open("rb") as file:
         if file.read(len(_POINTER)) == _POINTER:
-            raise OnnxFileError(
-                "this is a pointer of Git LFS, not the model itself", "Fetch it: git lfs pull"
-            )
+            what = "this is a pointer of Git LFS, not the model itself"
+            raise input_error(where, what, "Fetch it: git lfs pull")
     try:
         model = onnx.load(path, format="protobuf", load_external_data=False)
         if not model.HasField("graph"):
             raise ValueError("no graph")
     except OSError as error:
-        raise OnnxFileError(f"the file cannot be read: {error.strerror}") from error
+        raise input_error(where, f"the file cannot be read: {error.strerror}") from error
     except Exception as error:  # of Protocol Buffers
         remedy = "Save the model again, for instance with torch.onnx.export"
-        raise OnnxFileError("this is no ONNX file, or a damaged one", remedy) from error
-    weights, operators, functions = set(), set(), set()
+        raise input_error(where, "this is no ONNX file, or a damaged one", remedy) from error
+    names, operators, functions = set(), set(), set()
     for message in _messages(model):
         if isinstance(message, onnx.TensorProto):
-            weights |= {entry.value for entry in message.external_data if entry.key == "location"}
+            names |= {entry.value for entry in message.external_data if entry.key == "location"}
         elif isinstance(message, onnx.NodeProto):
             operators.add((message.domain, message.op_type))
         elif isinstance(message, onnx.FunctionProto):
             functions.add((message.domain, message.name))
     foreign = [f"{domain}:{name}" for domain, name in operators - functions if domain not in KNOWN_DOMAINS]
-    places = tuple(_weights(path.parent, name) for name in sorted(weights))
+    weights = tuple(_weights(path.parent, name, where) for name in sorted(names))
     metadata = {entry.key: entry.value for entry in model.metadata_props}
-    return OnnxFile(places, tuple(sorted(foreign)), metadata)
+    return OnnxFile(weights, tuple(sorted(foreign)), metadata)
 
 
 def _messages(message: Any) -> Iterator[Any]:
@@ -93,27 +85,24 @@ def _messages(message: Any) -> Iterator[Any]:
                 yield from _messages(one)
 
 
-def _weights(folder: Path, name: str) -> Path:
+def _weights(folder: Path, name: str, where: str) -> Path:
     try:
         path = inside(folder, name)
     except InputError:
         what = f"its weights lie in {quoted(name)}, outside of its folder"
-        raise OnnxFileError(what, "Save the model with its weights beside it") from None
+        raise input_error(where, what, "Save the model with its weights beside it") from None
     if why := irregularity(path):
-        raise OnnxFileError(f"its weights lie in {quoted(name)}: {why}", "Put that file beside it")
+        raise input_error(where, f"its weights lie in {quoted(name)}: {why}", "Put that file beside it")
     return path
 
 
-def checked_file(path: Path, refuse: Refuse, called: str = "") -> OnnxFile:
+def checked_file(path: Path, where: str) -> OnnxFile:
     """Look through an ONNX file before a library loads it; refuses one that needs code."""
-    try:
-        found = read_onnx_file(path)
-    except OnnxFileError as error:
-        raise refuse(f"{called}{error.what}", error.remedy) from error
-    if found.foreign:
-        names = ", ".join(quoted(name) for name in found.foreign[:5])
-        raise refuse(f"{called}it has operators of a library, which is code: {names}", PYTHON_MODEL)
-    return found
+    file = read_onnx_file(path, where)
+    if file.foreign:
+        names = ", ".join(map(quoted, file.foreign[:5]))
+        raise input_error(where, f"it has operators of a library, which is code: {names}", PYTHON_MODEL)
+    return file
 
 
 def options(runtime: ModuleType) -> Any:
@@ -127,23 +116,25 @@ def options(runtime: ModuleType) -> Any:
     return made
 
 
-def provider(runtime: ModuleType, device: str, refuse: Refuse) -> str:
+def provider(runtime: ModuleType, device: str, where: str) -> str:
     """Give the name of what computes on a device; refuses one that the installed package cannot use."""
     name = DEVICES[device]
     if name not in runtime.get_available_providers():
         what = f"the device {device} is not available: the installed onnxruntime has no {name}"
-        raise refuse(what, "Install onnxruntime-gpu, or write device: cpu")
+        raise input_error(where, what, "Install onnxruntime-gpu, or write device: cpu")
     return name
 
 
-def open_session(runtime: ModuleType, path: Path, device: str, refuse: Refuse) -> Any:
+def open_session(runtime: ModuleType, path: Path, device: str, where: str) -> Any:
     """Load a graph that :func:`checked_file` has seen, for one of :data:`DEVICES`."""
-    wanted = provider(runtime, device, refuse)
+    wanted = provider(runtime, device, where)
     try:
         session = runtime.InferenceSession(str(path), options(runtime), providers=[wanted])
     except Exception as error:
         what = f"onnxruntime cannot load it: {reason(error, path.parent)}"
-        raise refuse(what, "Save the model again, or update onnxruntime") from error
+        raise input_error(where, what, "Save the model again, or update onnxruntime") from error
     if session.get_providers()[0] != wanted:  # it would go on with another one
-        raise refuse(f"the device {device} cannot be used", "Check the driver, or write device: cpu")
+        raise input_error(
+            where, f"the device {device} cannot be used", "Check the driver, or write device: cpu"
+        )
     return session

@@ -3,7 +3,7 @@
 The program is run once for each signal, in the suite's folder and without input. ``{audio}`` stands for the
 path of the recording, a WAV file of its own: mono, 16 bit, full scale at ±1, at the sampling rate of the
 signal (16 kHz). With ``stays: true`` it is started once for many signals instead, and told each on its
-standard input (:mod:`soundcheck.models.programs.staying`).
+standard input (:mod:`soundcheck.models.programs.process`).
 
 Conventions
 -----------
@@ -19,7 +19,7 @@ Conventions
 - What a program leaves running when it ends runs until the worker ends; see
   :mod:`soundcheck.models.programs.process`.
 
-Kept answers rest on the program and the files that the command names, and on those that the suite names
+Cached predictions rest on the program and the files that the command names, and on those that the suite names
 (``files:``). Others, such as modules that a script imports and folders of weights, are not seen; see
 :mod:`soundcheck.predict.canaries`.
 """
@@ -41,12 +41,10 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.models.answers import NoAnswer, example
 from soundcheck.models.base import Model
-from soundcheck.models.programs.process import Program, temporary_folder
-from soundcheck.models.programs.staying import StayingProgram
+from soundcheck.models.programs.process import Program, StayingProgram, temporary_folder
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
-from soundcheck.suite.model_kind import public_path
-from soundcheck.suite.programs import AUDIO, TASK, find_program, parse_command
+from soundcheck.suite.model_kind import ModelKeys, public_path
+from soundcheck.suite.paths import AUDIO, TASK, find_program, parse_command
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite

@@ -14,7 +14,7 @@ Conventions
 - The suite names the environment variable of the key. Its value is in the memory of the process that asks
   and in the header of its requests, nowhere else.
 
-Kept answers rest on the address and the fields. What runs behind them is not seen, and may change; see
+Cached predictions rest on the address and the fields. What runs behind them is not seen, and may change; see
 :mod:`soundcheck.predict.canaries`.
 """
 
@@ -51,7 +51,7 @@ from soundcheck.models.services.request import (
     public_url,
 )
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
+from soundcheck.suite.model_kind import ModelKeys
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite

@@ -6,7 +6,7 @@ says of its answers, such as ``emotion.anger`` or ``confidence``. Rows may stand
 tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
 Transcripts alone may also come in formats of recognisers, see :mod:`soundcheck.models.tables.transcripts` and
 :mod:`soundcheck.models.tables.timed_texts`; tables that a run wrote may be given back, see
-:mod:`soundcheck.models.tables.run_tables`.
+:mod:`soundcheck.models.tables.cells`.
 
 Conventions
 -----------
@@ -34,11 +34,15 @@ from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_text_table
-from soundcheck.models.answer_scale import check_scale
-from soundcheck.models.answers import NOT_ASKED
+from soundcheck.models.answers import NOT_ASKED, check_scale
 from soundcheck.models.base import LookUpModel
-from soundcheck.models.tables import run_tables
-from soundcheck.models.tables.cells import read_table, with_own_names
+from soundcheck.models.tables.cells import (
+    changes_in,
+    read_folder,
+    read_table,
+    tables_in,
+    with_own_names,
+)
 from soundcheck.models.tables.rows import FileAnswers, compared, used_by, uses_of
 from soundcheck.models.tables.timed_texts import read_timed_texts
 from soundcheck.models.tables.timed_transcripts import TimedTranscripts
@@ -54,7 +58,7 @@ from soundcheck.models.tables.transcripts import (
     transcript_format,
 )
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
+from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
@@ -88,14 +92,14 @@ class TableModel(LookUpModel):
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
         """Find the file, or the folder of tables that a run wrote."""
         place, what, remedy = find_place(suite_file, target, folder=True)
-        if place is not None and run_tables.tables_in(place):
+        if place is not None and tables_in(place):
             return place, what, remedy
         return find_place(suite_file, target, folder=False)
 
     @classmethod
     def known_changes(cls, path: Path | None) -> frozenset[str]:
         """Name the changes that a table of a run has answers for."""
-        return run_tables.changes_in(path) if path is not None else frozenset()
+        return changes_in(path) if path is not None else frozenset()
 
     @property
     def fingerprint(self) -> str:
@@ -109,8 +113,8 @@ class TableModel(LookUpModel):
         path = Path(entry.path if entry.path is not None else suite.root / entry.target)
         tasks = [suite.tasks[name] for name in entry.tasks]
         bounds = {task.name: entry.range_of(task) for task in tasks if task.is_regression}
-        if tables := run_tables.tables_in(path):
-            cells = run_tables.read_folder(path, shown)
+        if tables := tables_in(path):
+            cells = read_folder(path, shown)
             digest = files.digest(repr([(place.name, files.digest(place)) for place in tables]))
             return cls(entry.name, shown, digest, tasks, read_table(cells, tasks, bounds))
         files.require_regular(path, shown)

@@ -19,7 +19,7 @@ from typing import Any
 from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import irregularity
-from soundcheck.models.model_folder import links_outside, read_configuration
+from soundcheck.models.library_model import links_outside, read_configuration
 
 CONFIG = "config.json"
 GENERATION = "generation_config.json"
@@ -30,18 +30,7 @@ INDEX = "model.safetensors.index.json"
 ADAPTER = "adapter_config.json"
 CONFIGURATIONS = (CONFIG, GENERATION, *PREPROCESSORS, "tokenizer_config.json", INDEX, ADAPTER)
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
-OTHERS = (
-    *PICKLED,
-    ".h5",
-    ".msgpack",
-    ".onnx",
-    ".tflite",
-    ".gguf",
-    ".md",
-    ".wav",
-    ".flac",
-    ".png",
-)  # not opened
+OTHERS = (*PICKLED, *".h5 .msgpack .onnx .tflite .gguf .md .wav .flac .png".split())  # not opened
 AGAIN = "Download or save the model again"
 
 

@@ -28,7 +28,7 @@ from soundcheck.models.library_model import LibraryModel, resampled
 from soundcheck.models.transformers_folder.files import AGAIN, Folder, read_folder, relevant_files
 from soundcheck.models.transformers_folder.heads import POOLED, Head, find_head
 from soundcheck.suite import schema
-from soundcheck.suite.model_keys import ModelKeys
+from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from soundcheck.report.formats import significant
 from soundcheck.report.names import label
 from soundcheck.results.estimates import ALL
 from soundcheck.results.facts import counts
-from soundcheck.results.standing import ASPECTS, aspects
+from soundcheck.results.states import ASPECTS, aspects
 from soundcheck.suite.card import FIELDS
 
 FIRST = 10  # rows of a table that are shown at once

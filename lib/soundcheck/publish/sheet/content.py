@@ -13,11 +13,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from soundcheck.common.wording import counted, duration
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.publish.facts import ModelFacts, comparison_lines, plain, verdict_lines
 from soundcheck.publish.sheet import tables
 from soundcheck.publish.sheet.sounds import Scene, carried, comparison_scenes, model_scenes
 from soundcheck.publish.sheet.tables import Table
-from soundcheck.publish.verdict_lines import comparison_lines, plain, verdict_lines
 from soundcheck.report import failures, key_figures, states
 from soundcheck.report.formats import significant
 from soundcheck.report.html import Html
@@ -162,16 +161,16 @@ def comparison_pictures(frame: pd.DataFrame, facts: ModelFacts) -> list[Picture]
 
 
 def _differences(title: str, rows: pd.DataFrame, unit: str) -> list[Picture]:
-    names, words, told = [], [], []
+    names, words, alts = [], [], []
     for row in rows.itertuples():
         measured = failures.measured(row)
         names.append(failures.people(row.group) if row.group else measured)
         values = [significant(getattr(row, name, None)) for name in ("group_value", "others_value")]
         both = f": {values[0]}, others {values[1]}" if any(values) else ""
         words.append(f"{label(measured)}{both}" if row.group else "")
-        told.append(f"{plain(failures.subject(row))} {significant(row.value)} ({row.state})")
-    shown = rows.assign(name=names, words=words, reference=0.0)
-    return [_picture(title, "; ".join(told), forest(shown, unit=unit))] if names else []
+        alts.append(f"{plain(failures.subject(row))} {significant(row.value)} ({row.state})")
+    named = rows.assign(name=names, words=words, reference=0.0)
+    return [_picture(title, "; ".join(alts), forest(named, unit=unit))] if names else []
 
 
 def _values(facts: ModelFacts) -> list[Picture]:

@@ -20,7 +20,7 @@ from soundcheck.report.formats import estimate
 from soundcheck.report.names import label, remark
 from soundcheck.results import worse
 from soundcheck.results.conclusion import conclusion
-from soundcheck.results.contrast import BETTER, WORSE
+from soundcheck.results.contrast import BETTER, PAIRED, WORSE
 from soundcheck.results.facts import headline
 from soundcheck.results.finished_run import FinishedRun
 
@@ -118,8 +118,8 @@ def _cell(row: object) -> str:
         return ""
     few = pd.isna(row.low) and not pd.isna(row.low_sample)
     low, high = (row.low_sample, row.high_sample) if few else (row.low, row.high)
-    found = estimate(row.value, low, high, percent=row.title in key_figures.RATES)
-    return found.replace("(95 % ", "(") + ("*" if few else "")
+    text = estimate(row.value, low, high, percent=row.title in key_figures.RATES)
+    return text.replace("(95 % ", "(") + ("*" if few else "")
 
 
 def unknown(facts: ModelFacts) -> Table:
@@ -159,45 +159,37 @@ def since(facts: ModelFacts, baseline: FinishedRun | None = None) -> list[Table]
 
 def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> Table:
     """List the tests of a comparison that are worse, then those that are better, the surest first."""
-    found = frame[frame["outcome"].isin((WORSE, BETTER))].sort_values("p_value", kind="stable")
-    found = found.sort_values("outcome", ascending=False, kind="stable")  # worse before better
+    rows = frame[frame["outcome"].isin((WORSE, BETTER))].sort_values("p_value", kind="stable")
+    rows = rows.sort_values("outcome", ascending=False, kind="stable")  # worse before better
     lines = []
-    for row in found.groupby("outcome", sort=False).head(MOST_CHANGES).itertuples():
+    for row in rows.groupby("outcome", sort=False).head(MOST_CHANGES).itertuples():
         before, after = (failures.amount(row, one) for one in (row.baseline_value, row.candidate_value))
         difference = _with_interval(row, failures.points(row, row.difference), row.low, row.high)
         difference = difference.removesuffix(" (no interval)")
         lines.append((row.outcome, failures.subject(row), f"{before} → {after}", difference))
     none = ["No test is better or worse; that is not the same as no difference."]
     columns = ["", "what", "before → after", "difference (95 %)"]
-    return _shortened(title, columns, lines, len(found), notes or ([] if lines else none))
+    return _shortened(title, columns, lines, len(rows), notes or ([] if lines else none))
 
 
 def _since(facts: ModelFacts, baseline: FinishedRun) -> Table:
     own = facts.run.frame[facts.run.frame["model"].eq(facts.model.name)]
     now = dataclasses.replace(facts.run, frame=own)
-    found = worse.changes(now, baseline)
-    if found.empty:
+    changes, margin = worse.changes(now, baseline), facts.record.matters_worse
+    if changes.empty:
         models = ", ".join(quoted(name) for name in list(dict.fromkeys(baseline.frame["model"]))[:20])
         what = f"it has no judged test in common with {quoted(facts.model.name)}: its models are {models}"
         raise input_error("--baseline", what, "Name an earlier run with a model of this name")
-    margin = facts.record.matters_worse
-    (lost,), (won,) = worse.got_worse([found], margin), worse.got_better([found], margin)
-    tested = found["p_value"].notna()
+    (rows,) = worse.with_outcomes([changes], margin)
+    tested, paired = int(rows["p_value"].notna().sum()), int(rows["pairing"].eq(PAIRED).sum())
+    lost, won = (int(rows["outcome"].eq(outcome).sum()) for outcome in (WORSE, BETTER))
     notes = [
-        f"Worse on {int(lost.sum())} and better on {int(won.sum())} of {counted(int(tested.sum()), 'test')} "
-        f"({int((tested & found['paired']).sum())} paired) by more than {margin:g}."
+        f"Worse on {lost} and better on {won} of {counted(tested, 'test')} ({paired} paired) "
+        f"by more than {margin:g}."
     ]
-    if not tested.all():
-        left = counted(int((~tested).sum()), "test")
+    if tested < len(rows):
+        left = counted(len(rows) - tested, "test")
         notes.append(f"{left} could not be compared: no interval, or too few speakers.")
     notes += [f"The earlier run differs: {what}." for what in worse.differences(now, baseline)]
-    rows = own.loc[found.index].assign(
-        baseline_value=found["before"],
-        candidate_value=found["after"],
-        difference=found["after"] - found["before"],
-        outcome=lost.map({True: WORSE, False: ""}).where(~won, BETTER),
-        p_value=found["p_value"].where(lost, 1 - found["p_value"]),
-        low=None,
-        high=None,
-    )
-    return changed(SINCE, rows, notes)
+    p_value = rows["p_value"].where(rows["outcome"].eq(WORSE), 1 - rows["p_value"])
+    return changed(SINCE, rows.assign(p_value=p_value), notes)

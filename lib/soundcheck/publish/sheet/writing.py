@@ -16,10 +16,9 @@ from soundcheck.common.day import day_of, given_day
 from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import xml_text
 from soundcheck.common.extras import import_extra
-from soundcheck.publish.facts import ModelFacts
+from soundcheck.publish.facts import ModelFacts, as_markdown, plain
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
 from soundcheck.publish.sheet.tables import since
-from soundcheck.publish.verdict_lines import as_markdown, plain
 from soundcheck.report.html import Html
 from soundcheck.report.standalone import standalone
 from soundcheck.results import page_names
@@ -133,8 +132,8 @@ def _day(run: FinishedRun) -> datetime.date:
 def _book(facts: ModelFacts, made: Sheet, target: Path) -> str:
     """Give the way from the page to the book of this run, if that lies beside it."""
     folder = facts.run.path.parent.resolve()
-    there = folder / "html" / made.page
+    page = folder / "html" / made.page
     beside = target.parent.resolve().is_relative_to(folder)
-    if not (facts.record.book and beside and there.is_file()):
+    if not (facts.record.book and beside and page.is_file()):
         return ""
-    return os.path.relpath(there, target.parent.resolve()).replace(os.sep, "/")
+    return os.path.relpath(page, target.parent.resolve()).replace(os.sep, "/")

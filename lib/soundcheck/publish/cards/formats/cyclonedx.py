@@ -23,7 +23,7 @@ from soundcheck.publish.cards.records import json_text, record
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.results.facts import counts
 from soundcheck.results.record import CorpusRecord
-from soundcheck.results.standing import HOLLOW
+from soundcheck.results.states import HOLLOW
 
 _SPDX = ("Apache-2.0", "BSD-3-Clause", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0")
 _SPDX += ("CC0-1.0", "MIT", "MPL-2.0")
