@@ -14,7 +14,7 @@ import pandas as pd
 
 from soundcheck.augment.sources import speech_source
 from soundcheck.common import seeds
-from soundcheck.corpora.languages import among
+from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.combinators import difference, mean_of, relative_difference, restrict, stack
@@ -121,7 +121,7 @@ def words_to_speak(
     if group != EVERYBODY:
         segments = segments[segments[group[0]].eq(group[1])]
     languages = segments["language"].dropna() if "language" in segments else []
-    english = sum(name is not None for name in among(list(languages), ["eng"]))
+    english = sum(name is not None for name in match_languages(list(languages), ["eng"]))
     speech, reason = speech_source(), ""
     if 2 * english < len(languages):
         reason = "sentences are read in English, and most of its segments are not"

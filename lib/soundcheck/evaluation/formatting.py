@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.corpora.languages import among
+from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.additive import Statistic
@@ -96,7 +96,7 @@ class Formatting:
         if "language" not in subset.segments:
             return np.ones(len(subset), dtype=bool)
         languages = subset.segments["language"].to_numpy(dtype=object)
-        return pd.isna(languages) | (among(languages, ["eng"]) == "eng")
+        return pd.isna(languages) | (match_languages(languages, ["eng"]) == "eng")
 
     def entities(self, subset: Subset, predictions: Predictions) -> list[list[Entity] | None]:
         """Say what became of the entities of each segment; ``None`` without an answer."""

@@ -27,7 +27,7 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.corpora.group_columns import VOICES
-from soundcheck.corpora.languages import among
+from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.eligibility import GroupCount, eligible, group_counts, trial_count
 from soundcheck.evaluation.evaluation import Evaluation
@@ -328,7 +328,7 @@ def languages(evaluation: Evaluation) -> list[Groups]:
     wanted, least = options["languages"], options["minimum_segments"]
     sentiments = options.get("sentiments", ())
     for subset in evaluation.subsets():
-        spoken = among(subset.segments["language"], wanted)
+        spoken = match_languages(subset.segments["language"], wanted)
         if sentiments:
             spoken[~subset.segments["sentiment"].isin(sentiments).to_numpy()] = None
         subset = _at_most(evaluation, subset.with_column("language", spoken), "language", options["samples"])

@@ -17,7 +17,7 @@ import pandas as pd
 from soundcheck.augment.registry import drawn_options, kind_of_sounds
 from soundcheck.augment.sounds import SoundSet
 from soundcheck.augment.unspoken import seconds_heard
-from soundcheck.corpora.languages import among
+from soundcheck.corpora.labels import match_languages
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.additive import Statistic, value
@@ -162,7 +162,7 @@ MOST = 8  # languages that are named
 def unjudged(evaluation: Evaluation, sounds: SoundSet) -> str:
     """Say why the answers to speech in another language cannot be judged; empty if they can."""
     named = [parts[0] for sound in sounds.sounds if (parts := PurePosixPath(sound.name).parts[:-1])]
-    known = sorted(set(among(named, evaluation.languages)) - {None})
+    known = sorted(set(match_languages(named, evaluation.languages)) - {None})
     if known:
         return f"the recogniser knows {', '.join(known)}, and some of the sounds are in that"
     if sounds.synthetic and not evaluation.languages:
@@ -179,7 +179,7 @@ def of_corpus(evaluation: Evaluation, subset: Subset) -> Subset | None:
     if not evaluation.languages or "language" not in subset.segments:
         return None
     spoken = subset.segments["language"].to_numpy(dtype=object)
-    foreign = pd.notna(spoken) & pd.isna(among(spoken, evaluation.languages))
+    foreign = pd.notna(spoken) & pd.isna(match_languages(spoken, evaluation.languages))
     if not foreign.any():
         return None
     result = subset.take(np.flatnonzero(foreign))
