@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from soundcheck.book.check_site import OURS, PAGE_BYTES
+from soundcheck.book.site import OURS, PAGE_BYTES
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.support.browser import SIZES, THEMES, missing, started_browser

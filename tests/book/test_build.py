@@ -67,139 +67,62 @@ class Book:
         rng = np.random.default_rng(0)
         for name in ("a.wav", "b.wav"):
             audio.write(root / name, 0.1 * rng.standard_normal(1600).astype(np.float32), 16000)
-        segments = pd.DataFrame(
-            {
-                "file": ["a.wav", "b.wav"],
-                "start": [np.nan, np.nan],
-                "end": [np.nan, np.nan],
-                "duration": [0.1, 0.1],
-                "audio": ["x", "y"],
-                "key": ["a.wav||", "b.wav||"],
-                "speaker": HOSTILE[:2],
-                "sex": ["female", HOSTILE[5]],
-                "transcript": HOSTILE[2:4],
-                "arousal": [0.1, 0.9],
-            }
-        )
+        segments = pd.DataFrame({"file": ["a.wav", "b.wav"], "audio": ["x", "y"], "arousal": [0.1, 0.9]})
+        segments = segments.assign(start=np.nan, end=np.nan, duration=0.1, key=["a.wav||", "b.wav||"])
+        segments = segments.assign(speaker=HOSTILE[:2], sex=["female", HOSTILE[5]], transcript=HOSTILE[2:4])
         entry = CorpusEntry(name=HOSTILE[5], format="csv", title=HOSTILE[0], description=HOSTILE[3])
-        return Corpus(
-            name=HOSTILE[5],
-            entry=entry,
-            root=root,
-            segments=segments,
-            left_out=tuple(Excluded(text, text) for text in HOSTILE),
-            notices=tuple(HOSTILE),
-            synthetic=True,
-            description=HOSTILE[4],
-        )
+        left_out = tuple(Excluded(text, text) for text in HOSTILE)
+        about = {"left_out": left_out, "notices": tuple(HOSTILE), "synthetic": True}
+        return Corpus(HOSTILE[5], entry, root, segments, **about, description=HOSTILE[4])
 
     def _rows(self):
+        place = {"corpus": HOSTILE[5], "family": "correctness_regression", "category": "correctness"}
+        place |= {"task": "arousal", "value": 0.3, "segments": 2, "blocks": 2, "passed": False}
+        failing = {
+            "label": HOSTILE[0],
+            "low": 0.2,
+            "high": 0.4,
+            "threshold": 0.5,
+            "rule": ">",
+            "certainty": 0.9,
+        }
+        failing |= {"reference": 0.1, "reference_passed": False, "evidence": "clear fail", "p_value": 0.001}
+        group = {"test": "Mean Value", "group": f"sex: {HOSTILE[5]}", "threshold": 0.1, "rule": "|gap| <"}
+        group |= {"gap": 0.6, "gap_low": 0.4, "gap_high": 0.8, "matters": 0.1, "evidence": "open"}
+        group |= {"group_value": 0.8, "others_value": 0.2, "against": "others"}
         for model in (MODEL, BROKEN):
-            for name in self.families[0].tests:
-                base = dict(
-                    model=model, corpus=HOSTILE[5], family="correctness_regression", category="correctness"
-                )
-                yield Verdict(
-                    **base,
-                    task="arousal",
-                    test=name,
-                    label=HOSTILE[0],
-                    value=0.3,
-                    low=0.2,
-                    high=0.4,
-                    segments=2,
-                    blocks=2,
-                    threshold=0.5,
-                    rule=">",
-                    passed=False,
-                    certainty=0.9,
-                    reference=0.1,
-                    reference_passed=False,
-                    evidence="clear fail",
-                    p_value=0.001,
-                )
-            yield Verdict(
-                **base,
-                task="arousal",
-                test="Mean Value",
-                group=f"sex: {HOSTILE[5]}",
-                value=0.3,
-                segments=2,
-                blocks=2,
-                threshold=0.1,
-                rule="|gap| <",
-                passed=False,
-                gap=0.6,
-                gap_low=0.4,
-                gap_high=0.8,
-                matters=0.1,
-                evidence="open",
-                group_value=0.8,
-                others_value=0.2,
-                against="others",
-            )
+            yield from (Verdict(model, test=name, **place, **failing) for name in self.families[0].tests)
+            yield Verdict(model, **place, **group)
 
     def _record(self, digest):
         def model(name):
             return {
-                "name": name,
-                "slug": files.slug(name),
-                "kind": "python",
-                "target": HOSTILE[3],
-                "tasks": ["arousal"],
-                "description": HOSTILE[4],
-                "license": HOSTILE[5],
-                "fingerprint": "f" * 40,
-                "inputs": 2,
-                "failed": 1,
-                "unusable": 0,
-                "notes": HOSTILE,
+                **{"name": name, "slug": files.slug(name), "kind": "python", "target": HOSTILE[3]},
+                **{"tasks": ["arousal"], "description": HOSTILE[4], "license": HOSTILE[5], "inputs": 2},
+                **{"fingerprint": "f" * 40, "failed": 1, "unusable": 0, "notes": HOSTILE, "repeated": 2},
+                **{"repeated_different": 0, "out_of_range": 0, "unknown_classes": {}},
                 "failures": [{"corpus": t, "item": t, "change": t, "reason": t} for t in HOSTILE],
-                "repeated": 2,
-                "repeated_different": 0,
-                "out_of_range": 0,
-                "unknown_classes": {},
             }
 
-        corpus = self.corpora[0]
+        (corpus,), (family,) = self.corpora, self.families
         left_out = [{"item": item.item, "reason": item.reason, "stage": "corpus"} for item in corpus.left_out]
-        family = self.families[0]
+        about = ("name", "title", "category", "question", "digest")
         figure = {
             **{"corpus": HOSTILE[2], "task": "arousal", "measure": "concordance", "value": 0.1, "low": -0.1},
             **{"high": 0.3, "segments": 2, "blocks": 2, "guessing": 0.0, "reason": HOSTILE[4]},
         }
+        nothing = {"model": BROKEN, "standing": "hollow", "value": None, "low": None, "high": None}
         return {
-            "figures": [
-                figure | {"model": MODEL, "standing": "proven"},
-                figure | {"model": BROKEN, "standing": "hollow", "value": None, "low": None, "high": None},
-            ],
+            **{"title": HOSTILE[0], "run": digest[:12], "results": digest},
+            "figures": [figure | {"model": MODEL, "standing": "proven"}, figure | nothing],
             "accepted": [{"model": MODEL, "why": HOSTILE[1], "until": "2999-01-01"}],
-            "title": HOSTILE[0],
-            "run": digest[:12],
-            "results": digest,
-            "families": [
-                {
-                    "name": family.name,
-                    "title": family.title,
-                    "category": family.category,
-                    "question": family.question,
-                    "digest": family.digest,
-                }
-            ],
+            "families": [{name: getattr(family, name) for name in about}],
             "models": [model(MODEL), model(BROKEN)],
             "corpora": [
                 {
-                    "name": corpus.name,
-                    "slug": files.slug(corpus.name),
-                    "format": "csv",
-                    "title": HOSTILE[0],
-                    "description": HOSTILE[3],
-                    "synthetic": True,
-                    "segments": 2,
-                    "speakers": 2,
-                    "seconds": 0.2,
-                    "left_out": left_out,
-                    "notices": HOSTILE,
+                    **{"name": corpus.name, "slug": files.slug(corpus.name), "format": "csv"},
+                    **{"title": HOSTILE[0], "description": HOSTILE[3], "synthetic": True, "segments": 2},
+                    **{"speakers": 2, "seconds": 0.2, "left_out": left_out, "notices": HOSTILE},
                     "digest": "d" * 40,
                 }
             ],
@@ -217,34 +140,23 @@ class Book:
             figures.show(media, views.forest(own, name="test"), HOSTILE[0]),
             players.player(media, np.zeros(1600, dtype=np.float32), 16000, HOSTILE[0], caption=HOSTILE[5]),
         ]
-        cell = {
-            "cell_type": "code",
-            "execution_count": 1,
-            "metadata": {},
-            "source": "show()",
-            "outputs": [
-                {"output_type": "display_data", "metadata": {}, "data": {"text/html": str(html)}}
-                for html in outputs
-            ]
-            + [{"output_type": "stream", "name": "stdout", "text": "\n".join(HOSTILE)}],
-        }
+        shown = [
+            {"output_type": "display_data", "metadata": {}, "data": {"text/html": str(html)}}
+            for html in outputs
+        ]
+        shown.append({"output_type": "stream", "name": "stdout", "text": "\n".join(HOSTILE)})
+        cell = {"cell_type": "code", "execution_count": 1, "metadata": {}, "source": "show()"}
+        cell["outputs"] = shown
         title = {"cell_type": "markdown", "metadata": {}, "source": "# Correctness"}
         for name in (MODEL, BROKEN):
             notebook = {"cells": [title, cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
             path = self.output.notebooks / files.slug(name) / "correctness_regression.ipynb"
             files.write_text(path, json.dumps(notebook))
 
-    def build(self):
-        return build.build(
-            self.output,
-            self.record,
-            self.results,
-            suite_root=self.output.folder,
-            families=self.families,
-            corpora=self.corpora,
-            tasks=BUILTIN,
-            sounds=Sounds(),
-        )
+    def build(self, jobs=1):
+        about = {"suite_root": self.output.folder, "families": self.families, "corpora": self.corpora}
+        about |= {"tasks": BUILTIN, "sounds": Sounds(), "jobs": jobs}
+        return build.build(self.output, self.record, self.results, **about)
 
 
 @pytest.fixture(scope="module")
@@ -290,6 +202,23 @@ def test_data_is_shown_as_it_is(book):
     page = (book.output.html / "corpora" / f"{files.slug(HOSTILE[5])}.html").read_text()
     assert "cycler.__init__.__globals__" in page
     assert "![x](../../../../../../../etc/passwd)" in page
+
+
+def test_text_from_data_is_never_markdown_and_a_second_core_makes_the_same_pages(book):
+    source = book.output.folder / "book-src"
+    before = {path: path.read_bytes() for path in source.rglob("*") if path.is_file()}
+    words = [
+        cell["source"]
+        for path in source.rglob("*.ipynb")
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == "markdown"
+    ]
+    assert len(words) > 20 and not any(text in one for one in words for text in HOSTILE)
+    shutil.rmtree(source)
+    (book.output.folder / "book.json").unlink()
+    assert book.build(jobs=2) == []
+    again = {path: path.read_bytes() for path in source.rglob("*") if path.is_file()}
+    assert again == before
 
 
 def test_headings_hold_nothing_live(book):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from soundcheck.book.check_site import PAGE_BYTES, inspect
+from soundcheck.book.site import PAGE_BYTES, inspect
 from soundcheck.common.escaping import escape
 
 PAGES = ["index", "models/one"]

@@ -70,33 +70,10 @@ def test_what_was_measured_is_shown_by_group(page):
     assert "−40.0 to −40.0; 1 not measurable" in text
 
 
-def test_numbers_that_were_cut_into_groups_are_shown_as_numbers(page):
-    text = page(
-        groups=("level",),
-        **{"level": ["loud", "loud", "soft", "soft"], "level (number)": [-10.0, -12.0, -40.0, -41.0]},
-    )
-    assert "level: loud" in text and "−11.0" in text
-
-
 def test_what_to_know_is_told(page):
     text = page(notices=("resampled together in intervals: speaker within meeting", HOSTILE))
     assert "resampled together in intervals: speaker within meeting" in text
     assert "<script>" not in text and "&lt;script&gt;" in text
-
-
-def test_what_is_asked_first_stands_first(page):
-    """Rates, channels, depth, format, hours, speakers, level: each with its count."""
-    text = page(sex=["male", "male", "female", None], language=["en", "en", "de", "de"])
-    first = text[text.index("sc-facts") : text.index("</dl>")]
-    for part in (
-        "4.0 seconds in 4 segments of 1 file",
-        "2; median 2 segments each, 2 to 2",
-        "male (1 speaker, 2 segments), female (1 speaker, 1 segment), not known of 1 segment",
-        "<dt>left out</dt><dd>nothing</dd>",
-    ):
-        assert part in first, part
-    assert "Distributions of sex, language" in text
-    assert "drawn by content" not in text  # the sample is everything
 
 
 def test_labels_and_ages_are_counted_and_drawn(page):
@@ -117,12 +94,6 @@ def test_without_audio_or_lengths_the_page_says_so(page):
     text = page(audio=False, duration=np.nan)
     assert "4 segments of 1 file, length not known" in text and "none here" in text
     assert "Files</summary>" not in text and "## Segments to listen" not in text and "level" not in text
-
-
-def test_one_segment_and_hours_are_enough(page):
-    for seconds, told in ((36000.0, "10.0 hours"), (600.0, "10.0 minutes")):
-        text = page(segments=1, duration=seconds)
-        assert f"{told} in 1 segment of 1 file" in text
 
 
 def test_formats_are_listed_and_what_became_of_them(page):

@@ -75,11 +75,6 @@ def test_code_is_marked_and_parameters_are_removed(clean):
     assert [tags(cell) for cell in cells[1:]] == [["sc-code"]]
 
 
-def test_title_names_the_model(clean):
-    assert clean(words("# Family\n\nWords"), code())[0]["source"].startswith("# m: F")
-    assert clean(code())[0]["source"] == "# m: F"
-
-
 def test_no_trace_of_papermill_or_this_machine(clean, tmp_path):
     cells = clean(
         code(outputs=[stream(f"saved {tmp_path}/x and {Path.home()}/y"), html(f"<p>{tmp_path}/z</p>")]),
@@ -116,12 +111,6 @@ def test_many_and_large_outputs_stay_below_the_limit_of_a_page(clean):
     assert large.count("an output of 100 kB, which would make the page too large") == 15
 
 
-def test_what_follows_an_output_that_is_too_large_stays(clean):
-    outputs = [html("<p>" + "x" * 700_000 + "</p>"), html("<p>table</p>")]
-    shown = text_of(clean(code(outputs=outputs), code(outputs=[html("<p>verdicts</p>")])))
-    assert "an output of 700 kB" in shown and "table" in shown and "verdicts" in shown
-
-
 def test_text_that_no_file_can_hold(clean):
     cells = clean(words("a\ud800"), code("s = '\ud800\0'", [html("<p>\ud800\0</p>"), stream("\ud800\0")]))
     for cell in cells:
@@ -148,10 +137,6 @@ def test_a_notebook_that_is_not_there_still_has_a_page(tmp_path, content):
     cells = executed.cells(path, "m: F", dataclasses.replace(OK, status="timeout"), tmp_path)
     assert cells[0]["source"] == "# m: F"
     assert "This notebook failed" in text_of(cells)
-
-
-def test_code_without_source_keeps_its_outputs(clean):
-    assert clean(code("", [html("<p>x</p>")]))[1]["source"].strip()
 
 
 PIXEL = "iVBORw0KGgo="

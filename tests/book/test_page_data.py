@@ -8,7 +8,7 @@ import pytest
 from nbformat import v4
 
 from soundcheck.book import page_data
-from soundcheck.report import look_of_pages
+from soundcheck.report import standalone
 from soundcheck.report.html import element, join
 from soundcheck.report.verdict_tables import among_all, anchor_of
 from soundcheck.results.states import decide
@@ -70,7 +70,7 @@ def written(path, body: str) -> None:
     path.write_text(
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>T</title>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<style>{look_of_pages.style()}</style><script>{look_of_pages.script()}</script></head>"
+        f"<style>{standalone.style()}</style><script>{standalone.script()}</script></head>"
         f"<body><main><h1>All</h1>{body}</main></body></html>",
         encoding="utf-8",
     )

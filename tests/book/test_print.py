@@ -5,7 +5,7 @@ import pypdf
 import pytest
 
 from soundcheck.common.media import MediaStore
-from soundcheck.report import look_of_pages
+from soundcheck.report import standalone
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import player
 from soundcheck.report.views import listed
@@ -20,8 +20,8 @@ def printed(browser, tmp_path):
     """Print a page that looks like those of the book, in its skeleton."""
 
     def render(*parts: object, theme: str = "light") -> pypdf.PdfReader:
-        (tmp_path / "soundcheck.css").write_text(look_of_pages.style())
-        (tmp_path / "soundcheck.js").write_text(look_of_pages.script())
+        (tmp_path / "soundcheck.css").write_text(standalone.style())
+        (tmp_path / "soundcheck.js").write_text(standalone.script())
         (tmp_path / "run.css").write_text('@page { @bottom-left { content: "run 0123"; } }')
         head = '<meta charset="utf-8"><link rel="stylesheet" href="soundcheck.css">'
         head += '<script src="soundcheck.js"></script>'

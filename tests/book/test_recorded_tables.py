@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from soundcheck.book import recorded_tables
+from soundcheck.book import written
 from soundcheck.common import resources
 from soundcheck.report.study_figures import recorded
 
@@ -15,7 +15,7 @@ def test_every_line_is_filled():
     text = PAGE.read_text(encoding="utf-8")
     named = re.findall(r"<!-- recorded: (\w+) -->", text)
     assert len(named) == 4
-    filled = recorded_tables.filled(text)
+    filled = written.filled(text)
     assert "<!--" not in filled
     assert filled.count("```{raw} html") == len(named) <= filled.count("<table")
     assert "python benchmarks/human_speech.py" in filled
@@ -24,12 +24,12 @@ def test_every_line_is_filled():
 
 
 def test_other_pages_stay_as_they_are():
-    assert recorded_tables.filled("# Page\n\nWords.\n") == "# Page\n\nWords.\n"
+    assert written.filled("# Page\n\nWords.\n") == "# Page\n\nWords.\n"
 
 
 def test_a_table_that_nobody_knows_is_an_error():
     with pytest.raises(FileNotFoundError, match="unknown"):
-        recorded_tables.filled("<!-- recorded: unknown -->")
+        written.filled("<!-- recorded: unknown -->")
 
 
 def test_the_page_says_what_the_tables_show():

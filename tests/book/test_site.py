@@ -41,10 +41,6 @@ def test_only_what_no_page_loads_is_dropped(site):
     assert names(site()) == {*KEPT, "_static/run.css", "media/sound.flac", "results.csv"}
 
 
-def test_what_names_the_run_is_a_style_sheet(site):
-    assert (site() / "_static" / "run.css").read_text() == ".sc-footer {}"
-
-
 def test_sounds_are_the_same_file_and_pages_are_not(site, tmp_path):
     """Sphinx writes into its pages again; sounds are named by their content, and nobody does."""
     made = site()

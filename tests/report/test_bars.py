@@ -3,13 +3,10 @@
 import re
 from types import SimpleNamespace
 
-import pytest
-
 from soundcheck.book.model_pages import figures_table
 from soundcheck.report import states
 from soundcheck.report.key_figures import (
     sentence,
-    significant,
     standing_notes,
     worse_than_chance,
 )
@@ -30,31 +27,6 @@ def test_a_bar_has_a_part_for_each_state_that_occurs():
     ]
     assert 'aria-label="0 fail, 5 inconclusive, 12 pass"' in bar
     assert "✓ 12 pass" in bar and "✗ 0 fail" in bar and "reported" not in bar
-
-
-def test_nothing_evaluated_is_no_bar():
-    assert "none evaluated" in str(states.bar(counts(missing=3)))
-    assert "? 3 inconclusive" in str(states.bar(counts(inconclusive=3)))
-
-
-@pytest.mark.parametrize(
-    ("number", "digits", "written"),
-    [
-        (0.61842, 2, "0.62"),
-        (-0.00317, 2, "−0.0032"),
-        (12.345, 2, "12"),
-        (12.345, 3, "12.3"),
-        (0.998, 2, "1.0"),
-        (104.2, 3, "104"),
-        (1234.5, 3, "1234"),
-        (0.0, 2, "0"),
-        (-1e-9, 2, "0"),
-        (None, 2, ""),
-        (float("nan"), 2, ""),
-    ],
-)
-def test_significant_digits(number, digits, written):
-    assert significant(number, digits) == written
 
 
 def figure(**changes) -> KeyFigure:
@@ -94,12 +66,6 @@ def test_notes_name_the_number_or_why_there_is_none():
     assert found[1] == "not known to be better than chance at valence: no corpus has labels for it"
     assert standing_notes([figure()], "m", ["arousal"]) == []
     assert standing_notes(None, "m", ["arousal"]) == []
-
-
-def test_what_is_reported_is_beside_the_bar():
-    assert "○ 4 reported" in str(states.bar(counts(12, 5, reported=4)))
-    alone = str(states.bar(counts(reported=4)))
-    assert "○ 4 reported" in alone and "none evaluated" not in alone
 
 
 def test_an_interval_on_the_wrong_side_of_guessing_is_worse_than_chance():

@@ -14,7 +14,7 @@ from soundcheck.evaluation.comparison import Pair
 from soundcheck.evaluation.recognition import TRUTH, RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Predictions, Subset
 from soundcheck.metrics.differential import NOT_ROBUST, Localised, group_distances
-from soundcheck.report import compared_examples, examples
+from soundcheck.report import examples
 
 TASK = next(task for task in BUILTIN.values() if task.is_transcription)
 MILD, SEVERE = ("Noise", 20), ("Noise", 0)
@@ -46,7 +46,7 @@ def pairs(tmp_path):
 
 
 def test_recordings_of_both_conditions_are_the_same_pairs(pairs):
-    heard = compared_examples.recordings(pairs, most=5)
+    heard = examples.recordings(pairs, most=5)
     assert list(heard) == ["near", "far"]
     numbers = {name: signal[::100] for name, signal in heard.items()}
     np.testing.assert_allclose(numbers["near"], np.array([0, 12, 24, 37, 49]) / 100, atol=1e-6)
@@ -56,7 +56,7 @@ def test_recordings_of_both_conditions_are_the_same_pairs(pairs):
 
 def test_fewer_pairs_are_all_read(pairs):
     few = pairs.take(np.array([3, 4]))
-    assert [len(signal) for signal in compared_examples.recordings(few, most=20).values()] == [200, 200]
+    assert [len(signal) for signal in examples.recordings(few, most=20).values()] == [200, 200]
 
 
 def test_what_moved_most_is_heard_in_turn(pairs, tmp_path):
@@ -65,15 +65,13 @@ def test_what_moved_most_is_heard_in_turn(pairs, tmp_path):
     media = MediaStore(tmp_path / "media")
     view = SimpleNamespace(audio=True, root=tmp_path)
     evaluation = SimpleNamespace(media=media, view=lambda subset: view, guesses=False)
-    html = str(examples.show(evaluation, compared_examples.moved(evaluation, [pairs]), every=True))
-    assert "near_7.wav under near to far: arousal 0.000 → 0.500" in html
+    html = str(examples.show(evaluation, examples.moved(evaluation, [pairs]), every=True))
+    assert "near_7.wav under near to far: arousal 0.00 → 0.50" in html
     assert html.count('class="sc-players sc-pair"') == 1
     assert re.findall("<strong>([^<]*)</strong>", html) == ["near", "far"]
-    assert "<figcaption>arousal 0.500<br>0.01 s, peak −29.1 dBFS" in html
+    assert "<figcaption>arousal 0.50<br>0.01 s, peak −29.1 dBFS" in html
     view.audio = False
-    assert "<audio" not in str(
-        examples.show(evaluation, compared_examples.moved(evaluation, [pairs]), every=True)
-    )
+    assert "<audio" not in str(examples.show(evaluation, examples.moved(evaluation, [pairs]), every=True))
 
 
 def texts(given):
@@ -118,37 +116,31 @@ def evaluation(tmp_path, subset):
 
 def test_a_lost_word_is_shown_at_the_worst_level(evaluation, subset):
     words = [Localised("move", 2, 2, NOT_ROBUST), Localised("stop", 1, 0, "robust")]
-    text = show(evaluation, compared_examples.lost_words(evaluation, subset, words))
+    text = show(evaluation, examples.lost_words(evaluation, subset, words))
     assert "“move”, lost 2 of 2 times under Noise 0" in text and "stop" not in text
     # Both lost it; the one in which more words change is the worst, the other one is typical.
     assert "worst, 1.wav" in text and "0.wav: typical" in text
     kept = [Localised("stop", 1, 0, "robust")]
-    assert "no segment to show" in (show(evaluation, compared_examples.lost_words(evaluation, subset, kept)))
+    assert "no segment to show" in (show(evaluation, examples.lost_words(evaluation, subset, kept)))
 
 
 def test_the_group_that_suffers_most_is_shown(evaluation, subset):
     pair = RecogniserPair(subset, "accent", ["a", "b"], TRUTH, "m")
-    text = show(
-        evaluation, compared_examples.most_violated(evaluation, [pair], {"c": np.array([True, True])})
-    )
+    text = show(evaluation, examples.most_violated(evaluation, [pair], {"c": np.array([True, True])}))
     assert "c, accent: a under Noise 0, distance +75.0 points" in text
     assert "worst, 1.wav" in text and "the other groups" in text
 
 
 def test_without_a_setting_that_counts(evaluation, subset):
     pair = RecogniserPair(subset, "accent", ["a", "b"], TRUTH, "m")
-    text = show(
-        evaluation, compared_examples.most_violated(evaluation, [pair], {"c": np.array([False, False])})
-    )
+    text = show(evaluation, examples.most_violated(evaluation, [pair], {"c": np.array([False, False])}))
     assert "no segment to show" in text
-    assert "no segment to show" in show(evaluation, compared_examples.most_violated(evaluation, [], {}))
+    assert "no segment to show" in show(evaluation, examples.most_violated(evaluation, [], {}))
 
 
 def test_without_transcripts_the_changed_text_is_read_against_the_clean_one(evaluation, subset):
     untold = Subset("c", TASK, subset.segments, None, subset.predictions, subset.predictions, subset.blocks)
-    text = show(
-        evaluation, compared_examples.lost_words(evaluation, untold, [Localised("move", 2, 2, NOT_ROBUST)])
-    )
+    text = show(evaluation, examples.lost_words(evaluation, untold, [Localised("move", 2, 2, NOT_ROBUST)]))
     assert "<dt>as it is</dt>" in text and "<dt>said</dt>" not in text
 
 
@@ -158,7 +150,7 @@ def test_words_broken_and_corrected_by_the_second(evaluation, tmp_path):
     files = files.assign(key=[f"k{n}" for n in range(3)])
     pair = Pair("c", TASK, files, said, first, second, np.arange(3), tmp_path, False)
     both = {"baseline": first, "candidate": second}
-    text = show(evaluation, compared_examples.of_two_recognisers(pair, both))
+    text = show(evaluation, examples.of_two_recognisers(pair, both))
     broken, corrected = text.split("most words corrected")
     assert "0.wav" in broken and "1.wav" in corrected and "2.wav" not in text
     assert "1 broken, 0 corrected, 2 words" in broken and text.count("<dl") == 2

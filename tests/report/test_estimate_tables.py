@@ -2,7 +2,7 @@
 
 import re
 
-from soundcheck.report.estimate_tables import estimate_table
+from soundcheck.report.views import estimate_table
 from soundcheck.results.estimates import Estimate, estimate_frame
 
 

@@ -11,7 +11,6 @@ import soundfile
 from soundcheck.common.media import EXAMPLES, MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.metrics.speakers import SpeakerValues
 from soundcheck.report import examples
 from soundcheck.report.examples import BEST, TYPICAL, WORST, choose, gaps
 
@@ -95,36 +94,11 @@ def test_the_class_whose_share_differs_most_decides(tmp_path):
     assert "share of anger" in number.title and files_of(number)["accent: a"][0] == "0.wav"
 
 
-def test_distribution_shows_what_is_wrongly_in_the_class(tmp_path):
-    truth = ["anger", "anger", "anger", "neutral"]
-    number = examples.of_distribution(make(truth, ["neutral"] * 4, tmp_path, "emotion"))
-    assert "anger" in number.title or "neutral" in number.title
-    assert sorted(sum(files_of(number).values(), [])) == ["0.wav", "1.wav", "2.wav"]
-
-
-def test_ranges_show_the_category_that_lies_outside_most(tmp_path):
-    subset = make(None, [0.9, 0.9, 0.1, 0.4], tmp_path, category=["anger", "anger", "sadness", "sadness"])
-    number = examples.of_ranges(subset, {"anger": (0.55, np.inf), "sadness": (-np.inf, 0.3)})
-    assert "sadness, 50 %" in number.title and files_of(number)["category: sadness"] == ["3.wav", "2.wav"]
+def test_ranges_show_what_lies_outside_most(tmp_path):
+    subset = make(None, [0.5, 0.9, 0.1, 0.4], tmp_path, category=["anger", "anger", "sadness", "none"])
+    scene = examples.of_ranges(subset, {"anger": (0.55, np.inf), "sadness": (-np.inf, 0.05)})
+    assert sorted(files_of(scene)[""]) == ["0.wav", "2.wav"]
     assert not examples.of_ranges(subset, {}).examples
-
-
-def test_speakers_that_are_furthest_off(tmp_path):
-    subset = make([0.5] * 4, [0.5, 0.6, 0.9, 0.9], tmp_path, speaker=["a", "a", "b", "b"])
-    values = SpeakerValues(
-        ("a", "b"),
-        np.array([[0.5], [0.5]]),
-        np.array([[0.55], [0.9]]),
-        ("",),
-        np.array([0, 2]),
-        np.array([2, 2]),
-        4,
-        0,
-    )
-    number = examples.of_speakers(subset, values)
-    first, second = files_of(number)
-    assert first.startswith("b:") and "0.50" in first and "0.90" in first and second.startswith("a:")
-    assert files_of(number)[first] == ["2.wav", "3.wav"] and "of 2" in number.title
 
 
 def test_shifts_show_the_group_that_a_context_moves_most(tmp_path):
@@ -136,9 +110,9 @@ def test_shifts_show_the_group_that_a_context_moves_most(tmp_path):
         language=["deu", "deu", "eng", "eng", "dan", "dan"],
         sentiment=["n", "p"] * 3,
     )
-    (number,) = examples.of_shifts(subset, "language", ["deu", "eng", "dan"], "sentiment", ["n", "p"])
-    assert next(iter(files_of(number))) == "language: dan"
-    assert files_of(number)["language: dan"] in (["4.wav"], ["5.wav"])
+    number, _ = examples.of_predictions(subset, "language", ["deu", "eng", "dan"], "sentiment", "p")
+    assert "dan: sentiment p: mean prediction moves +0.200 against the others" in number.title
+    assert files_of(number)["language: dan"] == ["5.wav"]
 
 
 def test_a_page_plays_a_few_and_lists_all(evaluation, tmp_path):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from tests.support.rows import CORRECT, FEW, row
 
-from soundcheck.report.failures import sentence, subject
+from soundcheck.report.failures import both_rules, sentence, subject
 from soundcheck.results.table import to_frame
 
 
@@ -72,3 +72,36 @@ def test_a_change_is_named_after_the_task():
 )
 def test_findings_are_sentences(changes, told):
     assert sentence(next(to_frame([row(**changes)]).itertuples())).replace("\xa0", " ") == told
+
+
+def results(given):
+    emotion = dict(task="emotion", test="Unweighted Average Recall", family="f", skipped="why")
+    return to_frame([row(**emotion | {"gap_low": None, "gap_high": None} | given)])
+
+
+GROUP = dict(group="sex: female", rule="|value| <", threshold=0.075, matters=0.1, against="others")
+
+
+@pytest.mark.parametrize(
+    ("passed", "state", "said"),
+    [
+        (True, "fail", "passes the published rule (|value| < 0.075); {}0.32, more than the margin of 0.10"),
+        (False, "pass", "fails the published rule (|value| < 0.075); {}0.32, within the margin of 0.10"),
+        (True, "pass", ""),
+        (False, "fail", ""),
+        (False, "inconclusive", ""),
+        (None, "reported", ""),
+    ],
+)
+def test_two_rules_that_differ_are_said_in_one_sentence(passed, state, said):
+    differs = "unweighted average recall of emotion of female speakers differs from that of the others by "
+    one = results(GROUP | dict(passed=passed, gap=-0.32)).assign(state=state)
+    assert both_rules(next(one.itertuples())) == said.format(differs)
+
+
+def test_two_rules_name_the_reference_and_the_rule_of_the_suite():
+    one = results(GROUP | dict(gap=0.32, rule="|gap| <", against="us")).assign(state="fail", passed=True)
+    told = both_rules(next(one.itertuples()))
+    assert told.startswith("passes the rule (|gap| < 0.075); ") and "differs from that of us by" in told
+    value = results(dict(passed=True, group="")).assign(state="fail")  # of a value both say the same
+    assert both_rules(next(value.itertuples())) == ""

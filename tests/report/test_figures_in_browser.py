@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from soundcheck.common.media import EmbeddedMedia, MediaStore
-from soundcheck.report import figures, look_of_pages
-from soundcheck.report.standalone import standalone
+from soundcheck.report import figures
+from soundcheck.report.standalone import standalone, style
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def page_of(tmp_path_factory):
         path.write_text(
             f"<!doctype html><html lang='en' data-theme='{theme}'><head><title>T</title>"
             "<meta charset='utf-8'>"
-            f"<style>{look_of_pages.style()}{ground}</style></head>"
+            f"<style>{style()}{ground}</style></head>"
             f"<body class='bd-content'><main>{''.join(map(str, shown))}</main></body></html>",
             encoding="utf-8",
         )

@@ -45,7 +45,7 @@ def rows(measure, evidence, gaps, column="age"):
             place
             | dict(group=f"{column}: {group}", gap=gap, evidence=evidence[n], others_value=0.2, matters=0.05)
             | dict(gap_low=gap - 0.1, gap_high=gap + 0.1, rule="<", threshold=0.05)
-            | dict(value=gap, low=gap, high=gap)
+            | dict(value=gap, low=gap, high=gap, ratio=np.nan, state="", state_sample="")
             for n, (group, gap) in enumerate(gaps.items())
         ]
     )
@@ -204,4 +204,4 @@ def test_labels_of_each_group_in_per_cent(rng):
     subset = classes(rng)
     shown = str(group_views.label_shares([compared(subset, "device", ["<b>", "room"])]))
     share = 100 * np.mean(subset.truth[:40] == "anger")
-    assert f">{share:.0f}<" in shown and "anger, %" in shown
+    assert f">{share:.1f}<" in shown and ">anger<" in shown

@@ -2,12 +2,7 @@
 
 import pytest
 
-from soundcheck.metrics.regression import BINS
-from soundcheck.report.names import hinted, in_words, label, measure, sentence
-
-
-def test_the_four_ranges_of_values():
-    assert [label(text) for text in BINS] == ["up to 0.25", "0.25 to 0.5", "0.5 to 0.75", "above 0.75"]
+from soundcheck.report.names import hinted, in_words, label, measure
 
 
 @pytest.mark.parametrize(
@@ -54,8 +49,3 @@ def test_abbreviations_have_hints_and_nothing_else_is_markup():
     assert (
         shown == '<span>Change <abbr title="concordance correlation coefficient">CCC</abbr> &lt;b&gt;</span>'
     )
-
-
-def test_a_sentence_begins_with_a_capital_letter_and_keeps_the_rest():
-    assert sentence("word error rate of DE") == "Word error rate of DE"
-    assert sentence("") == ""

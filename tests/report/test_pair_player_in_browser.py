@@ -5,7 +5,7 @@ import pytest
 from browser import SIZES, THEMES
 
 from soundcheck.common.media import MediaStore
-from soundcheck.report import look_of_pages
+from soundcheck.report import standalone
 from soundcheck.report.html import join
 from soundcheck.report.players import Side, player, row, sweep, switched
 
@@ -43,8 +43,8 @@ def place(tmp_path_factory):
         row([player(media, tone(330, 0.1, 3), RATE, "alone")]),
     ]
     head = "<meta charset=utf-8><meta name=viewport content=width=device-width><title>t</title>"
-    head += f"<style>{look_of_pages.style()}</style>"
-    body = f"<main class=bd-article><h1>t</h1>{join(shown)}</main><script>{look_of_pages.script()}</script>"
+    head += f"<style>{standalone.style()}</style>"
+    body = f"<main class=bd-article><h1>t</h1>{join(shown)}</main><script>{standalone.script()}</script>"
     text = f"<!doctype html><html lang=en>{head}<body>{body}"
     (folder / "page.html").write_text(text, encoding="utf-8")
     (folder / "run.css").touch()
@@ -144,15 +144,6 @@ def test_a_part_is_repeated(page):
     assert position(box) == 0  # at the end it stops, ready to begin again
 
 
-def test_keys_set_the_part(page):
-    box = page.locator(".sc-pair").nth(0)
-    box.get_by_label("Position").fill("0.5")
-    page.keyboard.press("[")
-    box.get_by_label("Position").fill("1.25")
-    page.keyboard.press("]")
-    assert box.locator(".sc-news").inner_text() == "Repeated from 0.50 to 1.25 s"
-
-
 def test_sides_of_different_length(page):
     box = page.locator(".sc-pair").nth(1)
     assert box.locator(".sc-name").all_inner_texts() == ["clean", "short"]
@@ -191,26 +182,6 @@ def test_one_player_at_a_time(page):
     until(page, lambda: alone.locator(".sc-cursor").evaluate("line => parseFloat(line.style.left)") > 2)
     pair.get_by_role("button", name="Play").click()
     until(page, lambda: alone.locator("audio").evaluate("audio => audio.paused"))
-
-
-def test_nothing_plays_by_itself_and_pictures_show_where_the_sound_is(page):
-    page.wait_for_timeout(200)
-    assert page.evaluate("Array.from(document.querySelectorAll('audio')).every(audio => audio.paused)")
-    box = page.locator(".sc-pair").nth(0)
-    box.locator(".sc-view").nth(1).click()
-    assert heard(box) == ["loud"]
-    np.testing.assert_allclose(position(box), 1.5, atol=0.05)
-    lines = box.locator(".sc-cursor").evaluate_all("lines => lines.map(line => parseFloat(line.style.left))")
-    np.testing.assert_allclose(lines, 50, atol=2)
-
-
-def test_less_motion_where_the_reader_wants_less(browser, place):
-    opened = browser.open(place, reduced_motion="reduce")
-    box = opened.locator(".sc-pair").nth(0)
-    box.get_by_label("Position").fill("1.3")
-    line = box.locator(".sc-cursor").first.evaluate("line => parseFloat(line.style.left)")
-    assert line == pytest.approx(100 * 1.25 / 3)  # it steps each quarter of a second
-    browser.close(opened)
 
 
 def test_a_sound_that_is_gone_is_said(browser, place, tmp_path):

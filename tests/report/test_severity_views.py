@@ -67,7 +67,7 @@ def test_curves_begin_with_the_sound_as_it_is_and_the_largest_rise_comes_first(s
     assert first.get_title(loc="left") == "B (B in dB)" and second.get_title(loc="left") == "A (A in dB)"
     np.testing.assert_allclose(first.lines[0].get_ydata(), [0.1, 0.2, 0.3])
     assert [text.get_text() for text in first.get_xticklabels()] == ["clean", "5", "6"]
-    assert finding == "Equal error rate 10.0 %; higher under 1 of 2 changes, most B 6 (30.0 %)"
+    assert finding == "Equal error rate 10.0\xa0% as it is; 30.0\xa0% under B 6"
     assert severity_views.worst_settings(frame) == [("B", "6"), ("A", "2")]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from soundcheck.augment.filters import tilt_filter
-from soundcheck.report.spectrum_figures import magnitude_responses
+from soundcheck.report.study_figures import magnitude_responses
 
 RATE = 16000
 

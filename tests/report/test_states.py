@@ -17,12 +17,6 @@ def test_every_state_has_a_look_of_its_own_without_colour():
     assert len({(state.colour, state.hatch) for state in judged}) == 3
 
 
-def test_a_badge_says_sign_and_word():
-    badge = str(states.mark("inconclusive"))
-    assert "? inconclusive" in badge and "sc-inconclusive" in badge
-    assert "&lt;b&gt;" in str(states.mark("pass", "<b>"))
-
-
 def test_figures_know_the_interval_only():
     looks = {evidence: states.of_evidence(evidence).name for evidence in (*EVIDENCE, "")}
     assert looks == {

@@ -4,7 +4,6 @@ import dataclasses
 import re
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
 
 from soundcheck.common.caveats import Caveat
@@ -99,13 +98,6 @@ def test_cells_carry_what_they_are_sorted_by():
     assert "nan" not in html
 
 
-def test_numbers_of_numpy_are_numbers():
-    html = str(views.listed([[np.float32(0.5), np.float64(2), np.int64(3)]], ["a", "b", "c"]))
-    assert html.count('<td class="sc-number"') == 3
-    assert 'data-sort="0.5"' in html
-    assert Cells(html).rows[1] == ["0.500", "2.00", "3"]
-
-
 def test_thresholds_as_in_the_file():
     family = read_family("fairness_sex")
     rows = Cells(str(threshold_tables.threshold_table(family))).rows
@@ -152,24 +144,6 @@ def test_sources_in_words_are_shown_and_keys_are_not():
         assert "<b>" not in html
         assert ("source" in Cells(html).rows[0]) == (other == "a <b> study")
         assert "some-key" not in html
-
-
-def test_synthetic_speech_is_said():
-    assert "Synthetic speech" in str(notices.synthetic_notice(True))
-    assert str(notices.synthetic_notice(False)) == ""
-
-
-def test_numbers_that_belong_together_share_their_digits():
-    assert formats.digits_for(0.0004, 0.31) == 3
-    assert formats.digits_for(12.0, 0.5) == 1
-    assert formats.digits_for(float("nan"), float("inf"), None, 0.0) == formats.DIGITS
-    assert formats.digits_for(1e-12) == formats.MOST_DIGITS
-
-
-def test_headers_stand_above_their_numbers():
-    html = str(views.listed([["a", 1, 2.5, 1], ["b", "", None, "x"]], ["name", "count", "value", "both"]))
-    heads = re.findall("<th([^>]*)>([a-z]+)<", html)
-    assert [name for about, name in heads if "sc-number" in about] == ["count", "value"]
 
 
 def test_many_caveats_are_folded_and_code_between_backticks_is_code():

@@ -1,5 +1,7 @@
 """What a page shows of files in time."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,25 +55,14 @@ def test_model_beside_trivial_answers():
         assert f"−{np.mean(always.truth):.3f}" in text
 
 
-def test_the_neighbours_that_are_furthest_off():
-    scene = temporal_views.furthest(*make())
-    assert scene.title.startswith("<img") and [one.row for one in scene.examples] == [5, 6, 7, 8, 9]
-    assert scene.examples[-1].why == "at 20.0 s"
-    assert [one.why for one in scene.examples if one.played] == ["at 0.0 s", "at 3.0 s"]
-    assert scene.size == pytest.approx(0.7 / 0.3)
-
-
 @pytest.mark.parametrize("task", ["arousal", "emotion"])
 def test_figures_are_drawn_of_hostile_names(tmp_path, task):
     found = make(task, HOSTILE)
-    drawn = [
-        temporal_views.change_figure([found] * 2),
-        temporal_views.course_figure([found]),
-    ]
-    for figure in drawn:
-        shown = str(figures.show(MediaStore(tmp_path), figure, "alt"))
-        assert "<img src=x" not in shown
-    truth, predicted = drawn[1].axes[0].get_lines()
+    evaluation = SimpleNamespace(media=MediaStore(tmp_path))
+    temporal_views.change_figures(evaluation, [found])
+    figure = temporal_views.course_figure([found])
+    assert "<img src=x" not in str(figures.show(MediaStore(tmp_path), figure, "alt"))
+    truth, predicted = figure.axes[0].get_lines()
     assert truth.get_xdata().tolist() == [0, 3, 6, 9, 20]
     if task == "arousal":
         assert truth.get_ydata().tolist() == [0.1, 0.9, 0.1, 0.9, 0.1]

@@ -15,7 +15,7 @@ from soundcheck.metrics.additive import value
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import det_curve, equal_error_rate
 from soundcheck.report import verification_views
-from soundcheck.report.style import MOST_MARKS, look, show
+from soundcheck.report.style import MOST_MARKS, show
 from soundcheck.report.verification_views import det_figure, score_histograms
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.statistics.bootstrap import resample
@@ -64,17 +64,6 @@ def test_same_data_same_bytes(tmp_path):
     assert all(path.stat().st_size > 1000 for path in media.folder.iterdir())
 
 
-def test_legends_lie_within_figures():
-    for figure in all_figures():
-        with look():
-            figure.draw_without_rendering()
-        for legend in figure.legends:
-            box = legend.get_window_extent()
-            assert (
-                box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.width and box.y1 <= figure.bbox.height
-            )
-
-
 def curve_of(figure):
     return max(figure.axes[0].lines, key=lambda line: len(line.get_xdata()))
 
@@ -94,18 +83,6 @@ def test_points_of_the_curve():
     assert at == pytest.approx(points["o"][1], abs=0.05)
 
 
-def test_axes_are_normal_quantiles_of_shares():
-    (axes,) = det_figure({"all trials": entry(3)}).axes
-    assert axes.get_xlim() == axes.get_ylim()
-    for ticks, names in (
-        (axes.get_xticks(), axes.get_xticklabels()),
-        (axes.get_yticks(), axes.get_yticklabels()),
-    ):
-        shares = [float(name.get_text().rstrip("%")) / 100 for name in names]
-        np.testing.assert_allclose(ndtr(ticks), shares, atol=1e-12)
-        assert {0.01, 0.2, 0.4} <= set(shares)
-
-
 def test_steps_of_equal_scores_are_lines_between_rates():
     """The curve of constant scores is far + frr = 1: on quantiles, too, as many points show."""
     own = {"far": np.array([1.0, 0.0]), "frr": np.array([0.0, 1.0]), "equal": 0.5, "minimum": (0.0, 1.0)}
@@ -123,16 +100,6 @@ def test_long_curves_are_thinned_where_they_are_seen():
     seen = (x > low) & (x < high) & (y > low) & (y < high)
     assert np.hypot(np.diff(x[seen]), np.diff(y[seen])).max() < 0.1
     np.testing.assert_allclose(y[seen], ndtri(np.interp(-ndtr(x[seen]), -own["far"], own["frr"])), atol=0.05)
-
-
-def test_curves_are_distinguished_without_colours():
-    figure = det_figure({f"change {n}": entry(n, 300, 4 - 0.3 * n) for n in range(9)})
-    curves = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 50]
-    assert len({str(line._dash_pattern) for line in curves}) == 8
-    names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert names[0].startswith("change 0, EER ") and {"equal errors", "lowest cost"} <= set(names)
-    assert figure.axes[0].get_title(loc="right") == "the first 8 of 9"
-    assert figure.axes[0].get_legend() is None
 
 
 @pytest.mark.parametrize("bands", [True, False])

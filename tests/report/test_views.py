@@ -7,8 +7,7 @@ import pytest
 from soundcheck.common import templates
 from soundcheck.common.templates import Html
 from soundcheck.report import views
-from soundcheck.report.formats import Cell, value_cell
-from soundcheck.report.html import local
+from soundcheck.report.formats import value_cell
 from soundcheck.report.style import svg
 
 ROWS = pd.DataFrame(
@@ -60,11 +59,6 @@ def test_views_draw_one_row_and_none(rows):
     assert svg(views.lines(rows, "name", hue="state"))
 
 
-def test_addresses_that_lead_outside_are_refused():
-    with pytest.raises(ValueError, match="leads out"):
-        local("http://x")
-
-
 def test_a_forest_names_rows_and_reasons_as_they_are():
     picture = svg(views.forest(ROWS, unit="concordance")).decode()
     assert "worse, $x$" in picture
@@ -95,8 +89,3 @@ def test_what_templates_print_is_escaped_for_its_medium():
         .render(a="x", b=Html("<i>"), c=None)
     )
     assert page == "X<i>"
-
-
-def test_a_cell_may_be_a_place_that_links_lead_to():
-    html = views.table(ROWS.head(1), {"state": lambda row: Cell("?", 1, "sc-state", "row-1f")})
-    assert '<td id="row-1f" class="sc-state" data-sort="1">?</td>' in html

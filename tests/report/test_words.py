@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.media import MediaStore
-from soundcheck.evaluation.fault_localisation import EVERYBODY, KeywordSentences
+from soundcheck.evaluation.fault_localisation import EVERYBODY
 from soundcheck.evaluation.words import PROFILE, Compared
 from soundcheck.metrics.alignment import confusions
 from soundcheck.metrics.combinators import paired_difference
-from soundcheck.metrics.differential import BETWEEN, MEAN, NOT_ROBUST, ROBUST, Localised, against_base
+from soundcheck.metrics.differential import MEAN, NOT_ROBUST, ROBUST, Localised, against_base
 from soundcheck.metrics.word_changes import wrong_words
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report import violation_views, words
@@ -27,19 +27,6 @@ def test_confusions_are_shown_with_counts():
     frame = confusions(["go left", "go left", "stop"], ["go right", "go right", HOSTILE])
     text = str(words.confusion_table(frame))
     assert "right" in text and ">2<" in text and HOSTILE not in text
-
-
-def test_words_of_groups_are_listed_in_full():
-    found = {
-        EVERYBODY: [
-            Localised("bags", 4, 3, NOT_ROBUST),
-            Localised("six", 4, 0, ROBUST),
-            Localised("red", 4, 1, BETWEEN),
-        ]
-    }
-    _, text = map(str, words.localised_tables(found, KeywordSentences(None, {}), "words"))
-    assert [text.index(kind) for kind in ("not robust", ">robust", "in between")]
-    assert "75.0" in text and "everybody" in text
 
 
 def test_words_of_groups_are_told():
@@ -146,14 +133,6 @@ def test_violations_beside_those_of_a_base():
     assert text.count("<tr>") == 1 + 2 + 1 and MEAN in text
 
 
-def test_figures_are_drawn():
-    table = pd.DataFrame([[1, 2], [3, 4]], columns=["x", "y"], index=["a", "b"])
-    assert len(violation_views.violation_bars({"by τ": table, "by pair": table}).axes) == 2
-    assert words.replicates_of_difference(both_ways(45)).axes
-    one = compared(np.array([np.nan]), np.array([1.0]), [0])
-    assert words.replicates_of_difference(one).axes
-
-
 def test_ratings_below_the_limit_stand_in_brackets():
     options = {"ratings": {"Noise": {10: 7.22, 2: 6.84}, HOSTILE: {1: 7}}, "shown_rating": 7.2}
     text = str(violation_views.rating_table(options))
@@ -186,27 +165,6 @@ def test_pages_say_which_signals_were_rated():
     assert notes(Clipping="released", Noise=None) == "The signals are made as those were that people rated."
     shipped = read_family("asr_fairness").transformations
     assert violation_views.rating_notes(shipped)[0].startswith("Clipping, High pass and Low pass: ")
-
-
-def test_bars_of_many_groups_are_cut_and_say_so():
-    table = pd.DataFrame([np.arange(300)], index=["all"], columns=[f"group {n}" for n in range(300)])
-    (axes,) = violation_views.violation_bars({"in all": table}).axes
-    assert len(axes.patches) == violation_views.MOST_GROUPS
-    assert axes.get_title("right") == "the 40 of 300 groups with the most violations"
-    assert min(bar.get_height() for bar in axes.patches) == 260
-
-
-@pytest.mark.parametrize(
-    ("left_out", "shown"),
-    [
-        (["", "it destroys the words"], "settings that are left out; 1 are counted"),
-        (["", ""], "<p>calls: none; all 2 settings are counted.</p>"),
-    ],
-)
-def test_settings_that_are_left_out(left_out, shown):
-    judged = pd.DataFrame({"transformation": "Noise", "level": ["20", "0"], "distance": 0.5})
-    html = str(violation_views.excluded_table(judged.assign(left_out=left_out), "calls"))
-    assert shown in html and ("<td" in html) == any(left_out)
 
 
 def test_words_most_often_wrong_and_who_has_them_right():

@@ -34,7 +34,7 @@ from soundcheck.common.store import signature
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.corpus_audit import Audit, audit
-from soundcheck.report.audit_views import recorded_otherwise
+from soundcheck.report.corpus_views import recorded_otherwise
 from soundcheck.report.html import Html
 from soundcheck.report.notices import caveats_notice
 from soundcheck.report.verdict_tables import among_all

@@ -16,9 +16,8 @@ import pandas as pd
 
 from soundcheck.augment.sources import speech_digest
 from soundcheck.book import executed, history_page, written
-from soundcheck.book.check_site import inspect
 from soundcheck.book.pages import Sources, digest, media_in
-from soundcheck.book.site import into_place, lay_out, run_style, signature
+from soundcheck.book.site import inspect, into_place, lay_out, run_style, signature
 from soundcheck.book.sphinx_run import build as run_sphinx
 from soundcheck.common import files, manifest, resources, store
 from soundcheck.common.day import given_day, today

@@ -19,7 +19,7 @@ from soundcheck.corpora.measured import SAMPLE_SECONDS, SAMPLE_SOUNDS, Measured,
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.corpus_audit import Audit
 from soundcheck.report import corpus_views, figures, notices
-from soundcheck.report.audit_views import audited
+from soundcheck.report.corpus_views import audited
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.players import player, row
 from soundcheck.report.views import table

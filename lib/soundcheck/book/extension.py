@@ -39,11 +39,11 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 def _add_style(app: Sphinx, config: Config) -> None:
     """Add style, script and theme templates of ours."""
-    from soundcheck.report import look_of_pages
+    from soundcheck.report import standalone
 
     folder = Path(app.doctreedir).with_name("style")
-    files.write_text(folder / "soundcheck.css", look_of_pages.style())
-    files.write_text(folder / "soundcheck.js", look_of_pages.script())
+    files.write_text(folder / "soundcheck.css", standalone.style())
+    files.write_text(folder / "soundcheck.js", standalone.script())
     config.html_static_path.append(str(folder))
     config.templates_path.insert(0, str(resources.root() / "book" / "_templates"))
     app.add_css_file("soundcheck.css")

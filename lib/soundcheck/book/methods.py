@@ -23,7 +23,7 @@ from soundcheck.report import study_figures, threshold_tables
 from soundcheck.report.html import element, join
 from soundcheck.report.players import Side, settings, sweep, switched
 from soundcheck.report.sound_tables import material
-from soundcheck.report.spectrum_figures import magnitude_responses, spectra
+from soundcheck.report.study_figures import magnitude_responses, spectra
 from soundcheck.report.style import show
 from soundcheck.statistics import simulated_thresholds
 from soundcheck.statistics.simulation import METRICS, setting_of

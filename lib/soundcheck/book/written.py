@@ -1,4 +1,7 @@
-"""The written pages of reports and of the handbook: what is filled in, and which links lead somewhere."""
+"""The written pages of reports and of the handbook: what is filled in, and which links lead somewhere.
+
+A line ``<!-- recorded: NAME -->`` becomes the table of a recorded study.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,27 @@ import posixpath
 import re
 from collections.abc import Collection
 
+from soundcheck.book import measures
 from soundcheck.common import resources
+from soundcheck.common.templates import Html
 
-REPORT = (
-    "reading",
-    "columns",
-    "statistics",
-    "bibliography",
-)  # written pages of a report; others: the handbook
+REPORT = ("reading", "columns", "statistics", "bibliography")  # pages of a report; others: the handbook
 STUDIES = {"confidence_intervals": "Confidence intervals", "fairness_thresholds": "Fairness thresholds"}
 METHODS = "<!-- methods -->"  # the line that is replaced by the list of families
+SHOWN = 20  # rows of a recorded table before the others are folded
+_RECORDED = re.compile(r"^<!-- recorded: (\w+) -->$", re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]*)\]\(([\w./]+)\.(?:md|ipynb)(#[\w-]+)?\)")
 
 
 def page(name: str) -> str:
     """Read a written page with its recorded tables and lists."""
-    from soundcheck.book import measures, recorded_tables  # late: they load all measures and what draws
-
     text = (resources.root() / "book" / f"{name}.md").read_text(encoding="utf-8")
-    return recorded_tables.filled(measures.page(text))
+    return measures.page(filled(text)) if measures.MEASURES in text else filled(text)
+
+
+def filled(text: str) -> str:
+    """Put recorded tables into the words of a page."""
+    return _RECORDED.sub(lambda line: f"```{{raw}} html\n{_recorded_table(line[1])}\n```", text)
 
 
 def missing(studies: Collection[str] = ()) -> set[str]:
@@ -49,3 +54,19 @@ def linked(text: str, name: str, absent: Collection[str], handbook: str = "") ->
         return words
 
     return _LINK.sub(link, text)
+
+
+def _recorded_table(name: str) -> Html:
+    """Show each column of a table under its name; a value with its interval, groups a line each."""
+    from soundcheck.report import formats, views  # late: they load what draws
+    from soundcheck.report.corpus_views import group_table
+    from soundcheck.report.study_figures import recorded
+
+    frame, made = recorded(name)
+    caption = f"Recorded with {made}."
+    if "measured" in frame:
+        return group_table(frame, caption)
+    joined = ("low", "high") if "value" in frame else ()
+    columns: dict[str, views.Column] = {one.replace("_", " "): one for one in frame if one not in joined}
+    columns |= {"value": formats.values()} if {"value", "low"} <= set(frame) else {}
+    return views.table(frame, columns, caption=caption, first=SHOWN)

@@ -13,10 +13,10 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.confidence import normalised_cross_entropy
 from soundcheck.report import examples, page, severity_views, views
-from soundcheck.report.estimate_tables import estimate_table, measured
 from soundcheck.report.formats import estimate, number
 from soundcheck.report.html import Html, element
 from soundcheck.report.style import GREY, RED
+from soundcheck.report.views import estimate_table, measured
 from soundcheck.results.estimates import ALL, CHANCE
 from soundcheck.statistics.evidence import Scale
 from soundcheck.suite.families import PerturbationSeries

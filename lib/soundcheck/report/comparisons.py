@@ -6,17 +6,16 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import some
 from soundcheck.evaluation.comparison import Comparison, Pair
-from soundcheck.metrics.change import EVENTS, MARGIN, impact, impact_codes, net_corrections, unchanged
+from soundcheck.metrics.change import EVENTS, MARGIN, impact, net_corrections, unchanged
 from soundcheck.metrics.combinators import combine, paired_difference
 from soundcheck.metrics.word_changes import changed_words, word_changes
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.report import figures, page, style, views
+from soundcheck.report import figures, page, views
 from soundcheck.report.formats import Cell, number, p_value, span, stacked, value_cell
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import label, remark, row_name
+from soundcheck.report.names import label, remark
 from soundcheck.report.verdict_tables import FILTERS, test_cell
 from soundcheck.results.conclusion import HEADLINES_TOLD, conclusion, headline_sentences
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, WORSE, headline_rows
@@ -35,8 +34,7 @@ _PLACES = {WORSE: 0, BETTER: 1, NO_EVIDENCE: 2, "": 3}
 _PASSED = {True: "✓ pass", False: "✗ fail"} | dict.fromkeys((None, pd.NA), "")
 NAMED = 3  # segments that only one model answered
 MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
-MOST_LINES = 40  # of the figure of all tests
-MOST_WORDS = 40
+MOST_LINES, MOST_WORDS = 40, 40  # of a figure, of a table
 
 
 def badge(outcome: str) -> Html:
@@ -67,20 +65,6 @@ def before_after(comparison: Comparison, frame: pd.DataFrame) -> Html:
     return contrast_table(shown, ordered=True)
 
 
-def all_differences(comparison: Comparison, frame: pd.DataFrame) -> None:
-    """Draw by how much the candidate is better on each test, worse and better ones first."""
-    alt = "Difference between candidate and baseline on each test, with 95 % intervals; right is better"
-    page.show(comparison, improvements(_worst_first(frame)), alt)
-
-
-def improvements(frame: pd.DataFrame) -> Figure:
-    """Draw by how much the candidate is better on tests."""
-    drawn = frame[frame["difference"].notna()]
-    several = drawn["corpus"].nunique() > 1
-    names = [row_name(row, *[shorten(row.corpus, 20)] * several, row.task) for row in drawn.itertuples()]
-    return _differences(drawn.assign(name=names))
-
-
 def _differences(frame: pd.DataFrame, panels: str | None = None) -> Figure:
     """Draw differences so that the candidate is better right of 0, whatever the rule."""
     sign = np.where(frame["rule"].eq(ABOVE), 1.0, -1.0)
@@ -101,15 +85,16 @@ def _worst_first(frame: pd.DataFrame) -> pd.DataFrame:
 
 def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     """Count better and worse for each family, and for all, with these speakers and for new ones."""
-    sides = {"outcome_sample": "these", "outcome": "new"}
+    sides = {"these": "outcome_sample", "new": "outcome"}
     rows = []
     for family, own in [*frame.groupby(frame["family"].replace(titles)), ("all", frame)]:
-        row = {"family": family}
-        for side, who in sides.items():
-            row |= {
-                f"{text}, {who} speakers": own[side].eq(name).sum() for name, (_, text) in OUTCOMES.items()
-            }
-        rows.append(row | {"not compared": own[list(sides)].eq("").all(axis=1).sum()})
+        counts = {
+            f"{text}, {who} speakers": own[side].eq(name).sum()
+            for who, side in sides.items()
+            for name, (_, text) in OUTCOMES.items()
+        }
+        none = own[[*sides.values()]].eq("").all(axis=1).sum()
+        rows.append({"family": family} | counts | {"not compared": none})
     return views.table(rows, sortable=False)
 
 
@@ -198,40 +183,12 @@ def impacts(comparison: Comparison, pairs: Sequence[Pair]) -> Html:
     return views.listed(rows, columns, sortable=False, none="")
 
 
-def impact_figure(pair: Pair) -> Figure:
-    """Draw the true labels of segments with added errors, changed errors and corrections."""
-    codes = pd.Series(impact_codes(pair.truth, pair.baseline, pair.candidate))
-    names = [f"{name}: {codes.eq(n).sum()} of {codes.ge(0).sum()}" for n, name in enumerate(EVENTS)]
-    shown = pd.DataFrame({"truth": pair.truth, "event": codes.map(dict(enumerate(names)))}).dropna()
-    if pair.task.is_regression:
-        shown["truth"] = shown["truth"].astype(float).clip(0, 1)
-        bins = {"bins": 20, "binrange": (0, 1)}
-    else:
-        shown["truth"] = pd.Categorical(shown["truth"], pair.task.classes)
-        bins = {"shrink": 0.8}
-    with style.look():
-        figure, (axes,) = style.new(7.5, 3.4)
-        colors = [style.RED, style.ORANGE, style.GREEN]
-        if len(shown):  # two models may agree everywhere
-            bars = {"hue": "event", "hue_order": names, "palette": colors, "multiple": "stack"}
-            style.seaborn.histplot(shown, x="truth", ax=axes, **bars, **bins)
-            axes.get_legend().set_title("")
-        axes.set(xlabel="true label", ylabel="segments")
-        axes.set_title(f"{style.label(pair.corpus, 20)}, {pair.task.name}", loc="left", fontsize=10)
-    return figure
-
-
 def movements(comparison: Comparison, pairs: Sequence[Pair]) -> None:
-    """Draw what became of the answers of the baseline, and which labels were corrected and broken."""
-    sides = ("baseline", "candidate")
+    """Draw the predictions of the candidate against those of the baseline."""
     for pair in pairs:
         about = f"{pair.corpus}, {pair.task.name}"
-        page.show(comparison, impact_figure(pair), f"Added errors, changed errors and corrections, {about}")
         both = pair.baseline, pair.candidate
-        if pair.task.is_regression:
-            figure = figures.shift(*both, about, sides)
-        else:
-            figure = figures.confusion_matrix(*both, pair.task.classes, sides, about)
+        figure = figures.of_two_sides(*both, pair.task.classes, ("baseline", "candidate"), about)
         page.show(comparison, figure, f"Predictions of the candidate against those of the baseline, {about}")
 
 

@@ -13,18 +13,162 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pandas.api.types import is_numeric_dtype
 
+from soundcheck.common import templates
 from soundcheck.common.escaping import shorten
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted
+from soundcheck.common.wording import counted, some
 from soundcheck.corpora.audio import SAMPLING_RATE
 from soundcheck.corpora.inspection import SoundFormat
 from soundcheck.corpora.measured import Measured
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.report.formats import Cell, digits_for, number, stacked
-from soundcheck.report.html import Html
+from soundcheck.evaluation.corpus_audit import SHARE, Audit
+from soundcheck.report.formats import Cell, digits_for, number, p_value, span, stacked, values
+from soundcheck.report.html import Html, folded, join
 from soundcheck.report.style import BLUE, grid, label, look, seaborn
+from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.report.views import table
-from soundcheck.suite.groups import number_of, numbers_of
+from soundcheck.suite.groups import MOST_ADJUSTED, number_of, numbers_of
+
+SENTENCES = 12  # differences that are written out
+MOST_NAMED = 3  # on a page of fairness, of a column
+MOST_LISTED = 30  # recordings that are there more than once
+FILES = 3  # of such a recording that are named
+
+# Measures that are unknown where nothing stands out from the noise.
+_STANDING_OUT = ("signal_to_noise", "silence")
+
+
+def audited(found: Audit, audio: bool) -> Html:
+    """Show what an audit found: sentences, tables of means behind lines that open them, copies."""
+    own, known = found.repeats, [found.measured[name] for name in _STANDING_OUT if name in found.measured]
+    audible, measured = min(known, key=lambda own: own[0] / max(1, own[1]), default=(0, 0))
+    noise = f"{measured - audible:,} of {many(measured, 'segment')}"
+    same = [f"{title} {_with_unit(number(value), unit)}" for title, value, unit in found.unchanging]
+    details = {
+        "of them in several splits": sum(len(one.splits) > 1 for one in own.recordings),
+        "under the names of several speakers": sum(len(one.speakers) > 1 for one in own.recordings),
+        "with labels that differ": sum(bool(one.differing) for one in own.recordings),
+    }
+    said = templates.html(
+        "audit",
+        **{"found": found, "repeats": own, "audio": audio, "differences": _differences(found)},
+        **{"copies": sum(len(one.files) for one in own.recordings), "unchanging": ", ".join(same)},
+        details=[(count, what) for what, count in details.items()],
+        noise=noise if audible < measured / 2 else "",
+        shared=some([shorten(name, 40) for name in found.shared], 5),
+        **{"many": many, "counted": counted},
+    )
+    parts = [said]
+    for recorded, what in ((True, "recordings"), (False, "labels")):
+        rows = found.frame[found.frame["recorded"].eq(recorded)]
+        if len(rows):
+            groups = counted(
+                rows.loc[rows["column"].ne(""), ["column", "group"]].drop_duplicates().shape[0], "group"
+            )
+            parts.append(folded(f"Means of {what} by group, with 95 % intervals: {groups}", [_means(rows)]))
+    return join([*parts, _copies(found)])
+
+
+def recorded_otherwise(rows: pd.DataFrame, audits: Mapping[str, Audit], addresses: Mapping[str, str]) -> Html:
+    """Say at the top of a page of fairness which of its groups were recorded differently; empty if none.
+
+    ``rows`` are those of the page in the results; ``audits`` and ``addresses`` are by corpus.
+    """
+    lines = []
+    compared = rows[rows["group"].fillna("").ne("") & rows["value"].notna()]
+    columns = compared["group"].map(lambda group: group.partition(": ")[0])
+    for (corpus, column), own in compared.groupby([compared["corpus"], columns], sort=True):
+        if corpus not in audits:
+            continue
+        groups, adjust = {group.partition(": ")[2] for group in own["group"]}, audits[corpus].adjust
+        found = audits[corpus].found.query("recorded and column == @column")
+        if len(groups) != 2:  # of two groups one stands for both
+            found = found[found["group"].isin(groups)]
+        if found.empty:
+            continue
+        adjusted = own[own["adjusted_by"].fillna("").ne("") & found["name"].isin(adjust).any()]
+        missing = [name for name in found["name"].unique() if name not in adjust]
+        named = shorten(column, 40), shorten(corpus, 40)
+        lines.append(
+            {
+                "title": f"Groups of {named[0]} in {named[1]} were recorded differently",
+                "differences": some(
+                    [f"{shorten(row.group, 40)}: {_both(row)}" for row in found.itertuples()], MOST_NAMED
+                ),
+                "adjusted": f"#{anchor_of(next(adjusted.itertuples()))}" if len(adjusted) else "",
+                "keys": [*adjust, *missing][:MOST_ADJUSTED] if missing and own["gap"].notna().any() else [],
+                "page": addresses[corpus],
+            }
+        )
+    return templates.html("recorded_otherwise", lines=lines) if lines else Html()
+
+
+def _means(rows: pd.DataFrame) -> Html:
+    """Show the mean of each quantity of each group, and its difference to the others."""
+    columns = {
+        "group": lambda row: f"{row.column}: {row.group}" if row.column else ALL,
+        "quantity": lambda row: f"{row.title} ({row.unit})" if row.unit else row.title,
+        "mean (95 %)": values(),
+        "difference to the others (95 %)": values("gap"),
+        "significant": lambda row: p_value(row.adjusted) if row.found else "",
+        "segments": "segments",
+        "speakers": "speakers",
+    }
+    return table(rows, columns, first=MOST_LISTED)
+
+
+def _both(row: object) -> str:
+    """Write ``level −30.1 dB, the others −20.5 dB``."""
+    digits = digits_for(row.value, row.others)
+    own, others = (_with_unit(number(value, digits), row.unit) for value in (row.value, row.others))
+    return f"{row.title} {own}, the others {others}"
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return text if unit in ("", SHARE) else f"{text} {unit}"
+
+
+def _group(row: object) -> str:
+    return f"{shorten(row.column, 40)} {shorten(row.group, 40)}"
+
+
+def _differences(found: Audit) -> Iterator[str]:
+    compared = found.frame[found.frame["gap"].notna()]
+    for row in found.found.head(SENTENCES).itertuples():
+        ends = span(row.gap_low, row.gap_high, digits_for(row.value, row.others))
+        sure = f" (difference {_with_unit(ends, row.unit)}, {p_value(row.adjusted)})" if ends else ""
+        yield f"{_group(row)}: {_both(row)}{sure}"
+    if len(found.found) > SENTENCES:
+        yield f"{len(found.found) - SENTENCES} more significant differences are in the tables"
+    if compared["adjusted"].notna().any() and found.found.empty:
+        count = counted(int(compared["adjusted"].notna().sum()), "difference")
+        yield f"None of {count} between groups is both significant and large enough to be noticed"
+    unsure = [
+        f"{_group(row)} ({row.title})"
+        for row in compared[compared["noticed"] & ~compared["found"]].itertuples()
+    ]
+    if unsure:
+        count = counted(len(unsure), "difference")
+        yield f"{count} large enough to be noticed, but not significant: {some(unsure, 5)}"
+    if compared.empty:
+        yield "No groups to compare: no column of groups has two values"
+
+
+def _copies(found: Audit) -> Html:
+    def names(values: tuple[str, ...], limit: int = 40) -> str:
+        return some([shorten(name, limit) for name in values], FILES)
+
+    columns = {
+        "files": lambda row: names(row.files, 60),
+        "segments": lambda row: len(row.files),
+        "what is equal": lambda row: "the bytes" if row.identical else "the sound",
+        "speakers": lambda row: names(row.speakers),
+        "splits": lambda row: names(row.splits),
+        "labels that differ": lambda row: ", ".join(row.differing),
+    }
+    about = {"caption": "Recordings that are there more than once", "first": MOST_LISTED, "none": ""}
+    return table(found.repeats.recordings, columns, **about)
+
 
 COLUMNS = ("sex", "language", "accent", "condition", "split")
 ALL = "all"
@@ -244,13 +388,20 @@ def pictures(
     with look():
         figure, places = grid(len(panels), 3, 3.1, 2.4)
         for axes, (title, unit, values, noun) in zip(places, panels, strict=False):
-            draw = _histogram if is_numeric_dtype(values) else _bars
-            about = draw(axes, values.dropna(), unit, noun)
+            about = _distribution(axes, values.dropna(), unit, noun)
             axes.set_title(f"{label(title, 30)}\n{about}", loc="left", fontsize=9)
     return figure, f"Distributions of {', '.join(title for title, *_ in panels)}"
 
 
-def _histogram(axes: Axes, values: pd.Series, unit: str, noun: str) -> str:
+def _distribution(axes: Axes, values: pd.Series, unit: str, noun: str) -> str:
+    """Draw a histogram of numbers, bars of words; says what a title adds."""
+    if not is_numeric_dtype(values):
+        counts = values.value_counts()
+        shown = counts.iloc[:MOST_BARS].rename(lambda name: label(name, 18))
+        shown.plot.barh(ax=axes, color=BLUE, width=0.7, fontsize=8, xlabel=noun, ylabel="")
+        axes.set_ylim(max(5, len(shown)) - 0.4, -0.6)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        return f"the first {MOST_BARS} of {len(counts):,} values" if len(counts) > MOST_BARS else ""
     values = values.round(9)  # numbers that differ by rounding alone cannot be divided into bins
     low, high = values.min(), values.max()
     whole = values.eq(values.round()).all() and high - low < 40
@@ -264,14 +415,3 @@ def _histogram(axes: Axes, values: pd.Series, unit: str, noun: str) -> str:
     axes.set(xlabel=unit, ylabel=noun)
     middle = f"{values.median():.4g} {unit}".strip().replace("-", "−")
     return f"median of {values.count():,} {noun}: {middle}"
-
-
-def _bars(axes: Axes, values: pd.Series, _unit: str, noun: str) -> str:
-    counts = values.value_counts()
-    drawn = counts.iloc[:MOST_BARS]
-    axes.barh(range(len(drawn)), drawn.to_numpy(), color=BLUE, height=0.7)
-    axes.set_yticks(range(len(drawn)), [label(name, 18) for name in drawn.index], fontsize=8)
-    axes.set_ylim(max(5, len(drawn)) - 0.4, -0.6)
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.set_xlabel(noun)
-    return f"the first {MOST_BARS} of {len(counts):,} values" if len(counts) > MOST_BARS else ""

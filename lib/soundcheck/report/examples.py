@@ -2,42 +2,61 @@
 
 - Scores are float64 ``(segments,)``, NaN where nothing is known; the larger, the worse. *Typical* are the
   segments whose score is closest to the median of those that are chosen from.
-- Of equal scores the smallest key comes first. A speaker is heard a second time when the others among the
+- Of equal scores the smallest key comes first. A speaker comes a second time when the others among the
   next ones have been.
 - Of all numbers of a page only the segments of the largest are played, of groups those of each column, unless
   ``every`` one is; the others are listed. Of a model that guesses none is played.
+- Segments may be played twice: as they are and changed, both sides of a pair or of a trial.
 """
 
 import dataclasses
+import functools
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from soundcheck.augment.registry import apply, missing
 from soundcheck.common import templates
 from soundcheck.common.media import EXAMPLES
 from soundcheck.common.wording import counted
+from soundcheck.corpora.audio import SAMPLING_RATE
 from soundcheck.evaluation.comparison import Comparison, Pair
+from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Subset
-from soundcheck.metrics.classification import class_numbers
-from soundcheck.metrics.regression import BINS, bin_numbers
-from soundcheck.metrics.speakers import SpeakerValues
+from soundcheck.evaluation.recognition import RecogniserPair
+from soundcheck.evaluation.subset import CLEAN, Subset
+from soundcheck.metrics.additive import values
+from soundcheck.metrics.change import EVENTS, impact_codes
+from soundcheck.metrics.differential import Localised, Setting, degradations, word_edits
+from soundcheck.metrics.word_changes import word_changes
 from soundcheck.metrics.word_errors import word_errors
+from soundcheck.metrics.word_rates import missing_as_empty
 from soundcheck.report import views
 from soundcheck.report.aligned_words import aligned_words, legend
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import label
-from soundcheck.report.players import Player, Side, players_of, row, segment_name, segment_player
+from soundcheck.report.players import (
+    Player,
+    Side,
+    players_of,
+    row,
+    segment_name,
+    segment_player,
+    settings,
+    signal_of,
+)
+from soundcheck.suite.families import Perturbation
 
 WORST, TYPICAL, BEST = "worst", "typical", "best"
 OTHERS = "the others"
 MOST_GROUPS = 2  # with the largest differences, of a corpus and task
-MOST_SPEAKERS = 3  # that are furthest off
+MOST_WORDS = 3  # that are lost most
 READ = 4  # segments of a kind
 AHEAD = 2  # times as many segments as are shown are looked at for other speakers
+AS_IT_IS = "as it is"
 
 
 class Words(NamedTuple):
@@ -68,13 +87,12 @@ class Scene:
     group: str = ""  # ``column: value`` that it is about, if any
     said: Callable[[int], str] | None = None  # what is said of a segment; default: label and prediction
     words: Callable[[int], Words] | None = None  # default: those of transcripts
-    sounds: Callable[[int], Sequence[Side]] | None = None  # heard in turn; default: the segment
+    sounds: Callable[[int], Sequence[Side]] | None = None  # played in turn; default: the segment
 
     @property
     def place(self) -> str:
         """Corpus and task of the segments."""
-        task = self.subset.task
-        return self.subset.corpus if task.is_transcription else f"{self.subset.corpus}, {task.name}"
+        return _place(self.subset)
 
     def words_of(self, n: int) -> Words | None:
         """Give the words of a segment to align."""
@@ -115,11 +133,11 @@ def show(
     if not flat:
         return Examples(element("p", "There is no segment to show."))
     largest = {one.group.partition(": ")[0]: one for one in sorted(flat, key=lambda one: abs(one.size))}
-    heard = flat if every else [*largest.values()]
+    chosen = flat if every else [*largest.values()]
     played, records, listed = [], [], {}
     for scene in flat:
         rest = scene.examples
-        if scene in heard and not evaluation.guesses:
+        if scene in chosen and not evaluation.guesses:
             blocks = _played(evaluation, scene, records)
             played += [{"title": scene.title, "blocks": blocks}] if blocks else []
             rest = [one for one in rest if not (one.played and (scene.sounds or scene.words_of(one.row)))]
@@ -128,7 +146,14 @@ def show(
             listed.setdefault(place, []).append(dataclasses.replace(scene, examples=rest))
     aligned = filter(None, (scene.words_of(scene.examples[0].row) for scene in flat))
     signs = join(map(legend, dict.fromkeys(tuple(words.written) for words in aligned)))
-    lists = map(_listed, listed.values())
+    lists = [
+        {
+            "summary": f"{counted(sum(len(scene.examples) for scene in own), 'segment')}: {own[0].title}"
+            + (f"; and {counted(len(own) - 1, 'other group')}" if len(own) > 1 else ""),
+            "parts": map(_listed, own),
+        }
+        for own in listed.values()
+    ]
     made = Examples(templates.html("examples", legend=signs, played=played, lists=lists))
     made.played = records
     return made
@@ -168,67 +193,61 @@ def _played(
     return blocks
 
 
-def _listed(scenes: Sequence[Scene]) -> dict[str, object]:
-    """List the segments of the scenes of one place: words aligned, everything else in tables."""
-    parts: list[Html] = []
-    for scene in scenes:
-        lines = []
-        for one in scene.examples:
-            segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
-            said = scene.said_of(one.row)
-            line = {"whose": one.whose, "chosen as": one.why, "segment": segment_name(segment)}
-            if words:
-                named = ": ".join(filter(None, (", ".join(filter(None, line.values())), said)))
-                parts += [element("p", named, class_="sc-players-title", limit=None), aligned_words(*words)]
-            else:
-                speaker = segment.get("speaker")
-                line["speaker"] = "" if pd.isna(speaker) else str(speaker)
-                lines.append(line | {"label and prediction": said})
-        columns = [name for name in (lines or [{}])[0] if any(line[name] for line in lines)]
-        parts.append(views.table(lines, columns, caption=scene.title, sortable=False, none=""))
-    count = counted(sum(len(scene.examples) for scene in scenes), "segment")
-    more = f"; and {counted(len(scenes) - 1, 'other group')}" if len(scenes) > 1 else ""
-    return {"summary": f"{count}: {scenes[0].title}{more}", "parts": parts}
+def _listed(scene: Scene) -> Html:
+    """List the segments of a scene: words aligned, everything else as a table."""
+    lines, aligned = [], []
+    for one in scene.examples:
+        segment, words = scene.subset.segments.iloc[one.row], scene.words_of(one.row)
+        line = {"whose": one.whose, "chosen as": one.why, "segment": segment_name(segment)}
+        if words:
+            about = ", ".join(filter(None, line.values()))
+            title = ": ".join(filter(None, (about, scene.said_of(one.row))))
+            aligned += [element("p", title, class_="sc-players-title", limit=None), aligned_words(*words)]
+        else:
+            speaker = segment.get("speaker")
+            line["speaker"] = "" if pd.isna(speaker) else str(speaker)
+            lines.append(line | {"label and prediction": scene.said_of(one.row)})
+    columns = [name for name in (lines or [{}])[0] if any(line[name] for line in lines)]
+    table = views.table(lines, columns, caption=scene.title, sortable=False, none="")
+    return join([*aligned, table])
 
 
 def choose(
-    scores: np.ndarray, segments: pd.DataFrame, mask: object = True, whose: str = "", **most: int
+    scores: np.ndarray,
+    segments: pd.DataFrame,
+    mask: object = True,
+    whose: str = "",
+    *,
+    worst: int = 0,
+    typical: int = 0,
+    best: int = 0,
+    played: int = 1,
 ) -> list[Example]:
     """Choose segments with the largest scores, typical ones and those with the smallest; each once.
 
-    ``segments`` has the columns ``key`` and perhaps ``speaker``; ``mask`` says which are chosen from.
-    ``most`` are ``worst, typical, best``: how many of each, and ``played``: how many of each are heard,
-    by default 1.
+    ``segments`` has the columns ``key`` and perhaps ``speaker``; ``mask`` says which are chosen from,
+    ``played`` how many of each kind are played. What has no error is not among the worst.
     """
-    played, rows = most.pop("played", 1), np.flatnonzero(np.isfinite(scores) & mask)
-    if not len(rows):
-        return []
-    own = segments.iloc[rows].reindex(columns=["key", "speaker"]).assign(row=rows, score=scores[rows])
-    own = own.reset_index(drop=True)
-    own["speaker"] = own["speaker"].where(own["speaker"].notna(), own["key"])
-    worse = own[own["score"] > 0] if own["score"].min() == 0 else own  # what has no error is not worst
-    orders = {
-        WORST: -(worse if len(worse) else own)["score"],
-        TYPICAL: (own["score"] - own["score"].median()).abs(),
-        BEST: own["score"],
+    rows = np.flatnonzero(np.isfinite(scores) & mask)
+    every = segments.iloc[rows].reindex(columns=["key", "speaker"]).assign(row=rows, score=scores[rows])
+    every["speaker"] = every["speaker"].where(every["speaker"].notna(), every["key"])
+    kinds = {
+        WORST: (worst, -every["score"]),
+        TYPICAL: (typical, (every["score"] - every["score"].median()).abs()),
+        BEST: (best, every["score"]),
     }
-    queues = {why: iter(_first(own, orders[why], sum(most.values()))) for why in most}
-    taken: dict[str, list[int]] = {why: [] for why in most}
-    for turn in range(max(most.values())):  # in turn, so that a few segments are not all of one kind
-        for why, queue in queues.items():
-            new = (n for n in queue if all(n not in own for own in taken.values()))
-            taken[why] += [n for n in [next(new, None)] if n is not None] if turn < most[why] else []
-    return [
-        Example(n, why, whose, place < played) for why, own in taken.items() for place, n in enumerate(own)
-    ]
-
-
-def _first(segments: pd.DataFrame, order: pd.Series, count: int) -> list[int]:
-    """Give the rows that come first in an order, speakers in turn among the next ones."""
-    near = order.nsmallest(AHEAD * count, keep="all")
-    near = segments.loc[near.index].assign(order=near).sort_values(["order", "key"]).head(AHEAD * count)
-    turns = near.groupby("speaker").cumcount()
-    return near.loc[turns.sort_values(kind="stable").index, "row"].head(count).tolist()
+    share = min(1.0, len(rows) / max(1, worst + typical + best))  # so that few are not all of one kind
+    found: list[Example] = []
+    for why, (most, order) in kinds.items():
+        left = every.assign(order=order)[~every["row"].isin([one.row for one in found])]
+        if why == WORST and every["score"].min() == 0 and every["score"].any():
+            left = left[left["score"].gt(0)]
+        count = math.ceil(share * most)
+        near = left.sort_values(["order", "key"]).head(AHEAD * count)
+        turns = near.groupby("speaker").cumcount().sort_values(kind="stable").index
+        chosen = near.loc[turns, "row"].head(count)
+        found += [Example(int(n), why, whose, place < played) for place, n in enumerate(chosen)]
+    return found
 
 
 def segment_errors(subset: Subset) -> np.ndarray:
@@ -252,36 +271,19 @@ def of_errors(subset: Subset, errors: np.ndarray | None = None) -> Scene:
     """Choose the segments with the largest error, typical ones and the best; of other errors the worst."""
     if errors is not None:
         chosen = choose(np.where(errors > 0, errors, np.nan), subset.segments, worst=2 * READ, played=3)
-        return _about(subset, "most errors", chosen, float(np.nanmax(errors)))
+        return _about(subset, "largest errors", chosen, float(np.nanmax(errors, initial=0.0)))
     scores, words = segment_errors(subset), subset.task.is_transcription
     mean = float(np.nanmean(scores)) if np.isfinite(scores).any() else 0.0
-    kinds = {WORST: READ, TYPICAL: READ} | ({} if words else {BEST: READ})
-    chosen = choose(scores, subset.segments, **kinds, played=2 if words else 1)
-    return _about(subset, f"{_error(subset)} {number(mean)}", chosen, mean)
+    kinds = {"worst": READ, "typical": READ, "best": 0 if words else READ, "played": 2 if words else 1}
+    return _about(subset, f"{_error(subset)} {number(mean)}", choose(scores, subset.segments, **kinds), mean)
 
 
-def of_distribution(subset: Subset) -> Scene:
-    """Choose segments of the bin or class whose share among the predictions differs most from the labels'.
-
-    They are those that are wrongly in it if there are too many predictions, else those wrongly not in it.
-    """
-    names = BINS if subset.task.is_regression else subset.task.classes
-    both = (subset.truth, subset.predictions.clean)
-    truth, predicted = (
-        bin_numbers(own) if subset.task.is_regression else class_numbers(own, names) for own in both
-    )
-    known = (truth >= 0) & (predicted >= 0) & (truth < len(names)) & (predicted < len(names))
-    labels, given = (
-        np.bincount(own[known], minlength=len(names)) / max(1, known.sum()) for own in (truth, predicted)
-    )
-    excess = given - labels
-    n = int(np.argmax(np.abs(excess)))
-    sides = {"wrongly in it": predicted, "wrongly not in it": truth}
-    whose = "wrongly in it" if excess[n] > 0 else "wrongly not in it"
-    mask = known & (sides[whose] == n) & (predicted != truth)
-    about = f"{label(names[n])}, {_percent(given[n])} of predictions and {_percent(labels[n])} of labels"
-    chosen = choose(segment_errors(subset), subset.segments, mask, whose, worst=READ, typical=READ)
-    return _about(subset, about, chosen, float(excess[n]))
+def of_ranges(subset: Subset, wanted: Mapping[str, tuple[float, float]]) -> Scene:
+    """Choose segments whose predictions are furthest outside of the range expected of their category."""
+    ends = [wanted.get(name, (np.nan, np.nan)) for name in subset.segments["category"]]
+    low, high = np.array(ends, dtype=float).reshape(-1, 2).T
+    outside = np.maximum(low - subset.predictions.clean, subset.predictions.clean - high)
+    return of_errors(subset, outside)
 
 
 def of_groups(
@@ -294,88 +296,44 @@ def of_groups(
     """
     masks = {group: subset.mask(column, group) for group in groups}
     everybody = np.logical_or.reduce([np.zeros(len(subset), bool), *masks.values()])
-    ranked = gaps(segment_errors(subset) if scores is None else scores, masks)
-    scenes = []
+    errors = segment_errors(subset) if scores is None else scores
+    ranked, scenes = gaps(errors, masks), []
     for gap, group in ranked[: 1 if len(masks) == 2 else MOST_GROUPS]:  # of two groups one is the other's
         about = f"{group}: {what or _error(subset)} {_signed(gap)} against the others"
         about += f" (of {len(ranked)} groups)" if len(ranked) > 2 else ""
         sides = {f"{column}: {group}": masks[group], OTHERS: everybody & ~masks[group]}
-        scenes.append(_two_sides(subset, about, sides, scores, gap))
+        directed, chosen = errors if scores is None else np.copysign(1, gap) * scores, []
+        for whose, mask in sides.items():
+            for one in choose(directed, subset.segments, mask, whose, worst=2, typical=1):
+                why = "furthest" if scores is not None and one.why == WORST else one.why
+                played = one.played and (whose != OTHERS or why == TYPICAL)
+                chosen.append(one._replace(why=why, played=played))
+        scenes.append(_about(subset, about, chosen, gap, f"{column}: {group}"))
     return scenes
 
 
-def of_predictions(subset: Subset, column: str, groups: Sequence[str]) -> list[Scene]:
+def of_predictions(
+    subset: Subset, column: str, groups: Sequence[str], context: str = "", value: str = ""
+) -> list[Scene]:
     """Choose segments of the groups whose predictions differ most from those of the others, without labels.
 
     Of classes the one whose share differs most decides, and segments that are predicted to be it come first.
+    In a context, a ``value`` of the column ``context``, it is how far this moves the mean of a group.
     """
     masks, predicted = {group: subset.mask(column, group) for group in groups}, _predicted(subset)
+    if context:
+        inside = subset.mask(context, value)
+        for scores in predicted.values():
+            for mask in masks.values():
+                if np.isfinite(scores[mask]).any():
+                    scores[mask] -= np.nanmean(scores[mask])
+            scores[~inside] = np.nan
     found = [(-abs(gap), what) for what, own in predicted.items() for gap, _ in gaps(own, masks)[:1]]
-    what = min(found)[1] if found else ""
-    return of_groups(subset, column, groups, predicted[what], what) if found else []
-
-
-def of_shifts(
-    subset: Subset, column: str, groups: Sequence[str], context: str, values: Sequence[str]
-) -> list[Scene]:
-    """Choose segments of the group that a context moves most unlike the others, and of these in that context.
-
-    ``context`` is a column, ``values`` those of it that are compared with all.
-    """
-    masks, predicted = {group: subset.mask(column, group) for group in groups}, _predicted(subset)
-    found = []
-    for what, scores in predicted.items():
-        for value in values:
-            inside = subset.mask(context, value) & np.isfinite(scores)
-            known = {group: mask for group, mask in masks.items() if (mask & inside).any()}
-            moves = [scores[mask & inside].mean() - np.nanmean(scores[mask]) for mask in known.values()]
-            extra = np.subtract(moves, sum(moves) / max(1, len(moves)))
-            found += [(-abs(own), what, group, value, own) for group, own in zip(known, extra, strict=True)]
     if not found:
         return []
-    _, what, group, value, gap = min(found)
-    inside = subset.mask(context, value)
-    sides = {f"{column}: {group}": masks[group] & inside, OTHERS: ~masks[group] & inside}
-    about = f"{group}, {context} {value}: {what} moves {_signed(gap)} more than on average"
-    return [_two_sides(subset, about, sides, predicted[what], float(gap))]
-
-
-def of_ranges(subset: Subset, wanted: Mapping[str, tuple[float, float]], column: str = "category") -> Scene:
-    """Choose segments of the category that lies least often in the range that is expected of its predictions.
-
-    ``wanted`` has the lowest and the highest expected prediction of each category of the column.
-    """
-    predicted, found = subset.predictions.clean, []
-    for category, (low, high) in wanted.items():
-        outside = np.maximum(np.maximum(low - predicted, predicted - high), 0.0)
-        mask = subset.mask(column, category) & np.isfinite(outside)
-        if mask.any():
-            found.append((-float(np.mean(outside[mask] > 0)), category, outside, mask))
-    if not found:
-        return _about(subset, "", [], 0.0)
-    share, category, outside, mask = min(found, key=lambda one: one[:2])
-    chosen = choose(outside, subset.segments, mask, f"{column}: {category}", worst=READ, typical=READ)
-    return _about(subset, f"{category}, {_percent(-share)} outside of the expected range", chosen, -share)
-
-
-def of_speakers(subset: Subset, found: SpeakerValues, *, by_rank: bool = False) -> Scene:
-    """Choose the speakers that are furthest off, by values or by ranks, and segments with a typical error."""
-    values = [found.truth, found.prediction]
-    if by_rank:
-        values = [pd.DataFrame(own).rank().to_numpy() for own in values]
-    off = np.nan_to_num(np.abs(values[1] - values[0]), nan=-1.0)
-    order = sorted(range(len(found.names)), key=lambda n: (-off[n].max(), found.names[n]))
-    order = [n for n in order if off[n].max() >= 0][:MOST_SPEAKERS]
-    errors, chosen = segment_errors(subset), []
-    for place in order:
-        n, name = int(off[place].argmax()), found.names[place]
-        what = "rank by" if by_rank else "share of" if found.labels[n] else "mean of"
-        truth, predicted = (f"{own[place, n]:{'g' if by_rank else '.2f'}}" for own in values)
-        whose = f"{name}: {f'{what} {found.labels[n]}'.strip()} labels {truth}, predictions {predicted}"
-        mask = subset.mask("speaker", name)
-        chosen += choose(errors, subset.segments, mask, whose, typical=2, played=int(not chosen))
-    about = f"the {counted(len(order), 'speaker')} furthest off, of {len(found)}"
-    return _about(subset, about, chosen, float(off.max(initial=0.0)))
+    _, what = min(found)
+    about = f"{context} {value}: {what} moves" if context else what
+    return of_groups(subset, column, groups, predicted[what], about)
 
 
 def gaps(scores: np.ndarray, masks: Mapping[str, np.ndarray]) -> list[tuple[float, str]]:
@@ -393,28 +351,297 @@ def _predicted(subset: Subset) -> dict[str, np.ndarray]:
     """Give the predictions, of classes whether each was predicted, with what a mean of them is called."""
     predicted, known = subset.predictions.clean, pd.notna(subset.predictions.clean)
     if subset.task.is_regression:
-        return {"mean prediction": predicted}
+        return {"mean prediction": np.array(predicted, dtype=float)}
     classes = subset.task.classes
-    return {f"share of {name}": np.where(known, predicted == name, np.nan) for name in classes}
+    return {f"share of {name}": np.where(known, 1.0 * (predicted == name), np.nan) for name in classes}
 
 
-def _two_sides(
-    subset: Subset, about: str, masks: Mapping[str, np.ndarray], scores: np.ndarray | None, gap: float
+def moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> list[Scene]:
+    """Choose the segments whose prediction a change moves most, each once; of values if there are any."""
+    found = []
+    for subset in [one for one in subsets if one.task.is_regression] or subsets:
+        clean, changed = (pd.Series(own) for own in (subset.predictions.clean, subset.predictions.changed))
+        size = (changed - clean).abs() if subset.task.is_regression else (changed != clean).astype(float)
+        for n in np.flatnonzero(clean.notna() & changed.notna() & (size > 0)):
+            found.append((-size[n], subset.segments["key"].iloc[n], subset.change, int(n), subset))
+    first: dict[str, Scene] = {}
+    for _, key, _, n, subset in sorted(found, key=lambda entry: entry[:3]):
+        if len(first) < count and key not in first:
+            first[key] = _moved(evaluation, subset, n)
+    return [*first.values()]
+
+
+def _moved(evaluation: Evaluation, subset: Subset, n: int) -> Scene:
+    name, (first, second), segment = subset.task.name, subset.sides, subset.segments.iloc[n]
+    texts = [_written(own[n]) for own in (subset.predictions.clean, subset.predictions.changed)]
+    before, after = (f"{name} {text}" for text in texts)
+    if subset.partner is not None:
+        sides = [(segment, None, first, before), (subset.partner.iloc[n], None, second, after)]
+    else:
+        sides = [(segment, None, "original", "" if subset.base else before)]
+        sides += [(segment, subset.base, first, before)] if subset.base else []
+        sides.append((segment, second, second, after))
+
+    def sounds(_: int) -> list[Side]:
+        return [
+            side(evaluation, subset, own, evaluation.change(change) if change else None, *words)
+            for own, change, *words in sides
+        ]
+
+    said = f"{segment['file']} under {subset.change}: {name} {' → '.join(texts)}"
+    return Scene("", subset, [Example(n)], said=lambda _: said, sounds=sounds)
+
+
+def side(
+    evaluation: Evaluation,
+    where: Subset | CorpusView,
+    segment: pd.Series,
+    change: Perturbation | None,
+    name: str,
+    caption: str = "",
+) -> Side:
+    """Give a segment as it is, or changed with what is drawn for it."""
+    signal, drawn = signal_of(where.root, segment), {}
+    if change is not None:
+        if why := missing(change, evaluation.sounds):
+            return Side(None, name, why)
+        options = {"seed": evaluation.seed, "content": segment["audio"], "sounds": evaluation.sounds}
+        signal, drawn = apply(change, signal, SAMPLING_RATE, **options)
+    return Side(signal, name, "; ".join(filter(None, (caption, settings(drawn)))))
+
+
+def recordings(subset: Subset, most: int) -> dict[str, np.ndarray]:
+    """Give condition -> recordings of the same pairs one after the other, float32 ``(samples,)``.
+
+    Of many pairs ``most`` are read, evenly spread over the subset.
+    """
+    rows = np.unique(np.linspace(0, len(subset) - 1, min(most, len(subset))).round().astype(int))
+    sides = zip(subset.sides, (subset.segments, subset.partner), strict=True)
+    return {
+        name: np.concatenate([signal_of(subset.root, segments.iloc[n]) for n in rows])
+        for name, segments in sides
+    }
+
+
+def of_two_models(pair: Pair, count: int = 4) -> Scene:
+    """Choose the segments on which two models differ most; first of classes that the candidate breaks."""
+    texts = {"baseline": pair.baseline, "candidate": pair.candidate, "truth": pair.truth}
+    codes = impact_codes(pair.truth, pair.baseline, pair.candidate)
+    if pair.task.is_regression:
+        size = np.abs(pair.candidate - pair.baseline)
+    else:
+        size = (pair.candidate != pair.baseline) * (1.0 + (codes == 2) + 2 * (codes == 0))
+        size[pd.isna(pair.baseline) | pd.isna(pair.candidate)] = np.nan
+
+    def said(n: int) -> str:
+        own = [f"{name} {_written(texts_[n])}" for name, texts_ in texts.items() if pd.notna(texts_[n])]
+        own += [EVENTS[codes[n]].removesuffix("s")] if 0 <= codes[n] < len(EVENTS) else []
+        return ", ".join(own)
+
+    chosen = choose(np.where(size > 0, size, np.nan), pair.segments, worst=count, played=count)
+    return Scene(_place(pair), pair, chosen, said=said)
+
+
+def of_two_recognisers(
+    subset: Subset | Pair, texts: Mapping[str, np.ndarray], played: int = 1, count: int = 3
+) -> list[Scene]:
+    """Choose the segments of which the second of two recognisers breaks most words, then corrects most."""
+    (first, before), (second, after) = texts.items()
+    changes, scenes = word_changes(subset.truth, before, after), []
+
+    def said(n: int) -> str:
+        return ", ".join(f"{changes[name].iloc[n]:.0f} {name}" for name in ("broken", "corrected", "words"))
+
+    def words(n: int) -> Words:
+        return Words(subset.truth[n], {first: before[n], second: after[n]})
+
+    for kind, other in (("broken", "corrected"), ("corrected", "broken")):
+        seen = [one.row for scene in scenes for one in scene.examples]
+        scores = (changes[kind].where(changes[kind] > 0) - changes[other] / 1000).drop(seen)
+        chosen = choose(scores.reindex(changes.index).to_numpy(), subset.segments, worst=count, played=played)
+        chosen = [one._replace(why="") for one in chosen]
+        title = f"{subset.corpus}: most words {kind} by {second}"
+        scenes.append(Scene(title, subset, chosen, said=said, words=words))
+    return scenes
+
+
+def hardest_trials(evaluation: Evaluation, subset: Subset, threshold: float, count: int = 4) -> list[Scene]:
+    """Choose non-targets that sound alike and targets that do not; each speaker on the tested side once."""
+    scores, target = subset.predictions.clean, subset.truth
+    one = "One speaker who does not sound like the same speaker to the model"
+    kinds = {"Two speakers that sound alike to the model": (scores, ~target), one: (-scores, target)}
+    return [_trials(evaluation, subset, threshold, title, *own, count) for title, own in kinds.items()]
+
+
+def harmed_trials(
+    evaluation: Evaluation, subset: Subset, settings_: Sequence[Setting], threshold: float
+) -> list[Scene]:
+    """Choose trials that are decided rightly as they are and wrongly when the tested side is changed.
+
+    Under each setting one of a speaker and one of two, whose scores move furthest across the threshold.
+    """
+    clean, target, scenes = subset.predictions.clean, subset.truth, []
+    right = np.where(target, clean > threshold, clean <= threshold) & np.isfinite(clean)
+    for setting in settings_:
+        wrong = (threshold - subset.predictions.settings[setting]) * np.where(target, 1, -1)
+        wrong = np.where(right & (wrong > 0), wrong, np.nan)
+        both = ((subset.corpus, wrong, mask, 1, setting) for mask in (target, ~target))
+        scenes += [_trials(evaluation, subset, threshold, *own) for own in both]
+    return scenes
+
+
+def _trials(
+    evaluation: Evaluation,
+    subset: Subset,
+    threshold: float,
+    title: str,
+    scores: np.ndarray,
+    mask: np.ndarray,
+    count: int,
+    setting: Setting = CLEAN,
 ) -> Scene:
-    """Choose of a group what is worst, or furthest in the direction of the gap; of all others the same."""
-    directed = segment_errors(subset) if scores is None else np.copysign(1, gap) * scores
-    chosen = []
-    for whose, mask in masks.items():
-        for one in choose(directed, subset.segments, mask, whose, worst=2, typical=1):
-            why = "furthest" if scores is not None and one.why == WORST else one.why
-            played = one.played and (whose != OTHERS or why == TYPICAL)
-            chosen.append(one._replace(why=why, played=played))
-    return _about(subset, about, chosen, gap, next(iter(masks)))
+    """Choose trials with the largest scores, to play both recordings, and the tested one changed."""
+    corpus, predictions = evaluation.view(subset), subset.predictions
+    trials = subset.segments.assign(key=range(len(subset)), speaker=subset.segments["test_speaker"])
+    both = {"": predictions.clean}
+    both |= {} if setting == CLEAN else {f"under {_name(setting)} ": predictions.settings[setting]}
+
+    def said(n: int) -> str:
+        parts = [
+            f"{name}score {number(own[n])}, {'accepted' if own[n] > threshold else 'rejected'}"
+            for name, own in both.items()
+        ]
+        return "; ".join([*parts, trials["kind"].iloc[n]])
+
+    def sounds(n: int) -> list[Side]:
+        trial, sides = trials.iloc[n], []
+        for role, place, who in (("enrolled", "enrolled", "enrol"), ("tested", "segment", "test")):
+            segment = corpus.segments.iloc[trial[place]]
+            speaker = f"{role}: speaker {trial[f'{who}_speaker']}"
+            sides.append(side(evaluation, corpus, segment, None, segment["file"], speaker))
+        if setting != CLEAN:
+            sides.append(side(evaluation, corpus, segment, evaluation.settings[setting], _name(setting)))
+        return sides
+
+    chosen = [one._replace(why="") for one in choose(scores, trials, mask, worst=count, played=count)]
+    return Scene(title, subset, chosen, said=said, sounds=sounds)
+
+
+def lost_words(evaluation: Evaluation, subset: Subset, found: Sequence[Localised]) -> list[Scene]:
+    """Choose segments whose transcript loses a word at the worst level of the transformation.
+
+    ``found`` are words of everybody; those with the largest share lost first.
+    """
+    series, scenes = subset.predictions.settings, []
+    levels = [setting for setting in evaluation.settings if setting[0] == evaluation.family.options["by"]]
+    for one in [one for one in found if one.drop > 0][:MOST_WORDS]:
+        with_it = {
+            setting: np.array([one.word in (text or "").split() for text in series[setting]])
+            for setting in (CLEAN, *levels)
+        }
+        setting = min(levels, key=lambda level: int(with_it[level].sum()))
+        mask = with_it[CLEAN] & ~with_it[setting]
+        title = f"{subset.corpus}: “{one.word}”, lost {one.drop} of {one.count} times under {_name(setting)}"
+        apart = _apart(series[CLEAN], series[setting])
+        scenes.append(_changed(evaluation, subset, setting, apart, title, mask, not scenes))
+    return scenes
+
+
+def most_harmed(evaluation: Evaluation, subset: Subset, settings_: Sequence[Setting]) -> list[Scene]:
+    """Choose a typical segment under each of some settings, and the one that loses most words."""
+    texts = {one: missing_as_empty(own) for one, own in subset.predictions.settings.items()}
+    growth = {one: _apart(subset.truth, texts[one]) - _apart(subset.truth, texts[CLEAN]) for one in settings_}
+    return [
+        _changed(evaluation, subset, one, own, f"{subset.corpus}: {_name(one)}")
+        for one, own in growth.items()
+    ]
+
+
+def most_violated(
+    evaluation: Evaluation, pairs: Sequence[RecogniserPair], counted_: Mapping[str, np.ndarray]
+) -> list[Scene]:
+    """Choose segments of the group that a change makes worse by most against the others, and of these.
+
+    ``pairs`` are those of the tested recogniser; with transcripts, if any are. ``counted_`` says of each
+    corpus which settings count, bool ``(settings - 1,)``: without the signals as they are.
+    """
+    places: dict[tuple[str, str], list[RecogniserPair]] = {}
+    for pair in pairs:
+        places.setdefault(pair.place, []).append(pair)
+    scenes = []
+    for place, own in places.items():
+        judging = [pair for pair in own if pair.with_transcripts] or own
+        further = [degradations(values(evaluation.distances(pair)), len(pair.groups)) for pair in judging]
+        worse = np.mean(further, axis=0)
+        others = (worse.sum(axis=0, keepdims=True) - worse) / max(1, len(worse) - 1)
+        excess = np.where(counted_[place[0]][None, :], worse - others, np.nan)
+        if not np.isfinite(excess).any():
+            continue
+        group, n = map(int, np.unravel_index(np.nanargmax(excess), excess.shape))
+        points = [f"{100 * one[group, n]:+.1f}".replace("-", "−") for one in (worse, others)]
+        setting, subset = list(evaluation.settings)[1 + n], judging[0].subset
+        growth = np.mean([_growth(evaluation, pair, 1 + n) for pair in judging], axis=0)
+        mask = judging[0].masks[group]
+        rest = np.logical_or.reduce(judging[0].masks) & ~mask
+        name = f"{', '.join(place)}: {judging[0].groups[group]} under {_name(setting)}"
+        name += f", distance {points[0]} points, others {points[1]}"
+        one = _changed(evaluation, subset, setting, growth, name, mask)
+        name = f"{', '.join(place)}: the other groups"
+        scenes += [one, _changed(evaluation, subset, setting, growth, name, rest, played=False)]
+    return scenes
+
+
+def _changed(
+    evaluation: Evaluation,
+    subset: Subset,
+    setting: Setting,
+    scores: np.ndarray,
+    title: str,
+    mask: np.ndarray | bool = True,
+    played: bool = True,
+) -> Scene:
+    """Choose a typical segment under a setting, to play as it is and changed, and the most changed one."""
+    name, truth = _name(setting), subset.truth
+    clean, changed = (subset.predictions.settings[own] for own in (CLEAN, setting))
+
+    def words(n: int) -> Words:
+        if truth is None or truth[n] is None:
+            return Words(clean[n], {name: changed[n]}, AS_IT_IS)
+        return Words(truth[n], {AS_IT_IS: clean[n], name: changed[n]})
+
+    def sounds(n: int) -> list[Side]:
+        of = functools.partial(side, evaluation, subset, subset.segments.iloc[n])
+        return [of(None, AS_IT_IS), of(evaluation.settings[setting], name)]
+
+    chosen = choose(scores, subset.segments, mask, typical=1, worst=1)
+    chosen = [one._replace(played=played and one.why == TYPICAL) for one in chosen]
+    return Scene(title, subset, chosen, said=lambda _: "", words=words, sounds=sounds)
+
+
+def _growth(evaluation: Evaluation, pair: RecogniserPair, place: int) -> np.ndarray:
+    """Count by how many words a setting moves a pair apart; float64 ``(segments,)``."""
+    sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
+    clean, changed = (_apart(*(own[n] for own in sides)) for n in (0, place))
+    return changed - clean
+
+
+def _apart(first: Sequence[str | None], second: Sequence[str | None]) -> np.ndarray:
+    """Count the words in which texts differ, float64; NaN where one is missing."""
+    both = zip(first, second, strict=True)
+    found = [np.nan if one is None or other is None else word_edits(one, other)[0] for one, other in both]
+    return np.array(found, dtype=np.float64)
 
 
 def _about(subset: Subset, about: str, chosen: Sequence[Example], size: float, group: str = "") -> Scene:
-    scene = Scene(about, subset, chosen, size, group)
-    return dataclasses.replace(scene, title=f"{scene.place}: {about}")
+    return Scene(f"{_place(subset)}: {about}", subset, chosen, size, group)
+
+
+def _place(subset: Subset | Pair) -> str:
+    return subset.corpus if subset.task.is_transcription else f"{subset.corpus}, {subset.task.name}"
+
+
+def _name(setting: Setting) -> str:
+    return f"{setting[0]} {setting[1]}"
 
 
 def _error(subset: Subset) -> str:
@@ -428,10 +655,6 @@ def _written(value: object) -> str:
     if isinstance(value, str):
         return value
     return "nothing" if pd.isna(value) else number(float(value), 2)
-
-
-def _percent(share: float) -> str:
-    return f"{number(100 * share, 0)} %"
 
 
 def _signed(gap: float) -> str:

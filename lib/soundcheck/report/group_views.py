@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from soundcheck.common.wording import counted
 from soundcheck.evaluation import words
@@ -17,12 +16,12 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import Groups
 from soundcheck.evaluation.measure_sets import TAKEN_FOR, least_per_bin, least_predictions
 from soundcheck.metrics.regression import BINS, bin_numbers
-from soundcheck.report import compared_examples, examples, failures, figures, notices, states, views
+from soundcheck.report import examples, failures, figures, notices, states, views
 from soundcheck.report import words as word_views
-from soundcheck.report.estimate_tables import estimate_cell, measured, written
 from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.names import label, sentence
 from soundcheck.report.style import show
+from soundcheck.report.views import estimate_cell, measured, written
 from soundcheck.results.facts import excess
 from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, mirrors
 from soundcheck.suite.measures import HIGHER, LOWER, info_of, measure_of
@@ -195,14 +194,12 @@ def sizes(found: Iterable[Groups]) -> Html:
     same = [name for name in frame if name != "task"]
     frame = frame.groupby(same, sort=False, dropna=False)["task"].agg(", ".join).reset_index()
     frame["group"] = frame["group"].replace("", "(none)")
-    columns: dict[str, views.Column] = {name: name for name in ("corpus", "task", "column", "group")}
-    if frame["targets"].notna().any():
-        columns |= {"trials of one speaker": "targets", "segments, or trials of two speakers": "segments"}
-    else:
-        columns["segments"] = "segments"
-    columns |= {"speakers": "speakers"} if frame["speakers"].notna().any() else {}
-    columns |= {"not compared, because": "lacks"} if frame["lacks"].ne("").any() else {}
-    return views.table(frame, columns, first=MOST_ROWS)
+    of_trials = {"targets": "trials of one speaker", "segments": "segments, or trials of two speakers"}
+    heads = of_trials if frame["targets"].notna().any() else {"segments": "segments"}
+    heads |= {"speakers": "speakers"} if frame["speakers"].notna().any() else {}
+    heads |= {"lacks": "not compared, because"} if frame["lacks"].ne("").any() else {}
+    columns = dict.fromkeys(("corpus", "task", "column", "group")) | heads
+    return views.table(frame, {head or name: name for name, head in columns.items()}, first=MOST_ROWS)
 
 
 def limits(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
@@ -219,23 +216,25 @@ def limits(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
 
 
 def label_shares(found: Iterable[Groups]) -> Html:
-    """Show how the labels of each group are distributed, a table a corpus and task, in per cent."""
-    rows: dict[str, list[dict[str, object]]] = {}
+    """Show how the labels of each group are distributed, a table a corpus, task and column, in per cent."""
+    tables = []
     for one in found:
-        if not one.names or one.subset.truth is None or not one.subset.task.is_labelled:
+        subset = one.subset
+        if not one.names or subset.truth is None or not subset.task.is_labelled:
             continue
-        of_values, classes = one.subset.task.is_regression, one.subset.task.classes
-        names = dict(enumerate(map(label, BINS))) if of_values else dict(zip(classes, classes, strict=True))
-        for group, mask in {**one.masks, "all": np.logical_or.reduce(list(one.masks.values()))}.items():
-            truth = one.subset.truth[mask]
-            row = {"column": one.column, "group": group, "segments": len(truth)}
-            if of_values:
-                row |= {"mean": float(truth.mean()), "standard deviation": float(truth.std())}
-                truth = bin_numbers(truth)
-            row |= {f"{name}, %": round(100 * np.mean(truth == own)) for own, name in names.items()}
-            rows.setdefault(_place(one), []).append(row)
-    tables = (views.table(own, caption=f"Labels: {place}") for place, own in rows.items())
-    return join(tables) if rows else element("p", "There are no labels.")
+        names, truth = list(subset.task.classes), pd.Series(subset.truth)
+        if subset.task.is_regression:
+            names, truth = (
+                list(map(label, BINS)),
+                pd.Series(bin_numbers(subset.truth)).map(lambda n: label(BINS[n])),
+            )
+        parts = {**one.masks, "all": np.logical_or.reduce(list(one.masks.values()))}
+        shares = {group: truth[mask].value_counts(normalize=True) for group, mask in parts.items()}
+        frame = (100 * pd.DataFrame(shares).reindex(names).fillna(0.0)).round(1).T
+        frame.insert(0, "segments", [int(mask.sum()) for mask in parts.values()])
+        frame = frame.rename_axis(one.column).reset_index()
+        tables.append(views.table(frame, caption=f"Labels in per cent: {_place(one)}", sortable=False))
+    return join(tables) or element("p", "There are no labels.")
 
 
 def agreements(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
@@ -244,39 +243,27 @@ def agreements(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
     for one in found:
         for group, mask in one.masks.items():
             title, own = f"{_place(one)}: {group}", one.subset.take(np.flatnonzero(mask))
-            drawn.append((f"Predictions against labels: {title}", figures.agreement(own, title)))
-    return _all(evaluation, drawn)
+            alt = f"Predictions against labels: {title}"
+            drawn.append(show(evaluation.media, figures.agreement(own, title), alt))
+    return join(drawn)
 
 
-def predictions(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
-    """Draw what is predicted for each group over the average of the groups that are compared."""
+def predictions(
+    evaluation: Evaluation, found: Iterable[Groups], context: str = "", values: Sequence[str] = ("",)
+) -> Html:
+    """Draw what is predicted for each group; in a context for each of these ``values`` of that column."""
     drawn = []
     for one in (one for one in found if one.names):
-        names = one.everything.segments[one.column]
-        order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
-        values, classes = one.everything.predictions.clean, one.subset.task.classes
-        figure = figures.groups_against_all(values, names, order, classes, _place(one), one.names)
-        drawn.append((f"Predictions for each {one.column} and their average: {_place(one)}", figure))
-    return _all(evaluation, drawn)
-
-
-def contexts(evaluation: Evaluation, found: Iterable[Groups], context: str, values: Sequence[str]) -> Html:
-    """Draw what is predicted for each group in a context over the average of all groups in it."""
-    drawn = []
-    for one in found:
-        for value in values if one.names else ():
-            own, title = (
-                one.subset.take(np.flatnonzero(one.subset.mask(context, value))),
-                f"{context} {value}",
-            )
-            given = own.predictions.clean, own.segments[one.column], one.names, own.task.classes
-            figure = figures.groups_against_all(*given, f"{_place(one)}: {title}")
-            drawn.append((f"Predictions for each {one.column} in {title}: {_place(one)}", figure))
-    return _all(evaluation, drawn)
-
-
-def _all(evaluation: Evaluation, drawn: Iterable[tuple[str, Figure]]) -> Html:
-    return join(show(evaluation.media, figure, alt) for alt, figure in drawn)
+        for value in values:
+            own = one.everything
+            if context:
+                own = one.subset.take(np.flatnonzero(one.subset.mask(context, value)))
+            names = own.segments[one.column]
+            order = [*one.names, *sorted(set(names.dropna()) - set(one.names))]
+            title = ", ".join(filter(None, (_place(one), f"{context} {value}".strip())))
+            figure = figures.by_group(own.predictions.clean, names, order, own.task.classes, title)
+            drawn.append(show(evaluation.media, figure, f"Predictions for each {one.column}: {title}"))
+    return join(drawn)
 
 
 def not_compared(evaluation: Evaluation, found: Iterable[Groups]) -> Html:
@@ -306,7 +293,7 @@ def segments(evaluation: Evaluation, found: Iterable[Groups], *, labels: bool = 
             wrong = np.where(subset.predictions.clean > threshold, ~subset.truth, subset.truth)
             worst = max(masks, key=lambda group: wrong[masks[group]].mean())
             own = subset.take(np.flatnonzero(masks[worst]))
-            scenes += compared_examples.hardest_trials(evaluation, own, threshold, 1)
+            scenes += examples.hardest_trials(evaluation, own, threshold, 1)
         elif masks:
             choose = examples.of_groups if labels and subset.truth is not None else examples.of_predictions
             scenes += choose(subset, one.column, one.names)
@@ -316,9 +303,14 @@ def segments(evaluation: Evaluation, found: Iterable[Groups], *, labels: bool = 
 def shifted_segments(
     evaluation: Evaluation, found: Iterable[Groups], context: str, values: Sequence[str]
 ) -> Html:
-    """Play segments of the groups that a context shifts most unlike the others."""
-    shifts = [examples.of_shifts(one.subset, one.column, one.names, context, values) for one in found]
-    return examples.show(evaluation, shifts)
+    """Play segments of the groups whose predictions a context shifts most unlike those of the others."""
+    scenes = [
+        scene
+        for one in found
+        for value in values
+        for scene in examples.of_predictions(one.subset, one.column, one.names, context, value)
+    ]
+    return examples.show(evaluation, scenes)
 
 
 def _place(one: Groups) -> str:

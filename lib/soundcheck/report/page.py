@@ -5,6 +5,7 @@ Every function displays at once what it makes, so that a notebook needs one line
 
 from collections.abc import Sequence
 
+import pandas as pd
 from IPython.display import display
 from matplotlib.figure import Figure
 
@@ -13,8 +14,8 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.speakers import SpeakerValues
 from soundcheck.report import notices, style, views
-from soundcheck.report.formats import significant
-from soundcheck.report.names import measure, remark
+from soundcheck.report.formats import estimate, significant
+from soundcheck.report.names import in_words, label, measure, remark, sentence
 from soundcheck.report.verdict_tables import verdict_table
 
 
@@ -56,3 +57,37 @@ def speakers(subsets: Sequence[tuple[Subset, SpeakerValues]]) -> None:
         for s, found in subsets
     ]
     display(views.listed(rows, ["corpus", "task", "speakers that take part", "of", "segments"]))
+
+
+def finding(evaluation: Evaluation, test: str, subset: Subset, named: str | None = "") -> str:
+    """Say the value of a test, that of a class if one is named; None names the class farthest from 0.
+
+    It is the heading of a figure. What is significant among all tests is not known when figures are drawn, so
+    nothing here claims it.
+    """
+    rows = _rows_of(evaluation, test, subset).sort_values("value", key=abs, ascending=False, kind="stable")
+    row = next((row for row in rows.itertuples() if named in (None, row.label)), None)
+    if row is None:
+        return ""
+    of = f" of {style.label(label(row.label), 40)}" if row.label else ""
+    farthest = f", farthest from 0 of {len(rows)}" if named is None and len(rows) > 1 else ""
+    return f"{sentence(in_words(test))}{of} {estimate(row.value, row.low, row.high)}{farthest}"
+
+
+def lowest_recall(evaluation: Evaluation, subset: Subset) -> str:
+    """Name the class with the lowest recall, with the share of predictions that name it."""
+    rows = _rows_of(evaluation, "Recall Per Class", subset)
+    if rows.empty:
+        return ""
+    worst = rows.loc[rows["value"].astype(float).idxmin()]
+    predicted = pd.Series(subset.predictions.clean, dtype=object).dropna()
+    share = significant(100 * predicted.eq(worst["label"]).mean())
+    recall = estimate(*worst[["value", "low", "high"]])
+    return f"Lowest recall: {style.label(worst['label'], 40)}, {recall}; {share} % of all predictions"
+
+
+def _rows_of(evaluation: Evaluation, test: str, subset: Subset) -> pd.DataFrame:
+    """Keep the rows of a test of a corpus and task that have a value, of no group."""
+    rows = evaluation.frame()
+    here = rows["test"].eq(test) & rows["corpus"].eq(subset.corpus) & rows["task"].eq(subset.task.name)
+    return rows[here & rows["group"].eq("") & rows["value"].notna()]

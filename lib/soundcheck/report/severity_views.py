@@ -17,10 +17,10 @@ from soundcheck.evaluation.robustness import quality as quality_of
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.differential import Setting
 from soundcheck.report import figures, page, views
-from soundcheck.report.compared_examples import AS_IT_IS, recordings
-from soundcheck.report.formats import POINTS, Cell, number, stacked, value_cell, values
-from soundcheck.report.html import Html, folded
-from soundcheck.report.spectrum_figures import spectra
+from soundcheck.report.examples import AS_IT_IS, recordings
+from soundcheck.report.formats import POINTS, Cell, number, percent, stacked, value_cell, values
+from soundcheck.report.html import Html, element, folded
+from soundcheck.report.study_figures import spectra
 from soundcheck.report.style import label, show
 from soundcheck.statistics.crossing import Crossing
 from soundcheck.statistics.evidence import FREE, Scale
@@ -181,32 +181,22 @@ def curve_figure(evaluation: Evaluation, frame: pd.DataFrame, rate: str) -> None
     ]
     drawn = pd.concat(parts).sort_values("rise", ascending=False, kind="stable")
     drawn = drawn.rename(columns={"rate_low": "low", "rate_high": "high"})
-    double = DOUBLE * start["rate"].iloc[0]
-    figure = views.lines(drawn, "level", y="rate", panels="panel", ylabel=rate, threshold=double)
+    clean = start["rate"].iloc[0]
+    figure = views.lines(drawn, "level", y="rate", panels="panel", ylabel=rate, threshold=DOUBLE * clean)
     changes = ", ".join(drawn["panel"].unique())
     alt = f"{rate.capitalize()} from mild to severe, {start['corpus'].iloc[0]}: {changes}"
-    page.show(evaluation, figure, alt, _finding(frame, rate))
+    worst = [
+        f"{percent(row.rate)} under {label(row.transformation)} {label(row.level)}"
+        for row in _worst(frame).head(1).itertuples()
+    ]
+    page.show(evaluation, figure, alt, "; ".join([f"{rate.capitalize()} {percent(clean)} as it is", *worst]))
 
 
-def _worst(frame: pd.DataFrame, column: str = "change") -> pd.DataFrame:
+def _worst(frame: pd.DataFrame) -> pd.DataFrame:
     """Keep of each transformation the level that raises the rate most, if it does; the worst first."""
-    rises = frame[frame[column] > 0]
+    rises = frame[frame["change"] > 0]
     worst = rises.loc[rises.groupby("transformation", sort=False)["change"].idxmax()]
     return worst.sort_values("change", ascending=False, kind="stable")
-
-
-def _finding(frame: pd.DataFrame, rate: str) -> str:
-    """Say under which changes the rate rises at any level, with an interval above 0."""
-    clean, every = frame["rate"].iloc[0], frame["transformation"].nunique() - 1
-    worst = _worst(frame, "change_low")
-    if worst.empty:
-        return f"Under none of {counted(every, 'change')} the interval of the rise lies above 0"
-    named = ", ".join(
-        f"{label(row.transformation)} {label(row.level)} ({number(100 * row.rate, 1)} %)"
-        for row in worst.head(3).itertuples()
-    )
-    under = f"higher under {len(worst)} of {counted(every, 'change')}, most {named}"
-    return f"{rate.capitalize()} {number(100 * clean, 1)} %; {under}"
 
 
 def worst_settings(frame: pd.DataFrame, most: int = MOST_HEARD) -> list[Setting]:
@@ -291,13 +281,15 @@ def group_table(frames: Sequence[pd.DataFrame], rate: str, counts: Sequence[str]
     :func:`curve_table`.
     """
     frame = pd.concat([pd.DataFrame(columns=["transformation"]), *frames])
+    if frame.empty:
+        return element("p", "No groups are compared.")
     names = ["corpus", "column", "group"]
-    rows = frame[frame["transformation"].eq("")]
+    cells = frame.set_index([*names, "transformation"])["value"]
+    rows = frame[frame["transformation"].eq("")].sort_values("value", ascending=False, kind="stable")
     columns = {name: name for name in names} | {"mean": values(unit=POINTS)}
-    for change, own in frame[frame["transformation"].ne("")].groupby("transformation", sort=False):
-        under = own.set_index(names)["value"].map(lambda value: value_cell(value, unit=POINTS))
-        columns[change] = lambda row, under=under: under[row.corpus, row.column, row.group]
+    for change in filter(None, frame["transformation"].unique()):
+        columns[change] = lambda row, change=change: value_cell(
+            cells[row.corpus, row.column, row.group, change], unit=POINTS
+        )
     columns |= {counts[0]: "segments", counts[-1]: "blocks"}
-    caption = f"Rise of the {rate} by group, over all levels"
-    rows = rows.sort_values("value", ascending=False, kind="stable") if len(rows) else rows
-    return views.table(rows, columns, caption=caption, none="No groups are compared.")
+    return views.table(rows, columns, caption=f"Rise of the {rate} by group, over all levels")

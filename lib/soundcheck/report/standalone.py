@@ -1,8 +1,10 @@
-"""A page that is one file: style and pictures inside, nothing from outside, no script."""
+"""The style and scripts of all pages, put together, and pages that are one file: nothing from outside."""
 
 import re
+from pathlib import Path
 
-from soundcheck.report import look_of_pages
+from soundcheck.common import resources
+from soundcheck.report import states
 from soundcheck.report.html import Html, element, style_sheet
 
 _OUTSIDE = re.compile(r"@import[^;]*;[^\n]*\n")
@@ -22,20 +24,38 @@ td p, figure p { max-width: none; }
 .sc-narrow { display: inline-block; vertical-align: top; max-width: 100%; margin-right: 1rem; }
 h1, h2 { line-height: 1.2; overflow-wrap: anywhere; }
 """
+FIRST, LAST = "base", "print"  # sheets that others build on, and that have the last word
+
+
+def style() -> str:
+    """Give all style sheets in one, in an order that is the same everywhere."""
+    order = {FIRST: -1, LAST: 1}
+    sheets = sorted(_files("css"), key=lambda path: order.get(path.stem, 0))
+    *others, last = (path.read_text(encoding="utf-8") for path in sheets)
+    return "".join([*others, states.style_sheet(), last])
+
+
+def script() -> str:
+    """Give all scripts in one; each part stands for itself."""
+    return "".join(path.read_text(encoding="utf-8") for path in _files("js"))
+
+
+def _files(suffix: str) -> list[Path]:
+    return sorted((resources.root() / "book" / "_static").glob(f"*.{suffix}"))
 
 
 def standalone(title: str, body: Html, own: str = "") -> str:
     """Make a page, its pictures carried in their addresses; ``own`` comes after the style of all pages."""
-    written = look_of_pages.style()
+    written = style()
     dark = "\n".join(f":root{rule}" for rule in _DARK.findall(written))
     dark = f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}\n"
-    style = _OUTSIDE.sub("", written) + _OWN + dark + own
+    sheet = _OUTSIDE.sub("", written) + _OWN + dark + own
     head = element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", title),
-        style_sheet(style),
+        style_sheet(sheet),
     )
     return f"<!DOCTYPE html>\n{element('html', head, element('body', element('main', body)), lang='en')}\n"

@@ -1,7 +1,7 @@
 """The look of all figures, and how they get onto a page.
 
-- Colours are told apart by colour-blind readers (Okabe and Ito), and never carry a meaning alone: shapes and
-  words say the same.
+- Colours are those of Okabe and Ito, which colour-blind readers distinguish, and never carry a meaning alone:
+  shapes and words say the same. Figures are drawn for white paper; a dark page turns them over, hues stay.
 - Text from data is shown as it is, on one line, cut at 30 characters; it is never taken as a formula.
 - The same data give the same bytes: fixed salt, no dates.
 """
@@ -20,13 +20,13 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from PIL import Image
 
 from soundcheck.common.escaping import shorten, terminal, xml_text
 from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.report.html import Html, element
-from soundcheck.report.palettes import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
 
 
 def _when_used(name: str) -> ModuleType:
@@ -43,12 +43,14 @@ def _when_used(name: str) -> ModuleType:
 seaborn = _when_used("seaborn")  # brings scipy.stats, half a second; many notebooks draw nothing of it
 audplot = _when_used("audplot")
 
+BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#767676"
+PINK, SKY, BLACK, WHITE = "#cc79a7", "#56b4e9", "#000000", "#ffffff"
 PALETTE = (BLUE, RED, GREEN, ORANGE, PINK, SKY, BLACK, GREY)  # told apart in this order
 MARKS = ("o", "s", "^", "v", "D", "P", "X", "*")
 DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (3, 3)), (0, (1, 3)))
 LABEL_LIMIT = 30
 NARROW = 500  # pixels; figures below may stand side by side
-SVG_BYTES = 150_000  # of more a figure is stored as pixels ...
+SVG_BYTES = 400_000  # of more a figure is stored as pixels ...
 MOST_MARKS = 1500  # ... and, without trying, of more marks
 MOST_TOLD = 400  # letters of a finding
 SCREEN = 96  # pixels an inch; sharp screens have twice as many
@@ -161,7 +163,8 @@ def _picture(figure: Figure, pixels: bool) -> bytes:
             return png(np.asarray(figure.canvas.buffer_rgba())[..., :3])
         buffer = io.BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, dpi=2 * SCREEN)
-    return smaller_svg(buffer.getvalue())
+    # Verdana and its like are as wide, where the first font is missing.
+    return buffer.getvalue().replace(b"'DejaVu Sans'", b"'DejaVu Sans',Verdana,sans-serif")
 
 
 def _marks(figure: Figure) -> int:
@@ -179,25 +182,23 @@ def png(pixels: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
-_TAG = re.compile(r"<[A-Za-z][^>]*>")
-_POSITIONS = re.compile(r' (?:d|x|y|transform)="[^"]*"')
-_COMMANDS = re.compile(r"\s*([A-Za-z])\s*")
-_PRECISE = re.compile(r"-?\d+\.\d{3,}")
+def contrast(one: str, other: str) -> float:
+    """Give the contrast of two colours ``#rrggbb`` as in the Web Content Accessibility Guidelines 2.1.
+
+    At least 4.5 for words, 3 for marks.
+
+    >>> contrast("#ffffff", "#000000"), round(contrast("#767676", "#ffffff"), 2)
+    (21.0, 4.54)
+    """
+    low, high = sorted(map(_luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
 
 
-def smaller_svg(data: bytes) -> bytes:
-    """Write a figure of Matplotlib shorter: positions to a hundredth of a point, no indentation."""
-    text = re.sub(r"<metadata>.*?</metadata>", "", data.decode("utf-8"), count=1, flags=re.DOTALL)
-    text = _TAG.sub(_smaller_tag, text)  # words that a figure shows are not touched
-    return re.sub(r"\n\s+", "\n", text).encode("utf-8")
+def _luminance(colour: str) -> float:
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 
-def _smaller_tag(found: re.Match) -> str:
-    def shorter(attribute: re.Match) -> str:
-        name, value = attribute[0].split('="')
-        value = _PRECISE.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), value)
-        value = _COMMANDS.sub(r"\1", value).strip() if name == " d" else value
-        return f'{name}="{value}'
-
-    tag = _POSITIONS.sub(shorter, found[0]).replace("xlink:href", "href")
-    return tag.replace("'DejaVu Sans'", "'DejaVu Sans',Verdana,sans-serif")  # of the same widths
+def on(cell: str) -> str:
+    """Give the colour of words on a cell of a map: black or white."""
+    return max((BLACK, WHITE), key=lambda ink: contrast(ink, cell))

@@ -12,11 +12,10 @@ from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.regression import mean_error
 from soundcheck.metrics.temporal import FileChanges, Neighbours
-from soundcheck.report import severity_views, views
-from soundcheck.report.examples import Example, Scene
+from soundcheck.report import figures, page, severity_views, views
 from soundcheck.report.html import Html
 from soundcheck.report.names import measure
-from soundcheck.report.style import BLUE, GREY, grid, label, look
+from soundcheck.report.style import label
 from soundcheck.suite.families import PerturbationSeries
 
 PANELS = 4  # abreast
@@ -52,19 +51,14 @@ def trivial_table(
     return views.table(rows, none="")
 
 
-def change_figure(found: Sequence[InTime]) -> Figure:
-    """Draw the predicted against the true change of each file, a panel a corpus and task."""
-    with look():
-        figure, panels = grid(len(found), PANELS, 2.6, 2.7)
-        for axes, (subset, _, own) in zip(panels, found, strict=False):
-            most = 1.05 * max([0.05, *own.truth, *own.prediction])
-            axes.plot([0, most], [0, most], color=GREY, linestyle="--", linewidth=1)
-            axes.plot(own.truth, own.prediction, linestyle="none", marker="o", markersize=4, color=BLUE)
-            axes.set(xlim=(-0.03 * most, most), ylim=(-0.03 * most, most))
-            axes.set(xlabel="true change", ylabel="predicted change")
-            name = f"{label(subset.corpus, 24)}\n{label(subset.task.name, 18)}, {len(own)} files"
-            axes.set_title(name, loc="left", fontsize=9)
-    return figure
+def change_figures(evaluation: Evaluation, found: Sequence[InTime]) -> None:
+    """Draw the predicted against the true change of each file, a figure a corpus and task."""
+    for subset, _, own in found:
+        title = f"{subset.corpus}, {subset.task.name}"
+        axes_of = ("true change, of the largest", "predicted change")
+        both = (np.array(values) / own.largest for values in (own.truth, own.prediction))
+        figure = figures.truth_and_prediction(*both, title, axes_of)
+        page.show(evaluation, figure, f"Predicted against true change of each file: {title}")
 
 
 def course_figure(found: Sequence[InTime]) -> Figure:
@@ -83,24 +77,6 @@ def course_figure(found: Sequence[InTime]) -> Figure:
         if classes:
             axes.set_yticks(range(len(classes)), [label(name, 10) for name in classes])
     return figure
-
-
-def furthest(subset: Subset, pairs: Neighbours, found: FileChanges) -> Scene:
-    """Choose the file whose change is predicted worst, to hear the two neighbours that are furthest off."""
-    rows = _worst_rows(pairs, found)
-    number = found.file[rows[0]]
-    values = [subset.truth[rows], subset.predictions.clean[rows]]
-    of_values = subset.task.is_regression
-    steps = [np.abs(np.diff(own)) if of_values else own[1:] != own[:-1] for own in values]
-    at = int(np.nan_to_num(np.abs(steps[1].astype(float) - steps[0].astype(float))).argmax())
-    start = _starts(subset)
-    chosen = [
-        Example(int(row), f"at {start[row]:.1f} s", played=place in (at, at + 1))
-        for place, row in enumerate(rows)
-    ]
-    change = f"labels change by {found.truth[number]:.2f} from segment to segment"
-    title = f"{found.names[number]}: {change}, predictions by {found.prediction[number]:.2f}"
-    return Scene(title, subset, chosen, float(_off(found)[number] / found.largest))
 
 
 def growth_curves(

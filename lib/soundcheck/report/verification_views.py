@@ -22,17 +22,18 @@ from soundcheck.evaluation.trials import Split, carried_errors, carry_over, erro
 from soundcheck.evaluation.verification import KINDS, threshold_in_use
 from soundcheck.metrics.trials import Trials
 from soundcheck.report import page, views
-from soundcheck.report.estimate_tables import estimate_table
 from soundcheck.report.formats import number
 from soundcheck.report.html import Html, element
 from soundcheck.report.notices import notes
-from soundcheck.report.style import DASHES, GREY, PALETTE, audplot, legend_name, look
+from soundcheck.report.style import DASHES, GREY, PALETTE, audplot, label, legend_name, look, new, seaborn
+from soundcheck.report.views import estimate_table
 from soundcheck.results.estimates import Estimate, estimate_frame
 from soundcheck.suite.measures import info_of
 
 MOST_CURVES = 8  # of a figure; beyond, the first ones
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 POINTS = 400  # of a curve
+BINS = 60  # of a histogram
 BANDS_END = 0.7  # false acceptance rate up to which curves have bands
 LEAST = 1e-6  # rates that are smaller lie beyond any axis
 
@@ -87,23 +88,19 @@ def _limits(curves: Mapping[str, Mapping[str, object]]) -> tuple[float, float]:
     """Choose where both axes begin and end: with what the marks and the smallest rates need."""
     marks = [rate for entry in curves.values() for kind in _MARKS for rate in np.ravel(entry[kind])]
     marks = np.array([rate for rate in marks if 0 < rate < 0.9])
-    rates = np.concatenate(
-        [np.ravel(entry[axis]) for entry in curves.values() for axis in ("far", "frr")] or [[]]
-    )
-    finest = rates[rates > 0].min(initial=1.0)
+    rates = [rate for entry in curves.values() for axis in ("far", "frr") for rate in np.ravel(entry[axis])]
+    finest = min((rate for rate in rates if rate > 0), default=1.0)
     low = min(0.01, max(finest, min(0.001, marks.min(initial=1.0) / 2)))
     highest = marks.max(initial=0.0)
-    end = 0.98 if highest > BANDS_END else BANDS_END  # where bands end, which would look cut beyond
-    return low, min(end, max(0.4, 1.2 * highest))
+    return low, min(0.98 if highest > BANDS_END else BANDS_END, max(0.4, 1.2 * highest))
 
 
 def _thin(entry: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
     """Place points evenly along a curve; no two have the same FAR, whose FRR would be averaged."""
-    far, frr = (np.asarray(entry[axis], dtype=np.float64) for axis in ("far", "frr"))
-    steps = [np.abs(np.diff(ndtri(np.clip(rate, 1e-4, 1 - 1e-4)))) for rate in (far, frr)]
-    along = np.concatenate([[0.0], np.cumsum(steps[0] + steps[1])])
-    places = np.linspace(0, along[-1], POINTS)
-    far, frr = (_inside(np.interp(places, along, rate)) for rate in (far, frr))
+    both = np.array([entry["far"], entry["frr"]], dtype=np.float64)
+    steps = np.abs(np.diff(ndtri(np.clip(both, 1e-4, 1 - 1e-4)))).sum(axis=0)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    far, frr = (_inside(np.interp(np.linspace(0, along[-1], POINTS), along, rate)) for rate in both)
     return far - 1e-9 * np.arange(POINTS), frr
 
 
@@ -116,11 +113,29 @@ def show_curves(evaluation: Evaluation, curves: Mapping[str, Mapping[str, object
 
 
 def score_histograms(scores: Sequence[float], target: Sequence[bool], marks: Mapping[str, float]) -> Figure:
-    """Draw the densities of the scores of targets and of non-targets, with thresholds as lines."""
+    """Draw the densities of the scores of targets and of non-targets, with thresholds as lines.
+
+    What lies beyond the lowest and highest thousandth is drawn at the edge: few do not hide the others.
+    """
     scores, target = np.asarray(scores, dtype=np.float64), np.asarray(target, dtype=bool)
-    sides = {"target trials": scores[target], "non-target trials": scores[~target]}
-    marks = {f"threshold, {name}": value for name, value in marks.items()}
-    return views.histogram(sides, marks, xlabel="score", stat="density")
+    known = np.isfinite(scores)
+    marks = {name: value for name, value in marks.items() if np.isfinite(value)}
+    ends = [*(np.quantile(scores[known], [0.001, 0.999]) if known.any() else [0.0, 1.0]), *marks.values()]
+    reach = 0.02 * np.ptp(ends) or 0.5
+    edges = np.linspace(min(ends) - reach, max(ends) + reach, BINS + 1)
+    with look():
+        figure, (axes,) = new(7.5, 3.9)
+        bars = {"bins": list(edges), "stat": "density", "element": "step", "alpha": 0.25, "linewidth": 1.5}
+        sides = {"target": scores[known & target], "non-target": scores[known & ~target]}
+        for n, (name, own) in enumerate(sides.items()):
+            side = {"color": PALETTE[n], "linestyle": DASHES[n], "label": f"{name} trials ({len(own):,})"}
+            seaborn.histplot(x=np.clip(own, edges[0], edges[-1]), ax=axes, **bars, **side)
+        for n, (name, value) in enumerate(marks.items()):
+            mark = {"color": "black", "linewidth": 1, "linestyle": DASHES[n % len(DASHES)]}
+            axes.axvline(value, label=f"threshold, {label(name)}: {value:.4g}", **mark)
+        axes.set(xlim=(edges[0], edges[-1]), xlabel="score", ylabel="density")
+        figure.legend(loc="outside lower center", ncols=2, fontsize=9)
+    return figure
 
 
 def conditions(

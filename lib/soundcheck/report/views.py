@@ -15,8 +15,9 @@ from matplotlib.figure import Figure
 from soundcheck.common import templates
 from soundcheck.common.wording import counted
 from soundcheck.report import states
-from soundcheck.report.formats import Cell, number
+from soundcheck.report.formats import Cell, estimate, number, value_cell
 from soundcheck.report.html import Html, element, folded, join
+from soundcheck.report.names import label as named
 from soundcheck.report.style import (
     BLUE,
     DASHES,
@@ -29,9 +30,9 @@ from soundcheck.report.style import (
     legend_name,
     look,
     new,
-    seaborn,
 )
 from soundcheck.results.states import REPORTED
+from soundcheck.suite.measures import info_of
 
 Rows = pd.DataFrame | Sequence[Mapping[str, object]]
 Column = str | Callable[[SimpleNamespace], object]
@@ -106,6 +107,53 @@ def _cell(column: Column, row: SimpleNamespace, name: str | None) -> SimpleNames
         whole = isinstance(value, numbers.Integral)
         return SimpleNamespace(content=f"{value:,}" if whole else number(float(value)), attributes=about)
     return SimpleNamespace(content=value if isinstance(value, Html) else str(value), attributes=about)
+
+
+def measured(row: object) -> str:
+    """Name what a row is a value of: the measure, and a class or bin if it has one."""
+    return ", ".join(filter(None, (info_of(row.measure).title, named(row.label))))
+
+
+def written(row: object) -> str:
+    """Write a value with its interval for a sentence."""
+    return estimate(row.value, row.low, row.high, percent=info_of(row.measure).rate)
+
+
+def estimate_cell(row: object) -> Cell:
+    """Show a value with its interval, or why there is none."""
+    if pd.isna(row.value):
+        return Cell(element("small", row.excluded, class_="sc-line"))
+    unit, ends, below = "%" if info_of(row.measure).rate else "", (row.low, row.high), ""
+    if pd.isna(row.low):
+        ends = row.low_sample, row.high_sample
+        below = "; ".join(filter(None, ("" if pd.isna(ends[0]) else "for these speakers", row.excluded)))
+    return value_cell(row.value, *ends, unit, below)
+
+
+def estimate_table(
+    frame: pd.DataFrame,
+    names: Mapping[str, str],
+    across: str = "",
+    *,
+    counts: str = "segments",
+    caption: str = "",
+) -> Html:
+    """Show estimates, a line for each combination of the columns in ``names``, which has their heads.
+
+    The values of the column ``across`` are the other heads; without, what is measured. ``counts`` says what
+    is counted; empty, nothing is.
+    """
+    if frame.empty:
+        return Html()
+    heads = frame[across] if across else [measured(row) for row in frame.itertuples()]
+    frame = frame.assign(head=heads, cell=[estimate_cell(row) for row in frame.itertuples()])
+    cells = frame.groupby([*names, "head"], sort=False)["cell"].last()
+    lines = frame.groupby(list(names), sort=False)[["segments", "speakers"]].max().reset_index()
+    columns: dict[str, Column] = {title: name for name, title in names.items()}
+    for head in dict.fromkeys(frame["head"]):
+        columns[head] = lambda row, head=head: cells.get((*(getattr(row, name) for name in names), head))
+    columns |= {counts: "segments", "speakers": lambda row: row.speakers or ""} if counts else {}
+    return table(lines, columns, caption=caption, sortable=False)
 
 
 def forest(
@@ -211,40 +259,4 @@ def lines(
             all_axes[0].legend(fontsize=9)
         if fewer:
             figure.suptitle(fewer, x=0.01, ha="left", fontsize=9)
-    return figure
-
-
-def histogram(
-    values: Mapping[str, Sequence[float]],
-    marks: Mapping[str, float],
-    *,
-    xlabel: str = "",
-    stat: str = "count",
-    bins: int = 60,
-    ylabel: str = "",
-) -> Figure:
-    """Draw how numbers are distributed, one side over the other, with marks as vertical lines.
-
-    What lies beyond the lowest and highest thousandth is drawn at the edge: few do not hide the others.
-    """
-    known = {name: np.asarray(own, dtype=float) for name, own in values.items()}
-    known = {name: own[np.isfinite(own)] for name, own in known.items()}
-    marks = {name: value for name, value in marks.items() if np.isfinite(value)}
-    pooled = np.concatenate([*known.values(), np.empty(0)])
-    ends = [*(np.quantile(pooled, [0.001, 0.999]) if len(pooled) else [0.0, 1.0]), *marks.values()]
-    reach = 0.02 * np.ptp(ends) or 0.5
-    edges = np.linspace(min(ends) - reach, max(ends) + reach, bins + 1)
-    with look():
-        figure, (axes,) = new(7.5, 3.9)
-        bars = {"bins": list(edges), "stat": stat, "element": "step", "alpha": 0.25, "linewidth": 1.5}
-        for n, (name, own) in enumerate(known.items()):
-            side = {"color": PALETTE[n], "linestyle": DASHES[n], "label": f"{label(name)} ({len(own):,})"}
-            seaborn.histplot(x=np.clip(own, edges[0], edges[-1]), ax=axes, **bars, **side)
-        for n, (name, value) in enumerate(marks.items()):
-            dash = DASHES[n % len(DASHES)]
-            axes.axvline(
-                value, color="black", linewidth=1, linestyle=dash, label=f"{label(name)}: {value:.4g}"
-            )
-        axes.set(xlim=(edges[0], edges[-1]), xlabel=xlabel, ylabel=ylabel or stat)
-        figure.legend(loc="outside lower center", ncols=2, fontsize=9)
     return figure

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition import RecogniserPair, excluded_settings
@@ -16,7 +15,7 @@ from soundcheck.metrics import differential
 from soundcheck.report import views
 from soundcheck.report.formats import POINTS, Cell, number, percent, value_cell, values
 from soundcheck.report.html import Html, join
-from soundcheck.report.style import PALETTE, label, legend_name, look, name_ticks, new, show
+from soundcheck.report.style import show
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.suite.families import PerturbationSeries
 
@@ -24,7 +23,6 @@ Counts = Mapping[str, pd.DataFrame]
 SURE = 0.95  # certainty from which a violation counts as sure
 STUDY = (8, 41)  # transformations and settings of AequeVox
 MOST_CERTAIN = 10  # violations that are shown
-MOST_GROUPS = 40
 MOST_LINES = 16  # groups of a panel: those that are worst
 
 
@@ -102,11 +100,10 @@ def violations(
     pairs: Sequence[RecogniserPair],
     judged: Mapping[str, pd.DataFrame],
     title: str,
-    easy: bool = False,
 ) -> Html:
-    """Count and draw the violations of each group, for all settings that count and for comprehensible ones.
+    """Count the violations of each group, for all settings that count and for comprehensible ones.
 
-    With ``easy`` the latter are drawn, too; ``judged`` says of each corpus which settings count.
+    ``judged`` says of each corpus which settings count.
     """
     options, judged = evaluation.family.options, judged[pairs[0].subset.corpus]
     found = evaluation.violation_counts(pairs, excluded_settings(judged))
@@ -117,11 +114,6 @@ def violations(
     beside = {what: differential.against_base(table.loc["all"], base)[1] for what, table in totals.items()}
     parts = [count_table(found | totals, f"Violations of each group, {title}")]
     parts.append(base_table(beside, base, f"Violations beside those of {base}, {title}"))
-    for which, tables in {"": found, ", comprehensible settings": rated if easy else {}}.items():
-        several = {f"{name}{which}": own for name, own in tables.items() if len(own) > 1 or len(tables) == 1}
-        if several:
-            alt = f"Violations of each group{which}, {title}"
-            parts.append(show(evaluation.media, violation_bars(several), alt))
     return join(parts)
 
 
@@ -151,25 +143,6 @@ def base_table(counted: Counts, base: str, caption: str) -> Html:
         columns |= {f"{what}, times as many": own["times"], f"{what}, difference": own["times"].map(more)}
     frame = pd.DataFrame(columns, dtype=object).rename_axis("group").reset_index()
     return views.table(frame, caption=caption, sortable=False)
-
-
-def violation_bars(counted: Counts) -> Figure:
-    """Draw counts of violations by group, a panel for each table, its rows side by side."""
-    with look():
-        figure, panels = new(9, 0.3 + 2.5 * len(counted), len(counted), 1)
-        for axes, (title, table) in zip(panels, counted.items(), strict=True):
-            most = table.sum().nlargest(MOST_GROUPS).index
-            shown = table.loc[:, table.columns.isin(most)].rename(index=legend_name)
-            if len(shown.columns) < len(table.columns):
-                said = f"the {MOST_GROUPS} of {len(table.columns)} groups with the most violations"
-                axes.set_title(said, loc="right", fontsize=9)
-            shown.T.plot.bar(ax=axes, width=0.8, color=PALETTE, legend=False)
-            name_ticks(axes, shown.columns, 14)
-            axes.set(xlabel="", ylabel="violations")
-            axes.set_title(label(title, 60), loc="left", fontweight="bold", fontsize=10)
-            if len(shown) > 1:
-                axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
 
 
 def certainties(

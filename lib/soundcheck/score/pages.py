@@ -12,9 +12,9 @@ from soundcheck.common import files, templates
 from soundcheck.common.templates import Html
 from soundcheck.common.wording import counted
 from soundcheck.report import failures, group_views, style, views
-from soundcheck.report.estimate_tables import estimate_cell, measured
 from soundcheck.report.formats import Cell, digits_for, number, significant
 from soundcheck.report.standalone import standalone
+from soundcheck.report.views import estimate_cell, measured
 from soundcheck.results.estimates import ALL
 from soundcheck.results.states import FAIL, NOT_EVALUATED
 from soundcheck.score.scores import Scores
