@@ -71,7 +71,7 @@ def _read_scale(
     tasks = [reader.tasks[name] for name in names]
     if value is not None and names and not (kind.has_scale and any(task.is_regression for task in tasks)):
         what = "the model predicts no number" if kind.has_scale else f"{kind.keyword} models need no scale"
-        reader.note(path, what, "Remove it. It is the scale on which a model answers regression tasks")
+        reader.note(path, what, "Remove it. It is the scale on which a model predicts regression tasks")
         return {}
     return reader.read_ranges(path, value, tasks)
 
@@ -84,7 +84,7 @@ def _check_meanings(
         classes = reader.tasks[task].classes if task in names else ()
         for word, name in words.items():
             if name not in classes:
-                remedy = did_you_mean(name, classes) or "Name a task with classes that the model answers"
+                remedy = did_you_mean(name, classes) or "Name a task with classes that the model predicts"
                 reader.note((*path, task, word), f"{quoted(name)} is no class of {task}", remedy)
 
 

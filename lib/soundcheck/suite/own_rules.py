@@ -239,9 +239,9 @@ class OwnRulesReader(DocumentReader):
         elif predicted is None:
             self.note(place, f"the suite does not run {family}", "Add it to families, or remove hard")
         elif own.thresholds and not judged:
-            what = "no model is asked for a task that this is a threshold for"
+            what = "no model predicts a task that this is a threshold for"
             names = ", ".join(sorted(task.name for task in tasks)) or "none"
-            self.note(place, what, f"Models are asked for: {names}")
+            self.note(place, what, f"Models predict: {names}")
         classes = list(dict.fromkeys(name for task in judged for name in task.classes))
         if not classes or not all(task.classes for task in judged):
             return

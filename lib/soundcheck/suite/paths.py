@@ -111,7 +111,7 @@ def find_files(file: Path, text: str) -> tuple[list[Path], str, str]:
     matches = sorted({*itertools.islice(below, MANY_FILES + 1)})
     if len(matches) > MANY_FILES:
         what = f"{quoted(text)} means more than {MANY_FILES} files"
-        return [], what, "Name those that the answers rest on"
+        return [], what, "Name those that the predictions depend on"
     if not matches:
         return [], f"{quoted(text)} means no file", nearest_name(place) or "Check the path"
     for one in matches:

@@ -254,7 +254,6 @@ class _Reader(EntryReader):
     def read_comparison(
         self, name: str, value: object, models: Mapping[str, ModelEntry | None]
     ) -> ComparisonEntry | None:
-        """Read which two models are compared."""
         path = ("comparisons", name)
         comparison = self.section(path, value, ComparisonEntry, more={"name": name})
         if comparison is None:
@@ -289,7 +288,6 @@ class _Reader(EntryReader):
         return folder and SoundEntry(kind, folder, sound.path, sound.base, sound.where)
 
     def read_task(self, name: str, value: object) -> None:
-        """Read a declared task."""
         path = ("tasks", name)
         if name in BUILTIN:
             self.note(path, "this task is built in", "Choose another name")
@@ -311,7 +309,6 @@ class _Reader(EntryReader):
             self.tasks[name] = Task(name, task.type, classes, *(task.range or (0.0, 1.0)))
 
     def read_families(self, value: object) -> tuple[str, ...]:
-        """Read the list of families."""
         known = self.families
         if value is None:
             self.note(("families",), "the key is missing", "Write families: all")
@@ -328,7 +325,6 @@ class _Reader(EntryReader):
     # corpora
 
     def read_corpus(self, name: str, value: object) -> CorpusEntry | None:
-        """Read a corpus."""
         path = ("corpora", name)
         form = self.read_format((*path, "format"), value)
         corpus = self.read_keys(path, value, form, CorpusKeys, CORPUS_FORMATS, "format")

@@ -270,7 +270,6 @@ class _Reader(DocumentReader):
         return PerturbationSeries(change.name, sweep.axis, changes)
 
     def read_change(self, path: tuple[str, str], value: object) -> Perturbation | None:
-        """Read a change of the signal."""
         transform = value.get("transform") if isinstance(value, dict) else None
         if not isinstance(transform, str) or not transform:
             self.note((*path, "transform"), "the key is missing", "Name the transform")
@@ -305,7 +304,6 @@ class _Reader(DocumentReader):
         return dataclasses.replace(test, thresholds=thresholds, range=limits, simulation=simulated)
 
     def read_simulation(self, path: tuple, given: object) -> dict[str, Any]:
-        """Read what was simulated, if anything was."""
         setting = None if given is None else self.section(path, given, _Simulation)
         if setting is None:
             return {}

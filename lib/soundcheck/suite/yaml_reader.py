@@ -151,7 +151,6 @@ class _Builder:
         return data
 
     def refuse(self, where: str, what: str, remedy: str) -> None:
-        """Note what makes the file unusable."""
         self.problems.add(where, what, remedy)
         self.unusable = True
 
