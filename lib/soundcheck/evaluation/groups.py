@@ -121,7 +121,7 @@ def judge_groups(
     against: str = EVERYBODY,
     context: tuple[str, str] | None = None,
 ) -> None:
-    """Judge measures for each group of a column against all groups; those of trials take the mask of a group."""
+    """Judge measures for each group of a column against all groups; for trials with the mask of a group."""
     masks = {group: subset.mask(column, group) for group in groups}
     rows, of_trials = list(masks.values()), subset.task.is_embedding
     within, everybody = np.logical_or.reduce(rows), np.ones(len(subset), dtype=bool)
@@ -179,7 +179,7 @@ def columns_of(
     few: str = "",
     counts_of: Callable[[Subset, str], list[GroupCount]] | None = None,
 ) -> list[Groups]:
-    """Count the groups of the family's columns; tests of columns without two, and of small ones, are skipped."""
+    """Count the groups of the family's columns; those without two, and small ones, are skipped."""
     result, options, of_trials = [], evaluation.family.options, subset.task.is_embedding
     for column in options["groups"]:
         known = of_trials or column in subset.segments and subset.segments[column].notna().any()
