@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.scales import another_scale, usual_scales
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, task_snippets
-from soundcheck.corpora.languages import among
+from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, match_languages, task_snippets
 from soundcheck.corpora.load import load_corpus
 from soundcheck.models.base import check_model
 from soundcheck.suite.entries import CorpusEntry
@@ -502,9 +501,9 @@ SIX = ["de", "en", "es", "fr", "it", "zh"]
     ],
 )
 def test_forms(name, expected):
-    assert among([name], SIX).tolist() == [expected]
+    assert match_languages([name], SIX).tolist() == [expected]
 
 
 def test_as_many_as_given():
-    assert among([], SIX).shape == (0,)
-    assert among(["en", "fra", "x"], ["fra"]).tolist() == [None, "fra", None]
+    assert match_languages([], SIX).shape == (0,)
+    assert match_languages(["en", "fra", "x"], ["fra"]).tolist() == [None, "fra", None]

@@ -9,11 +9,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.class_words import NOTHING, as_values, meanings
@@ -105,6 +107,17 @@ def read_ratings(
             ask = "is the range that of the scale, and not only of these labels?"
             findings.notices.append(f"{reach}, never near {' or '.join(missed)} of their range; {ask}")
     return scaled(values, low, high)
+
+
+def as_numbers(column: pd.Series) -> pd.Series | None:
+    """Read a column of words as numbers, float64, NaN = missing; ``None`` if a word is none."""
+    if is_numeric_dtype(column):
+        return column.astype(np.float64)
+    try:
+        numbers = column.dropna().map(lambda text: parse_number(str(text).strip()))
+    except ValueError:
+        return None
+    return numbers.astype(np.float64).reindex(column.index)
 
 
 # Classes ----------------------------------------------------------------------------------------------------
@@ -279,3 +292,36 @@ def two_people(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:
     text += ". Name a column that tells people apart, `columns: {speaker: ...}`"
     text += "" if apart else ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
     return [Caveat(text, corpus=entry.name, task="embedding" if apart else "")]
+
+
+# Languages --------------------------------------------------------------------------------------------------
+
+_MACRO = {"cmn": "zho", "yue": "zho"}  # spoken Chinese by its own code
+
+
+@functools.cache
+def _code(name: str) -> str:
+    """Give the three letters of ISO 639-3, of ``de``, ``deu``, ``German`` or ``de-AT``; others stay."""
+    from audformat.utils import map_language  # late: few corpora need it, and it takes a while to load
+
+    text = name.strip().replace("_", "-")
+    for candidate in (text, text.split("-")[0], text.split("-")[0].lower(), text.title()):
+        try:
+            code = map_language(candidate)
+        except ValueError:
+            continue
+        return _MACRO.get(code, code)
+    return text
+
+
+def match_languages(names: Sequence[object], wanted: Sequence[str]) -> np.ndarray:
+    """Say which of the wanted languages each name means, ``None`` = none of them.
+
+    Both are codes of ISO 639-1 or 639-3, with or without region, or English names; names may be missing.
+
+    >>> match_languages(["deu", "zh-CN", "Danish", None], ["de", "zh"]).tolist()
+    ['de', 'zh', None, None]
+    """
+    codes = {_code(name): name for name in wanted}
+    meant = [None if pd.isna(name) else codes.get(_code(str(name))) for name in names]
+    return np.array([*meant, None], dtype=object)[:-1]

@@ -27,10 +27,10 @@ from pandas.api.types import is_numeric_dtype
 from soundcheck.common import files, store
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.progress import Progress
-from soundcheck.common.text_table import parse_number
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files
+from soundcheck.corpora.labels import as_numbers
 from soundcheck.corpora.load import identified
 from soundcheck.corpora.measures import FINGERPRINT, KEPT, MEASURES, networks
 from soundcheck.suite.groups import number_of, numbers_of
@@ -75,8 +75,9 @@ def measure(
     table, notices = corpus.segments, list(corpus.notices)
     wanted = [name for name in dict.fromkeys(names) if name not in table.columns]
     for name in sorted({*names} & {*table.columns} - {"duration"}):  # which every table has
-        column, told = _brought(table[name])
-        table = table.assign(**{name: column})
+        numbers = as_numbers(table[name])
+        table = table if numbers is None else table.assign(**{name: numbers})
+        told = f"whose {'words' if numbers is None else 'numbers'} are used"
         notices.append(f"the corpus has a column {name} of its own, {told}; nothing was measured for it")
     known: dict[str, dict] = {name: {} for name in wanted}
     if corpus.entry.audio and wanted:
@@ -85,17 +86,6 @@ def measure(
             notices.append(f"{unreadable} sounds could not be read again when they were to be measured")
     columns = {name: table["audio"].map(known[name]).astype(np.float64) for name in wanted}
     return dataclasses.replace(corpus, segments=table.assign(**columns), notices=tuple(notices))
-
-
-def _brought(column: pd.Series) -> tuple[pd.Series, str]:
-    """Read a column of the data as numbers if it holds nothing else."""
-    if not is_numeric_dtype(column):
-        try:
-            numbers = column.dropna().map(lambda text: parse_number(text.strip()))
-        except ValueError:
-            return column, "whose words are used"
-        column = numbers.astype(np.float64).reindex(column.index)
-    return column, "whose numbers are used"
 
 
 def measured_values(
