@@ -86,13 +86,13 @@ def test_a_group_shows_its_own_value_its_reference_its_difference_and_its_margin
     values = dict(group_value=0.32, others_value=0.53, against="others", ratio=1.45)
     rows = Cells(shown(row(**GROUP | values))).rows
     line = dict(zip(rows[0], rows[1], strict=True))
-    assert line["group"] == "0.320" and line["reference"] == "0.530" and line["margin"] == "0.100"
+    assert line["group"] == "0.320" and line["reference, margin"] == "0.530 ± 0.100"
     assert line["difference (95 %)"] == "−0.210 −0.302 to −0.118 1.4 times the reference"
-    assert "0.530 us" in Cells(shown(row(**GROUP | values | {"against": "us"}))).rows[1]
+    assert "0.530 us ± 0.100" in Cells(shown(row(**GROUP | values | {"against": "us"}))).rows[1]
     published = GROUP | dict(rule="|value| <", threshold=0.3, value=0.1, passed=True, state=FAIL)
     html = shown(row(**published, against="others"))
     assert "0.100 |value| < 0.3, passes" in " | ".join(Cells(html).rows[1])
-    assert "rule on group − all" not in shown(row(**GROUP))
+    assert "group − all, rule" not in shown(row(**GROUP))
     assert not any("difference" in head for head in Cells(shown(row())).rows[0])
 
 
