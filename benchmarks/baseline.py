@@ -18,6 +18,7 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.results import worse
+from soundcheck.results.contrast import WORSE
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.judged import Judged
 from soundcheck.results.record import RunRecord
@@ -122,9 +123,9 @@ def alarms(
         rng = np.random.default_rng([seed, speakers, planted, run])
         weights = draws.weights(speakers, REPLICATES, run)
         before, now = (finished(counts, weights) for counts in outcomes(rng, speakers, planted, tests))
-        changed = worse.changes(now, before)
-        (decided,) = worse.got_worse([changed])
-        number = now.frame.loc[changed.index[decided], "test"].str[1:].astype(int) % (tests // 2)
+        (decided,) = worse.with_outcomes([worse.changes(now, before)], RunRecord.matters_worse)
+        decided = decided["outcome"].eq(WORSE)
+        number = now.frame.loc[decided.index[decided], "test"].str[1:].astype(int) % (tests // 2)
         right = int((number < planted // 2).sum())
         alarmed += bool(decided.any())
         usual += by_percentiles(before, now)

@@ -123,11 +123,7 @@ def with_reference(named: str, values: list, column: str = "accent", name: str =
         ("others", [with_reference("others", THREE)], ""),
         ("us", [with_reference("us", THREE), with_reference("us", ["uk", None], name="b")], ""),
         ("US", [with_reference("US", THREE)], "no corpus has the group 'US'. Did you mean 'us'?"),
-        (
-            "na",
-            [with_reference("na", THREE)],
-            "'na' means that nobody knows the accent. Name a group",
-        ),
+        ("na", [with_reference("na", THREE)], "'na' means that nobody knows the accent. Name a group"),
         ("na", [with_reference("na", ["na", "us"], unknown=())], ""),
         ("us", [with_reference("us", ["us", "us"])], "'us' is the only group. Remove against."),
         ("others", [with_reference("others", ["us", "others"])], "calls has a group called so"),

@@ -1,12 +1,18 @@
 """What is in a corpus more than once: copies, overlapping segments, and speakers of two splits."""
 
+import importlib
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
+import soundfile
 from benchmarks import measured as known
 
-from soundcheck.corpora.measures.fingerprint import fingerprint
-from soundcheck.corpora.repeats import find_repeats, speakers_in_splits
+from soundcheck.augment.codec import codec
+from soundcheck.corpora import audio
+from soundcheck.corpora.measures.fingerprint import CODES_A_SECOND, codes, fingerprint
+from soundcheck.corpora.repeats import copies, find_repeats, speakers_in_splits, together
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +95,84 @@ def test_without_splits_or_speakers_nothing_is_shared():
 def test_nothing_repeats_in_nothing():
     found = find_repeats(table("v0", "v1"), {}, [])
     assert not found.recordings and found.compared == 0
+
+
+RATE = 16000
+
+
+def heard(signal: np.ndarray) -> np.ndarray:
+    return codes(fingerprint(signal, RATE))
+
+
+def compressed(signal: np.ndarray, form: str, subtype: str) -> np.ndarray:
+    buffer = io.BytesIO()
+    soundfile.write(buffer, signal, RATE, format=form, subtype=subtype)
+    buffer.seek(0)
+    return soundfile.read(buffer, dtype="float32")[0]
+
+
+CHANGES = {
+    "quieter by 20 dB": lambda x, rng: 0.1 * x,
+    "upside down": lambda x, rng: -x,
+    "8 bit": lambda x, rng: np.round(x * 2**7) / 2**7,
+    "50 ms cut": lambda x, rng: x[800:],
+    "58 ms cut, between two codes": lambda x, rng: x[928:],
+    "0.2 s less at the end": lambda x, rng: x[:-3200],
+    "padded": lambda x, rng: np.pad(x, 3000),
+    "sampled at 8 kHz": lambda x, rng: audio.resampled(audio.resampled(x, RATE, 8000), 8000),
+    "mp3": lambda x, rng: compressed(x, "MP3", "MPEG_LAYER_III"),
+    "a-law": lambda x, rng: compressed(x, "WAV", "ALAW"),
+    "hiss 20 dB below": lambda x, rng: x + 0.1 * np.sqrt(np.mean(x**2)) * rng.standard_normal(len(x)),
+}
+
+
+@pytest.fixture(scope="module")
+def voices() -> list[np.ndarray]:
+    return [known.synthesised(n).astype(np.float32) for n in range(12)]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_planted_copies_are_found_and_nothing_else(change, voices, rng):
+    planted = [CHANGES[change](np.asarray(voice), rng).astype(np.float32) for voice in voices[:6]]
+    found = copies([heard(signal) for signal in (*voices, *planted)])
+    assert found.tolist() == [[n, len(voices) + n] for n in range(6)]
+
+
+def test_most_copies_through_a_telephone_are_found(voices, rng):
+    calls = [codec(voice, RATE, rng, name="amr-nb", bit_rate=12200) for voice in voices]
+    found = copies([heard(signal) for signal in (*voices, *calls)])
+    assert len(found) >= 9 and all(second == first + 12 for first, second in found)
+
+
+def test_nothing_is_made_up_among_2000_different_signals(rng):
+    """Bursts of noise: half a second each; 10,000 voices are compared by benchmarks/copies.py."""
+    signals = rng.standard_normal((2000, 10000)).astype(np.float32)
+    signals *= np.repeat(rng.uniform(0.01, 1, (2000, 10)), 1000, axis=1)
+    assert not len(copies([heard(signal) for signal in signals]))
+
+
+def test_a_thousand_copies_are_one_recording(voices):
+    one, other = heard(voices[0]), heard(voices[1])
+    found = copies([one] * 1000 + [other])
+    assert len(found) == 999  # each with the next
+    assert np.unique(together(found, 1001)).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("signal", [np.zeros(RATE), np.zeros(0), np.ones(3000), 0.1 * np.ones(RATE)])
+def test_what_is_silent_or_short_is_like_nothing(signal):
+    own = heard(signal.astype(np.float32))
+    assert not len(copies([own, own])) and not len(copies([]))
+
+
+def test_a_piece_of_a_long_recording_is_found(voices):
+    long = np.concatenate(voices)
+    assert len(heard(long)) == pytest.approx(len(long) / RATE * CODES_A_SECOND, abs=20)
+    begin = len(voices[0]) + 1000
+    assert copies([heard(long), heard(long[begin : begin + 2 * RATE])]).tolist() == [[0, 1]]
+
+
+def test_long_sounds_are_read_in_pieces(monkeypatch, voices):
+    module = importlib.import_module(fingerprint.__module__)
+    whole = fingerprint(voices[0], RATE)
+    monkeypatch.setattr(module, "AT_ONCE", 50)
+    assert fingerprint(voices[0], RATE) == whole

@@ -1,17 +1,23 @@
 """Scales and classes from files to numbers: what is read, what is refused, what is said with the numbers."""
 
-import json
+import re
 
 import audformat
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from soundcheck.common.errors import InputError
+from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.scales import another_scale, usual_scales
+from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, match_languages, task_snippets
 from soundcheck.corpora.load import load_corpus
 from soundcheck.models.base import check_model
+from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.suite_file import read_suite
+from soundcheck.suite.yaml_reader import read_yaml
 
 HEAD = "corpora: {{c: {{format: csv, path: labels.csv, audio: false{0}}}}}\n"
 ASKED = "models: {m: {predictions: answers.csv, tasks: [TASK]RANGE}}\nfamilies: [correctness_regression]\n"
@@ -405,24 +411,99 @@ def test_falling_scales_and_words_for_classes_give_the_right_numbers(tmp_path, c
     assert rows["Concordance Correlation Coeff"] > 0.97
 
 
-@pytest.mark.slow
-def test_an_average_over_a_single_class_has_no_verdict(tmp_path, command):
-    labels = ["neutral", "neutral", "angry"] * 20
-    lines = [f"{n}.wav,s{n % 10},{label}" for n, label in enumerate(labels)]
-    for name in ("labels.csv", "answers.csv"):
-        (tmp_path / name).write_text("file,speaker,emotion\n" + "\n".join(lines) + "\n")
-    (tmp_path / "suite.yml").write_text(
-        HEAD.format("") + "models: {m: {predictions: answers.csv, tasks: [emotion]}}\n"
-        "families: [correctness_classification]\n"
-    )
-    told = command("run", "suite.yml", "--out", "out", "--no-book", "--jobs", "1", cwd=tmp_path).stdout
-    assert "average recall" not in told
-    rows = pd.read_csv(tmp_path / "out" / "results.csv").set_index("test")
-    averages = rows.loc[["Unweighted Average Recall", "Unweighted Average Precision"]]
-    assert averages["value"].eq(1).all() and averages["passed"].isna().all()
-    assert averages["threshold"].isna().all()
-    assert averages["skipped"].str.contains("1 class in the truth").all()
-    caveats = json.loads((tmp_path / "out" / "run.json").read_text())["caveats"]
-    about = [(one["model"], one["corpus"], one["task"]) for one in caveats]
-    assert about == [("", "c", "emotion"), ("m", "", "emotion")]
-    assert all("values: {emotion: {angry: anger}}" in one["text"] for one in caveats)
+EMOTION = BUILTIN["emotion"]
+TEXTS = st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=20)
+
+
+def entry(**changes) -> CorpusEntry:
+    return CorpusEntry(name="calls", format="csv", path=None, **changes)
+
+
+def texts(value):
+    """Plain texts of what was read, lists and mappings kept."""
+    if isinstance(value, dict):
+        return {str(key): texts(item) for key, item in value.items()}
+    return [texts(item) for item in value] if isinstance(value, list) else str(value)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=6, unique=True), TEXTS)
+def test_snippets_are_yaml_of_the_same_texts(tmp_path_factory, classes, column):
+    tasks, columns = task_snippets("feeling", classes, column)
+    file = tmp_path_factory.mktemp("yaml") / "x.yml"
+    file.write_text(f"tasks: {tasks}\ncolumns: {columns}\n", encoding="utf-8")
+    problems = Problems()
+    read = texts(read_yaml(file, "x.yml", problems).data)
+    problems.raise_if_any()
+    assert read == {
+        "tasks": {"feeling": {"type": "classification", "classes": classes}},
+        "columns": {"feeling": column},
+    }
+
+
+def told(labels, tasks=None, columns=None, **further) -> str:
+    table = pd.DataFrame({"emotion": labels, **further}, dtype=object)
+    return class_remedy(EMOTION, table, entry(columns=columns or {}), {**BUILTIN, **(tasks or {})})
+
+
+def test_all_classes_are_named_and_the_column_of_the_data():
+    found = told(["boredom", "anger", "", "boredom"], columns={"emotion": "felt as"})
+    assert "To test all 2, declare" in found
+    assert "`tasks: {feeling: {type: classification, classes: [anger, boredom]}}`" in found
+    assert found.endswith("under corpora.calls `columns: {feeling: felt as}`")
+
+
+def test_a_name_that_is_taken_is_not_proposed():
+    other = Task("feeling", "classification", ("a", "b"))
+    assert "`tasks: {felt: " in told(["boredom"], {"feeling": other})
+    assert "`tasks: {own_emotion: " in told(["boredom"], {"feeling": other, "felt": other})
+
+
+def test_a_task_that_has_all_of_them_is_named():
+    whole = Task("mood", "classification", ("anger", "joy"))
+    assert told(["joy", "anger"], {"mood": whole}, mood=["joy", "anger"]) == "The task mood has all of them"
+    assert told(["joy", "anger"], {"mood": whole}, mood=["anger", "joy"]).endswith("{joy: happiness}}`")
+    assert "declare a task" in told(["joy", "fear"], {"mood": whole}, mood=["joy", "fear"])
+
+
+def test_a_declared_task_is_not_declared_again():
+    mood = Task("mood", "classification", ("anger", "joy"))
+    found = class_remedy(mood, pd.DataFrame({"mood": ["fear"]}), entry(), {"mood": mood})
+    assert found == "Add them to `classes` of tasks.mood in the suite, or correct them"
+
+
+@pytest.mark.parametrize("count", [MOST_CLASSES, MOST_CLASSES + 1])
+def test_a_long_list_is_left_to_the_reader(count):
+    found = told([f"word {n}" for n in range(count)])
+    assert bool(re.search("classes: \\[word 0,", found)) == (count == MOST_CLASSES)
+
+
+SIX = ["de", "en", "es", "fr", "it", "zh"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("de", "de"),
+        ("deu", "de"),
+        ("German", "de"),
+        ("german", "de"),
+        ("de-AT", "de"),
+        ("en_US", "en"),
+        ("zh-CN", "zh"),
+        ("cmn", "zh"),
+        (" it ", "it"),
+        ("da", None),
+        ("", None),
+        ("??", None),
+        (None, None),
+        (float("nan"), None),
+    ],
+)
+def test_forms(name, expected):
+    assert match_languages([name], SIX).tolist() == [expected]
+
+
+def test_as_many_as_given():
+    assert match_languages([], SIX).shape == (0,)
+    assert match_languages(["en", "fra", "x"], ["fra"]).tolist() == [None, "fra", None]

@@ -1,6 +1,9 @@
 """Which splits are evaluated: by their names, by what the suite says, and through the command."""
 
+import audformat
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from soundcheck.common.errors import InputError
@@ -143,6 +146,147 @@ def test_what_is_refused(counts, split, message):
 )
 def test_which_columns_tell_splits_by_all_their_values(values, tells):
     assert tell_splits(values) == tells
+
+
+# What is not a column: folders, shards, tables --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("Train", "Test"), ["test"]),
+        (("train-clean-100", "dev-clean", "test-clean", "test-other"), ["test-clean", "test-other"]),
+        (("TRAIN", "Eval"), ["Eval"]),
+        (("train", "eval", "test"), ["test"]),
+        (("training", "validation"), "called test: 'train' .1 row.*`split: validation`"),
+        (("train",), "called test: 'train' .1 row.*`split: train`, if no model learned from it"),
+    ],
+)
+@pytest.mark.parametrize("shards", [False, True])
+def test_folders_and_shards(load, tmp_path, write_sound, names, expected, shards):
+    (tmp_path / "data").mkdir()
+    for number, name in enumerate(names):
+        sound = write_sound(tmp_path / "data" / name / "sub" / "a.wav", number)
+        if shards:
+            kind = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+            column = pa.array([{"bytes": sound.read_bytes(), "path": "a.wav"}], kind)
+            pq.write_table(pa.table({"audio": column}), tmp_path / "data" / f"{name}-00000-of-00001.parquet")
+    entry = f"format: {'parquet' if shards else 'audiofolder'}, path: data"
+    if isinstance(expected, str):
+        with pytest.raises(InputError, match=expected.replace("row", "shard") if shards else expected):
+            load(entry)
+    else:
+        corpus = load(entry)
+        assert sorted(corpus.segments["split"]) == expected
+        assert any("not used: '" in notice for notice in corpus.notices)
+
+
+def test_labels_that_look_like_no_split_stay_labels(load, tmp_path, write_sound):
+    for number, name in enumerate(("latest", "learn", "tr", "et", "contest", "value")):
+        write_sound(tmp_path / "data" / name / "a.wav", number)
+    corpus = load("format: audiofolder, path: data")
+    assert len(corpus.segments) == 6 and "split" not in corpus.segments
+
+
+@pytest.mark.parametrize(
+    ("names", "split", "expected"),
+    [
+        (
+            ("train", "dev", "test", "validated", "other"),
+            "",
+            "evaluated is the table test.tsv; not used: dev.tsv, train.tsv",
+        ),
+        (("train", "my-test"), "", "evaluated is the table my-test.tsv; not used: train.tsv"),
+        (("train", "Dev"), ", split: dev", "evaluated is the table Dev.tsv; not used: train.tsv"),
+        (("train", "validated"), "", "there is no table 'test.tsv'"),
+        (
+            ("train", "test1", "test2"),
+            "",
+            "evaluated are the tables test1.tsv, test2.tsv; not used: train.tsv",
+        ),
+        (
+            ("dev", "test", "train"),
+            ", split: [dev, test]",
+            "evaluated are the tables dev.tsv, test.tsv; not used: train.tsv",
+        ),
+        (("test1", "test2"), ", split: test", "there is no table 'test.tsv'.*test1, test2"),
+        (("dev", "test"), ", split: [dev, tset]", "there is no table 'tset.tsv'.*Did you mean 'test'"),
+    ],
+)
+def test_tables_of_a_release(load, tmp_path, names, split, expected):
+    (tmp_path / "cv").mkdir()
+    for name in names:
+        (tmp_path / "cv" / f"{name}.tsv").write_text(f"client_id\tpath\tsentence\ns\t{name}.mp3\ta\n")
+    entry = f"format: commonvoice, path: cv, audio: false{split}"
+    if expected.startswith("there"):
+        with pytest.raises(InputError, match=expected):
+            load(entry)
+    else:
+        assert expected in load(entry).notices
+
+
+def split_tables(folder, tables):
+    """Write tables of a database: name -> name of its split, and what the header says it is for."""
+    db = audformat.Database("made")
+    for number, (name, (split, kind)) in enumerate(tables.items()):
+        if split:
+            db.splits[split] = audformat.Split(kind)
+        db[name] = audformat.Table(audformat.filewise_index([f"{number}.wav"]), split_id=split)
+        db[name]["arousal"] = audformat.Column()
+        db[name]["arousal"].set([0.5])
+    db.save(folder / "db", storage_format="csv")
+    return "format: audformat, path: db, audio: false"
+
+
+@pytest.mark.parametrize(
+    ("tables", "more", "expected"),
+    [
+        ({"a": ("fit", "train"), "b": ("blind", "test")}, "", ["1.wav"]),
+        ({"a": ("fit", "train"), "b": ("blind", "test")}, ", split: test", ["1.wav"]),
+        ({"a": ("fit", "train"), "b": ("blind", "test")}, ", split: fit", ["0.wav"]),
+        ({"a": ("Test", "other"), "b": ("Train", "other")}, "", ["0.wav"]),
+        ({"emotion.train": (None, ""), "emotion.test": (None, "")}, "", ["1.wav"]),
+        ({"emotion.train": (None, ""), "emotion.test": (None, "")}, ", tables: [emotion.train]", ["0.wav"]),
+        ({"a": (None, ""), "b": (None, "")}, "", ["0.wav", "1.wav"]),
+        ({"a": ("fit", "train"), "b": ("tune", "dev")}, "", r"'fit' \(1 row\), 'tune' .*`split: tune`"),
+    ],
+)
+def test_splits_of_a_database_are_what_it_says(load, tmp_path, tables, more, expected):
+    entry = split_tables(tmp_path, tables) + more
+    if isinstance(expected, str):
+        with pytest.raises(InputError, match=expected):
+            load(entry)
+    else:
+        assert load(entry).segments["file"].tolist() == expected
+
+
+def table_of(folder, column, *splits):
+    """Write a table of two segments a split."""
+    rows = [
+        {"file": f"{n}{who}.wav", "speaker": f"s{n}{who}", column: split}
+        for n, split in enumerate(splits)
+        for who in "ab"
+    ]
+    pd.DataFrame(rows).to_csv(folder / "t.csv", index=False)
+    return "format: csv, path: t.csv, audio: false"
+
+
+@pytest.mark.parametrize("name", ["Split", "Split_Set", "set", "subset", "Partition", "data-split"])
+def test_a_column_of_splits_under_another_name(load, tmp_path, name):
+    entry = table_of(tmp_path, name, "Train", "Test")
+    corpus = load(entry)
+    assert set(corpus.segments["split"]) == {"Test"}
+    assert f"split is the column {name}; `columns:` takes another" in corpus.notices
+    used = load(f"{entry}, columns: {{condition: {name}}}")
+    assert len(used.segments) == 4 and "split" not in used.segments
+
+
+def test_a_subset_that_is_no_split_stays_what_it_is(load, tmp_path):
+    corpus = load(table_of(tmp_path, "subset", "clean", "noisy"))
+    assert len(corpus.segments) == 4 and "split" not in corpus.segments
+
+
+# Through the command ----------------------------------------------------------------------------------------
 
 
 def suite_of(folder, splits):

@@ -15,16 +15,10 @@ ROWS = ["file,speaker,sex,emotion,arousal", "a0.wav,s0,X,ang,low", "a1.wav,s1,m,
 
 
 @pytest.fixture
-def load(tmp_path):
+def load(tmp_path, load):
     def read(entry: str, rows=ROWS):
         (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
-        suite = tmp_path / "suite.yml"
-        suite.write_text(
-            f"corpora:\n  c: {{format: csv, path: t.csv, {entry}}}\n"
-            "models:\n  guess: {random: gaussian}\nfamilies: [correctness_regression]\n"
-        )
-        found = read_suite(suite)
-        return load_corpus(found.corpora["c"], found, tmp_path / "cache")
+        return load(f"format: csv, path: t.csv, {entry}")
 
     return read
 
@@ -207,14 +201,6 @@ def test_the_record_has_no_absolute_paths(tmp_path):
     described = read_suite(tmp_path / "suite.yml").describe()
     assert str(tmp_path.parent) not in str(described)
     assert described["corpora"]["c"]["cut"] == f"…/{tmp_path.name}"
-
-
-def test_many_rows_are_mapped_at_once(load):
-    count = 100_000
-    rows = ["file,emotion,duration", *(f"/far/u{n},ang,1.5" for n in range(count))]
-    corpus = load("audio: false, cut: /far, values: {emotion: {ang: anger}}", rows)
-    assert len(corpus.segments) == count and corpus.segments["duration"].sum() == 1.5 * count
-    assert (corpus.segments["emotion"] == "anger").all()
 
 
 def test_the_example_of_the_page(tmp_path):

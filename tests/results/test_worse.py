@@ -12,6 +12,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.results import gate, worse
 from soundcheck.results import judged as judged_rows
+from soundcheck.results.contrast import Contrast, contrast_frame
 from soundcheck.results.finished_run import read_run
 from soundcheck.results.judged import Judged
 from soundcheck.results.table import to_frame, write_results
@@ -54,9 +55,8 @@ def run(tmp_path, recorded):
 
 
 def compared(now, before):
-    found = worse.changes(read_run(now), read_run(before))
-    tests = read_run(now).frame.loc[found.index, "test"]
-    return {test: dict(line) for test, (_, line) in zip(tests, found.iterrows(), strict=True)}
+    (found,) = worse.with_outcomes([worse.changes(read_run(now), read_run(before))], 0.0)
+    return {line["test"]: line for line in found.to_dict("records")}
 
 
 def test_paired_differences_by_hand(run, rng):
@@ -66,7 +66,7 @@ def test_paired_differences_by_hand(run, rng):
     found = compared(run("now", [after]), run("before", [before]))["T"]
     differences = before.replicates - after.replicates
     error = np.sqrt(BLOCKS / (BLOCKS - 1)) * differences.std(ddof=1)
-    assert found["paired"] and found["worse"] == pytest.approx(0.05)
+    assert found["pairing"] == "paired" and found["worse"] == pytest.approx(0.05)
     assert found["p_value"] == pytest.approx(stats.t.sf(0.05 / error, BLOCKS - 1), rel=1e-6)
 
 
@@ -95,7 +95,7 @@ def test_other_segments_are_compared_unpaired(run, rng, change):
     before = judged(row("T", 0.70), rng, common, **change)
     after = judged(row("T", 0.65), rng, common)
     found = compared(run("now", [after]), run("before", [before]))["T"]
-    assert not found["paired"] and 0.01 < found["p_value"] < 0.1  # paired it is below 1e-10
+    assert found["pairing"] == "unpaired" and 0.01 < found["p_value"] < 0.1  # paired it is below 1e-10
 
 
 def test_a_table_alone_is_compared_by_its_intervals(run, rng):
@@ -110,7 +110,7 @@ def test_a_table_alone_is_compared_by_its_intervals(run, rng):
         equal_var=False,
         alternative="greater",
     )
-    assert not found["paired"] and found["p_value"] == pytest.approx(expected.pvalue, rel=0.1)
+    assert found["pairing"] == "unpaired" and found["p_value"] == pytest.approx(expected.pvalue, rel=0.1)
     assert "no run.json" in gate.check(now, baselines=[before]).summary
 
 
@@ -124,21 +124,16 @@ def test_gaps_are_compared_where_the_rule_judges_them(run, rng):
         return dataclasses.replace(verdict, passed=abs(2 * value) < 0.1, **gap)
 
     found = compared(run("now", [judged(of(-0.04), rng)]), run("before", [judged(of(0.01), rng)]))["T"]
-    assert found["paired"] and found["worse"] == pytest.approx(0.06) and found["before"] == 0.02
+    assert (
+        found["pairing"] == "paired"
+        and found["worse"] == pytest.approx(0.06)
+        and found["baseline_value"] == 0.02
+    )
     plain = compared(
         run("now2", [judged(row("T", -0.04, "|value| <"), rng)]),
         run("before2", [judged(row("T", 0.01, "|value| <"), rng)]),
     )["T"]
     assert found["p_value"] == pytest.approx(plain["p_value"], rel=0.1, abs=1e-9)
-
-
-def test_small_changes_do_not_count_however_sure(run, rng):
-    now, before = (run(n, [judged(row("T", v), rng)]) for n, v in (("now", 0.692), ("before", 0.7)))
-    assert compared(now, before)["T"]["p_value"] < 1e-4
-    assert gate.check(now, baselines=[before]).exit_code == 0
-    outcome = gate.check(now, baselines=[before], matters_worse=0.005)
-    assert outcome.exit_code == 1 and "worse: m / c / f: arousal / T: 0.7 in" in outcome.summary
-    assert "worse by 0.008, p = " in outcome.summary and ", paired)" in outcome.summary
 
 
 def test_failures_of_before_do_not_count_and_are_skipped_in_junit(run, rng):
@@ -204,16 +199,16 @@ def test_rows_of_another_run_are_not_used(run, rng):
 
 def test_false_discovery_rate_over_all_comparisons():
     def frame(p):
-        columns = ["before", "after", "worse", "p_value", "paired"]
-        rows = [(0.7, 0.6, 0.1, value, True) for value in p]
-        return pd.DataFrame(rows, columns=columns)
+        row = Contrast("m", "m", *"cfgt", test="T", difference=-0.1, rule=">")
+        return contrast_frame([dataclasses.replace(row, p_value=value) for value in p])
 
     rng = np.random.default_rng(0)
-    first, second = frame([0.001, np.nan, 0.4]), frame(rng.uniform(0.1, 1, 17))
-    found = worse.got_worse([first, second])
-    counted = np.concatenate([first["p_value"].dropna(), second["p_value"]])
-    expected = stats.false_discovery_control(counted) <= 0.05
-    assert found[0].tolist() == [bool(expected[0]), False, False] and not found[1].any()
+    frames = frame([0.002, np.nan, 0.8]), frame(rng.uniform(0.2, 1, 17))
+    first, second = worse.with_outcomes(frames, 0.01)
+    one_sided = pd.concat(frames)["p_value"].dropna() / 2
+    expected = stats.false_discovery_control(one_sided) <= 0.05
+    assert first["outcome"].eq("worse").tolist() == [bool(expected[0]), False, False]
+    assert not second["outcome"].eq("worse").any() and not first["outcome"].eq("better").any()
 
 
 def test_an_equally_good_model_rarely_alarms():
@@ -221,3 +216,12 @@ def test_an_equally_good_model_rarely_alarms():
     found = alarms(20, runs=6, seed=1, tests=400)
     assert found["alarms"] <= 1 / 6 and found["alarms_of_percentiles"] == 1
     assert alarms(40, planted=20, runs=2, seed=1, tests=400)["found"] > 0.2
+
+
+def test_small_changes_do_not_count_however_sure(run, rng):
+    now, before = (run(n, [judged(row("T", v), rng)]) for n, v in (("now", 0.692), ("before", 0.7)))
+    assert compared(now, before)["T"]["p_value"] < 1e-4
+    assert gate.check(now, baselines=[before]).exit_code == 0
+    outcome = gate.check(now, baselines=[before], matters_worse=0.005)
+    assert outcome.exit_code == 1 and "worse: m / c / f: arousal / T: 0.7 in" in outcome.summary
+    assert "worse by 0.008, p = " in outcome.summary and ", paired)" in outcome.summary

@@ -38,9 +38,6 @@ from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 
 _CONTEXT = ("sampling_rate", "rng", "sounds")  # what a transform may ask for beside its options
-_FULL_SCALE = inspect.Parameter(
-    "full_scale", inspect.Parameter.KEYWORD_ONLY, default="kept", annotation=Literal["kept", "clipped"]
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,15 +52,49 @@ class Range:
     def problem(self, value: float, sampling_rate: int) -> str:
         """Say what a value must be; empty if it is."""
         high = sampling_rate / 2 if self.high is None else self.high
-        above, from_text = (
-            (value > self.low, "above") if "(" in self.ends else (value >= self.low, "at least")
-        )
-        below, to_text = (value < high, "below") if ")" in self.ends else (value <= high, "at most")
-        if (above and below) or (self.zero and value == 0):
+        at_end = (value == self.low and self.ends[0] == "[") or (value == high and self.ends[1] == "]")
+        if self.low < value < high or at_end or (self.zero and value == 0):
             return ""
-        or_zero = "0 or " if self.zero else ""
-        half = ", half the sampling rate" if self.high is None else ""
-        return f"must be {or_zero}{from_text} {self.low} and {to_text} {high:g}{half}"
+        or_zero, half = "0 or " if self.zero else "", ", half the sampling rate" if self.high is None else ""
+        from_text, to_text = {"[": "at least", "(": "above"}, {"]": "at most", ")": "below"}
+        ends = from_text[self.ends[0]], self.low, "and", to_text[self.ends[1]], f"{high:g}"
+        return f"must be {or_zero}{' '.join(map(str, ends))}{half}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """What an option of a transform may be."""
+
+    name: str
+    default: object  # ``inspect.Parameter.empty`` = it has to be given
+    kind: type | None  # ``float`` or ``int``; ``None`` = one of those allowed
+    allowed: tuple = ()
+    within: Range | None = None
+
+    @classmethod
+    def of(cls, parameter: inspect.Parameter) -> Option:
+        """Read the annotation of a parameter."""
+        arguments = typing.get_args(parameter.annotation)
+        if typing.get_origin(parameter.annotation) is Literal:
+            return cls(parameter.name, parameter.default, None, arguments)
+        kind, within = arguments or (parameter.annotation, None)
+        return cls(parameter.name, parameter.default, kind, (), within)
+
+    def problem(self, value: object, sampling_rate: int) -> str:
+        """Say what is wrong with a value, and the remedy; empty if nothing is."""
+        if self.kind is None:
+            is_allowed = value in self.allowed
+            return (
+                "" if is_allowed else f"{quoted(value)} is not allowed. {did_you_mean(value, self.allowed)}"
+            )
+        # A comparison refuses NaN and infinity, and takes whole numbers too large for a float.
+        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if not number or not abs(value) < sys.float_info.max:
+            return f"{quoted(value)} is not a number. Give a finite number"
+        if self.kind is int and not isinstance(value, numbers.Integral):
+            return f"{quoted(value)} is not a whole number. Give a whole number"
+        problem = self.within.problem(value, sampling_rate) if self.within else ""
+        return problem and f"{value} is out of range, it {problem}"
 
 
 Rng = np.random.Generator
@@ -80,28 +111,13 @@ class Transform:
 
     name: str
     function: Callable[..., np.ndarray]  # checked, see the conventions of this module
-    options: Mapping[str, inspect.Parameter]  # by name, with annotation and default
+    options: Mapping[str, Option]  # by name
     sounds: str  # the option that tells which kind of sound is drawn from; empty if none is
     missing: Callable[[], str]  # says what the transform needs and this machine lacks; empty if nothing
     check: Callable[..., str]  # says what is wrong with a combination of options; empty if nothing is
 
-    def problem(self, name: str, value: object, sampling_rate: int) -> str:
-        """Say what is wrong with the value of an option, and the remedy; empty if nothing is."""
-        kind = self.options[name].annotation
-        arguments = typing.get_args(kind)
-        if typing.get_origin(kind) is Literal:
-            refused = f"{quoted(value)} is not allowed. {did_you_mean(value, arguments)}"
-            return "" if value in arguments else refused
-        # A comparison refuses NaN and infinity, and takes whole numbers too large for a float.
-        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if not number or not abs(value) < sys.float_info.max:
-            return f"{quoted(value)} is not a number. Give a finite number"
-        if int in (kind, *arguments[:1]) and not isinstance(value, numbers.Integral):
-            return f"{quoted(value)} is not a whole number. Give a whole number"
-        problems = filter(None, (allowed.problem(value, sampling_rate) for allowed in arguments[1:]))
-        return next((f"{value} is out of range, it {problem}" for problem in problems), "")
 
-
+FULL_SCALE = Option("full_scale", "kept", None, ("kept", "clipped"))
 TRANSFORMS: dict[str, Transform] = {}  # filled by the decorator
 
 
@@ -124,7 +140,7 @@ def transform(
     if name in TRANSFORMS:
         first = TRANSFORMS[name].function.__module__
         raise ValueError(f"{name} is defined in {first} and in {formula.__module__}")
-    options = {key: part for key, part in parameters.items() if key not in ("signal", *_CONTEXT)}
+    options = {key: Option.of(each) for key, each in parameters.items() if key not in ("signal", *_CONTEXT)}
     needed = [key for key in _CONTEXT if key in parameters]
 
     @functools.wraps(formula)
@@ -134,7 +150,7 @@ def transform(
         rng: np.random.Generator,
         *,
         sounds: object = None,
-        full_scale: str = _FULL_SCALE.default,
+        full_scale: str = "kept",
         **chosen: object,
     ) -> np.ndarray:
         signal = np.asarray(signal, dtype=np.float32)
@@ -142,9 +158,9 @@ def transform(
             what = f"a signal of shape {signal.shape} cannot be changed"
             raise ValueError(f"{what}; one channel with samples is needed")
         for key, value in chosen.items():
-            if key in options and (problem := declared.problem(key, value, sampling_rate)):
+            if key in options and (problem := options[key].problem(value, sampling_rate)):
                 raise ValueError(f"{key} {problem}")
-        if problem := declared.check(**chosen):
+        if problem := check(**chosen):
             raise ValueError(problem)
         context = {"sampling_rate": sampling_rate, "rng": rng, "sounds": sounds}
         result = formula(signal, **{key: context[key] for key in needed}, **chosen)
@@ -157,6 +173,6 @@ def transform(
         return result
 
     del function.__wrapped__  # whose signature is not the one to call
-    declared = Transform(name, function, options | {_FULL_SCALE.name: _FULL_SCALE}, sounds, missing, check)
-    TRANSFORMS[name] = declared
+    options_of_all = options | {FULL_SCALE.name: FULL_SCALE}
+    TRANSFORMS[name] = Transform(name, function, options_of_all, sounds, missing, check)
     return function

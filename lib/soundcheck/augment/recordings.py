@@ -86,14 +86,9 @@ def read_sounds(
     - ``limit``: seconds of the longest file that is read.
     - Raises InputError: if a folder holds nothing that can be used; holds the problems of all.
     """
-    problems = Problems()
-    named = {kind: entry for kind, entry in entries.items() if kind != "noise"}
-    if "noise" in entries:
-        try:
-            named = _of_collection(entries["noise"]) | named
-        except InputError as error:
-            problems.extend(error)
-    sets = {}
+    problems, sets = Problems(), {}
+    collection = _of_collection(entries["noise"], problems) if "noise" in entries else {}
+    named = collection | {kind: entry for kind, entry in entries.items() if kind != "noise"}
     for kind, entry in sorted(named.items()):
         try:
             sets[kind] = _read(entry, limit, cache, jobs, progress)
@@ -103,14 +98,15 @@ def read_sounds(
     return sets
 
 
-def _of_collection(entry: SoundEntry) -> dict[str, SoundEntry]:
+def _of_collection(entry: SoundEntry, problems: Problems) -> dict[str, SoundEntry]:
     """Find the folders of a collection."""
     entry = dataclasses.replace(entry, path=only_flavour(entry.path))
     try:
         folders = {path.name.lower(): path for path in sorted(entry.path.iterdir()) if path.is_dir()}
     except OSError as error:
         what = f"{quoted(entry.shown_path)} cannot be read: {error.strerror or error}"
-        raise input_error("sounds.noise", what, "Check the permissions") from error
+        problems.add("sounds.noise", what, "Check the permissions")
+        return {}
     kinds = {}
     for kind in NOISE_KINDS:
         for folder in [folders[name] for name in FOLDERS[kind] if name in folders][:1]:
@@ -118,7 +114,7 @@ def _of_collection(entry: SoundEntry) -> dict[str, SoundEntry]:
     if not kinds:
         names = ", ".join(name for names in FOLDERS.values() for name in names)
         what = f"{quoted(entry.shown_path)} has no folder for any kind of noise"
-        raise input_error("sounds.noise", what, f"Known are {names}; or name each kind by itself")
+        problems.add("sounds.noise", what, f"Known are {names}; or name each kind by itself")
     return kinds
 
 

@@ -19,6 +19,7 @@ that a change lists as *common* do not count: steps of a sweep, which differ in 
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -158,12 +159,12 @@ def check_change(change: Perturbation) -> str:
             remedy = did_you_mean(str(name), transform.options)
             return f"{transform.name} has no option {quoted(name)}. {remedy}."
     for name, option in transform.options.items():
-        if option.default is option.empty and name not in change.options:
+        if option.default is inspect.Parameter.empty and name not in change.options:
             return f"{transform.name} needs the option {name}. Give a value, a list or {{from, to}}."
     values: dict[str, list] = {}
     for name, value in change.options.items():
         values[name], problem = _values(value)
-        problems = [problem, *(transform.problem(name, each, TRIAL_RATE) for each in values[name])]
+        problems = [problem, *(transform.options[name].problem(each, TRIAL_RATE) for each in values[name])]
         if problem := next(filter(None, problems), ""):
             return f"option {name} of {transform.name}: {problem}."
     for chosen in itertools.product(*values.values()):

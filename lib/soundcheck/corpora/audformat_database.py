@@ -4,8 +4,6 @@ audformat itself loads a header with a YAML loader that can execute code, prefer
 cells such as ``NA`` for missing. So the header is loaded safely here and then given to audformat, and tables
 are read as text from Parquet or CSV, never from pickles.
 
-Conventions
------------
 - A column of ours comes from a column of a table (by its name or its scheme's name) or, written with a dot,
   from the labels of a scheme: ``speaker.gender`` is what the labels of the speakers say about gender, and
   ``speaker.id`` is the label itself if they say nothing about ``id``.
@@ -64,10 +62,7 @@ Source = tuple[str, str, str]  # column of a table, its scheme, a field of the s
 
 
 def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
-    """Read a database under our column names.
-
-    Raises InputError: if the header cannot be trusted or read, or a table, column or field is missing.
-    """
+    """Read a database under our column names."""
     return _Database(entry, tasks).read()
 
 

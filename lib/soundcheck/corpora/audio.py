@@ -1,7 +1,5 @@
 """Audio in and out: what a file is, what it sounds like at 16 kHz mono, and how sounds get into the book.
 
-Conventions
------------
 - A signal is float32, shape ``(samples,)``, mono (mean of the channels), at 16 kHz, never normalised.
 - The content tells what a file is, not its name. WAV, FLAC, Ogg (Vorbis, Opus), MP3 and AIFF are read, in
   encodings by list; libsndfile decodes all of them.

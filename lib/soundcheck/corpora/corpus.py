@@ -16,10 +16,7 @@ from soundcheck.suite.entries import CorpusEntry
 
 @dataclasses.dataclass(frozen=True)
 class Corpus:
-    """A corpus ready to be evaluated.
-
-    - ``left_out, notices``: what is not evaluated, and what a reader of results must know.
-    """
+    """A corpus ready to be evaluated."""
 
     name: str
     entry: CorpusEntry  # what the suite says about it
@@ -29,8 +26,8 @@ class Corpus:
     # columns that the source has (``None`` = missing), one column a labelled task; ``category`` holds what
     # stands in the column emotion, classes of the task or not.
     segments: pd.DataFrame
-    left_out: tuple[Excluded, ...]
-    notices: tuple[str, ...]
+    left_out: tuple[Excluded, ...]  # what is not evaluated
+    notices: tuple[str, ...]  # what a reader of results must know
     synthetic: bool  # whether the speech is synthetic
     description: str  # text for the corpus page
     trials: TrialTable | None = None  # trials between its segments, if it brings a list of them

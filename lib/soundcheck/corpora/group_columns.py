@@ -1,7 +1,5 @@
 """Adds the columns by which a suite groups speech: words as they are, numbers in ranges, products of two.
 
-Conventions
------------
 - A group column stands under its name, text, ``None`` where a segment is in no group. Numbers that were cut
   into ranges stand beside it, see :func:`soundcheck.suite.groups.number_of`.
 - A segment without a value, or outside of all ranges, is in no group; how many there are is told.
@@ -19,10 +17,9 @@ from pandas.api.types import is_numeric_dtype
 
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
-from soundcheck.common.text_table import parse_number
 from soundcheck.common.wording import counted
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.labels import WHO, without_nobody
+from soundcheck.corpora.labels import WHO, as_numbers, without_nobody
 from soundcheck.suite.entries import CorpusEntry, Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, OTHERS, NumberRange, number_of
@@ -42,12 +39,9 @@ def measured_columns(entry: CorpusEntry, families: Iterable[Family], names: Iter
 
 
 def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
-    """Refuse columns that cannot be groups, all at once.
+    """Refuse columns that are missing, or hold too many different words or numbers, all at once.
 
-    - ``suite``: what it names for all corpora must be there in one of them, what it names for one in that
-      one.
-    - ``corpora``: loaded, and not yet measured.
-    - Raises InputError: if a column is missing, or holds too many different words or numbers.
+    What the suite names for all corpora must be there in one of them, what it names for one in that one.
     """
     problems = Problems()
     for key in ("groups", "adjust"):
@@ -84,8 +78,8 @@ def _check_there(corpora: Sequence[Corpus], key: str, where: str, problems: Prob
 
 def _check_words(corpus: Corpus, name: str, problems: Problems) -> None:
     """Note a column whose values are too many to be groups."""
-    words = corpus.segments[name].dropna().unique()
-    numbers = _numbers(words)
+    words = pd.Series(corpus.segments[name].dropna().unique())
+    numbers = as_numbers(words)
     where = f"corpora.{corpus.name}, column {name}"
     if numbers is not None and len(words) > MOST_NUMBERS:
         middle, low, high = (f"{float(f(numbers)):g}" for f in (np.median, np.min, np.max))
@@ -151,14 +145,6 @@ def _ranges(entry: CorpusEntry) -> dict[str, tuple[NumberRange, ...]]:
     return {name: ranges for group in entry.groups for name, ranges in group.ranges.items()}
 
 
-def _numbers(texts: Iterable[object]) -> np.ndarray | None:
-    """Read texts as numbers; ``None`` if any of them is none."""
-    try:
-        return np.array([parse_number(str(text).strip()) for text in texts])
-    except ValueError:
-        return None
-
-
 # Columns ----------------------------------------------------------------------------------------------------
 
 
@@ -179,7 +165,9 @@ def add_groups(corpus: Corpus) -> Corpus:
         else:
             words[name] = table[name].astype(object)
     for name in (*ranges, *corpus.entry.adjust):
-        if name in table and (numbers := _as_numbers(table[name])) is not None:
+        numbers = as_numbers(table[name]) if name in table else None
+        # a few different numbers may be groups of their own
+        if numbers is not None and (is_numeric_dtype(table[name]) or table[name].nunique() > MOST_NUMBERS):
             table[number_of(name)] = numbers
     groups = [group for group in corpus.entry.groups if all(name in words for name in group.columns)]
     for group in groups:
@@ -222,14 +210,3 @@ def product(columns: Sequence[pd.Series]) -> pd.Series:
     first, second = columns
     joined = first.astype(str).astype(object) + BOTH + second.astype(str).astype(object)
     return joined.where(first.notna() & second.notna(), None).astype(object)
-
-
-def _as_numbers(column: pd.Series) -> np.ndarray | None:
-    """Give a column as numbers: one that holds them, or more different numbers than can be groups."""
-    if is_numeric_dtype(column):
-        return column.to_numpy(dtype=np.float64)
-    known = column.dropna()
-    numbers = _numbers(known.tolist())
-    if numbers is None or known.nunique() <= MOST_NUMBERS:
-        return None
-    return pd.Series(numbers, index=known.index).reindex(column.index).to_numpy(dtype=np.float64)

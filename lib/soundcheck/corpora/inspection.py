@@ -48,10 +48,7 @@ class SoundFormat:
 
 
 def sound_formats(names: pd.Series, facts: Mapping[str, AudioInfo]) -> tuple[SoundFormat, ...]:
-    """Count the files of segments by the way they are stored, those of the most files first.
-
-    - ``facts``: file -> what it is; without any there is no audio.
-    """
+    """Count the files of segments by the way they are stored, those of the most files first."""
     if not facts:
         return ()
     segments = names.value_counts()
@@ -75,10 +72,8 @@ def inspect_files(
 ) -> dict[str, AudioInfo]:
     """Look at every file once; what is known about the same content is not looked at again.
 
-    - ``root``: folder that the names are relative to.
     - ``limit``: seconds of the longest file that is read.
     - ``path``: file that keeps what is known.
-    - ``progress, title``: whether to tell how far it is, and of what the files are.
     """
     version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
     known = {key: AudioInfo(**value) for key, value in (store.read(path, version) or {}).items()}

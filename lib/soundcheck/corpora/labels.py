@@ -1,7 +1,5 @@
 """What labels mean: numbers on a scale, classes of a task, sexes, and words that say that nobody knows.
 
-Conventions
------------
 - Labels of regression tasks are scaled to 0..1, NaN = unlabelled.
 - A class that the task does not have counts as unlabelled and is listed: it never becomes an extra class. Its
   text stays in a column that begins with :data:`UNKNOWN`, until :func:`unlabelled` has counted the segments
@@ -11,11 +9,13 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.class_words import NOTHING, as_values, meanings
@@ -109,6 +109,17 @@ def read_ratings(
     return scaled(values, low, high)
 
 
+def as_numbers(column: pd.Series) -> pd.Series | None:
+    """Read a column of words as numbers, float64, NaN = missing; ``None`` if a word is none."""
+    if is_numeric_dtype(column):
+        return column.astype(np.float64)
+    try:
+        numbers = column.dropna().map(lambda text: parse_number(str(text).strip()))
+    except ValueError:
+        return None
+    return numbers.astype(np.float64).reindex(column.index)
+
+
 # Classes ----------------------------------------------------------------------------------------------------
 
 
@@ -128,8 +139,6 @@ def class_remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Map
 
     Other corpora know other emotions than the four of the built-in task: the message has what is to be
     written into suite.yml so that all of them are tested.
-
-    - ``table``: texts of the corpus under our names, ``""`` = missing.
     """
     labels = sorted(set(table[task.name]) - {""})
     meant = {label: "" for label in labels if label.strip().lower() in NOTHING and label not in task.classes}
@@ -171,9 +180,7 @@ def single_classes(
     """Say of which tasks all labels are of a single class.
 
     - ``table``: segments that are evaluated, with the columns that begin with :data:`UNKNOWN`.
-    - ``tasks``: that models have.
-    - ``remedies``: by task what to do about labels that are no classes.
-    - ``corpus, shown``: its name, and how messages call its table.
+    - ``tasks``: that models have; ``remedies``: by task what to do about labels that are no classes.
     - Raises InputError: if more than half of the labels are no classes, and no other task has them.
     """
     caveats, problems, tasks = [], Problems(), list(tasks)
@@ -234,8 +241,7 @@ def read_sexes(column: pd.Series, findings: Findings) -> tuple[pd.Series, pd.Ser
 def without_nobody(column: pd.Series, own: Sequence[str] | None = None) -> tuple[pd.Series, pd.Series]:
     """Take words for nobody out of a column of words; gives these words beside, all else ``None``.
 
-    - ``column``: called like one of :data:`WHO`; ``None`` = missing.
-    - ``own``: words of the suite, in place of the usual ones.
+    The column is called like one of :data:`WHO`; ``own`` are words of the suite, in place of the usual ones.
 
     >>> known, words = without_nobody(pd.Series(["s1", " UNKNOWN", "NA"], name="speaker", dtype=object))
     >>> known.tolist(), words.tolist()
@@ -286,3 +292,36 @@ def two_people(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:
     text += ". Name a column that tells people apart, `columns: {speaker: ...}`"
     text += "" if apart else ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
     return [Caveat(text, corpus=entry.name, task="embedding" if apart else "")]
+
+
+# Languages --------------------------------------------------------------------------------------------------
+
+_MACRO = {"cmn": "zho", "yue": "zho"}  # spoken Chinese by its own code
+
+
+@functools.cache
+def _code(name: str) -> str:
+    """Give the three letters of ISO 639-3, of ``de``, ``deu``, ``German`` or ``de-AT``; others stay."""
+    from audformat.utils import map_language  # late: few corpora need it, and it takes a while to load
+
+    text = name.strip().replace("_", "-")
+    for candidate in (text, text.split("-")[0], text.split("-")[0].lower(), text.title()):
+        try:
+            code = map_language(candidate)
+        except ValueError:
+            continue
+        return _MACRO.get(code, code)
+    return text
+
+
+def match_languages(names: Sequence[object], wanted: Sequence[str]) -> np.ndarray:
+    """Say which of the wanted languages each name means, ``None`` = none of them.
+
+    Both are codes of ISO 639-1 or 639-3, with or without region, or English names; names may be missing.
+
+    >>> match_languages(["deu", "zh-CN", "Danish", None], ["de", "zh"]).tolist()
+    ['de', 'zh', None, None]
+    """
+    codes = {_code(name): name for name in wanted}
+    meant = [None if pd.isna(name) else codes.get(_code(str(name))) for name in names]
+    return np.array([*meant, None], dtype=object)[:-1]

@@ -46,9 +46,7 @@ def load_corpus(
 ) -> Corpus:
     """Load a corpus of a suite.
 
-    - ``suite``: for its tasks and limits.
     - ``cache``: folder for corpora that are made, and for what is known about files.
-    - ``jobs, progress``: processes for synthesis and for looking at files; whether to tell how far it is.
     - Raises InputError: if the table cannot be used, a segment ends behind its file, or no segment is left.
     """
     form = CORPUS_FORMATS[entry.format]
@@ -57,8 +55,8 @@ def load_corpus(
     entry = dataclasses.replace(entry, ranges={**raw.scales, **entry.ranges})
     if suite.alternatives:
         _check_alternatives(raw, suite)
-    heard = any(model.about.needs_audio for model in suite.models.values())
-    parsed = parse(raw, entry, suite.tasks, heard=heard)
+    needs_audio = any(model.about.needs_audio for model in suite.models.values())
+    parsed = parse(raw, entry, suite.tasks, needs_audio=needs_audio)
     left_out, notices = list(parsed.left_out), list(parsed.notices)
     facts: dict[str, AudioInfo] = {}
     if entry.audio:

@@ -4,8 +4,6 @@ A family asks for a measured column by ``measured:`` in its threshold file, a su
 ``adjust:``. It is computed once for each sound, whatever models and families look at it, and stands in the
 segment table like a column of the data. Where no test needs it of all sounds, a sample is measured.
 
-Conventions
------------
 - Each sound is read once for all measures that are not known of it yet. What is known is kept by the content
   of the sound, in a file for each measure; a change of a measure's code forgets that measure only.
 - What cannot be measured is NaN. Sounds that can no longer be read are not remembered.
@@ -29,10 +27,10 @@ from pandas.api.types import is_numeric_dtype
 from soundcheck.common import files, store
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.progress import Progress
-from soundcheck.common.text_table import parse_number
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files
+from soundcheck.corpora.labels import as_numbers
 from soundcheck.corpora.load import identified
 from soundcheck.corpora.measures import FINGERPRINT, KEPT, MEASURES, networks
 from soundcheck.suite.groups import number_of, numbers_of
@@ -71,16 +69,15 @@ def measure(
 ) -> Corpus:
     """Add measured columns to a corpus, float64; all NaN if it has no audio.
 
-    - ``names``: of :data:`MEASURES`. A column of this name that the data bring is kept: its numbers are used
-      if all its cells are numbers, else it stays a column of words. A notice tells which.
-    - ``cache``: folder that keeps what was measured.
-    - ``progress``: whether to tell how far it is.
+    A column of such a name that the data bring is kept: its numbers are used if all its cells are numbers,
+    else it stays a column of words. A notice tells which.
     """
     table, notices = corpus.segments, list(corpus.notices)
     wanted = [name for name in dict.fromkeys(names) if name not in table.columns]
     for name in sorted({*names} & {*table.columns} - {"duration"}):  # which every table has
-        column, told = _brought(table[name])
-        table = table.assign(**{name: column})
+        numbers = as_numbers(table[name])
+        table = table if numbers is None else table.assign(**{name: numbers})
+        told = f"whose {'words' if numbers is None else 'numbers'} are used"
         notices.append(f"the corpus has a column {name} of its own, {told}; nothing was measured for it")
     known: dict[str, dict] = {name: {} for name in wanted}
     if corpus.entry.audio and wanted:
@@ -91,24 +88,12 @@ def measure(
     return dataclasses.replace(corpus, segments=table.assign(**columns), notices=tuple(notices))
 
 
-def _brought(column: pd.Series) -> tuple[pd.Series, str]:
-    """Read a column of the data as numbers if it holds nothing else."""
-    if not is_numeric_dtype(column):
-        try:
-            numbers = column.dropna().map(lambda text: parse_number(text.strip()))
-        except ValueError:
-            return column, "whose words are used"
-        column = numbers.astype(np.float64).reindex(column.index)
-    return column, "whose numbers are used"
-
-
 def measured_values(
     corpus: Corpus, names: Sequence[str], cache: Path, jobs: int = 1, progress: bool = False
 ) -> tuple[dict[str, dict[str, float | str | None]], int]:
     """Find what is known of sounds and measure the rest, without adding columns.
 
-    - ``corpus``: whose segments. What is kept under its name is all that is kept: a part of a corpus needs
-      another one.
+    - ``corpus``: a part of one needs another name: what is cached under a name is of these segments only.
     - ``names``: of :data:`soundcheck.corpora.measures.KEPT`.
     - Returns name -> digest of the sound -> what was measured, ``None`` for nothing; and how many sounds
       could not be read.
@@ -168,9 +153,7 @@ def _version(name: str) -> str:
 def measured_sounds(corpus: Corpus, names: Sequence[str], cache: Path) -> dict[str, Measured]:
     """Find what was measured on all segments, and measure the rest on a sample.
 
-    - ``names``: of :data:`soundcheck.corpora.measures.MEASURES`.
-    - ``cache``: keeps what was measured: a sample is listened to once.
-    - Returns measures that gave a number, in the order of ``names``; none for a corpus without audio.
+    Returns measures that gave a number, in the order of ``names``; none for a corpus without audio.
     """
     if not corpus.entry.audio:
         return {}

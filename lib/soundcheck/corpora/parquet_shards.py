@@ -1,7 +1,5 @@
 """Reads data sets in Parquet shards: the sounds become files in the cache, everything else a table.
 
-Conventions
------------
 - Shards are ``<split>-00000-of-00003.parquet``, or any Parquet file below a folder that is called like a
   split. Only shards of the split that is evaluated are opened.
 - Columns of text, numbers and truth values are cells; lists, structures and bytes are not. Numbers of
@@ -57,10 +55,7 @@ class Shard:
 
 
 def unpack(entry: CorpusEntry, cache: Path, progress: bool) -> Path:
-    """Write the sounds of the split that is evaluated; gives their folder.
-
-    Raises InputError: if there is no shard, one is damaged, or none of the columns holds sounds.
-    """
+    """Write the sounds of the split that is evaluated; gives their folder."""
     shards, _ = _chosen(entry)
     column = _sound_column(shards[0], entry)
     content = [files.digest(shard.path) for shard in shards if _require(shard)]
@@ -171,10 +166,7 @@ def _require(shard: Shard) -> Path:
 
 @contextlib.contextmanager
 def _opened(shard: Shard) -> Iterator[pq.ParquetFile]:
-    """Open a shard; what goes wrong while it is read is told as damage.
-
-    Raises InputError: if it is no regular file, or no Parquet file, or one that is cut.
-    """
+    """Open a shard; what goes wrong while it is read is told as damage."""
     try:
         with pq.ParquetFile(_require(shard)) as file:
             yield file

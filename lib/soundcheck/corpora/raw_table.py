@@ -2,8 +2,6 @@
 
 Light to import, as formats are: every suite that is read imports them.
 
-Conventions
------------
 - Cells are text, ``""`` = missing.
 - A column is called as the suite says (``columns:``), as the format does, or the same as ours.
 """

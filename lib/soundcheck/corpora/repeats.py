@@ -1,7 +1,5 @@
 """What is in a corpus more than once: recordings, parts of files, and speakers of more than one split.
 
-Conventions
------------
 - Sounds with the same digest are the same recording; so are copies by their fingerprints, of the sounds that
   have one (see :mod:`soundcheck.corpora.measures.fingerprint`).
 - Segments of one file that overlap are told from the times of the table, and are no copies.
@@ -37,33 +35,25 @@ SAME_TIME = 1e-3  # seconds by which segments may touch
 
 @dataclasses.dataclass(frozen=True)
 class Repeated:
-    """One recording that is there more than once.
-
-    - ``speakers, splits``: different ones that its segments name; empty without such columns.
-    """
+    """One recording that is there more than once."""
 
     files: tuple[str, ...]  # of its segments, each as often as it is there
     identical: bool  # whether all of them are the same bytes
-    speakers: tuple[str, ...]
-    splits: tuple[str, ...]
+    speakers: tuple[str, ...]  # different ones that its segments name; empty without such a column
+    splits: tuple[str, ...]  # likewise
     differing: tuple[str, ...]  # tasks whose labels are not the same for all of its segments
 
 
 @dataclasses.dataclass(frozen=True)
 class Repeats:
-    """What is in a corpus more than once.
-
-    - ``overlapping, overlapping_files``: segments that begin before another one of their file has ended, and
-      files with such.
-    - ``compared, sounds``: different sounds whose fingerprints were compared, and all.
-    """
+    """What is in a corpus more than once."""
 
     recordings: tuple[Repeated, ...]  # those with the most segments first
     parallel: int  # segments of items that were recorded under several conditions at the same time
-    overlapping: int
-    overlapping_files: int
-    compared: int
-    sounds: int
+    overlapping: int  # segments that begin before another one of their file has ended
+    overlapping_files: int  # files with such
+    compared: int  # different sounds whose fingerprints were compared
+    sounds: int  # different sounds
     others: int = 0  # segments of splits that are not evaluated with which they were compared
 
 
@@ -79,35 +69,35 @@ def find_repeats(
     - ``tasks``: names of tasks, whose labels ought to be the same for the same recording.
     - ``others``: segments of splits that are not evaluated, like ``table``.
     """
-    own, table = table, table if others is None else pd.concat([table, others], ignore_index=True)
+    evaluated, table = table, table if others is None else pd.concat([table, others], ignore_index=True)
     sounds = pd.Index(table["audio"].unique())  # those of the evaluated segments first
-    heard = [codes(fingerprints.get(sound) or "") for sound in sounds]
-    number = dict(zip(sounds, together(copies(heard), len(sounds)), strict=True))
+    prints = [codes(fingerprints.get(sound) or "") for sound in sounds]
+    number = dict(zip(sounds, together(copies(prints), len(sounds)), strict=True))
     overlapping = _overlapping(table)
     recording = table["audio"].map(number)
     several = table[recording.duplicated(keep=False)]
-    found, parallel = [], 0
+    recordings, parallel = [], 0
     for _, rows in several.groupby(recording, sort=True):
-        if rows.index[0] >= len(own):
+        if rows.index[0] >= len(evaluated):
             continue
         if _parallel(rows):
             parallel += len(rows)
             continue
-        within = rows.index[-1] < len(own)  # what lies in two splits is told whatever the times
+        within = rows.index[-1] < len(evaluated)  # what lies in two splits is told whatever the times
         if within and rows["file"].nunique() == 1 and rows["audio"].nunique() > 1:
             rows = rows[~overlapping[rows.index]]
         if len(rows) > 1:
-            found.append(_repeated(rows, tasks))
-    overlapping, count = overlapping[: len(own)], own["audio"].nunique()
-    compared = sum(np.count_nonzero(one) >= FEWEST for one in heard[:count])
+            recordings.append(_repeated(rows, tasks))
+    overlapping, count = overlapping[: len(evaluated)], evaluated["audio"].nunique()
+    compared = sum(np.count_nonzero(one) >= FEWEST for one in prints[:count])
     return Repeats(
-        tuple(sorted(found, key=lambda one: (-len(one.files), one.files))),
+        tuple(sorted(recordings, key=lambda one: (-len(one.files), one.files))),
         parallel,
         int(overlapping.sum()),
-        int(own["file"][overlapping.to_numpy()].nunique()),
+        int(evaluated["file"][overlapping.to_numpy()].nunique()),
         compared,
         count,
-        len(table) - len(own),
+        len(table) - len(evaluated),
     )
 
 
@@ -159,10 +149,9 @@ def _repeated(rows: pd.DataFrame, tasks: Sequence[str]) -> Repeated:
 def copies(sounds: Sequence[np.ndarray]) -> np.ndarray:
     """Find pairs of sounds that are the same recording.
 
-    - ``sounds``: codes of each sound, uint32 ``(moments,)``; see
-      :func:`soundcheck.corpora.measures.fingerprint.codes`.
+    - ``sounds``: codes of each sound, see :func:`soundcheck.corpora.measures.fingerprint.codes`.
     - Returns int64 ``(pairs, 2)``, numbers of two sounds, the smaller first. Copies of copies are connected,
-      but not every pair of them need be there: see :func:`together`.
+      but not every pair of them is listed: see :func:`together`.
     """
     lengths = np.array([len(own) for own in sounds], dtype=np.int64)
     if lengths.sum() == 0:
@@ -184,12 +173,12 @@ def copies(sounds: Sequence[np.ndarray]) -> np.ndarray:
     candidates, counts = np.unique(np.concatenate(votes), return_counts=True)
     candidates = candidates[counts >= VOTES]
     pairs, distances = candidates // span, candidates % span - span // 2
-    found = {
+    same = {
         (int(pair // len(sounds)), int(pair % len(sounds)))
         for pair, distance in zip(pairs, distances, strict=True)
         if _same(sounds[pair // len(sounds)], sounds[pair % len(sounds)], int(distance))
     }
-    return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+    return np.array(sorted(same), dtype=np.int64).reshape(-1, 2)
 
 
 def _same(first: np.ndarray, second: np.ndarray, distance: int) -> bool:

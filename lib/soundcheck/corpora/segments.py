@@ -3,8 +3,6 @@
 Readers deliver a :class:`~soundcheck.corpora.raw_table.RawTable` of text under our column names; here it is
 converted and checked, with all problems and their places at once. The audio is looked at later.
 
-Conventions
------------
 - Text cells are kept exactly as written; only the empty cell is missing.
 - A row that cannot be used although the table as a whole can is left out and listed.
 """
@@ -63,15 +61,15 @@ class SegmentTable:
 
 
 def parse(
-    raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task], *, heard: bool = True
+    raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task], *, needs_audio: bool = True
 ) -> SegmentTable:
     """Check a raw table and convert its cells; gives the rows that may be used, in canonical order.
 
-    - ``heard``: whether any model listens.
+    - ``needs_audio``: whether any model listens.
     - Raises InputError: all problems of the table at once.
     """
     findings = Findings([*raw.left_out], [*raw.notices])
-    columns = {"file": _files(raw, entry, heard, findings) if entry.audio else _names(raw, findings)}
+    columns = {"file": _files(raw, entry, needs_audio, findings) if entry.audio else _names(raw, findings)}
     for name in TIMES:
         columns[name] = _times(raw, name, findings)
     # Where there is audio, its length counts, and a column of anything may be called duration.
@@ -142,7 +140,7 @@ def _labels(
 # Files and times --------------------------------------------------------------------------------------------
 
 
-def _files(raw: RawTable, entry: CorpusEntry, heard: bool, findings: Findings) -> pd.Series:
+def _files(raw: RawTable, entry: CorpusEntry, needs_audio: bool, findings: Findings) -> pd.Series:
     """Check the names of files; those that exist but must not be opened become ``None`` and are listed."""
     column = raw.table["file"]
     rows = np.flatnonzero(~column.duplicated())
@@ -152,7 +150,7 @@ def _files(raw: RawTable, entry: CorpusEntry, heard: bool, findings: Findings) -
     wider = ""
     if any(remedy == _OUTSIDE for *_, remedy in faults.values()):
         wider = _wider_root(raw, entry, first)
-    if not heard and not any(os.path.exists(os.path.join(raw.root, name)) for name in first):
+    if not needs_audio and not any(os.path.exists(os.path.join(raw.root, name)) for name in first):
         wider = f"Declare `audio: false` under corpora.{entry.name}: no model listens"
         faults = {name: (what, _OUTSIDE if remedy else "") for name, (what, remedy) in faults.items()}
     for name, (what, remedy) in faults.items():

@@ -1,7 +1,5 @@
 """Splits of data under any of their usual names, and which of them is evaluated.
 
-Conventions
------------
 - A word of the name decides: ``Test1``, ``test-clean`` and ``TestSet`` are test sets. Of several words, train
   comes first. What is called ``eval``, or both dev and test, is a test set if there is no other.
 - Without ``split:`` the split ``test`` is evaluated, or else all test sets. If there are none, the suite has
@@ -44,12 +42,12 @@ def split_class(name: str) -> str:
     """
     words = re.findall(r"[^\W\d_]+", name.lower())
     words += [*re.findall(r"[A-Z]?[a-z]+", name), "".join(words)]
-    found = {kind for kind, known in _CLASSES.items() for word in words if known.fullmatch(word.lower())}
-    if TRAIN in found:
+    kinds = {kind for kind, known in _CLASSES.items() for word in words if known.fullmatch(word.lower())}
+    if TRAIN in kinds:
         return TRAIN
-    if TEST in found and DEV not in found:
+    if TEST in kinds and DEV not in kinds:
         return TEST
-    return EVAL if found - {DEV} else DEV if found else ""
+    return EVAL if kinds - {DEV} else DEV if kinds else ""
 
 
 def split_name(text: str) -> str:
@@ -83,8 +81,7 @@ def kinds_of(names: Iterable[str], kinds: Mapping[str, str]) -> dict[str, str]:
 def pick(kinds: Mapping[str, str], wanted: str | None) -> list[str]:
     """Choose the splits that are evaluated; none if the suite has to say it.
 
-    - ``kinds``: split -> what it is for, see :func:`kinds_of`.
-    - ``wanted``: what the suite says: a name, or another usual name for the same; ``None`` = nothing.
+    ``wanted`` is what the suite says: a name, or another usual name for the same; ``None`` = nothing.
     """
     if wanted in kinds:
         return [wanted]
@@ -93,8 +90,8 @@ def pick(kinds: Mapping[str, str], wanted: str | None) -> list[str]:
     same = [name for name in kinds if name.strip().lower() == word]
     of_kind = [name for name, kind in kinds.items() if meant and kind == meant]
     near = [name for name, kind in kinds.items() if {meant, kind} == {TEST, EVAL}]
-    if found := same or of_kind or near:
-        return found
+    if picked := same or of_kind or near:
+        return picked
     return list(kinds) if not wanted and {TRAIN, DEV}.isdisjoint(kinds.values()) else []
 
 
@@ -104,22 +101,20 @@ def likely(kinds: Mapping[str, str]) -> str:
 
 
 def choose(
-    counts: Mapping[str, int], entry: CorpusEntry, where: str, unit: str, said: Mapping[str, str]
+    counts: Mapping[str, int], entry: CorpusEntry, where: str, unit: str, declared: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
     """Choose the splits of a corpus that are evaluated, and say which these are.
 
-    - ``counts``: split -> its size; ``""`` = what belongs to none.
-    - ``where``: how messages call the place.
-    - ``unit``: what is counted, in the singular.
-    - ``said``: what the data say about some of them, as in :func:`kinds_of`.
+    - ``counts``: split -> its size in units, such as rows; ``""`` = what belongs to none.
+    - ``declared``: what the data say about some of them, as in :func:`kinds_of`.
     - Returns names of the splits, and notices.
     - Raises InputError: if no split is the one that the suite names, several may be, or it has to name one.
     """
     names = sorted(counts)
     if names == [""] or entry.split == (ALL,):
         return names, []
-    kinds = kinds_of(names, said)
-    found = pick(kinds, None) if entry.split is None else []
+    kinds = kinds_of(names, declared)
+    chosen = pick(kinds, None) if entry.split is None else []
 
     def named(some: Iterable[str]) -> str:
         return ", ".join(f"{quoted(one or 'no split', 40)} ({counted(counts[one], unit)})" for one in some)
@@ -131,16 +126,16 @@ def choose(
             remedy = f"Name one of them, or all: `split: {flow(meant)}`"
             remedy = remedy if meant else did_you_mean(wanted, filter(None, names))
             raise input_error(where, f"no {unit} belongs to the split {quoted(wanted)}{several}", remedy)
-        found += meant
-    if not found:
+        chosen += meant
+    if not chosen:
         one = likely(kinds)
         reserve = ", if no model learned from it" if kinds[one] == TRAIN else ""
         remedy = f"Say which one is evaluated under corpora.{entry.name}, such as `split: {one}`{reserve}"
         what = f"none of the splits is called test: {named(names)}"
         raise input_error(where, what, f"{remedy}. `split: all` evaluates everything")
-    others = [name for name in names if name not in found]
-    if not others and len(found) == 1 and kinds[found[0]]:
-        return found, []
-    which = "is the split" if len(found) == 1 else "are the splits"
-    told = f"evaluated {which} {named(found)}; not used: {named(others) or 'none'}"
-    return found, [told if entry.split or len(found) == 1 else f"{told}. `split:` chooses one"]
+    others = [name for name in names if name not in chosen]
+    if not others and len(chosen) == 1 and kinds[chosen[0]]:
+        return chosen, []
+    which = "is the split" if len(chosen) == 1 else "are the splits"
+    notice = f"evaluated {which} {named(chosen)}; not used: {named(others) or 'none'}"
+    return chosen, [notice if entry.split or len(chosen) == 1 else f"{notice}. `split:` chooses one"]

@@ -1,7 +1,5 @@
 """What ``root:``, ``cut:`` and ``values:`` of a corpus do to its table before anything in it is checked.
 
-Conventions
------------
 - Cells are text, ``""`` = missing. All work is done on the different texts of a column, never row by row.
 - A cell is mapped once: ``{a: b, b: a}`` swaps the two. Words of the suite come before those of the format.
 """
@@ -34,11 +32,7 @@ _EXTENSION = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{1,4})?$")
 
 
 def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, str]]) -> RawTable:
-    """Do what the keys say.
-
-    - ``words``: fixed words of the format, see :class:`soundcheck.suite.corpus_format.CorpusFormat`.
-    - Raises InputError: if a column is not there whose values are mapped.
-    """
+    """Do what the keys say; ``words`` are those of the format, see ``CorpusFormat.values``."""
     table, notices, problems = raw.table.copy(deep=False), list(raw.notices), Problems()
     slashed = table["file"].str.replace("\\", "/") if entry.audio or entry.cut else table["file"]
     if (slashed != table["file"]).any():
@@ -107,10 +101,7 @@ def _mapped(
 
 
 def _name_channels(table: pd.DataFrame, raw: RawTable, entry: CorpusEntry, notices: list[str]) -> None:
-    """Tell the channels of a file apart: without audio, in its name, if the same times occur twice.
-
-    Raises InputError: with audio: channels are averaged.
-    """
+    """Tell channels with the same times apart: by the name of the file, or refuse them if there is audio."""
     key = [name for name in ("file", "start", "end") if name in table.columns]
     named = names_channel(table[CHANNEL])
     twice = named & table.duplicated(key, keep=False) & ~table.duplicated([*key, CHANNEL], keep=False)

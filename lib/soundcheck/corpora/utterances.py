@@ -1,7 +1,5 @@
 """Which segments a name of another file means: that of a prediction, an id, a side of a trial.
 
-Conventions
------------
 - A name means the file that is written exactly so. Otherwise paths are compared from their ends: all folders
   that both sides give have to agree, those that one side alone has do not count. Files that the name ends
   with come first, the longest of them, then files that end with the name.
@@ -161,8 +159,8 @@ class UtteranceNames:
             both = " and ".join(told_apart(names[owner[row]], names[number]))
             what = f"the {noun}s {both} mean the same segment {quoted(self._files[row])}"
             remedy = "Write the one that is meant as in the corpus"
-            asked = f"{remedy}; are these answers of two sets of recordings?"
-            problems.add(where(owner[row], number), what, asked)
+            question = f"{remedy}; are these answers of two sets of recordings?"
+            problems.add(where(owner[row], number), what, question)
         return owner
 
     def meanings(self, rows: Sequence[int]) -> str:
@@ -203,8 +201,7 @@ def _ends_with(name: str, end: str) -> bool:
 def matched_by_less(pairs: Collection[tuple[str, str]], shown: str, ids: bool = False) -> list[str]:
     """Say which names mean a file without giving its whole path; empty if there is none.
 
-    - ``shown``: how messages call the place of the names.
-    - ``ids``: whether names are ids, which have no extension.
+    ``ids`` says whether names are ids, which have no extension.
 
     >>> matched_by_less({("a.wav", "s1/a.wav"), ("/d/b.wav", "b.wav")}, "t.csv")
     ["1 name in t.csv fits without the folder of the file ('a.wav' is taken for 's1/a.wav')"]

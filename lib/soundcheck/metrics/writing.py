@@ -45,19 +45,19 @@ class _Kinds(dict[int, str]):
 
 
 _KINDS = _Kinds()
+_ASCII_WORD = re.compile(r"[A-Za-z]\S*")  # from the first letter of what stands between blanks
 
 
 def without_blanks(texts: Iterable[str | None]) -> np.ndarray:
     """Say of each text whether it has more characters of scripts without blanks than words of others.
 
-    - ``texts``: texts, ``(N,)``; of missing ones (``None`` or NaN) and of those without letters the answer is
-      no.
-    - Returns bool ``(N,)``.
+    Missing texts (``None`` or NaN) and those without letters have not.
 
     >>> without_blanks(["今日はいい天気", "오늘 날씨", "go left", None]).tolist()
     [True, False, False, False]
     """
-    return np.array([_without(text) for text in texts], dtype=bool)
+    counts = (_counts(text) if isinstance(text, str) else (0, 0) for text in texts)
+    return np.array([signs > words for signs, words in counts], dtype=bool)
 
 
 def unit_of(references: Sequence[str | None]) -> str:
@@ -66,7 +66,10 @@ def unit_of(references: Sequence[str | None]) -> str:
     >>> unit_of(["左转", "ok", None]), unit_of(["左转", "123"]), unit_of([])
     ('mixed', 'character', 'word')
     """
-    counts = [_counts(text) for text in references if isinstance(text, str)]
+    texts = [text for text in references if isinstance(text, str)]
+    if all(map(str.isascii, texts)):
+        return WORD
+    counts = [_counts(text) for text in texts]
     kinds = {signs > words for signs, words in counts if signs or words}
     if kinds == {False} and sum(signs for signs, _ in counts) > _SWITCHED * sum(map(sum, counts)):
         return MIXED
@@ -103,14 +106,9 @@ def closed_up(text: str) -> str:
     return "".join(sign for sign, close in zip(text, beside, strict=True) if sign != " " or not close)
 
 
-def _without(text: str | None) -> bool:
-    signs, words = _counts(text) if isinstance(text, str) else (0, 0)
-    return signs > words
-
-
 def _counts(text: str) -> tuple[int, int]:
     """Count letters of such scripts, and words of others."""
     if text.isascii():
-        return 0, sum(any(map(str.isalpha, word)) for word in text.split())
+        return 0, len(_ASCII_WORD.findall(text))
     kinds = text.translate(_KINDS)
     return kinds.count("u"), len(re.findall("s+", kinds))

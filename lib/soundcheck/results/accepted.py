@@ -23,10 +23,10 @@ def failures(frame: pd.DataFrame) -> pd.Series:
 
 def matching(frame: pd.DataFrame, entry: AcceptedFailure) -> pd.Series:
     """Say which rows agree in everything that an entry names, bool."""
-    found = pd.Series(True, index=frame.index)
+    agrees = pd.Series(True, index=frame.index)
     for name, value in entry.named.items():
-        found &= frame[name].eq(value)
-    return found
+        agrees &= frame[name].eq(value)
+    return agrees
 
 
 def accepted_reasons(
@@ -54,25 +54,25 @@ def remarks(
 ) -> list[str]:
     """Name entries that accept nothing: they agree with no row, their tests pass, or their day is over."""
     today = today or day.today()
-    found = []
+    lines = []
     for entry in entries:
         every = frame[matching(frame, entry)]
         rows = counted(every)
         failed, passed = int(failures(rows).sum()), int(rows["passed"].eq(True).sum())
         if every.empty:
-            found.append(f"accepted, but no test agrees with it: {entry}. Correct or remove it.")
+            lines.append(f"accepted, but no test agrees with it: {entry}. Correct or remove it.")
         elif rows.empty:
             other = every["mirrors"].iloc[0]
-            found.append(
+            lines.append(
                 f"accepted, but this pair of groups is counted as {other}: {entry}. Name that group."
             )
         elif failed and entry.past(today):
             again = "counts again" if failed == 1 else "count again"
             number = number_of(failed, "failure")
-            found.append(f"accepted until {entry.until}, which is past: {entry}: {number} {again}.")
+            lines.append(f"accepted until {entry.until}, which is past: {entry}: {number} {again}.")
         elif not failed and passed:
             number = number_of(passed, "test")
-            found.append(f"accepted, but nothing fails any more: {entry}: {number} passed. Remove it.")
+            lines.append(f"accepted, but nothing fails any more: {entry}: {number} passed. Remove it.")
         elif not failed:
-            found.append(f"accepted, but not judged in this run: {entry}.")
-    return found
+            lines.append(f"accepted, but not judged in this run: {entry}.")
+    return lines

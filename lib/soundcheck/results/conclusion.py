@@ -26,18 +26,21 @@ def conclusion(frame: pd.DataFrame) -> str:
         return "The two models have no test in common."
     baseline, candidate = frame["baseline"].iloc[0], frame["candidate"].iloc[0]
     parts = headline_sentences(frame)
-    told = len(parts)
-    parts = [*parts[:HEADLINES_TOLD], *([f"{told - HEADLINES_TOLD} more."] if told > HEADLINES_TOLD else [])]
+    number = len(parts)
+    parts = [
+        *parts[:HEADLINES_TOLD],
+        *([f"{number - HEADLINES_TOLD} more."] if number > HEADLINES_TOLD else []),
+    ]
     tested = frame[frame["p_value"].notna()]
-    here = frame[frame["p_sample"].notna()]
-    known = pd.concat([tested, here])
+    sample = frame[frame["p_sample"].notna()]
+    known = pd.concat([tested, sample])
     if len(known) and known["difference"].eq(0).all():
         same = counted(known.index.nunique(), "test")
         parts.append(f"{candidate} and {baseline} have the same value on each of {same}.")
     elif known.empty:
         parts.append(f"Nothing can be said about {candidate} against {baseline}: no test has a p-value.")
     else:
-        counts = [(tested, "outcome", "for new speakers"), (here, "outcome_sample", "with these speakers")]
+        counts = [(tested, "outcome", "for new speakers"), (sample, "outcome_sample", "with these speakers")]
         parts += [
             f"{candidate} is better than {baseline} on {_counts(rows[name])} {who}."
             for rows, name, who in counts
@@ -70,13 +73,13 @@ def conclusion(frame: pd.DataFrame) -> str:
 
 def headline_sentences(frame: pd.DataFrame) -> list[str]:
     """Say of each corpus and task what its headline measure was and became, with both answers."""
-    found = [_sentence(row) for row in headlines(frame).to_dict("records")]
+    sentences = [_sentence(row) for row in headlines(frame).to_dict("records")]
     apart = frame["skipped"].str.startswith("on 0 segments")
-    if not found and apart.any():
+    if not sentences and apart.any():
         names = " and ".join(frame.loc[apart, ["baseline", "candidate"]].iloc[0])
         remedy = "check `corpora:` and for which inputs their tables have rows"
-        found.append(f"No segment was answered by both {names}, so nothing is compared: {remedy}.")
-    return found
+        sentences.append(f"No segment was answered by both {names}, so nothing is compared: {remedy}.")
+    return sentences
 
 
 def summary_of(frame: pd.DataFrame) -> dict[str, object]:
@@ -91,19 +94,19 @@ def summary_of(frame: pd.DataFrame) -> dict[str, object]:
 def _sentence(row: dict) -> str:
     info = measure_of(row["test"], row["family"])
     values = f"{row['baseline_value']:.3g} → {row['candidate_value']:.3g}"
-    here = _answer(row, "outcome_sample", "p_sample", ("difference_low_sample", "difference_high_sample"))
+    these = _answer(row, "outcome_sample", "p_sample", ("difference_low_sample", "difference_high_sample"))
     new = _answer(row, "outcome", "p_value", ("low", "high"))
-    if not here and not new:
+    if not these and not new:
         return f"{row['corpus']}, {row['task']}: {info.title} {values}; {row['skipped'] or 'not compared'}."
     if row["skipped"].startswith("on "):
         values += f" {row['skipped'].partition(':')[0]}"
     amount = _amount(row)
-    if amount and (here.startswith("significant") or new.startswith("significant")):
+    if amount and (these.startswith("significant") or new.startswith("significant")):
         values += f", {amount}"
     enough = row["blocks"] >= LEAST_BLOCKS
     speakers = "too uncertain" if enough else f"too few ({row['blocks']} here)"
     return (
-        f"{row['corpus']}, {row['task']}: {info.title} {values}; with these speakers {here or 'not known'}; "
+        f"{row['corpus']}, {row['task']}: {info.title} {values}; with these speakers {these or 'not known'}; "
         f"for new speakers {new or speakers}."
     )
 
@@ -112,9 +115,9 @@ def _answer(row: dict, outcome: str, p_value: str, ends: tuple[str, str]) -> str
     if pd.isna(row[p_value]):
         return ""
     p = "p < 0.001" if row[p_value] < 0.001 else f"p = {row[p_value]:.2g}"
-    found = "significant, " + row[outcome] if row[outcome] in (BETTER, WORSE) else "no significant difference"
+    says = "significant, " + row[outcome] if row[outcome] in (BETTER, WORSE) else "no significant difference"
     interval = f"{row[ends[0]]:.2g} to {row[ends[1]]:.2g}".replace("-", "−")
-    return f"{found} (difference {interval}, {p})"
+    return f"{says} (difference {interval}, {p})"
 
 
 def _amount(row: dict) -> str:

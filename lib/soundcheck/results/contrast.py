@@ -107,12 +107,12 @@ CONTRAST_COLUMNS = list(CONTRAST_TYPES)
 
 def shown_values(rows: Iterable[Estimate], category: str) -> list[Verdict]:
     """Make rows of values that no test judges, for comparisons: those of groups, named by their measure."""
-    found = []
+    verdicts = []
     for row in rows:
         info = info_of(row.measure)
         about = {name: getattr(row, name) for name in ("model", "corpus", "family", "task", "label")}
         about |= {name: getattr(row, name) for name in ("value", "low", "high", "segments")}
-        found.append(
+        verdicts.append(
             Verdict(
                 **about,
                 category=category,
@@ -124,32 +124,32 @@ def shown_values(rows: Iterable[Estimate], category: str) -> list[Verdict]:
                 skipped=_NO_TEST,
             )
         )
-    return found
+    return verdicts
 
 
 def headlines(frame: pd.DataFrame) -> pd.DataFrame:
     """Keep of each corpus and task the row of a comparison that answers how good the models are."""
-    own = frame[frame["category"].eq("correctness") & frame["group"].eq("") & frame["label"].eq("")]
-    own = own[own["baseline_value"].notna() & own["candidate_value"].notna()]
-    pairs = zip(own["test"], own["family"], strict=True)
-    measures = pd.Series([measure_of(*pair).name for pair in pairs], index=own.index, dtype="str")
+    rows = frame[frame["category"].eq("correctness") & frame["group"].eq("") & frame["label"].eq("")]
+    rows = rows[rows["baseline_value"].notna() & rows["candidate_value"].notna()]
+    pairs = zip(rows["test"], rows["family"], strict=True)
+    measures = pd.Series([measure_of(*pair).name for pair in pairs], index=rows.index, dtype="str")
     places = measures.map({name: place for place, name in enumerate(HEADLINES)}).dropna()
-    order = own.loc[places.index].assign(place=places).sort_values("place", kind="stable")
+    order = rows.loc[places.index].assign(place=places).sort_values("place", kind="stable")
     return order.drop_duplicates(["corpus", "task"]).drop(columns="place").sort_index()
 
 
 def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Give the headline rows of a comparison, each with those of its groups and classes behind it."""
-    found = [frame.iloc[:0]]
+    parts = [frame.iloc[:0]]
     measured = [measure_of(*pair).name for pair in zip(frame["test"], frame["family"], strict=True)]
     for place, row in headlines(frame).iterrows():
-        here = frame["corpus"].eq(row["corpus"]) & frame["task"].eq(row["task"])
+        of_place = frame["corpus"].eq(row["corpus"]) & frame["task"].eq(row["task"])
         title = measure_of(row["test"], row["family"]).title
         groups = frame["group"].ne("") & frame["test"].str.split(" (", regex=False).str[0].eq(title)
         classes = frame["category"].eq("correctness") & frame["label"].ne("") & frame["group"].eq("")
         classes &= pd.Series(measured, index=frame.index).eq("recall")
-        found += [frame.loc[[place]], frame[here & groups], frame[here & classes]]
-    return pd.concat(found)
+        parts += [frame.loc[[place]], frame[of_place & groups], frame[of_place & classes]]
+    return pd.concat(parts)
 
 
 def compared_alone(
@@ -206,10 +206,10 @@ def _why_withheld(*entries: Judged) -> str:
 def _facts(before: Verdict | None, after: Verdict | None) -> dict[str, Any]:
     """Give what a contrast says of both rows; one of them may not be there."""
     names = (*_WHAT, "category", "segments", "blocks", "rule", "threshold")
-    found = {name: getattr(after or before, name) for name in names}
+    cells = {name: getattr(after or before, name) for name in names}
     for who, row in (("baseline", before), ("candidate", after)):
-        found |= {f"{who}_value": row and row.value, f"{who}_passed": row and row.passed}
-    return found
+        cells |= {f"{who}_value": row and row.value, f"{who}_passed": row and row.passed}
+    return cells
 
 
 def difference(
@@ -324,20 +324,20 @@ def contrasts(
     """
     first, second, *both = (_by_key(entries) for entries in (baseline, candidate, *common))
     names = [next((e.verdict.model for e in entries.values()), "") for entries in (first, second)]
-    found = []
+    rows = []
     # Two groups that are compared with each other are one test.
-    rows = to_frame(entry.verdict for entry in second.values())
-    mirrored = rows.loc[mirrors(rows).ne(""), list(_WHAT)].itertuples(index=False, name=None)
+    frame = to_frame(entry.verdict for entry in second.values())
+    mirrored = frame.loc[mirrors(frame).ne(""), list(_WHAT)].itertuples(index=False, name=None)
     for key in sorted((first.keys() | second.keys()) - set(mirrored)):
         one, other = first.get(key), second.get(key)
         if one is not None and other is not None:
             shared = [on_common.get(key) for on_common in both]
-            found.append(_on_common(one, other, shared, key[0] in apart, same_draws))
+            rows.append(_on_common(one, other, shared, key[0] in apart, same_draws))
         elif (row := (one or other).verdict).passed is not None or row.evidence == SHOWN:
             # else skipped as a whole for one model, by its labels for the other
             facts = _facts(*(entry and entry.verdict for entry in (one, other)))
-            found.append(Contrast(*names, **facts, skipped=f"not judged for {names[other is None]}"))
-    return with_outcomes(found)
+            rows.append(Contrast(*names, **facts, skipped=f"not judged for {names[other is None]}"))
+    return with_outcomes(rows)
 
 
 def _on_common(
@@ -364,18 +364,18 @@ def _on_common(
 
 def _by_key(entries: Iterable[Judged]) -> dict[tuple[str, ...], Judged]:
     """Give entries by what was tested; a value of a group that two families have is there once."""
-    found: dict[tuple[str, ...], Judged] = {}
+    entries_by_key: dict[tuple[str, ...], Judged] = {}
     values: dict[tuple[str, ...], tuple[str, ...]] = {}
     for entry in entries:
         key = tuple(getattr(entry.verdict, name) for name in _WHAT)
         if entry.verdict.skipped != _NO_TEST or values.setdefault((key[0], *key[2:]), key) == key:
-            found[key] = entry
-    return found
+            entries_by_key[key] = entry
+    return entries_by_key
 
 
-def contrast_frame(found: Sequence[Contrast]) -> pd.DataFrame:
+def contrast_frame(rows: Sequence[Contrast]) -> pd.DataFrame:
     """Make a table with the columns :data:`CONTRAST_COLUMNS`; missing numbers are NaN, verdicts ``None``."""
-    return frame_of_rows(CONTRAST_TYPES, found)
+    return frame_of_rows(CONTRAST_TYPES, rows)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -383,9 +383,9 @@ class _Rows(JsonFile):
     rows: tuple[Contrast, ...]
 
 
-def save_contrasts(found: Sequence[Contrast], path: str | os.PathLike) -> None:
+def save_contrasts(rows: Sequence[Contrast], path: str | os.PathLike) -> None:
     """Write contrasts as JSON, for the run that collects them."""
-    _Rows(tuple(found)).write(path)
+    _Rows(tuple(rows)).write(path)
 
 
 def load_contrasts(path: str | os.PathLike) -> list[Contrast]:

@@ -62,16 +62,16 @@ def collected(rows: Iterable[Estimate]) -> list[Estimate]:
 
     Of two families one may need more segments than the other for an interval: the row that has it is kept.
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    rows_by_key: dict[tuple[str, ...], Estimate] = {}
     for row in rows:
-        known = found.setdefault(row.key, row)
+        known = rows_by_key.setdefault(row.key, row)
         both = list(zip(_numbers(known), _numbers(row), strict=True))
         if any(one != other for one, other in both if None not in (one, other)):
             row = dataclasses.replace(row, measure=f"{row.measure} ({row.family})")
-            found[row.key] = row
+            rows_by_key[row.key] = row
         elif sum(one is None for one, _ in both) > sum(other is None for _, other in both):
-            found[row.key] = row
-    return list(found.values())
+            rows_by_key[row.key] = row
+    return list(rows_by_key.values())
 
 
 def _numbers(row: Estimate) -> tuple:

@@ -100,24 +100,22 @@ def save(
 
 def load_all(path: str | os.PathLike) -> tuple[list[Verdict], list[Estimate], list[tuple]]:
     """Read the verdicts, the estimates, and what was drawn: corpus, family, task and keys of segments."""
-    found = _Rows.read(path)
-    return list(found.rows), list(found.estimates), list(found.drawn)
+    file = _Rows.read(path)
+    return list(file.rows), list(file.estimates), list(file.drawn)
 
 
 def load_judged(path: str | os.PathLike, *, parts: bool = False) -> list[Judged]:
     """Read the verdicts that :func:`save` wrote, with their replicates; values of groups if wanted."""
-    found = _Rows.read(path)
+    file = _Rows.read(path)
     array = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
-    lengths = [length for *both, _ in found.numbers for length in both]
+    lengths = [length for *both, _ in file.numbers for length in both]
     pieces = iter(np.split(array, np.cumsum(lengths)))
-    facts = zip(
-        [*found.rows, *found.parts], found.population, found.smaller_sides, found.numbers, strict=True
-    )
+    facts = zip([*file.rows, *file.parts], file.population, file.smaller_sides, file.numbers, strict=True)
     entries = [
         Judged(verdict, next(pieces), *digests, side, next(pieces), float(freedom or np.nan))
         for verdict, digests, side, (*_, freedom) in facts
     ]
-    return entries if parts else entries[: len(found.rows)]
+    return entries if parts else entries[: len(file.rows)]
 
 
 def save_replicates(judged: Mapping[tuple[str, ...], Judged], path: str | os.PathLike) -> None:
@@ -142,12 +140,12 @@ def load_replicates(
     """
     frame = pd.read_parquet(path)
     if "step" in frame:  # before: whole steps from the value, the smallest number where there is none
-        steps = frame.pop("replicates").map(lambda own: np.where(own == -(2**15), np.nan, own))
+        steps = frame.pop("replicates").map(lambda numbers: np.where(numbers == -(2**15), np.nan, numbers))
         frame["replicates"] = frame["value"] + steps * frame.pop("step")
-    found = {}
+    entries = {}
     for *row, value, replicates in frame.itertuples(index=False, name=None):
         key = tuple(row[: len(KEY)])
         verdict = verdicts.get(key)
         if verdict and verdict.value is not None and math.isclose(verdict.value, value, abs_tol=1e-9):
-            found[key] = Judged(verdict, replicates.astype(np.float64), *row[len(KEY) :])
-    return found
+            entries[key] = Judged(verdict, replicates.astype(np.float64), *row[len(KEY) :])
+    return entries

@@ -39,16 +39,16 @@ def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = (), undecided: Sequ
 
 def _suite(root: ElementTree.Element, name: str, cases: Iterable[tuple[str, str, str]]) -> None:
     suite = ElementTree.SubElement(root, "testsuite", name=xml_text(name))
-    found = list(cases)
-    for test, status, message in found:
+    listed = list(cases)
+    for test, status, message in listed:
         about = {"classname": xml_text(name), "name": xml_text(test), "time": "0"}
         case = ElementTree.SubElement(suite, "testcase", about)
         if status != PASSED:
             kind = {"type": _TYPES[status]} if status in _TYPES else {}
             ElementTree.SubElement(case, status, message=xml_text(message), **kind)
-    suite.set("tests", str(len(found)))
+    suite.set("tests", str(len(listed)))
     for wanted, key in ((FAILED, "failures"), (ERROR, "errors"), (SKIPPED, "skipped")):
-        suite.set(key, str(sum(status == wanted for _, status, _ in found)))
+        suite.set(key, str(sum(status == wanted for _, status, _ in listed)))
     suite.set("time", "0")
 
 

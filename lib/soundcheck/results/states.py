@@ -92,13 +92,13 @@ def candidates(frame: pd.DataFrame) -> pd.Series:
 
 def significant(frame: pd.DataFrame, p_values: pd.Series, beyond: pd.Series, counts: pd.Series) -> pd.Series:
     """Say which rows are significant after correction: True, False, or None for those without p-value."""
-    found = pd.Series([None] * len(frame), index=frame.index, dtype=object)
+    decided = pd.Series([None] * len(frame), index=frame.index, dtype=object)
     tested = counts & p_values.notna()
     judged = p_values.where(beyond, 1.0)[tested]
     for rows in judged.groupby([frame["model"], frame["category"]]).groups.values():
         adjusted = adjusted_p_values(judged[rows].to_numpy(np.float64))
-        found[rows] = pd.Series((adjusted <= FALSE_DISCOVERY_RATE).tolist(), index=rows, dtype=object)
-    return found
+        decided[rows] = pd.Series((adjusted <= FALSE_DISCOVERY_RATE).tolist(), index=rows, dtype=object)
+    return decided
 
 
 def tests(frame: pd.DataFrame, counts: pd.Series | None = None) -> pd.Series:
@@ -118,7 +118,7 @@ def cannot_be_significant(frame: pd.DataFrame, counts: pd.Series | None = None) 
 
 def mirrors(frame: pd.DataFrame) -> pd.Series:
     """Name for each row of a pair of groups that does not count the group whose row does."""
-    found = pd.Series("", index=frame.index, dtype="str")
+    names = pd.Series("", index=frame.index, dtype="str")
     compared = frame[frame["against"].eq(OTHERS) & frame["gap"].notna()]
     columns = compared["group"].str.split(": ").str[0]
     # Groups within a context ("language: de, sentiment: negative") are pairs within it.
@@ -129,8 +129,8 @@ def mirrors(frame: pd.DataFrame) -> pd.Series:
         better = measure_of(rows["test"].iloc[0], rows["family"].iloc[0]).better
         worse = rows["gap"].idxmin() if better == HIGHER else rows["gap"].idxmax()
         other = rows.index[rows.index != worse][0]
-        found[other] = rows["group"][worse]
-    return found
+        names[other] = rows["group"][worse]
+    return names
 
 
 def _passes_here(frame: pd.DataFrame) -> pd.Series:
@@ -185,13 +185,13 @@ def compared(low: float, high: float, guessing: float, blocks: int, *, more_is_b
 
 def standing(figures: Sequence[KeyFigure], model: str, task: str, corpus: str = "") -> Standing:
     """Say how a model stands at a task, on a corpus or on all of them together."""
-    own = [f for f in figures if f.standing and (f.model, f.task) == (model, task)]
-    here = [f for f in own if f.corpus == corpus]
-    for some, wanted in itertools.product((here, own), (PROVEN, HOLLOW)):
+    of_task = [f for f in figures if f.standing and (f.model, f.task) == (model, task)]
+    of_corpus = [f for f in of_task if f.corpus == corpus]
+    for some, wanted in itertools.product((of_corpus, of_task), (PROVEN, HOLLOW)):
         for figure in some:
             if figure.standing == wanted:
                 return Standing(wanted, figure)
-    return Standing(UNPROVEN, next(iter((*here, *own)), None))
+    return Standing(UNPROVEN, next(iter((*of_corpus, *of_task)), None))
 
 
 def standings(frame: pd.DataFrame, figures: Sequence[KeyFigure] | None) -> pd.Series:

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import some
-from soundcheck.results.contrast import difference
+from soundcheck.results.contrast import BETTER, WORSE, compared_alone, contrast_frame
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.judged import Judged
 from soundcheck.results.record import ModelRecord, RunRecord
@@ -34,10 +34,9 @@ _SETTINGS |= {"version": "Soundcheck", "interval": "kind of interval"}
 
 
 def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
-    """Compare the tests that both runs judged, a row a test with the index of ``now.frame``.
+    """Compare the tests that both runs judged: contrasts, a row a test with the index of ``now.frame``.
 
-    Columns are ``before``, ``after``, by how much it is ``worse`` (negative: better), ``p_value`` (NaN with
-    fewer than 5 blocks or without intervals) and whether it is ``paired``.
+    They have no p-value with fewer than 5 blocks or without intervals.
     """
     kinds = before.interval, now.interval
     rows = {}
@@ -46,17 +45,11 @@ def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
         if row.passed is None or row.mirrors or old is None or old.passed is None:
             continue
         first, second = _compared(before, key, old, row.rule), _compared(now, key, row, row.rule)
-        if None in (first.verdict.value, second.verdict.value):
-            continue
-        paired = (first.segments, first.blocks) == (second.segments, second.blocks) and first.blocks != ""
-        paired &= first.drawn and second.drawn and len(first.replicates) == len(second.replicates)
-        result = difference(first, second, paired, kinds)
-        size = -result["difference"] if row.rule == ABOVE else result["difference"]
-        p = np.nan if result["p_value"] is None else result["p_value"] / 2
-        rows[place] = first.verdict.value, second.verdict.value, size, p if size > 0 else 1 - p, paired
-    types = {"before": float, "after": float, "worse": float, "p_value": float, "paired": bool}
-    index = pd.Index([*rows], dtype=now.frame.index.dtype)
-    return pd.DataFrame([*rows.values()], columns=[*types], index=index).astype(types)
+        if None not in (first.verdict.value, second.verdict.value):
+            paired = first.segments == second.segments and first.blocks != ""
+            paired &= first.drawn and second.drawn and len(first.replicates) == len(second.replicates)
+            rows[place] = compared_alone(first, second, paired, kinds=kinds)
+    return contrast_frame([*rows.values()]).set_axis(pd.Index([*rows], dtype=now.frame.index.dtype))
 
 
 def _compared(run: FinishedRun, key: tuple[str, ...], row: Verdict, rule: str) -> Judged:
@@ -72,22 +65,22 @@ def _compared(run: FinishedRun, key: tuple[str, ...], row: Verdict, rule: str) -
     return dataclasses.replace(entry, verdict=gap, replicates=replicates)
 
 
-def got_worse(compared: Sequence[pd.DataFrame], matters: float = RunRecord.matters_worse) -> list[pd.Series]:
-    """Decide which tests got worse, among all comparisons (:func:`changes`) of a pipeline together, bool.
+def with_outcomes(compared: Sequence[pd.DataFrame], matters: float) -> list[pd.DataFrame]:
+    """Decide what got worse and what better, among all comparisons (:func:`changes`) of a pipeline together.
 
-    Changes up to the size ``matters`` do not count.
+    Changes up to the size ``matters`` do not count. A column more says by how much a row is ``worse``
+    (negative: better), and its ``p_value`` becomes the one-sided one of that.
     """
-    everything = pd.concat(compared, keys=range(len(compared)))
-    p = everything["p_value"].where(everything["worse"] > matters, 1.0)[everything["p_value"].notna()]
-    adjusted = pd.Series(adjusted_p_values(p.to_numpy()) if len(p) else [], index=p.index, dtype=float)
-    decided = adjusted.reindex(everything.index).le(FALSE_DISCOVERY_RATE)
-    return [decided[decided.index.get_level_values(0) == n].droplevel(0) for n in range(len(compared))]
-
-
-def got_better(compared: Sequence[pd.DataFrame], matters: float = RunRecord.matters_worse) -> list[pd.Series]:
-    """Decide which tests got better, by the same rule as :func:`got_worse`; see there."""
-    reversed_ = [frame.assign(worse=-frame["worse"], p_value=1 - frame["p_value"]) for frame in compared]
-    return got_worse(reversed_, matters)
+    rows = pd.concat(compared, keys=range(len(compared)))
+    size = rows["difference"].where(rows["rule"].ne(ABOVE), -rows["difference"])
+    p_values = (rows["p_value"] / 2).where(size > 0, 1 - rows["p_value"] / 2)
+    rows = rows.assign(worse=size, p_value=p_values)
+    for outcome, sign in ((WORSE, 1), (BETTER, -1)):
+        tested = (p_values if outcome == WORSE else 1 - p_values).dropna()
+        tested = tested.where(sign * size > matters, 1.0)
+        significant = pd.Series(adjusted_p_values(tested.to_numpy()), tested.index) <= FALSE_DISCOVERY_RATE
+        rows["outcome"] = rows["outcome"].mask(significant.reindex(rows.index, fill_value=False), outcome)
+    return [rows[rows.index.get_level_values(0) == n].droplevel(0) for n in range(len(compared))]
 
 
 def differences(now: FinishedRun, before: FinishedRun) -> list[str]:

@@ -39,7 +39,7 @@ LATE = (  # what only some import, or only what they import does, when it is use
     "pyarrow.pandas_compat",
     "scipy.signal",
     "scipy.stats",
-    "soundcheck.corpora.languages",
+    "soundcheck.corpora.labels",
     "soundcheck.run.notebook_shell",
     "sqlite3",
 )

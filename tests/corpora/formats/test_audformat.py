@@ -1,6 +1,5 @@
 """Databases written with audformat's own API, and such as nobody should open."""
 
-import dataclasses
 import pickle
 
 import audformat
@@ -339,14 +338,6 @@ def test_links_out_of_the_database(tmp_path):
         read(inner)
 
 
-def test_entry_is_not_changed(db, tmp_path):
-    db.save(tmp_path, storage_format="csv")
-    given = entry(tmp_path, columns={"arousal": "emotion"})
-    before = dataclasses.replace(given, columns=dict(given.columns))
-    read_database(given, BUILTIN)
-    assert given == before
-
-
 # Tables that only tell more, and names of tables as groups
 
 
@@ -413,14 +404,7 @@ FIELDS = {"a01": {"text": "Links.", "english": "Left."}, "a02": {"text": "Rechts
 OTHER_FIELDS = {"a01": {"english": "Left."}, "a02": {"english": "Right."}}
 CODED = [  # ours, theirs, labels of the scheme, cells -> what is read, and a part of a notice
     ("transcript", "said", TEXTS, ["a01", "a02"], [*TEXTS.values()], "'Links abbiegen bitte.' for 'a01'"),
-    (
-        "transcript",
-        "said.id",
-        TEXTS,
-        ["a01", "a02"],
-        ["a01", "a02"],
-        "is a code of 'said', such as 'a01'",
-    ),
+    ("transcript", "said.id", TEXTS, ["a01", "a02"], ["a01", "a02"], "is a code of 'said', such as 'a01'"),
     ("transcript", "said", FIELDS, ["a01", "a02"], ["Links.", "Rechts."], "what the labels of 'said' stand"),
     ("transcript", "said.english", FIELDS, ["a01", "a02"], ["Left.", "Right."], ""),
     ("transcript", "said", OTHER_FIELDS, ["a01", "a02"], ["a01", "a02"], "stands for: said.english"),
@@ -521,26 +505,3 @@ def test_unread_tables_and_columns_are_named(db, tmp_path):
     db.save(tmp_path, storage_format="csv")
     assert "not used: tables notes" in read(tmp_path).notices
     assert "not used: columns note, quality" in read(tmp_path, tables=("files", "notes")).notices
-
-
-def test_a_group_with_a_dot_is_compared(tmp_path, command):
-    coded(tmp_path, TEXTS, [], "transcription")
-    header = yaml.safe_load((tmp_path / "db.yaml").read_text())
-    header["schemes"]["speaker"] = {"dtype": "str", "labels": {"s1": {"age": 31}, "s2": {"age": 52}}}
-    header["tables"]["t"]["columns"]["speaker"] = {"scheme_id": "speaker"}
-    (tmp_path / "db.yaml").write_text(yaml.safe_dump(header))
-    said = [("a.wav", "s1", "a01"), ("b.wav", "s2", "a02"), ("c.wav", "s1", "a01")]
-    table = pd.DataFrame(said, columns=["file", "speaker", "transcription"])
-    table.to_csv(tmp_path / "db.t.csv", index=False)
-    answers = table.assign(transcript=table["transcription"].map(TEXTS))
-    answers[["file", "transcript"]].to_csv(tmp_path / "hyp.csv", index=False)
-    (tmp_path / "suite.yml").write_text(
-        "corpora: {c: {format: audformat, path: ., audio: false, columns: {transcript: transcription}, "
-        "groups: [speaker.age]}}\n"
-        "models: {m: {predictions: hyp.csv, tasks: [transcript]}}\n"
-        "families: [asr_word_errors, asr_fairness]\n"
-    )
-    done = command("run", "suite.yml", "--no-book", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "word error rate 0\xa0%" in done.stdout
-    assert "speaker.age" in (tmp_path / "build" / "results.csv").read_text()

@@ -94,22 +94,14 @@ def test_the_example_of_the_page(load, tmp_path, write_sound):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        (
-            "metadata.csv",
-            "name,text\na.wav,x\n",
-            "csv line 1, column file_name: the column is missing",
-        ),
+        ("metadata.csv", "name,text\na.wav,x\n", "csv line 1, column file_name: the column is missing"),
         ("metadata.csv", "file_name\n../x.wav\n", "'../x.wav' leads out of the corpus folder"),
         ("train/metadata.csv", "file_name\n../../x.wav\n", "leads out of the corpus folder"),
         ("train/metadata.csv", "file_name\n/etc/passwd\n", "is an absolute path"),
         ("train/metadata.csv", 'file_name\n\n""\n', "column file_name: the cell is empty"),
         ("metadata.csv", "file_name,file_name\na,b\n", "two columns are called 'file_name'"),
         ("metadata.csv", '{"file_name": "a.wav"}\n', "line 1: this is JSON, not a table"),
-        (
-            "metadata.jsonl",
-            '{"file_name": 3}\n',
-            "jsonl line 1, key file_name: a number, not a text",
-        ),
+        ("metadata.jsonl", '{"file_name": 3}\n', "jsonl line 1, key file_name: a number, not a text"),
         ("metadata.jsonl", '{"audio_filepath": "a"}\n', "This looks like `format: nemo`|key file_name"),
         ("metadata.jsonl", "file_name\na.wav\n", "is no JSON"),
         ("metadata.parquet", "PAR1 rubbish PAR1", "not a valid Parquet table"),

@@ -61,7 +61,7 @@ def test_emobox(shown, write_sound, tmp_path):
         write(lists / f"fold_1/emovo_{split}_fold_1.jsonl", line)
     table = shown("EmoBox")
     assert table[["item", "speaker", "emotion"]].to_numpy().tolist() == [
-        ["emovo-gio-f2-b2", "f2", "happiness"],
+        ["emovo-gio-f2-b2", "f2", "happiness"]
     ]
 
 

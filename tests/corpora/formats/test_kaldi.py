@@ -103,24 +103,15 @@ def test_commands_are_never_run(load, tmp_path):
         ({"wav.scp": "rec1 http://host/a.wav\nrec2 audio/rec2.wav\n"}, "is an address; nothing is fetched"),
         ({"wav.scp": "file,speaker\na.wav,s1\n"}, "wav.scp line 1: 'file,speaker' has no value"),
         ({"segments": "a rec1 0\n"}, "segments line 1: there are 2 values behind the name, not three"),
-        (
-            {"segments": "a rec1 0 1 A B\n"},
-            "segments line 1: there are 5 values behind the name, not three or",
-        ),
+        ({"segments": "a rec1 0 1 A B\n"}, "segments line 1: there are 5 values behind the name, not three"),
         ({"segments": "a rec1 0 late\n"}, "segments line 1: 'late' is not a number"),
-        (
-            {"segments": "a rec1 0.9 0.5\n"},
-            "segments line 1, columns start and end: start 0.9 s is after end",
-        ),
+        ({"segments": "a rec1 0.9 0.5\n"}, "segments line 1, columns start and end: start 0.9 s is after"),
         ({"segments": "a rec1 -0.5 0.5\n"}, "segments line 1, column start: '-0.5' is before the beginning"),
         ({"segments": "a rec1 0 100\n"}, "segments line 1, column end: the segment 0.0 to 100.0 s goes past"),
         ({"segments": "a x 0 1\n"}, "no segment can be used .its recording 'x' is not in wav.scp"),
         ({"text": "a b\na c\n"}, "text lines 1 and 2: the name 'a' stands twice"),
         ({"utt2spk": "a\n"}, "utt2spk line 1: 'a' has no value"),
-        (
-            {"spk2gender": "S1 f\nS2 m\n"},
-            "spk2gender: no speaker of utt2spk is there, such as 's1'. Did you mean",
-        ),
+        ({"spk2gender": "S1 f\nS2 m\n"}, "spk2gender: no speaker of utt2spk is there, such as 's1'. Did"),
     ],
 )
 def test_refused(load, changes, words):

@@ -116,14 +116,6 @@ def test_a_run_that_was_stopped_goes_on(load, hub, monkeypatch):
     assert read == ["test-00000"] * 3 + ["test-00001"] * 5  # the second one begins again
 
 
-def test_changed_shards_have_a_folder_of_their_own(load, shard, sound):
-    shard("data/test-00000-of-00001.parquet", [{"bytes": sound(1), "path": "a.wav"}])
-    one = load(SHARDS)
-    shard("data/test-00000-of-00001.parquet", [{"bytes": sound(2), "path": "a.wav"}])
-    two = load(SHARDS)
-    assert one.root != two.root and one.segments["audio"].iloc[0] != two.segments["audio"].iloc[0]
-
-
 def test_names_stay_inside(load, shard, sound, tmp_path):
     names = ["../../out.wav", "/etc/x.wav", "C:\\y.wav", ".hidden.wav", "a b.wav", "", None, "..", "z" * 300]
     names += ["1089-134686-0000.wav", "0-3.wav", "A.wav", "a.wav", "ü.wav", "a\0.wav"]

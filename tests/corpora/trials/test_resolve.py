@@ -1,5 +1,3 @@
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -298,21 +296,3 @@ def test_an_empty_table_is_kept(tmp_path):
 def test_enrolments_belong_to_trials(members, member_of):
     with pytest.raises(ValueError, match="numbered from 0, each with members and trials"):
         TrialTable(resolved(LIST).frame, np.array(members), np.array(member_of), "list")
-
-
-def test_many_trials_are_quick(tmp_path, rng):
-    count, utterances = 100_000, 5000
-    names = [f"id{n // 20}/{n}.wav" for n in range(utterances)]
-    enrol = rng.integers(utterances, size=count)
-    test = (enrol + 1 + rng.integers(utterances - 1, size=count)) % utterances
-    begin = time.process_time()
-    lines = [
-        f"{int(a // 20 == b // 20)} {names[a][:-4]} {names[b]}\n" for a, b in zip(enrol, test, strict=True)
-    ]
-    segments = corpus(*names, speaker=[name.split("/")[0] for name in names])
-    table = resolve(parse_trials("".join(lines).encode(), "t"), segments)
-    write_table(tmp_path / "t.parquet", table)
-    found = read_table(tmp_path / "t.parquet")
-    assert np.array_equal(found.members[found.frame["enrolment"]], enrol)
-    assert np.array_equal(found.frame["segment"], test)
-    assert time.process_time() - begin < 15

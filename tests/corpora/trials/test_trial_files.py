@@ -1,9 +1,13 @@
+"""Files of trials, scores and enrolments, as many projects write them."""
+
 import dataclasses
+import io
 import os
 import time
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,12 +32,12 @@ HARD = st.sampled_from(
 )
 
 
-def trials(text: str):
-    return parse_trials(text.encode(), "t.txt")
+def trials(content: str | bytes):
+    return parse_trials(content.encode() if isinstance(content, str) else content, "t.txt")
 
 
-def scores(text: str):
-    return parse_scores(text.encode(), "s.txt")
+def scores(content: str | bytes):
+    return parse_scores(content.encode() if isinstance(content, str) else content, "s.txt")
 
 
 def pairs(found) -> list[tuple]:
@@ -57,10 +61,7 @@ def join(found, listed) -> list[float]:
     ("text", "form"),
     [
         ("1 a b\n0 a c\n", "lines `1 enrol test`"),
-        (
-            "is_target enrol-path test-path\n1 a b\n0 a c",
-            "lines `1 enrol test` under the header 'is_target en",
-        ),
+        ("is_target enrol-path test-path\n1 a b\n0 a c", "lines `1 enrol test` under the header 'is_target"),
         ("label path1 path2\n1 a b\n0 a c", "columns path1, path2, label"),
         ("a b target\na c nontarget\n", "lines `enrol test target`"),
         (
@@ -99,52 +100,6 @@ def test_header_that_describes_the_names(gap):
         assert scored(given) == [(one, two, 0.107), (two, three, 0.508)]
         assert join(given, found) == [0.107, 0.508]
     assert scores("prediction\n0.5\n-1\n").frame["score"].tolist() == [0.5, -1]
-
-
-@pytest.mark.parametrize(
-    ("read", "text", "words"),
-    [  # a first line that is neither trial nor header is not taken for a header
-        (trials, "O {} {}\n1 {} {}\n", "^t.txt line 1: 'O' is not a valid label of a trial. Allowed: 1, 0"),
-        (trials, "labl {} {}\n1 {} {}\n", "^t.txt line 1: 'labl' is not a valid label"),
-        (trials, "prediction {} {}\n1 {} {}\n", "^t.txt line 1: 'prediction' is not a valid label"),
-        (trials, "1 {} {}\nlabel {} {}\n", "^t.txt line 2: 'label' is not a valid label"),
-        (trials, "label {} {}\n", "^t.txt line 1: the first line is neither a header nor"),
-        (scores, "0,107 {} {}\n0.5 {} {}\n", "^s.txt line 1: '0,107' is not a number"),
-        (scores, "label {} {}\n0.5 {} {}\n", "^s.txt line 1: 'label' is not a number"),
-        (scores, "0.5 {} {}\nprediction {} {}\n", "^s.txt line 2: 'prediction' is not a number"),
-    ],
-)
-def test_other_first_lines_are_refused(read, text, words):
-    with pytest.raises(InputError, match=words):
-        read(text.format(PATHS[0], PATHS[1], PATHS[1], PATHS[2]))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("1 a b\n2 a c\n", r"^t.txt line 2: '2' is not a valid label of a trial\. Allowed: 1, 0"),
-        ("a b target\na c nontarge\n", "line 2: 'nontarge' is not a valid label.*Did you mean 'nontarget'"),
-        (
-            "enrol,test,label\na,b,1\na,c,spoof\n",
-            "^t.txt line 3, column label: 'spoof' is not a valid label of a",
-        ),
-        ("enrol,test,label\na,b,\n", "line 2, column label: '' is not a valid label"),
-        ("x 1/a.wav b\n1 a c\n", "^t.txt line 1: 'x' is not a valid label"),  # no words of a header
-        (
-            "a b x\nc d 0x\n",
-            "^t.txt line 1: the first line is neither a header nor in a known layout: 'a b x'. Give",
-        ),
-        ("a b\nc d\n", "in a known layout.*`1 enrol.wav test.wav` or `enrol test target`, or a CSV"),
-        ("a,b,x\n", "layout: 'a,b,x'"),
-        (
-            "1 a b\n0 a c\n\n0 a b\n",
-            "^t.txt lines 1 and 4: the trial 'a' 'b' has both labels. Look where the two come from",
-        ),
-    ],
-)
-def test_trials_refused(text, words):
-    with pytest.raises(InputError, match=words):
-        trials(text)
 
 
 def test_repeated_trials_are_kept():
@@ -217,22 +172,16 @@ def test_the_layout_of_the_suite_may_be_that_of_the_file():
     [
         ("0.107 a b\n-2 a c\n", "lines `0.107 enrol test`"),
         ("score path1 path2\n0.107 a b\n-2 a c\n", "columns path1, path2, score"),
-        (
-            "cos first second\n0.107 a b\n-2 a c\n",
-            "lines `0.107 enrol test` under the header 'cos first second'",
-        ),
+        ("cos first second\n0.107 a b\n-2 a c\n", "lines `0.107 enrol test` under the header 'cos first"),
         ("a b 0.107\na c -2\n", "lines `enrol test 0.107`"),
-        (
-            "enrol,test,label,score\na,b,1,0.107\na,c,what,-2e0\n",
-            "a table with the columns enrol, test, score",
-        ),
+        ("enrol,test,label,score\na,b,1,0.107\na,c,what,-2e0\n", "a table with the columns enrol, test,"),
         ("modelid\tsegmentid\tside\tLLR\na\tb\ta\t0.107\na\tc\ta\t-2\n", "columns modelid, segmentid, LLR"),
     ],
 )
 def test_each_layout_of_scores(text, form):
     found = scores(text)
     assert scored(found) == [("a", "b", 0.107), ("a", "c", -2.0)]
-    assert found.form == form
+    assert found.form.startswith(form)
     assert found.frame["score"].dtype == np.float64
 
 
@@ -247,35 +196,6 @@ def test_of_two_columns_of_numbers_the_first_is_the_score():
     assert scored(scores("1 2 3\n4 5 6\n")) == [("2", "3", 1.0), ("5", "6", 4.0)]
     assert scored(scores("1 2 3\nx 5 6\n")) == [("1", "2", 3.0), ("x", "5", 6.0)]
     assert scored(scores("enrol test score\n1 2 3\nx 5 6\n")) == [("1", "2", 3.0), ("x", "5", 6.0)]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("0.5 a b\nnan a c\n", "^s.txt line 2: 'nan' is not a number. Give each trial a finite number"),
-        ("inf a b\n0.5 a c\n", "^s.txt line 1: 'inf' is not a number"),
-        ("0.5 a b\n1e999 a c\n", "^s.txt line 2: '1e999' is not a finite number"),
-        ("0.5 a b\n1_0 a c\n", "line 2: '1_0' is not a number"),
-        ("0.5 a b\n0,5 a c\n", "line 2: '0,5' is not a number .write a point"),
-        ("0.5\n1\n\nNaN\n", "^s.txt line 4: 'NaN' is not a number"),
-        (
-            "0.5\n1\n1 a b\n",
-            "^s.txt line 3: the line has 3 words, not 1. Correct the line",
-        ),
-        (
-            "a b\nc d\n",
-            "^s.txt line 1: the first line is neither a header nor in a known layout: 'a b'. Give lines",
-        ),
-        ("enrol,test,label\na,b,1\n", "there is no column score; there are 'enrol', 'test', 'label'"),
-        (
-            "0.5 a b\n1 a c\n0.25 a b\n",
-            "^s.txt lines 1 and 3: the trial 'a' 'b' has two scores, 0.5 and 0.25. L",
-        ),
-    ],
-)
-def test_scores_refused(text, words):
-    with pytest.raises(InputError, match=words):
-        scores(text)
 
 
 def test_all_bad_scores_are_told():
@@ -368,16 +288,10 @@ def test_each_layout_of_enrolments(enrolments, text):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (
-            "m1 a\nm2\n",
-            "^spk2utt line 2: the model 'm2' has no utterance. Write its utterances behind its name",
-        ),
+        ("m1 a\nm2\n", "^spk2utt line 2: the model 'm2' has no utterance. Write its utterances behind its"),
         ("m1 a\n\nm1 b\n", "^spk2utt lines 1 and 3: duplicate model 'm1'. Write all its"),
         ("m1 a b a\n", "^spk2utt lines 1 and 1: the model 'm1' has the utterance 'a' twice. Keep it once"),
-        (
-            "model,utterance\nm1,a\nm2,a\nm1,a\n",
-            "^spk2utt lines 2 and 4: the model 'm1' has the utterance 'a' t",
-        ),
+        ("model,utterance\nm1,a\nm2,a\nm1,a\n", "^spk2utt lines 2 and 4: the model 'm1' has the utterance"),
         ("model,utterance\nm1,\n", "^spk2utt line 2, column utterance: the name is empty"),
         ("", "^spk2utt: the file is empty. Give lines such as `model utterance1 utterance2`"),
     ],
@@ -567,17 +481,162 @@ def test_scores_and_labels_without_names():
         join(found, trials("0 a b\n1 a c\n"))
 
 
+LINES = "1 a.wav b.wav\n0 a.wav c.wav\n"
+
+
+def read(content: str | bytes) -> list[tuple[str, str, bool]]:
+    return pairs(trials(content))
+
+
+EXPECTED = [("a.wav", "b.wav", True), ("a.wav", "c.wav", False)]
+
+
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "change",
     [
-        ("a b spoof\na c bonafide\n", "in a known layout"),
-        (
-            "a b target\na c spoof\n",
-            "line 2: 'spoof' is not a valid label of a trial. .*Allowed: 1, 0, target, n",
-        ),
-        ("k l m 1\nk l n 0\n", "in a known layout"),  # three names
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\n", "\r"),
+        lambda text: "\n \t\n" + text.replace("\n", "\n\n \n"),
+        lambda text: text.replace(" ", "\t"),
+        lambda text: " " + text.replace(" ", " \t ").replace("\n", " \n"),
+        str.rstrip,
     ],
 )
-def test_words_that_are_no_labels_are_refused(text, words):
+def test_ends_blanks_and_marks_do_not_matter(change):
+    assert read(change(LINES)) == EXPECTED
+
+
+def test_only_blanks_and_tabs_separate():
+    assert read("1 a\u00a0b c\x85d\u2028e\n") == [("a\u00a0b", "c\x85d\u2028e", True)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "enrol,test,label\na.wav,b.wav,1\na.wav,c.wav,0\n",
+        '"Enrollment", "test","Label"\na.wav,b.wav, 1\na.wav,c.wav,nontarget\n',
+        "label,what,test,enroll\n1,x,b.wav,a.wav\n0,,c.wav,a.wav\n",
+        "model_id,segment_id,target_type\na.wav,b.wav,target\na.wav,c.wav,nontarget\n",
+        "\nenrolment,test,target\na.wav,b.wav,True\na.wav,c.wav,False\n",
+        "modelid\tsegmentid\tside\ttargettype\na.wav\tb.wav\ta\ttarget\na.wav\tc.wav\ta\tnontarget\n",
+        "modelid segmentid side targettype\na.wav b.wav a target\na.wav c.wav a nontarget\n",
+        "label path1 path2\n1 a.wav b.wav\n0 a.wav c.wav\n",
+        "modelid\tsegmentid\tside\ttargettype\na.wav\tb.wav\t\ttarget\na.wav\tc.wav\t\tnontarget\n",
+    ],
+)
+def test_columns_are_found_by_name(content):
+    assert read(content) == EXPECTED
+
+
+def test_cells_of_a_table_may_hold_blanks():
+    assert read("enrol,test,label\nmy file.wav, b.wav,1\n") == [("my file.wav", " b.wav", True)]
+    assert read("enrol\ttest\tlabel\nmy file.wav\tb.wav\t1\n") == [("my file.wav", "b.wav", True)]
+
+
+@pytest.mark.parametrize("labels", [[1, 0], [True, False], ["target", "nontarget"]])
+def test_parquet(labels):
+    table = pd.DataFrame({"enrol": ["a.wav"] * 2, "test": ["b.wav", "c.wav"], "label": labels})
+    buffer = io.BytesIO()
+    table.to_parquet(buffer)
+    assert read(buffer.getvalue()) == EXPECTED
+    buffer = io.BytesIO()
+    table.assign(label=[1, 2]).to_parquet(buffer)
+    with pytest.raises(InputError, match="^t.txt row 2, column label: '2' is not a valid label of a trial"):
+        read(buffer.getvalue())
+
+
+def test_all_problems_are_told_at_once():
+    with pytest.raises(InputError) as caught:
+        read("1 a b\n2 a c\n1 a\n\n0 a b c d\nx a b\n" + "0 x\n" * 30)
+    assert len(caught.value.problems) == 34
+    assert [problem.where for problem in caught.value.problems[:3]] == [f"t.txt line {n}" for n in (3, 5, 7)]
+    with pytest.raises(InputError) as caught:
+        parse_scores(b"enrol,test,score\na,,x\n,b,nan\n", "s.csv")
+    assert [problem.where for problem in caught.value.problems] == [
+        "s.csv line 2, column score",
+        "s.csv line 3, column score",
+        "s.csv line 3, column enrol",
+        "s.csv line 2, column test",
+    ]
+
+
+def test_many_bad_lines_are_quick():
+    with pytest.raises(InputError) as caught:
+        read("1 a b\n" + "\n1 a\n1 a b c d e\n" * 20_000)
+    assert len(caught.value.problems) == 40_000
+    assert caught.value.problems[-1].where == "t.txt line 60001"
+
+
+def test_a_file_may_begin_like_an_archive():
+    assert read("PK1/a PK1/b target\n") == [("PK1/a", "PK1/b", True)]
+
+
+def test_shown_values_are_harmless():
+    with pytest.raises(InputError) as caught:
+        read("\x1b[31m <b>" + "long" * 50)
+    assert "\x1b" not in str(caught.value)
+    assert len(str(caught.value)) < 350
+
+
+# What is refused --------------------------------------------------------------------------------------------
+
+REFUSED = [
+    (trials, "O {} {}\n1 {} {}\n", "^t.txt line 1: 'O' is not a valid label of a trial. Allowed: 1, 0"),
+    (trials, "labl {} {}\n1 {} {}\n", "^t.txt line 1: 'labl' is not a valid label"),
+    (trials, "prediction {} {}\n1 {} {}\n", "^t.txt line 1: 'prediction' is not a valid label"),
+    (trials, "1 {} {}\nlabel {} {}\n", "^t.txt line 2: 'label' is not a valid label"),
+    (trials, "label {} {}\n", "^t.txt line 1: the first line is neither a header nor"),
+    (scores, "0,107 {} {}\n0.5 {} {}\n", "^s.txt line 1: '0,107' is not a number"),
+    (scores, "label {} {}\n0.5 {} {}\n", "^s.txt line 1: 'label' is not a number"),
+    (scores, "0.5 {} {}\nprediction {} {}\n", "^s.txt line 2: 'prediction' is not a number"),
+    (trials, "1 a b\n2 a c\n", r"^t.txt line 2: '2' is not a valid label of a trial\. Allowed: 1, 0"),
+    (trials, "a b target\na c nontarge\n", "line 2: 'nontarge' is not a valid label.*Did you mean"),
+    (trials, "enrol,test,label\na,b,1\na,c,spoof\n", "^t.txt line 3, column label: 'spoof' is not a valid"),
+    (trials, "enrol,test,label\na,b,\n", "line 2, column label: '' is not a valid label"),
+    (trials, "x 1/a.wav b\n1 a c\n", "^t.txt line 1: 'x' is not a valid label"),
+    (trials, "a b x\nc d 0x\n", "^t.txt line 1: the first line is neither a header nor in a known layout:"),
+    (trials, "a b\nc d\n", "in a known layout.*`1 enrol.wav test.wav` or `enrol test target`, or a CSV"),
+    (trials, "a,b,x\n", "layout: 'a,b,x'"),
+    (trials, "1 a b\n0 a c\n\n0 a b\n", "^t.txt lines 1 and 4: the trial 'a' 'b' has both labels. Look"),
+    (scores, "0.5 a b\nnan a c\n", "^s.txt line 2: 'nan' is not a number. Give each trial a finite number"),
+    (scores, "inf a b\n0.5 a c\n", "^s.txt line 1: 'inf' is not a number"),
+    (scores, "0.5 a b\n1e999 a c\n", "^s.txt line 2: '1e999' is not a finite number"),
+    (scores, "0.5 a b\n1_0 a c\n", "line 2: '1_0' is not a number"),
+    (scores, "0.5 a b\n0,5 a c\n", "line 2: '0,5' is not a number .write a point"),
+    (scores, "0.5\n1\n\nNaN\n", "^s.txt line 4: 'NaN' is not a number"),
+    (scores, "0.5\n1\n1 a b\n", "^s.txt line 3: the line has 3 words, not 1. Correct the line"),
+    (scores, "a b\nc d\n", "^s.txt line 1: the first line is neither a header nor in a known layout: 'a b'"),
+    (scores, "enrol,test,label\na,b,1\n", "there is no column score; there are 'enrol', 'test', 'label'"),
+    (scores, "0.5 a b\n1 a c\n0.25 a b\n", "^s.txt lines 1 and 3: the trial 'a' 'b' has two scores, 0.5 and"),
+    (trials, "a b spoof\na c bonafide\n", "in a known layout"),
+    (trials, "a b target\na c spoof\n", "line 2: 'spoof' is not a valid label of a trial. .*Allowed: 1, 0,"),
+    (trials, "k l m 1\nk l n 0\n", "in a known layout"),
+    (trials, "", "^t.txt: the file is empty. Give lines such as `1 enrol.wav test.wav` or"),
+    (trials, " \n\n", "the file is empty"),
+    (trials, "enrol,test,label\n\n", "^t.txt: the file has a header and nothing else. Give lines"),
+    (trials, "modelid segmentid targettype", "a header and nothing else"),
+    (trials, "1 a b\n0 \xe4 c".encode("latin-1"), "^t.txt line 2: byte 8 is not UTF-8 text. Save the file"),
+    (trials, b"1 a b\r\n\r\n0 c \xff", "^t.txt line 3: byte 13 is not UTF-8"),
+    (trials, LINES.encode("utf-16"), "UTF-16"),
+    (trials, b"\x80\x04\x95", "a Python pickle, which is never opened"),
+    (trials, b"\x1f\x8b\x08", "a gzip archive"),
+    (trials, "1 a b\n0 a c\0\n", "^t.txt line 2: byte 11 is a NUL character, this is not text"),
+    (trials, "enrol|test|label\na|b|1\n", "separated by bars"),
+    (trials, "enrol,test\na,b\n", "^t.txt line 1: there is no column label; there are 'enrol', 'test'"),
+    (trials, "enrol,test,label,target\na,b,1,1\n", "line 1: the columns 'label' and 'target' could all be"),
+    (trials, "enrol,test,label\na,b\n", "^t.txt line 2: the row has 2 cells, the header 3"),
+    (trials, "enrol,test,label\n,b,1\na,,0\n", "^t.txt line 2, column enrol: the name is empty. Fill it in"),
+    (trials, "enrol\ttest\tlabel\na\t\t1\n", "^t.txt line 2, column test: the name is empty"),
+    (trials, "enrol test label\na b 1\na b\n", "^t.txt line 3: the line has 2 words, not 3. Correct"),
+    (trials, "1 a b\n1 a\n0 c d e\n", "^t.txt line 2: the line has 2 words, not 3. Correct the line; names"),
+    (trials, "1 a b\nx\n", "line 2: the line has 1 word, not 3"),
+]
+
+
+@pytest.mark.parametrize(("read", "content", "words"), REFUSED)
+def test_refused(read, content, words):
+    if isinstance(content, str):
+        content = content.format(PATHS[0], PATHS[1], PATHS[1], PATHS[2])
     with pytest.raises(InputError, match=words):
-        trials(text)
+        read(content)

@@ -43,8 +43,8 @@ def test_what_got_worse_and_what_got_better(made):
     (found,) = since(ModelFacts.read(now), read_run(before))
     assert "Worse on 1 and better on 1 of 3 tests (3 paired) by more than 0.01" in found.notes[0]
     assert found.rows == [
-        ("worse", "t0 of arousal", "0.70 → 0.60", "−0.10"),
-        ("better", "t1 of arousal", "0.60 → 0.70", "0.10"),
+        ("worse", "t0 of arousal", "0.70 → 0.60", "−0.10 (−0.10 to −0.10)"),
+        ("better", "t1 of arousal", "0.60 → 0.70", "0.10 (0.10 to 0.10)"),
     ]
 
 

@@ -3,8 +3,6 @@
 A metadata table lists the files of its own folder and below, by ``file_name``. Without any, each sound is
 labelled by the folder that it lies in, unless that is a split or the corpus itself.
 
-Conventions
------------
 - Folders that are links, and names that begin with a dot, are passed over.
 - Tables of several folders are put together; a column that one of them lacks is empty there.
 """

@@ -1,7 +1,5 @@
 """``format: emobox``: the lists of EmoBox for one of its corpora, with ``label_map.json`` and its folds.
 
-Conventions
------------
 - Without a fold ``name/name.jsonl`` is read. A fold is a folder ``fold_1`` with the lists
   ``name_train_fold_1.jsonl`` and ``name_test_fold_1.jsonl`` (perhaps one of validation, too); its rows have a
   split.
@@ -52,7 +50,7 @@ class EmoboxFormat(TableFormat):
     keyword = "emobox"
     keys = EmoboxKeys
     values: ClassVar[Mapping[str, Mapping[str, str]]] = {
-        "emotion": {"Angry": "anger", "Happy": "happiness", "Neutral": "neutral", "Sad": "sadness"},
+        "emotion": {"Angry": "anger", "Happy": "happiness", "Neutral": "neutral", "Sad": "sadness"}
     }
 
     @classmethod
@@ -106,14 +104,14 @@ def _lists(folder: Path, shown: str, fold: int | None) -> dict[str, Path]:
         more = f", or a fold (there are {', '.join(folds[:5])}) as `fold: 1`" if folds else ""
         raise input_error(shown, what, f"Name the folder of one corpus{more}")
     place = folder / f"fold_{fold}"
-    found = {
+    by_split = {
         split: sorted(place.glob(f"*_{split}_fold_{fold}.jsonl")) or sorted(place.glob(f"*_{split}*.jsonl"))
         for split in SPLITS
     }
-    if not found["test"] or any(len(lists) > 1 for lists in found.values()):
+    if not by_split["test"] or any(len(lists) > 1 for lists in by_split.values()):
         remedy = f"There are {', '.join(folds[:5])}" if folds else "There is no folder of a fold"
         raise input_error(f"{shown}/fold_{fold}", "there is not one list of the split test", remedy)
-    return {split: lists[0] for split, lists in found.items() if lists}
+    return {split: lists[0] for split, lists in by_split.items() if lists}
 
 
 def _rows(

@@ -1,7 +1,5 @@
 """``format: kaldi``: a data folder of Kaldi or ESPnet, one row an utterance.
 
-Conventions
------------
 - Each file has lines of a name and a value; a name may not stand twice. UTF-8.
 - ``wav.scp`` names the file of each recording. A command (it ends with ``|``) is never run, and an archive
   (``raw.ark:12``) not opened: both are refused, unless the corpus has no audio.

@@ -1,7 +1,5 @@
 """``format: lhotse``: a manifest of cuts, ``cuts.jsonl.gz`` or ``cuts.jsonl``, one row a supervision.
 
-Conventions
------------
 - A line is a cut of one recording. Its supervisions begin relative to the cut, and the cut relative to the
   recording; rows have the times of the recording. One that is the whole recording has no times. A cut without
   supervisions is a row without labels.
@@ -207,10 +205,7 @@ def _cells(part: _Part) -> dict[str, str]:
 
 
 def _file(cut: _Cut, where: str) -> str:
-    """Find the file of a cut.
-
-    Raises InputError: if the sound is no file, is changed, or has other channels than the cut.
-    """
+    """Find the file of a cut; refuse sound that is no file, is changed, or has other channels."""
     recording = cut.recording
     changes = [
         str(change.get("name", "?")) if isinstance(change, dict) else "?"

@@ -4,8 +4,6 @@ After Haitsma and Kalker (2002), A highly robust audio fingerprinting system: on
 moment tells whether the band gains on its neighbour or loses. Gain does nothing to it, coding little, and
 two utterances of the same words have no more bits in common than any others.
 
-Conventions
------------
 - A code is 32 bits of a moment, every 16 ms, from energies of 33 bands of 94 Hz from 300 Hz to 3.4 kHz in
   windows of 128 ms. 0 stands for moments 30 dB or more below the loudest one: pauses tell nothing.
 """
@@ -31,9 +29,7 @@ _WINDOW = np.hanning(LENGTH).astype(np.float32)
 def fingerprint(signal: np.ndarray, sampling_rate: int) -> str:
     """Compute the codes of a signal, as text.
 
-    - ``signal``: shape ``(samples,)``, at 16 kHz.
-    - ``sampling_rate``: in Hz; 16000.
-    - Returns for :func:`codes`; empty if the signal is shorter than 0.28 s or silent.
+    At 16 kHz; empty if the signal is shorter than 0.28 s or silent.
     """
     if len(signal) < LENGTH + 2 * SPAN * STEP or not np.any(signal):
         return ""
@@ -47,10 +43,10 @@ def fingerprint(signal: np.ndarray, sampling_rate: int) -> str:
     sums = np.cumsum(np.concatenate([np.zeros((1, BANDS)), *energies]), axis=0)
     windows = sums[SPAN:] - sums[:-SPAN]
     slopes = np.diff(windows, axis=1)
-    found = np.packbits(slopes[SPAN:] > slopes[:-SPAN], axis=1).view("<u4")[:, 0]
+    bits = np.packbits(slopes[SPAN:] > slopes[:-SPAN], axis=1).view("<u4")[:, 0]
     loudness = windows[SPAN:].sum(axis=1)
-    found = np.where(loudness > SILENT * loudness.max(), found, 0).astype("<u4")
-    return base64.b64encode(found.tobytes()).decode() if found.any() else ""
+    bits = np.where(loudness > SILENT * loudness.max(), bits, 0).astype("<u4")
+    return base64.b64encode(bits.tobytes()).decode() if bits.any() else ""
 
 
 def codes(text: str) -> np.ndarray:

@@ -28,11 +28,7 @@ COMPARABLE = (-0.06766283, 1.11546468, 0.04602535)  # polynomial of the package,
 
 
 def check_network(package: str, extra: str, where: str) -> ModuleType:
-    """Give the runtime of a network, if the package of its weights is installed, too.
-
-    - ``where``: what needs it, for the message.
-    - Raises InputError: if one of them is not installed; says by which extra to install it.
-    """
+    """Give the runtime of a network, if the package of its weights is installed; ``where`` needs it."""
     extra_folder(package, extra, where)
     return import_extra(RUNTIME, extra, where)
 

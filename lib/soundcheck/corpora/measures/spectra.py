@@ -1,7 +1,5 @@
 r"""Measures on short-time power spectra: up to which frequency a recording carries anything, and its noise.
 
-Conventions
------------
 - Frames of 32 ms under a Hann window every 8 ms; of long sounds fewer, spread evenly, so that memory stays
   bounded.
 - The mean of the signal is taken away before: a constant offset is no sound.

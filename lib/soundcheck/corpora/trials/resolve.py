@@ -1,7 +1,5 @@
 """Trials between segments of a corpus: which is compared with which, and whether the same speaker speaks.
 
-Conventions
------------
 - A trial compares an enrolment, one or several segments of a speaker, with one segment, the test side.
 - Names mean segments as :mod:`soundcheck.corpora.utterances` says; a timed segment also has its name with
   times, ``a.wav 0 to 1.5``.
@@ -53,64 +51,74 @@ def resolve(
       left.
     """
     problems = Problems()
-    enrol, test = (trials.frame[side].to_numpy(dtype=object) for side in ("enrol", "test"))
-    target, lines = trials.frame["target"].to_numpy(), trials.frame.index
+    frame = trials.frame.rename_axis("line").reset_index()
     finder = _Finder(segments, elsewhere, left_out, problems)
-    utterances = {name: [name] for name in pd.unique(enrol)} if enrolments is None else enrolments
-    found = _find_all(trials, utterances, enrolments is not None, finder)
+    utterances = {name: [name] for name in frame["enrol"].unique()} if enrolments is None else enrolments
+    rows_of = _find_all(trials, utterances, enrolments is not None, finder)
     problems.raise_if_any()
-    names = trials.frame["enrol"]
+    names = frame["enrol"]
     if enrolments is None:  # two spellings of one segment are one enrolment
         first: dict[int, str] = {}
-        same = {n: first.setdefault(rows[0], n) if rows[0] >= 0 else n for n, rows in found.items()}
+        same = {n: first.setdefault(rows[0], n) if rows[0] >= 0 else n for n, rows in rows_of.items()}
         names = names.map(same)
-    models, called = pd.factorize(names.to_numpy(dtype=object))
-    members = [found[name] for name in called]
-    tests = trials.frame["test"].map(finder.rows).to_numpy(dtype=np.int64)
-
-    usable = (tests >= 0) & np.array([min(rows) >= 0 for rows in members])[models]
-    within = _shares(models, tests, members, np.arange(len(segments))) & usable
-    itself = within & np.array([len(rows) == 1 for rows in members])[models]
-    for trial in np.flatnonzero(itself & ~target).tolist():
-        what = f"the trial compares {quoted(test[trial])} with itself and says two speakers"
-        problems.add(trials.where(lines[trial]), what, "Correct the label or remove the line")
-    unusable: Counter[str] = Counter()
-    for trial in np.flatnonzero(~usable).tolist():
-        both = (*utterances[enrol[trial]], test[trial])
-        unusable.update({finder.unusable[name] for name in both if name in finder.unusable})
-    reason = "left out: the corpus cannot use the file"
-    excluded = [
-        Excluded(name, f"{counted(n, 'trial')} {reason}", _STAGE) for name, n in sorted(unusable.items())
-    ]
-    if itself.any():
-        reason = "an utterance is compared with itself: every model accepts it"
-        item = f"{counted(itself.sum(), 'trial')}, the first {trials.where(lines[np.argmax(itself)])}"
-        excluded.append(Excluded(item, reason, _STAGE))
-    rows = np.flatnonzero(usable & ~itself)
-    if not len(problems) and not len(rows):
+    frame["enrolment"], called = pd.factorize(names.to_numpy(dtype=object))
+    frame["segment"] = frame["test"].map(finder.rows).astype(np.int64)
+    members = [rows_of[name] for name in called]
+    usable = (frame["segment"] >= 0) & np.array([min(rows) >= 0 for rows in members])[frame["enrolment"]]
+    within = usable & _shares(frame, members, np.arange(len(segments)))
+    itself = within & np.array([len(rows) == 1 for rows in members])[frame["enrolment"]]
+    excluded = _excluded(trials, frame, utterances, finder.unusable, usable, itself)
+    for row in frame[itself & ~frame["target"]].itertuples():
+        what = f"the trial compares {quoted(row.test)} with itself and says two speakers"
+        problems.add(trials.where(row.line), what, "Correct the label or remove the line")
+    frame, within = frame[usable & ~itself], within[usable & ~itself]
+    if not len(problems) and frame.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in excluded))
         remedy = "Give trials of files that can be used"
         raise input_error(trials.shown, f"no trial is left ({reasons})", remedy)
-    enrolment, used = pd.factorize(models[rows])
-    members = [members[model] for model in used.tolist()]
-    texts = {"key": rows.astype(str), "enrol": enrol[rows], "test": test[rows]}
-    frame = pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in texts.items()})
-    frame = frame.assign(target=target[rows], enrolment=enrolment.astype(np.int64), segment=tests[rows])
+    numbers, used = pd.factorize(frame["enrolment"])
+    members = [members[number] for number in used.tolist()]
+    frame = frame.assign(key=frame.index.astype(str), enrolment=numbers).reset_index(drop=True)
     known = "speaker" in segments.columns and segments["speaker"].notna().any()
     add_speakers = _add_speakers if known else _infer_speakers
-    notices = add_speakers(trials, lines[rows], segments, frame, members, problems)
+    notices = add_speakers(trials, segments, frame, members, problems)
     problems.raise_if_any()
     sounds = pd.factorize(segments["audio"], use_na_sentinel=False)[0]
-    same_sound = _shares(enrolment, tests[rows], members, sounds) & ~within[rows]
+    same_sound = _shares(frame, members, sounds) & ~within.to_numpy()
+    texts = ["key", "enrol", "test", "enrol_speaker", "test_speaker"]
+    columns = [*texts[:3], "target", "enrolment", "segment", *texts[3:]]
     return TrialTable(
-        frame,
+        frame[columns].astype(dict.fromkeys(texts, object)),
         np.array([row for rows in members for row in rows], dtype=np.int64),
         np.repeat(np.arange(len(members), dtype=np.int64), [len(rows) for rows in members]),
         LISTED,
-        (*_notices(trials, frame, within[rows], same_sound), *notices, *finder.loose_names(trials.shown)),
+        (*_notices(trials, frame, within, same_sound), *notices, *finder.loose_names(trials.shown)),
         tuple(excluded),
         len(trials),
     )
+
+
+def _excluded(
+    trials: Listing,
+    frame: pd.DataFrame,
+    utterances: Mapping[str, Sequence[str]],
+    files: Mapping[str, str],
+    usable: pd.Series,
+    itself: pd.Series,
+) -> list[Excluded]:
+    """List the trials that are left out by their reason; ``files``: names of files that cannot be used."""
+    counts: Counter[str] = Counter()
+    for row in frame[~usable].itertuples():
+        counts.update({files[name] for name in (*utterances[row.enrol], row.test) if name in files})
+    reason = "left out: the corpus cannot use the file"
+    excluded = [
+        Excluded(name, f"{counted(n, 'trial')} {reason}", _STAGE) for name, n in sorted(counts.items())
+    ]
+    if itself.any():
+        reason = "an utterance is compared with itself: every model accepts it"
+        first = trials.where(frame["line"][itself.idxmax()])
+        excluded.append(Excluded(f"{counted(itself.sum(), 'trial')}, the first {first}", reason, _STAGE))
+    return excluded
 
 
 # Names ------------------------------------------------------------------------------------------------------
@@ -206,17 +214,15 @@ def _find_all(
     return rows
 
 
-def _shares(
-    models: np.ndarray, tests: np.ndarray, members: Sequence[Sequence[int]], kind: np.ndarray
-) -> np.ndarray:
+def _shares(frame: pd.DataFrame, members: Sequence[Sequence[int]], kind: np.ndarray) -> np.ndarray:
     """Tell which trials have something of the test side in their enrolment, bool ``(T,)``.
 
-    ``models``, ``tests``: number of the enrolment and row of the test side of each trial. ``members``: rows
-    of each enrolment. ``kind``: number of what each row of the segment table has, int64.
+    ``kind``: number of what each row of the segment table has, int64.
     """
-    pairs = [(model, row) for model, rows in enumerate(members) for row in rows]
+    pairs = [(number, row) for number, rows in enumerate(members) for row in rows]
     numbers, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return np.isin(models * len(kind) + kind[tests], numbers * len(kind) + kind[rows])
+    tested = frame["enrolment"].to_numpy() * len(kind) + kind[frame["segment"]]
+    return np.isin(tested, numbers * len(kind) + kind[rows])
 
 
 # Speakers ---------------------------------------------------------------------------------------------------
@@ -224,7 +230,6 @@ def _shares(
 
 def _add_speakers(
     trials: Listing,
-    lines: pd.Index,
     segments: pd.DataFrame,
     frame: pd.DataFrame,
     members: Sequence[Sequence[int]],
@@ -245,23 +250,20 @@ def _add_speakers(
             )
             problems.add(f"enrolment {quoted(name)}", what, "Enrol each speaker separately")
     first = speakers[[rows[0] for rows in members]]
-    frame["enrol_speaker"] = pd.Series(first[frame["enrolment"]], dtype=object)
-    frame["test_speaker"] = pd.Series(speakers[frame["segment"]], dtype=object)
+    frame["enrol_speaker"], frame["test_speaker"] = first[frame["enrolment"]], speakers[frame["segment"]]
     if len(problems):  # without speakers there is nothing to compare
         return ()
-    wrong = frame["target"] != (frame["enrol_speaker"] == frame["test_speaker"])
-    for line, row in zip(lines[wrong], frame[wrong].itertuples(), strict=True):
+    for row in frame[frame["target"] != (frame["enrol_speaker"] == frame["test_speaker"])].itertuples():
         what = f"the list says two speakers, the corpus says {quoted(row.enrol_speaker)} for both"
         if row.target:
             both = f"{quoted(row.enrol_speaker)} and {quoted(row.test_speaker)}"
             what = f"the list says the same speaker, the corpus says {both}"
-        problems.add(trials.where(line), what, "Correct the label, or the column speaker")
+        problems.add(trials.where(row.line), what, "Correct the label, or the column speaker")
     return ()
 
 
 def _infer_speakers(
     trials: Listing,
-    lines: pd.Index,
     segments: pd.DataFrame,
     frame: pd.DataFrame,
     members: Sequence[Sequence[int]],
@@ -269,19 +271,18 @@ def _infer_speakers(
 ) -> tuple[str, ...]:
     """Add speakers that are told from the trials alone, and say how."""
     names = segment_names(segments, _used(frame, members))
-    first = [names[rows[0]] for rows in members]
-    enrol = [first[number] for number in frame["enrolment"].tolist()]
-    test = [names[row] for row in frame["segment"].tolist()]
+    enrol = [names[members[number][0]] for number in frame["enrolment"]]
+    test = [names[row] for row in frame["segment"]]
     # All utterances of an enrolment are of the same speaker.
-    together = [(first[number], names[row]) for number, rows in enumerate(members) for row in rows[1:]]
+    together = [(names[rows[0]], names[row]) for rows in members for row in rows[1:]]
     try:
         speakers, how = infer_speakers(enrol, test, frame["target"].tolist(), together)
     except ContradictionError as error:
         remedy = "Correct the label, or give the corpus a column speaker"
-        problems.add(trials.where(lines[error.trial]), str(error), remedy)
+        problems.add(trials.where(frame["line"][error.trial]), str(error), remedy)
         return ()
-    for column, side in (("enrol_speaker", enrol), ("test_speaker", test)):
-        frame[column] = pd.Series([speakers[name] for name in side], dtype=object)
+    frame["enrol_speaker"] = [speakers[name] for name in enrol]
+    frame["test_speaker"] = [speakers[name] for name in test]
     return (how,)
 
 
@@ -290,7 +291,7 @@ def _used(frame: pd.DataFrame, members: Sequence[Sequence[int]]) -> np.ndarray:
     return np.unique([*frame["segment"].unique(), *(row for rows in members for row in rows)])
 
 
-def _notices(trials: Listing, frame: pd.DataFrame, within: np.ndarray, sound: np.ndarray) -> tuple[str, ...]:
+def _notices(trials: Listing, frame: pd.DataFrame, within: pd.Series, sound: np.ndarray) -> tuple[str, ...]:
     """Say what a reader of results must know about a list."""
     targets = int(frame["target"].sum())
     size = f"{counted(len(frame), 'trial')}, {targets} target and {len(frame) - targets} non-target"

@@ -38,8 +38,7 @@ def infer_speakers(
     connect, named like the first of it in the alphabet. Such speakers may be too many: nothing says that two
     recordings without target trial are of one person.
 
-    - ``target``: whether one person speaks.
-    - ``together``: further pairs of names of one person each.
+    - ``target``: whether one person speaks; ``together``: further pairs of names of one person each.
     - Raises ContradictionError: if a trial says two speakers, and target trials connect its sides.
     """
     enrol, test = [*enrol, *(one for one, _ in together)], [*test, *(other for _, other in together)]
@@ -79,8 +78,7 @@ def _folders(names: Sequence[str]) -> list[str]:
 def read_trial_corpus(entry: CorpusEntry, _: object = None) -> RawTable:
     """List the files of a trial list with their speakers.
 
-    - ``entry``: the suite's entry; ``path`` is the list, ``root`` the folder of the files.
-    - Raises InputError: if the list or the enrolments cannot be read, or contradict themselves.
+    Raises InputError: if the list or the enrolments cannot be read, or contradict themselves.
     """
     trials = read_trials(entry.path, entry.shown_path, entry.layout)
     enrolments = read_enrolments(entry.enrolments, entry.shown_enrolments) if entry.enrolments else {}

@@ -3,8 +3,6 @@
 Speakers and the segments of each are shuffled; then they meet as in a tournament, round by round, so that
 after each round all have taken part equally often.
 
-Conventions
------------
 - The list depends on the seed, the names of speakers and the keys of segments, not on the order of the table.
   A shorter list of one kind is the beginning of a longer one.
 - Of n shuffled segments of a speaker, number i meets number i + 1 modulo n, for all i, then i + 2, until each

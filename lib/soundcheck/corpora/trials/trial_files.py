@@ -1,7 +1,5 @@
 """Files of speaker verification: lists of trials, their scores, and utterances of enrolled speakers.
 
-Conventions
------------
 - Trials: ``1 enrol test`` as in VoxCeleb, ``enrol test target`` as in Kaldi, or columns under a header.
 - Scores: ``0.107 enrol test``, ``enrol test 0.107`` or columns under a header; or one number a line, in the
   order of the trials. Labels beside them have to be those of the list.
@@ -132,9 +130,8 @@ class Listing:
 def read_trials(path: str | os.PathLike, shown: str, layout: str = "") -> Listing:
     """Read a list of trials, one row a trial: ``enrol``, ``test`` (str) and ``target`` (bool).
 
-    - ``layout``: of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`; empty = the content tells it.
-    - Raises InputError: if the file cannot be read; if a line has too few or too many words, an unknown label
-      or an empty name; if a pair has both labels. All problems of the lines at once.
+    ``layout`` is one of ``TRIAL_LAYOUTS`` of a suite; empty = the content tells it. All problems of the lines
+    are told at once, such as a pair with both labels.
     """
     return parse_trials(files.require_regular(path, shown).read_bytes(), shown, layout)
 
@@ -164,10 +161,8 @@ def _read_as(listing: Listing, otherwise: str) -> str:
 def read_scores(path: str | os.PathLike, shown: str) -> Listing:
     """Read scores of trials, one row a pair: ``enrol``, ``test`` (str) and ``score`` (float64, finite).
 
-    With one number a line ``score`` alone; ``target`` (bool) if there are labels as well.
-
-    Raises InputError: if the file cannot be read; if a line has too few or too many words, no finite number
-    or an empty name; if a pair has two scores. All problems of the lines at once.
+    With one number a line ``score`` alone; ``target`` (bool) if there are labels as well. All problems of the
+    lines are told at once, such as a pair with two scores.
     """
     return parse_scores(files.require_regular(path, shown).read_bytes(), shown)
 
@@ -200,11 +195,7 @@ def parse_scores(content: bytes, shown: str) -> Listing:
 
 
 def read_enrolments(path: str | os.PathLike, shown: str) -> dict[str, list[str]]:
-    """Read which utterances each speaker is enrolled with: model -> utterances, in the order of the file.
-
-    Raises InputError: if the file cannot be read; if a model has no utterance or one of them twice; if two
-    lines ``model utterance ...`` are of one model. All problems at once.
-    """
+    """Read which utterances each speaker is enrolled with: model -> utterances, in the order of the file."""
     content = files.require_regular(path, shown).read_bytes()
     listing = _read_listing(content, shown, ("model", "utterance"), _ENROLMENTS)
     listing.check_names()
@@ -236,8 +227,8 @@ def score_text(
     With a threshold there is a header and two columns more, ``0.107 enrol test reject 0.4``: what is decided
     and the threshold, above which a trial is accepted. :func:`parse_scores` reads such a file as well.
 
-    - ``scores``: finite; written in as few digits as give the same float64 back.
-    - ``threshold``: the threshold in use, may be infinite; NaN if nothing is decided.
+    - ``scores``: written in as few digits as give the same float64 back.
+    - ``threshold``: may be infinite; NaN if nothing is decided.
     - Returns the text in UTF-8, and the extension that suits it, ``.txt`` or ``.csv``.
     - Raises ValueError: if lengths differ, a name is empty or has a NUL character, or a score is not finite.
     """
@@ -278,11 +269,8 @@ def _read_listing(
 ) -> Listing:
     """Read a file as text; lines with too few or too many words are noted as problems.
 
-    - ``needed``: columns: two of names and ``"label"`` or ``"score"``, or ``"model"`` and ``"utterance"``.
-      Labels that stand beside scores are read, too.
-    - ``layout``: see :func:`read_trials`; by default the first line tells it.
-    - Raises InputError: if it is neither UTF-8 text nor Parquet; if there is nothing in it, or nothing but a
-      header; if the first line tells no layout, or columns are missing.
+    ``needed`` are columns: two of names and ``"label"`` or ``"score"``, or ``"model"`` and ``"utterance"``.
+    Labels that stand beside scores are read, too.
     """
     lines: list[Line] = []
     if not content.startswith(b"PAR1"):
@@ -449,7 +437,8 @@ def _split_all(
 
 
 def _words(line: str) -> list[str]:
-    return [word for word in line.replace("\t", " ").split(" ") if word]
+    words = line.replace("\t", " ").split(" ")
+    return [word for word in words if word] if "" in words else words
 
 
 def _tabbed(line: str) -> list[str]:
@@ -493,10 +482,7 @@ def _roles(header: Iterable[str], needed: Sequence[str]) -> dict[str, list[int]]
 
 
 def _chosen(header: Sequence[str], needed: Sequence[str], where: str) -> dict[str, int]:
-    """Choose the column for each thing that is needed.
-
-    Raises InputError: if there is none for something, or several.
-    """
+    """Choose the column for each thing that is needed; refuse none or several."""
     problems = Problems()
     roles = _roles(header, needed)
     for role, columns in roles.items():

@@ -20,7 +20,7 @@ from soundcheck.report.formats import estimate
 from soundcheck.report.names import label, remark
 from soundcheck.results import worse
 from soundcheck.results.conclusion import conclusion
-from soundcheck.results.contrast import BETTER, WORSE
+from soundcheck.results.contrast import BETTER, PAIRED, WORSE
 from soundcheck.results.facts import headline
 from soundcheck.results.finished_run import FinishedRun
 
@@ -46,10 +46,10 @@ def _shortened(
     title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]], total: int, notes: Sequence[str] = ()
 ) -> Table:
     """Make a table of the first of so many rows in all, without columns that no row fills."""
-    kept = [n for n in range(len(columns)) if any(row[n] for row in rows)]
+    filled = [n for n in range(len(columns)) if any(row[n] for row in rows)]
     more = [f"{total - len(rows):,} more are in the tables of the run."] if total > len(rows) else []
-    shown = [tuple(row[n] for n in kept) for row in rows]
-    return Table(title, [columns[n] for n in kept], shown, [*notes, *more])
+    cells = [tuple(row[n] for n in filled) for row in rows]
+    return Table(title, [columns[n] for n in filled], cells, [*notes, *more])
 
 
 def failing(facts: ModelFacts) -> Iterator[Table]:
@@ -58,12 +58,12 @@ def failing(facts: ModelFacts) -> Iterator[Table]:
         yield Table("What fails", notes=[f"{headline(facts.counted)}."])
     few = "Too few speakers to generalise: what these speakers show"
     notes = ["Intervals are for these speakers."]
-    for title, rows, said in (("What fails", facts.findings, []), (few, facts.few, notes)):
+    for title, rows, about in (("What fails", facts.findings, []), (few, facts.few, notes)):
         if len(rows):
             columns = ["what", "value", "difference (95 %)", "margin or threshold"]
             columns.append(failures.noun(facts.record, rows))
             lines = [_finding(row) for row in rows.head(MOST_ROWS).itertuples()]
-            yield _shortened(title, columns, lines, len(rows), said)
+            yield _shortened(title, columns, lines, len(rows), about)
 
 
 def _finding(row: object) -> tuple[str, ...]:
@@ -74,8 +74,8 @@ def _finding(row: object) -> tuple[str, ...]:
     elif row.group and not pd.isna(row.gap):
         sample = failures.few(row)
         low, high = (row.gap_low_sample, row.gap_high_sample) if sample else (row.gap_low, row.gap_high)
-        own, other = (failures.amount(row, one) for one in (row.group_value, row.others_value))
-        value = f"{own}, {failures.others(row)} {other}"
+        of_group, other = (failures.amount(row, one) for one in (row.group_value, row.others_value))
+        value = f"{of_group}, {failures.others(row)} {other}"
         difference = _with_interval(row, failures.points(row, row.gap), low, high)
         limit = "" if pd.isna(row.matters) else f"within ±{failures.points(row, row.matters)}"
     elif not pd.isna(row.after) and failures.change_of_quality(row):
@@ -104,10 +104,10 @@ def values(facts: ModelFacts) -> Iterator[Table]:
         cells = {(row.corpus, row.part, row.task, row.title): row for row in rows.itertuples()}
         lines = []
         for corpus, part in worst[:MOST_ROWS]:
-            own = [cells.get((corpus, part, *measure)) for measure in measures]
+            estimates = [cells.get((corpus, part, *measure)) for measure in measures]
             where = f"{named(part)} ({corpus})" if rows["corpus"].nunique() > 1 else named(part)
-            speakers = max((row.speakers for row in own if row), default=0)
-            lines.append((where, *map(_cell, own), f"{speakers or ''}"))
+            speakers = max((row.speakers for row in estimates if row), default=0)
+            lines.append((where, *map(_cell, estimates), f"{speakers or ''}"))
         heads = [name if task in failures.SINGLE else f"{name} of {task}" for task, name in measures]
         notes = ["* for these speakers, who are too few to generalise"] if "*" in str(lines) else []
         yield _shortened(f"{title} (95 % intervals)", ["", *heads, "speakers"], lines, len(worst), notes)
@@ -118,8 +118,8 @@ def _cell(row: object) -> str:
         return ""
     few = pd.isna(row.low) and not pd.isna(row.low_sample)
     low, high = (row.low_sample, row.high_sample) if few else (row.low, row.high)
-    found = estimate(row.value, low, high, percent=row.title in key_figures.RATES)
-    return found.replace("(95 % ", "(") + ("*" if few else "")
+    text = estimate(row.value, low, high, percent=row.title in key_figures.RATES)
+    return text.replace("(95 % ", "(") + ("*" if few else "")
 
 
 def unknown(facts: ModelFacts) -> Table:
@@ -159,45 +159,37 @@ def since(facts: ModelFacts, baseline: FinishedRun | None = None) -> list[Table]
 
 def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> Table:
     """List the tests of a comparison that are worse, then those that are better, the surest first."""
-    found = frame[frame["outcome"].isin((WORSE, BETTER))].sort_values("p_value", kind="stable")
-    found = found.sort_values("outcome", ascending=False, kind="stable")  # worse before better
+    rows = frame[frame["outcome"].isin((WORSE, BETTER))].sort_values("p_value", kind="stable")
+    rows = rows.sort_values("outcome", ascending=False, kind="stable")  # worse before better
     lines = []
-    for row in found.groupby("outcome", sort=False).head(MOST_CHANGES).itertuples():
+    for row in rows.groupby("outcome", sort=False).head(MOST_CHANGES).itertuples():
         before, after = (failures.amount(row, one) for one in (row.baseline_value, row.candidate_value))
         difference = _with_interval(row, failures.points(row, row.difference), row.low, row.high)
         difference = difference.removesuffix(" (no interval)")
         lines.append((row.outcome, failures.subject(row), f"{before} → {after}", difference))
     none = ["No test is better or worse; that is not the same as no difference."]
     columns = ["", "what", "before → after", "difference (95 %)"]
-    return _shortened(title, columns, lines, len(found), notes or ([] if lines else none))
+    return _shortened(title, columns, lines, len(rows), notes or ([] if lines else none))
 
 
 def _since(facts: ModelFacts, baseline: FinishedRun) -> Table:
-    own = facts.run.frame[facts.run.frame["model"].eq(facts.model.name)]
-    now = dataclasses.replace(facts.run, frame=own)
-    found = worse.changes(now, baseline)
-    if found.empty:
+    frame = facts.run.frame[facts.run.frame["model"].eq(facts.model.name)]
+    now = dataclasses.replace(facts.run, frame=frame)
+    changes, margin = worse.changes(now, baseline), facts.record.matters_worse
+    if changes.empty:
         models = ", ".join(quoted(name) for name in list(dict.fromkeys(baseline.frame["model"]))[:20])
         what = f"it has no judged test in common with {quoted(facts.model.name)}: its models are {models}"
         raise input_error("--baseline", what, "Name an earlier run with a model of this name")
-    margin = facts.record.matters_worse
-    (lost,), (won,) = worse.got_worse([found], margin), worse.got_better([found], margin)
-    tested = found["p_value"].notna()
+    (rows,) = worse.with_outcomes([changes], margin)
+    tested, paired = int(rows["p_value"].notna().sum()), int(rows["pairing"].eq(PAIRED).sum())
+    lost, won = (int(rows["outcome"].eq(outcome).sum()) for outcome in (WORSE, BETTER))
     notes = [
-        f"Worse on {int(lost.sum())} and better on {int(won.sum())} of {counted(int(tested.sum()), 'test')} "
-        f"({int((tested & found['paired']).sum())} paired) by more than {margin:g}."
+        f"Worse on {lost} and better on {won} of {counted(tested, 'test')} ({paired} paired) "
+        f"by more than {margin:g}."
     ]
-    if not tested.all():
-        left = counted(int((~tested).sum()), "test")
+    if tested < len(rows):
+        left = counted(len(rows) - tested, "test")
         notes.append(f"{left} could not be compared: no interval, or too few speakers.")
     notes += [f"The earlier run differs: {what}." for what in worse.differences(now, baseline)]
-    rows = own.loc[found.index].assign(
-        baseline_value=found["before"],
-        candidate_value=found["after"],
-        difference=found["after"] - found["before"],
-        outcome=lost.map({True: WORSE, False: ""}).where(~won, BETTER),
-        p_value=found["p_value"].where(lost, 1 - found["p_value"]),
-        low=None,
-        high=None,
-    )
-    return changed(SINCE, rows, notes)
+    p_value = rows["p_value"].where(rows["outcome"].eq(WORSE), 1 - rows["p_value"])
+    return changed(SINCE, rows.assign(p_value=p_value), notes)

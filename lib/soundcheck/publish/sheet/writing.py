@@ -66,7 +66,7 @@ def write(
     contents: dict[Path, str | bytes] = {target: page(made, _book(facts, made, target))}
     if pdf:
         contents[target.with_suffix(".pdf")] = typeset(made)
-    lines = [f"{head}: {said}" for head, said in made.lines]
+    lines = [f"{head}: {line}" for head, line in made.lines]
     if text is not None:
         contents[text] = as_markdown(lines, made.title)
     files.write_all(contents)
@@ -96,13 +96,13 @@ def typeset(sheet: Sheet) -> bytes:
     """
     typst = import_extra("typst", "pdf", "--pdf")
     fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"  # those of the figures
-    shown = _fit(dataclasses.asdict(sheet)) | {"pictures": [vars(one) for one in sheet.pictures]}
-    shown["date"] = [day.year, day.month, day.day] if (day := given_day()) else None
+    content = _fit(dataclasses.asdict(sheet)) | {"pictures": [vars(one) for one in sheet.pictures]}
+    content["date"] = [day.year, day.month, day.day] if (day := given_day()) else None
     return typst.compile(
         (templates.FOLDER / "sheet.typ").read_bytes(),
         format="pdf",
         font_paths=[str(fonts)],
-        sys_inputs={"sheet": json.dumps(shown, default=lambda _: None)},
+        sys_inputs={"sheet": json.dumps(content, default=lambda _: None)},
     )
 
 
@@ -132,8 +132,8 @@ def _day(run: FinishedRun) -> datetime.date:
 def _book(facts: ModelFacts, made: Sheet, target: Path) -> str:
     """Give the way from the page to the book of this run, if that lies beside it."""
     folder = facts.run.path.parent.resolve()
-    there = folder / "html" / made.page
+    page = folder / "html" / made.page
     beside = target.parent.resolve().is_relative_to(folder)
-    if not (facts.record.book and beside and there.is_file()):
+    if not (facts.record.book and beside and page.is_file()):
         return ""
-    return os.path.relpath(there, target.parent.resolve()).replace(os.sep, "/")
+    return os.path.relpath(page, target.parent.resolve()).replace(os.sep, "/")
