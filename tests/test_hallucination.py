@@ -213,7 +213,7 @@ def test_no_answer_is_no_empty_one(results, model, run, shown):
     rate = found(results, model, "Words Per Minute", "Silence")
     assert pd.isna(rate["value"]) and rate["skipped"]
     page = shown(run / "out", model, "asr_hallucination")
-    assert "Silence: 12 of 12 answers are missing or were too long to be kept" in page
+    assert "Silence: 12 of 12 predictions are missing or were too long to be kept" in page
 
 
 def test_pages_are_bounded_and_escaped(run, shown):

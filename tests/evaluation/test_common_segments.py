@@ -85,12 +85,17 @@ def test_values_are_those_of_the_segments_that_both_answered(project, baseline, 
     assert row["skipped"] == f"on 80 segments that both answered: {told}"
 
 
-def test_missing_answers_count_all_segments(project):
-    _, _, rows, _ = project
+def test_missing_predictions_count_all_segments_and_pages_say_who_predicted(project):
+    folder, table, rows, output = project
     row = of(rows, "hears", "quits", "Word Error Rate With Missing")
-    assert (row["segments"], row["outcome"]) == (160, "worse")
-    assert row["candidate_value"] > 0.5
+    assert (row["segments"], row["outcome"]) == (160, "worse") and row["candidate_value"] > 0.5
     assert "both answered" not in str(row["skipped"])
+    assert "quits against hears: 0 better, " in output
+    values = " → ".join(f"{rate(table[table['hard'] == 0], name):.3g}" for name in ("hears", "quits"))
+    assert f"transcript: word error rate {values} on 80 segments that both answered, " in output
+    assert "No segment was answered by both quits and other, so nothing is compared" in output
+    page = (folder / "out" / "html" / "comparisons" / "new.html").read_text()
+    assert "predicted by both" in page and ">80<" in page and "001.wav, 003.wav, 005.wav and 77 more" in page
 
 
 def test_an_input_that_was_asked_in_vain_counts_as_all_words_missed(project):
@@ -113,14 +118,6 @@ def test_an_input_that_was_asked_in_vain_counts_as_all_words_missed(project):
     assert "16 of 160 inputs have no prediction" in told
 
 
-def test_the_terminal_says_the_headline_first(project):
-    _, table, _, told = project
-    assert "quits against hears: 0 better, " in told
-    values = " → ".join(f"{rate(table[table['hard'] == 0], name):.3g}" for name in ("hears", "quits"))
-    assert f"transcript: word error rate {values} on 80 segments that both answered, " in told
-    assert "No segment was answered by both quits and other, so nothing is compared" in told
-
-
 def test_without_a_common_segment_there_is_no_outcome(project):
     _, _, rows, _ = project
     row = of(rows, "quits", "other", "Word Error Rate")
@@ -129,12 +126,6 @@ def test_without_a_common_segment_there_is_no_outcome(project):
         "on 0 segments that both answered: quits has 80, other 80; not answered by both: 160 of 160 segments"
     )
     assert row["skipped"] == told
-
-
-def test_the_page_counts_and_names_what_only_one_answered(project):
-    folder, *_ = project
-    page = (folder / "out" / "html" / "comparisons" / "new.html").read_text()
-    assert "predicted by both" in page and ">80<" in page and "001.wav, 003.wav, 005.wav and 77 more" in page
 
 
 def test_nothing_is_executed_again_when_nothing_changed(project, command):

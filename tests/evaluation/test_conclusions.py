@@ -57,8 +57,9 @@ def frame_of(subset: Subset, tests=TESTS, column: str = "sex", against: str = "e
     return frame[frame["test"].isin(tests) & frame["group"].ne("")]
 
 
-@pytest.mark.parametrize("thresholds", ["gap", "published", "simulated"])
-@pytest.mark.parametrize("interval", ["t", "percentile"])
+@pytest.mark.parametrize(
+    ("thresholds", "interval"), [("gap", "t"), ("published", "percentile"), ("simulated", "t")]
+)
 def test_right_for_one_sex_and_wrong_for_the_other_fails_clearly(thresholds, interval):
     frame = frame_of(voices(right_for_women), thresholds=thresholds, interval=interval)
     assert frame["gap"].abs().eq(1).all() and frame["holds"].eq(True).all()
@@ -83,11 +84,7 @@ def test_the_gap_is_that_of_the_group_to_the_others_and_not_to_all():
 
 def test_thresholds_of_gaps_compare_the_gap_with_what_matters():
     frame = frame_of(voices(right_for_women), margin=Margin(0.2, relative=None))
-    assert (
-        frame["rule"].eq("|gap| <").all()
-        and frame["threshold"].eq(0.2).all()
-        and frame["matters"].eq(0.2).all()
-    )
+    assert frame["rule"].eq("|gap| <").all() and frame[["threshold", "matters"]].eq(0.2).all(axis=None)
     assert frame_of(voices(right_for_women), margin=Margin(1.5, relative=None))["passed"].all()
 
 

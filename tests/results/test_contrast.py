@@ -129,12 +129,6 @@ def test_small_values_do_not_hide_their_spread():
     assert error > 1.4 * folded
 
 
-def test_less_of_a_gap_in_one_direction_is_better(data):
-    old, new = pair(mean_absolute_error, data, "<", 0.1)
-    found = contrast(changed(old, rule="gap <"), changed(new, rule="<", value=0.5 * old.verdict.value))
-    assert (found.outcome, found.difference < 0) == ("better", True)
-
-
 def test_equal_models_are_no_evidence(data):
     truth, one, _ = data
     old = judged(concordance_cc, truth, one, "old", ">", 0.5)
@@ -338,19 +332,6 @@ def test_the_answer_for_these_speakers_is_that_of_the_difference(data):
     width = np.hypot(np.linalg.norm(old.spread), np.linalg.norm(new.spread)) / error
     apart = elsewhere.difference_high_sample - elsewhere.difference_low_sample
     assert apart == pytest.approx(2 * reach * width, rel=0.05)
-
-
-def test_few_speakers_have_an_answer_of_their_own(data):
-    truth, one, other = data
-    few = dict(blocks=4, low=None, high=None)
-    sides = [
-        with_spread(mean_absolute_error, truth, x, name, BLOCKS % 4, **few)
-        for name, x in (("old", one), ("new", other))
-    ]
-    found = contrast(*sides)
-    assert (found.outcome, found.p_value, found.outcome_sample) == ("no evidence", None, "better")
-    same = contrast(sides[0], sides[0])
-    assert (same.p_sample, same.outcome_sample) == (1.0, "no evidence")
 
 
 def test_equal_models_come_out_equal_for_these_speakers():

@@ -303,12 +303,6 @@ def test_accepted_until_its_day_is_over(written):
     assert root.get("failures") == "1"
 
 
-def test_what_is_inconclusive_may_be_accepted(written):
-    folder = written(verdict(), verdict("U", **OPEN), accepted=[{"test": "U", "why": "few speakers"}])
-    outcome, _ = judged(folder, inconclusive="fail")
-    assert outcome.exit_code == 0 and "accepted: m / c / f: arousal / U: few speakers" in outcome.summary
-
-
 def test_entries_of_no_use_are_named_and_nothing_else_is_accepted(written):
     entries = [
         {"group": "sex: other", "why": "x"},

@@ -16,9 +16,8 @@ from finished import FAILED, finished, verdict
 
 from soundcheck import cli
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, SoundcheckError
+from soundcheck.common.errors import SoundcheckError
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.results.record import RunRecord
 
 JUNK = (
     None,
@@ -174,17 +173,3 @@ def test_what_is_wrong_is_said(runs, command, tmp_path, place, value, told):
     ended = command("card", tmp_path, "--out", tmp_path / "cards", cwd=tmp_path)
     assert ended.returncode == 2 and re.search("^run.json: ", ended.stderr, re.MULTILINE), ended.stderr
     assert re.search(told, ended.stderr) and ended.stderr.endswith("Run the suite again.\n")
-
-
-def test_records_of_other_versions_stay_readable(runs, tmp_path):
-    record = json.loads((runs / "two" / "run.json").read_text())
-    record["suite"] |= {"newer": {"x": 1}, "normaliser": "another"}
-    record["suite"]["tasks"]["arousal"]["unit"] = "newer"
-    for key in ("tasks", "models", "corpora", "synonyms"):
-        (tmp_path / "run.json").write_text(json.dumps(record))
-        assert RunRecord.read(tmp_path / "run.json").suite == record["suite"]  # as it is
-        del record["suite"][key]  # as older ones
-    record["suite"] = "x"
-    (tmp_path / "run.json").write_text(json.dumps(record))
-    with pytest.raises(InputError, match="the record of the run cannot be read"):
-        RunRecord.read(tmp_path / "run.json")

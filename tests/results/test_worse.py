@@ -136,15 +136,6 @@ def test_gaps_are_compared_where_the_rule_judges_them(run, rng):
     assert found["p_value"] == pytest.approx(plain["p_value"], rel=0.1, abs=1e-9)
 
 
-def test_small_changes_do_not_count_however_sure(run, rng):
-    now, before = (run(n, [judged(row("T", v), rng)]) for n, v in (("now", 0.692), ("before", 0.7)))
-    assert compared(now, before)["T"]["p_value"] < 1e-4
-    assert gate.check(now, baselines=[before]).exit_code == 0
-    outcome = gate.check(now, baselines=[before], matters_worse=0.005)
-    assert outcome.exit_code == 1 and "worse: m / c / f: arousal / T: 0.7 in" in outcome.summary
-    assert "worse by 0.008, p = " in outcome.summary and ", paired)" in outcome.summary
-
-
 def test_failures_of_before_do_not_count_and_are_skipped_in_junit(run, rng):
     entries = [judged(row("T", 0.3), rng), judged(row("U", 0.8), rng)]
     now, before = run("now", entries), run("before", entries)
@@ -225,3 +216,12 @@ def test_an_equally_good_model_rarely_alarms():
     found = alarms(20, runs=6, seed=1, tests=400)
     assert found["alarms"] <= 1 / 6 and found["alarms_of_percentiles"] == 1
     assert alarms(40, planted=20, runs=2, seed=1, tests=400)["found"] > 0.2
+
+
+def test_small_changes_do_not_count_however_sure(run, rng):
+    now, before = (run(n, [judged(row("T", v), rng)]) for n, v in (("now", 0.692), ("before", 0.7)))
+    assert compared(now, before)["T"]["p_value"] < 1e-4
+    assert gate.check(now, baselines=[before]).exit_code == 0
+    outcome = gate.check(now, baselines=[before], matters_worse=0.005)
+    assert outcome.exit_code == 1 and "worse: m / c / f: arousal / T: 0.7 in" in outcome.summary
+    assert "worse by 0.008, p = " in outcome.summary and ", paired)" in outcome.summary

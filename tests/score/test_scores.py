@@ -153,6 +153,16 @@ def test_formats_and_encodings(tmp_path, rng, ending, separator):
     assert done.output.startswith("model: word error rate"), done.exception
 
 
+def test_rows_without_a_partner_are_counted(tmp_path, rng):
+    frame = recordings(rng).rename(columns={"said": "text"})
+    own, predicted = frame.drop(columns="heard").head(237), frame[["file", "heard"]].tail(238)
+    for table, name in ((own, "references.csv"), (predicted, "model.csv")):
+        table.to_csv(tmp_path / name, index=False)
+    done = run(tmp_path / "references.csv", tmp_path / "model.csv")
+    assert "2 of 237 rows of references.csv have no row in model.csv" in done.output
+    assert "3 of 238 rows of model.csv have no row in references.csv: left out" in done.output
+
+
 def twice_as_many(frame: pd.DataFrame) -> pd.DataFrame:
     frame = pd.concat([frame, frame.assign(file="x" + frame["file"], clip="x" + frame["file"])])
     return frame.assign(dialect=frame["file"])

@@ -13,6 +13,7 @@ from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, m
 from soundcheck.statistics import draws
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.statistics.draws import every_segment, weights
+from soundcheck.statistics.evidence import Scale
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -209,3 +210,11 @@ def test_certainty_on_the_threshold_is_uniform():
         inconclusive += low <= 0 <= high
     assert stats.kstest(passing, "uniform").pvalue > 0.001
     assert abs(inconclusive / 500 - 0.95) <= 0.02 + 2.6 * np.sqrt(0.95 * 0.05 / 500)
+
+
+def test_standard_errors_are_those_of_the_replicates_and_scales_contain_them(rng):
+    truth, prediction, block = speakers(rng)
+    found = resample(mean_absolute_error(truth, prediction), block, 200)
+    assert found.standard_error[0] == pytest.approx(np.std(found.replicates, ddof=1), rel=1e-11)
+    assert found.lies_within(Scale(0.0, 1.0)) and not found.lies_within(Scale(0.5, 1.0))
+    assert np.isnan(resample(mean_value([0.1, 0.2]), np.array([0, 0])).standard_error[0])

@@ -290,3 +290,19 @@ def test_seven_classes_drawn_segment_by_segment(metric):
     found = simulate(Setting(metric, groups, size, "uniform", truth, classes=7), 4000).scores
     for share in (50, 90):
         assert np.percentile(found, share) == pytest.approx(np.percentile(scores, share), rel=0.08)
+
+
+def test_jobs_decide_about_time_only():
+    wanted = list(grid(("mean", "recall"), (2,), (20, 40)))
+    one = simulation.simulate_all(wanted, runs=20)
+    assert one.equals(simulation.simulate_all(wanted, runs=20, jobs=2))
+    assert list(one["groups"].unique()) == [2] and len(one) == len(wanted)
+
+
+@pytest.mark.parametrize("metric", ["ccc", "precision_per_bin", "precision_per_class"])
+def test_groups_with_truths_of_their_own_differ_more(metric):
+    wide, narrow = (
+        np.mean([simulate(s, 200).percentile_99 for s in grid((metric,), (8,), (400,)) if s.varied == varied])
+        for varied in (True, False)
+    )
+    assert wide > narrow

@@ -232,3 +232,11 @@ def test_a_part_goes_where_its_whole_goes():
     # The last one lies within the second and is no worse than the rest of it.
     sides = [group(0, 1), group(0, 1, 2, 3), group(1, 2)]
     assert repeated_groups(sides, by(errors)) == {0: [1, 2]}
+
+
+def test_more_speakers_show_smaller_gaps(rng):
+    planned = []
+    for speakers in (16, 40, 80):
+        columns, wrong, blocks, _ = corpus(rng, speakers=speakers)
+        planned.append(search(columns, mean_value(wrong), blocks, MATTERS, REPLICATES).planned_gap())
+    assert planned[0] > planned[1] > planned[2] > MATTERS

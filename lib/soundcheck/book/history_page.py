@@ -98,13 +98,13 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
     for title, content in _sections(history, EmbeddedMedia()):
         parts += [element("h2", title), content] if title else [content]
     files.write_all({beside: frame_csv(frame, TYPES), page: standalone("History", join(parts))})
-    own = marked(frame)
+    changes = marked(frame)
     lines = [
         f"{row.mark} in run {row.position}: {row.model} / {row.corpus} / {row.family}: "
         f"{names.row_name(row, row.task)}: by {abs(row.difference):.3g} ({row.pairing}; {_new(row)})"
-        for row in own.head(MOST_NAMED).itertuples()
+        for row in changes.head(MOST_NAMED).itertuples()
     ]
-    lines += [f"... and {len(own) - MOST_NAMED} more."] if len(own) > MOST_NAMED else []
+    lines += [f"... and {len(changes) - MOST_NAMED} more."] if len(changes) > MOST_NAMED else []
     return "\n".join([_conclusion(frame), *lines, *_doubled(history), f"Page: {page}", f"Table: {beside}"])
 
 
@@ -122,7 +122,7 @@ def _sections(history: History, media: MediaStore | EmbeddedMedia) -> list[tuple
     ]
     left = _doubled(history) + [str(problem) for problem in history.past.problems]
     left += [f"{run.name} has no test in common with the other runs." for run in history.apart]
-    found = {
+    sections = {
         "": join(first),
         "What changed": _changed(frame),
         "Values over the runs": _figures(history, media),
@@ -130,7 +130,7 @@ def _sections(history: History, media: MediaStore | EmbeddedMedia) -> list[tuple
         "Where lines break, and why": _breaks(frame),
         "What was left out": notices.notes(left),
     }
-    return [(title, content) for title, content in found.items() if content]
+    return [(title, content) for title, content in sections.items() if content]
 
 
 def _doubled(history: History) -> list[str]:
@@ -176,18 +176,19 @@ def _changed(frame: pd.DataFrame) -> Html:
             "; ".join(filter(None, (_new(row), row.reason))),
         ),
     }
-    own = marked(frame).merge(before, "left")
-    return table(own, columns, first=FIRST) if len(own) else Html()
+    rows = marked(frame).merge(before, "left")
+    return table(rows, columns, first=FIRST) if len(rows) else Html()
 
 
 def _runs(history: History) -> Html:
     """List the runs, with the versions of all that they tested."""
     rows = []
     for position, run in enumerate(history.past.runs, start=1):
-        own = history.points[history.points["position"].eq(position)]
-        values = own[own["value"].notna()]
-        versions = own.drop_duplicates("model").set_index("model")["model_version"].replace("", "unknown")
-        changes = [f"{own['mark'].eq(name).sum()} {name}" for name in _MARKS if own["mark"].eq(name).any()]
+        points = history.points[history.points["position"].eq(position)]
+        values = points[points["value"].notna()]
+        versions = points.drop_duplicates("model").set_index("model")["model_version"].replace("", "unknown")
+        marks = points["mark"].value_counts()
+        changes = [f"{marks[name]} {name}" for name in _MARKS if name in marks]
         lost = sorted(set(history.points["model"]) - set(values["model"]))
         rows.append(
             {
@@ -195,7 +196,7 @@ def _runs(history: History) -> Html:
                 "kept (UTC)": run.date or f"unknown, {run.name}",
                 "results": run.digest,
                 "models": ", ".join(f"{name} {version}" for name, version in versions.items()),
-                "data": run.data_version(own["corpus"].unique()) or "unknown",
+                "data": run.data_version(points["corpus"].unique()) or "unknown",
                 "Soundcheck": run.soundcheck or "unknown",
                 "values": len(values),
                 "against the run before": "; ".join([*changes, *(f"nothing of {name}" for name in lost)]),
@@ -206,20 +207,20 @@ def _runs(history: History) -> Html:
 
 def _breaks(frame: pd.DataFrame) -> Html:
     """Count the points before which the line breaks, by runs, family and reason without its numbers."""
-    own = frame[frame["reason"].ne("") & frame["value"].notna()]
-    short = own["reason"].str.replace(r" \([^()]*\)", "", regex=True)
-    own = own.assign(short=short, compared=own["p_value"].notna())
-    counts = own.groupby(["position", "model", "family", "short"]).agg(
+    rows = frame[frame["reason"].ne("") & frame["value"].notna()]
+    short = rows["reason"].str.replace(r" \([^()]*\)", "", regex=True)
+    rows = rows.assign(short=short, compared=rows["p_value"].notna())
+    counts = rows.groupby(["position", "model", "family", "short"]).agg(
         tests=("value", "size"), compared=("compared", "sum"), reason=("reason", "first")
     )
     columns = {"up to run": "position", "model": "model", "family": "family", "tests": "tests"}
     columns |= {"compared all the same": "compared", "why, of the first of them": "reason"}
-    return table(counts.reset_index(), columns, first=FIRST) if len(own) else Html()
+    return table(counts.reset_index(), columns, first=FIRST) if len(rows) else Html()
 
 
 def _figures(history: History, media: MediaStore | EmbeddedMedia) -> Html:
     """Draw the values of each model and family, a panel a test, those with marks first."""
-    frame, shown = history.points, []
+    frame, figures = history.points, []
     records = [run.finished.record for run in history.past.runs if run.finished.record]
     titles = {family.name: family.title for record in records for family in record.families}
     parts = [*(name for name in ("corpus", "task") if frame[name].nunique() > 1), "group", "label"]
@@ -228,9 +229,9 @@ def _figures(history: History, media: MediaStore | EmbeddedMedia) -> Html:
         line=frame["joined"].eq("").groupby([frame[name] for name in _TEST]).cumsum(),
         quiet=~frame["mark"].isin(_MARKS),
     )
-    for (model, family), own in drawn.groupby(["model", "family"], sort=False):
-        order = own.groupby("name", sort=False)["quiet"].min().sort_values(kind="stable").index
-        chosen = own[own["name"].isin(order[:MOST_PANELS])]
+    for (model, family), of_family in drawn.groupby(["model", "family"], sort=False):
+        order = of_family.groupby("name", sort=False)["quiet"].min().sort_values(kind="stable").index
+        chosen = of_family[of_family["name"].isin(order[:MOST_PANELS])]
         rows = chosen.sort_values("name", key=lambda column: column.map(order.get_loc), kind="stable")
         marks = [
             f"{row.name} became {row.mark} in run {row.position}"
@@ -240,24 +241,24 @@ def _figures(history: History, media: MediaStore | EmbeddedMedia) -> Html:
         fewer = f", {MOST_PANELS} of {len(order)} tests" if len(order) > MOST_PANELS else ""
         title = f"{titles.get(family, family)}: {model}{fewer}"
         alt = f"{family} of {model}: {counted(len(order), 'test')}: {changes}"
-        shown.append(show(media, _figure(rows), alt, finding=title))
-    return join(shown)
+        figures.append(show(media, _figure(rows), alt, finding=title))
+    return join(figures)
 
 
 def _figure(rows: pd.DataFrame) -> object:
     """Draw values over runs; values of other data or thresholds are not joined by a line."""
     with look():
         figure = lines(rows, "position", hue="line", panels="name", xlabel="run")
-        for axes, (_, own) in zip(figure.axes, rows.groupby("name", sort=False), strict=False):
+        for axes, (_, points) in zip(figure.axes, rows.groupby("name", sort=False), strict=False):
             if legend := axes.get_legend():
                 legend.remove()
             axes.xaxis.get_major_locator().set_params(integer=True)
-            axes.vlines(own["position"], own["low"], own["high"], color=GREY, linewidth=1)
+            axes.vlines(points["position"], points["low"], points["high"], color=GREY, linewidth=1)
             for rules, sign in (({ABOVE, BELOW, WITHIN}, 1), ({WITHIN}, -1)):  # of gaps the value is drawn
-                limits = own[own["rule"].isin(rules)]
+                limits = points[points["rule"].isin(rules)]
                 ends = limits["position"] - 0.4, limits["position"] + 0.4
                 axes.hlines(sign * limits["threshold"], *ends, color=GREY, linestyle="--", linewidth=1)
             for mark, (color, marker) in _MARKS.items():
-                at = own[own["mark"].eq(mark)]
+                at = points[points["mark"].eq(mark)]
                 axes.plot(at["position"], at["value"], marker, color=color, markersize=9, label=mark)
     return figure

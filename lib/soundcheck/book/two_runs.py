@@ -51,36 +51,36 @@ def compare_runs(
     is not that of a run or was changed after it, or they have nothing in common.
     """
     output = Output(out)
-    own = [folder.resolve() for folder in (baseline, candidate)]
-    if own[0] == own[1]:
+    folders = [folder.resolve() for folder in (baseline, candidate)]
+    if folders[0] == folders[1]:
         raise input_error(str(candidate), "a run is compared with itself", "Name two output folders")
-    if output.folder.resolve() in own:
+    if output.folder.resolve() in folders:
         raise input_error(f"--out {out}", "this is one of the runs that are compared", "Name another folder")
     output.check({})
     before, after = two_runs.read(baseline), two_runs.read(candidate)
     two_runs.check_families(families, (before, after))
     unlike = two_runs.unlike(before, after)
-    found: dict[two_runs.ModelTwice, pd.DataFrame] = {}
+    frames: dict[two_runs.ModelTwice, pd.DataFrame] = {}
     for model in two_runs.pair(before, after):
         sides = zip((before, after), (model.before, model.after), model.names, strict=True)
         judged = [
-            [e.of(shown) for e in run.judged(name, families) if e.verdict.task not in unlike]
-            for run, name, shown in sides
+            [e.of(named) for e in run.judged(name, families) if e.verdict.task not in unlike]
+            for run, name, named in sides
         ]
         apart = two_runs.apart(before, after, model, output)
         same_draws = before.record.seed == after.record.seed
         if rows := contrasts(*judged, same_draws=same_draws, apart=apart):
-            found[model] = contrast_frame(rows)
+            frames[model] = contrast_frame(rows)
     differences = two_runs.differences(before, after)
-    if not found:
+    if not frames:
         why = " ".join(["the two runs have no test in common.", *differences])
         raise input_error(str(candidate), why.removesuffix("."), "Name runs of one suite")
     with FolderLock(output.folder, output.display_name) as lock:
         lock.take()
         output.prepare()
-        frame = pd.concat(found.values(), ignore_index=True)
+        frame = pd.concat(frames.values(), ignore_index=True)
         files.write_bytes(output.comparison_table, contrast_csv(frame))
-        planned = [two_runs.job(before, after, model, families, output) for model in found]
+        planned = [two_runs.job(before, after, model, families, output) for model in frames]
         for job in planned:
             job.state.unlink(missing_ok=True)  # seconds of work: not worth to know whether it is still good
         with Notebooks(output.cache, output.log, jobs) as notebooks:
@@ -95,10 +95,10 @@ def compare_runs(
                 error=executed.without_paths(execution.error, output.folder),
                 **summary_of(rows),
             )
-            for (model, rows), execution in zip(found.items(), executions, strict=True)
+            for (model, rows), execution in zip(frames.items(), executions, strict=True)
         ]
         record = _record(after.record, comparisons, files.digest(output.comparison_table))
-        lines = [*differences, *(line for rows in found.values() for line in _said(rows))]
+        lines = [*differences, *(line for rows in frames.values() for line in _said(rows))]
         problems = _build(output, record, lines) if book else []
         failed = [one for one in comparisons if one.failed]
         lines += [f"The notebook of {one.name} failed: {one.error[:200]}" for one in failed]
@@ -135,9 +135,10 @@ def _record(record: RunRecord, comparisons: Sequence[ComparisonRecord], digest: 
 def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Problem]:
     """Build the book: what came out, and a page a model."""
     sources = build.open_sources(output, record)
-    said = pages.output(join(element("p", line, limit=None) for line in lines))
+    summary = pages.output(join(element("p", line, limit=None) for line in lines))
     compared = templates.html("comparisons", comparisons=record.comparisons)
-    cells = [pages.markdown("# Two runs, before and after"), said, *pages.sections({"Comparisons": compared})]
+    title = pages.markdown("# Two runs, before and after")
+    cells = [title, summary, *pages.sections({"Comparisons": compared})]
     sources.page("index", lambda: cells)
     for entry in record.comparisons:
         notebook = output.comparisons / f"{entry.slug}.ipynb"

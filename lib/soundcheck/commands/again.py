@@ -65,9 +65,9 @@ def again(
                 notes += [line for line in done.summary.splitlines() if "failed" in line or "gave no" in line]
             new.append(read_results(out / "results.csv"))
             records.append(RunRecord.read(out / "run.json"))
-    found = pd.concat(new, ignore_index=True).merge(pairs).drop_duplicates(list(KEY))
+    repeated = pd.concat(new, ignore_index=True).merge(pairs).drop_duplicates(list(KEY))
     compared = frame.merge(pairs)
-    differing = unlike(compared, found)
+    differing = unlike(compared, repeated)
     lines = [f"{len(drawn)} tests drawn, {counted(len(compared), 'test')} of their notebooks computed again."]
     lines += [f"differs: {one}" for one in differing[:SHOWN]]
     if len(differing) > SHOWN:
@@ -95,12 +95,12 @@ def draw(frame: pd.DataFrame, tests: int, seed: int) -> pd.DataFrame:
 def unlike(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
     """Say which tests are not the same in two results tables, the furthest apart first."""
     both = before.merge(after, "outer", on=list(KEY), suffixes=("", " now"), indicator="table")
-    found: list[tuple[float, str]] = []
+    lines: list[tuple[float, str]] = []
     for row in both.to_dict("records"):
         where = quoted(" / ".join(filter(None, (row[name] for name in KEY))), 200)[1:-1]
         if row["table"] != "both":
             gone = "is not there now" if row["table"] == "left_only" else "is new"
-            found.append((math.inf, f"{where}: {gone}"))
+            lines.append((math.inf, f"{where}: {gone}"))
             continue
         differ = [name for name in COMPARED if not _same(row[name], row[f"{name} now"])]
         if differ:
@@ -109,8 +109,8 @@ def unlike(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
             lost = pd.isna(row["value now"])
             reason = f" ({quoted(row['skipped now'])})" if lost else ""
             size = 0.0 if lost and pd.isna(row["value"]) else abs(row["value"] - row["value now"])
-            found.append((math.inf if pd.isna(size) else size, f"{where}: {changes}{reason}"))
-    return [line for _, line in sorted(found, key=lambda item: -item[0])]
+            lines.append((math.inf if pd.isna(size) else size, f"{where}: {changes}{reason}"))
+    return [line for _, line in sorted(lines, key=lambda item: -item[0])]
 
 
 def _same(one: object, other: object) -> bool:
@@ -121,16 +121,16 @@ def _same(one: object, other: object) -> bool:
 
 def _change(name: str, one: object, other: object) -> str:
     number = RESULTS[name] != "bool"
-    shown = ["none" if pd.isna(x) else f"{x:.9g}" if number else str(x) for x in (one, other)]
-    by = f" (by {abs(one - other):.2g})" if number and "none" not in shown else ""
-    return f"{name} {shown[0]}, now {shown[1]}{by}"
+    texts = ["none" if pd.isna(x) else f"{x:.9g}" if number else str(x) for x in (one, other)]
+    by = f" (by {abs(one - other):.2g})" if number and "none" not in texts else ""
+    return f"{name} {texts[0]}, now {texts[1]}{by}"
 
 
 def _runs(pairs: pd.DataFrame, frame: pd.DataFrame, suite: Suite) -> Iterator[tuple[list[str], list[str]]]:
     """Give models and families of the runs that hold all pairs of them, and little else."""
     among = [name for name in pairs["family"].unique() if read_family(name, suite.root).others]
     alone = pairs[~pairs["family"].isin(among)]
-    yield from (([model], own["family"].tolist()) for model, own in alone.groupby("model", sort=False))
+    yield from (([model], rows["family"].tolist()) for model, rows in alone.groupby("model", sort=False))
     if among:  # their results depend on the other models that were tested
         tested = set(frame.loc[frame["family"].isin(among), "model"])
         yield [name for name in suite.models if name in tested], among

@@ -91,7 +91,42 @@ def verify(path: Path, digest: str = "") -> Verified:
     book = find(path)
     if digest and book.html is None:
         raise input_error("--digest", "the run has no book", "Name a folder with pages")
-    problems, sizes, own = [], {}, ""
+    problems, sizes, of_book = _changed_files(book, path)
+    if wanted and of_book != wanted:
+        problems.append(f"The book is another one: its digest is {of_book or 'unknown'}.")
+    read = []
+    for source in (book.record, book.inputs):
+        try:
+            read.append(source())
+        except InputError as error:
+            problems += str(error).splitlines()
+            read.append(None)
+    record, inputs = read
+    notes = []
+    if record is not None:
+        of_pages, inputs = inputs, Provenance.of(record)
+        if not record.book:
+            notes += ["The pages are those of an earlier run."] if book.html else []
+        elif of_pages not in (None, inputs):
+            problems.append("run.json: the record is not that of the run whose results the pages show")
+        if record.book and of_book not in ("", record.book_digest):
+            problems.append("run.json: the record names another book, by the digest of its list")
+    if inputs is not None:
+        problems += _of_table(book.results, inputs)
+    lines = [one if one.endswith(".") else f"{one}." for one in problems] + notes
+    beside = f", {counted(sizes[book.output.folder], 'file')} of the run" if book.output else ""
+    lines.append(f"{book.shown}: {counted(sizes.get(book.html, 0), 'file')} of the book{beside}")
+    lines += [f"Digest of the book: {of_book}"] if of_book else []
+    lines += [line.replace("\n", "\\n") for line in _about(inputs)]
+    if not problems:
+        return Verified(EXIT_OK, "\n".join([*lines, "Nothing was changed, added or removed."]))
+    last = f"{counted(len(problems), 'problem')}. If a run was interrupted, run it again to go on."
+    return Verified(EXIT_TEST_FAILED, "\n".join([*lines, last]))
+
+
+def _changed_files(book: Book, path: Path) -> tuple[list[str], dict[Path, int], str]:
+    """Compare files with the lists of their folders: problems, number of files, digest of the book's list."""
+    problems, sizes, of_book = [], {}, ""
     folders = [(book.output.folder, sealed(book.output), "")] if book.output else []
     if book.html is not None:
         folders.append((book.html, None, "" if book.html == path else "html/"))
@@ -110,37 +145,8 @@ def verify(path: Path, digest: str = "") -> Verified:
             for one in manifest.differences(folder, listed.digests, names, progress.update):
                 why = f" ({one.why})" if one.why else ""
                 problems.append(f"{one.what}: {quoted(f'{before}{one.name}', 500)}{why}")
-        own = manifest.sha256(folder / MANIFEST) if folder == book.html else own
-    if wanted and own != wanted:
-        problems.append(f"The book is another one: its digest is {own or 'unknown'}.")
-    read = []
-    for source in (book.record, book.inputs):
-        try:
-            read.append(source())
-        except InputError as error:
-            problems += str(error).splitlines()
-            read.append(None)
-    record, inputs = read
-    notes = []
-    if record is not None:
-        of_pages, inputs = inputs, Provenance.of(record)
-        if not record.book:
-            notes += ["The pages are those of an earlier run."] if book.html else []
-        elif of_pages not in (None, inputs):
-            problems.append("run.json: the record is not that of the run whose results the pages show")
-        if record.book and own not in ("", record.book_digest):
-            problems.append("run.json: the record names another book, by the digest of its list")
-    if inputs is not None:
-        problems += _of_table(book.results, inputs)
-    lines = [one if one.endswith(".") else f"{one}." for one in problems] + notes
-    beside = f", {counted(sizes[book.output.folder], 'file')} of the run" if book.output else ""
-    lines.append(f"{book.shown}: {counted(sizes.get(book.html, 0), 'file')} of the book{beside}")
-    lines += [f"Digest of the book: {own}"] if own else []
-    lines += [line.replace("\n", "\\n") for line in _about(inputs)]
-    if not problems:
-        return Verified(EXIT_OK, "\n".join([*lines, "Nothing was changed, added or removed."]))
-    last = f"{counted(len(problems), 'problem')}. If a run was interrupted, run it again to go on."
-    return Verified(EXIT_TEST_FAILED, "\n".join([*lines, last]))
+        of_book = manifest.sha256(folder / MANIFEST) if folder == book.html else of_book
+    return problems, sizes, of_book
 
 
 def _of_table(results: Path, inputs: Provenance) -> Iterator[str]:

@@ -26,15 +26,15 @@ from soundcheck.suite.groups import number_of
 
 def adjusting_columns(subset: Subset, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Give the columns to adjust by under the names that a suite gives them."""
-    found = {}
+    result = {}
     for name in names:
         column = subset.segments[name]
         if is_numeric_dtype(column) and not is_bool_dtype(column):
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
             values = column.astype(object).where(column.notna(), None).to_numpy(dtype=object)
-        found[name.removesuffix(number_of(""))] = values
-    return found
+        result[name.removesuffix(number_of(""))] = values
+    return result
 
 
 def adjusted_gap(
@@ -53,21 +53,20 @@ def adjusted_gap(
     if reason:
         return [row | {"adjusted_by": f"{NOT_ADJUSTED}{reason}"} for row in rows]
     statistic = standardised_difference(base, gap.group, gap.others, cells.codes, cells.n_cells)
-    found = resample(statistic, subset.blocks)
+    resampled = resample(statistic, subset.blocks)
     blocks = _smaller_side(base, [own & (cells.codes >= 0) for own in (gap.group, gap.others)], subset.blocks)
-    for n, (row, why) in enumerate(zip(rows, found.reasons, strict=True)):
-        row["adjusted"] = _some(found.value[n])
+    for n, (row, why) in enumerate(zip(rows, resampled.reasons, strict=True)):
+        row["adjusted"] = _some(resampled.value[n])
         row["adjusted_by"] = f"{NOT_ADJUSTED}{why}" if why else ", ".join(columns)
-        if why or found.withheld[n] or blocks[n] < LEAST_BLOCKS:
+        if why or resampled.withheld[n] or blocks[n] < LEAST_BLOCKS:
             continue
-        bounds = interval(found.replicates[:, n], kind, blocks=int(blocks[n]), value=found.value[n])
+        bounds = interval(resampled.replicates[:, n], kind, blocks=int(blocks[n]), value=resampled.value[n])
         if bounds[0] < bounds[1]:
             row["adjusted_low"], row["adjusted_high"] = map(_some, round_significant(np.array(bounds)))
     return rows
 
 
 def _smaller_side(base: Statistic, sides: Sequence[np.ndarray], blocks: np.ndarray) -> np.ndarray:
-    """Count the blocks that contribute on the side that has fewer, int64 ``(m,)``."""
     n_blocks = int(blocks.max(initial=-1)) + 1
     counts = [base.count(restrict(base, rows).block_sums(blocks, n_blocks)) for rows in sides]
     return np.minimum(*((own > 0).sum(axis=0) for own in counts))

@@ -70,29 +70,26 @@ def measures_of(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
             "Interval Coverage Error": lambda s, p: interval_coverage(s.truth, *p.clean.T, above=level),
             "Interval Skill": lambda s, p: interval_skill(s.truth, *p.clean.T, s.reference.clean[0], level),
         }
-    found: dict[str, Measure] = {
+    result: dict[str, Measure] = {
         "Expected Calibration Error": lambda s, p: metrics.debiased_calibration_error(
             *judged_by(p.clean), s.blocks, bins
         ),
         "Overconfidence": lambda s, p: metrics.overconfidence(*judged_by(p.clean)),
     }
     if subset.task.is_transcription:
-        found["Normalised Cross Entropy"] = lambda s, p: normalised_cross_entropy(*judged_by(p.clean))
+        result["Normalised Cross Entropy"] = lambda s, p: normalised_cross_entropy(*judged_by(p.clean))
     elif has_probabilities(subset):
-        found["Brier Skill"] = lambda s, p: metrics.brier_skill(
+        result["Brier Skill"] = lambda s, p: metrics.brier_skill(
             s.truth, probabilities_of(p.clean), s.task.classes
         )
-    found["Relative Area Under Risk"] = lambda s, p: metrics.area_under_risk(
+    result["Relative Area Under Risk"] = lambda s, p: metrics.area_under_risk(
         *judged_by(p.clean), s.blocks, relative=True
     )
-    return found
+    return result
 
 
 def unbiased(evaluation: Evaluation, subset: Subset) -> tuple[str, Measure]:
-    """Give the measure that is compared between groups and under changes, with its name.
-
-    Overconfidence of classes and coverage of intervals: of both, no estimator is biased in small groups.
-    """
+    """Give the measure, unbiased in small groups, that is compared between groups and under changes."""
     test = "Interval Coverage Error" if subset.task.is_regression else "Overconfidence"
     return test.removesuffix(" Error"), measures_of(evaluation, subset)[test]
 
@@ -114,18 +111,14 @@ def estimates_of(
 
 
 def stated_subsets(evaluation: Evaluation) -> list[Subset]:
-    """Give the subsets of all corpora and tasks for which the model says how sure it is.
-
-    Tests of the others are skipped, and so are those that need probabilities where there is only a
-    confidence.
-    """
-    found = []
+    """Give the subsets for which the model says how sure it is; tests of the others are skipped."""
+    result = []
     for subset in evaluation.subsets():
         stated = _stated(evaluation, subset)
         if np.isnan(stated.predictions.clean[:, 0]).all():
             evaluation.skip(subset, NOTHING_SAID)
             continue
-        found.append(stated)
+        result.append(stated)
         for remark in _remarks(subset, stated):
             evaluation.note(f"{subset.corpus}, {subset.task.name}: {remark}")
         reason = why_no_changes(evaluation)
@@ -134,7 +127,7 @@ def stated_subsets(evaluation: Evaluation) -> list[Subset]:
             evaluation.skip(subset, reason, test)
         if not subset.task.is_regression and not has_probabilities(stated):
             evaluation.skip(subset, ONLY_CONFIDENCE, "Brier Skill")
-    return found
+    return result
 
 
 def _remarks(subset: Subset, stated: Subset) -> Iterator[str]:
@@ -204,12 +197,11 @@ def compared(
         return counts
 
     reason = f"fewer than 2 groups with {least} {noun}s and {LEAST_BLOCKS} speakers"
-    found = columns_of(evaluation, subset, tests, reason, counts_of)
-    return {one.column: one.names for one in found if one.names}
+    result = columns_of(evaluation, subset, tests, reason, counts_of)
+    return {one.column: one.names for one in result if one.names}
 
 
 def _stated(evaluation: Evaluation, subset: Subset, change: str = "") -> Subset:
-    """Put tables in the place of predictions; under a change, those for the changed signals as well."""
     given = subset.predictions
     clean = _table(evaluation, subset, "", given.clean)
     changed = None if given.changed is None else _table(evaluation, subset, change, given.changed)
@@ -228,7 +220,6 @@ def _said(evaluation: Evaluation, subset: Subset, names: Sequence[str], change: 
 
 
 def _table(evaluation: Evaluation, subset: Subset, change: str, predicted: np.ndarray) -> np.ndarray:
-    """Make the table of intervals, or of confidences, for the clean signals or under a change."""
     task = subset.task
     if task.is_regression:
         bounds = _said(evaluation, subset, [f"{task.name}.{end}" for end in BOUNDS], change)
@@ -258,14 +249,14 @@ def _quantiles(subset: Subset, level: float) -> np.ndarray:
 
 def word_subsets(evaluation: Evaluation) -> list[Subset]:
     """Give the words of all corpora for which the model says how sure it is of them."""
-    found = []
+    result = []
     for subset in evaluation.subsets():
         view = evaluation.view(subset)
         texts = dict(zip(view.segments["key"], view.said_of_words(word_names([subset.task])[0]), strict=True))
         said = {row: read_words(texts[key]) for row, key in enumerate(subset.segments["key"])}
         if said := {row: words for row, words in said.items() if words}:
-            found.append(_of_words(evaluation, subset, said))
-    return found
+            result.append(_of_words(evaluation, subset, said))
+    return result
 
 
 def _of_words(evaluation: Evaluation, subset: Subset, said: dict[int, list[tuple[str, float]]]) -> Subset:
@@ -305,7 +296,7 @@ def _of_words(evaluation: Evaluation, subset: Subset, said: dict[int, list[tuple
 
 def transcript_subsets(evaluation: Evaluation) -> list[Subset]:
     """Give the transcripts of all corpora for which the model says how sure it is of them."""
-    found = []
+    result = []
     for subset in evaluation.subsets():
         sure = _said(evaluation, subset, [CONFIDENCE])[:, 0]
         if np.isnan(sure).all():
@@ -314,8 +305,8 @@ def transcript_subsets(evaluation: Evaluation) -> list[Subset]:
             np.nan if text is None else float(all(step.kind == "equal" for step in align(said, text)))
             for said, text in zip(subset.truth, subset.predictions.clean, strict=True)
         ]
-        found.append(_with_table(subset, sure, np.array(correct)))
-    return found
+        result.append(_with_table(subset, sure, np.array(correct)))
+    return result
 
 
 def skip_what_is_not_said(

@@ -100,8 +100,8 @@ def for_groups(
     taken = np.zeros(len(rows), dtype=bool)
     for values in sorted(columns, key=lambda values: -values[rows].nunique()):  # the smallest groups first
         groups, _ = pd.factorize(values.astype(object).where(rows))
-        there = groups >= 0
-        large = there & (np.bincount(groups[there], minlength=1)[groups] >= least)
+        present = groups >= 0
+        large = present & (np.bincount(groups[present], minlength=1)[groups] >= least)
         with_own = taken | (large & (_places(_first(order, taken), groups) <= least))
         taken = with_own if most is None or with_own.sum() <= most else taken
     return taken
@@ -114,12 +114,10 @@ def _in_turn(draws: np.ndarray, rows: np.ndarray, blocks: np.ndarray) -> np.ndar
 
 
 def _places(order: np.ndarray, groups: np.ndarray, method: str = "first") -> np.ndarray:
-    """Count rows within their groups by their order, from 1; ``dense``: rows of the same order count once."""
     return pd.Series(order).groupby(groups).rank(method).to_numpy()
 
 
 def _first(order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Put chosen rows before all others, otherwise in their order."""
     return np.where(chosen, order - np.max(order, initial=0) - 1, order)
 
 
@@ -132,7 +130,6 @@ def _draws(family: Family, table: pd.DataFrame, seed: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=DRAWS)
 def _drawn(seed: int, sample: str, keys: tuple[str, ...]) -> np.ndarray:
-    """Draw once for all models that hear a corpus."""
     draws = seeds.uniform(seed, "segments", sample, keys=keys)
     draws.flags.writeable = False
     return draws
@@ -172,7 +169,7 @@ def pairings(table: pd.DataFrame, base: str = "") -> list[Pairing]:
     base = base or min(counts.index, key=lambda name: (-counts[name], name), default="")
     repeated = known.duplicated([*by, "condition"], keep=False)
     unique, again = known[~repeated], known["condition"][repeated].value_counts()
-    found = []
+    result = []
     for other in sorted(set(counts.index) - {base}):
         sides = (unique[unique["condition"] == name] for name in (base, other))
         both, notes = pd.merge(*sides, on=by).sort_values("row_x"), []
@@ -183,5 +180,5 @@ def pairings(table: pd.DataFrame, base: str = "") -> list[Pairing]:
                 what = f"{alone} of {counts[condition]} segments under {quoted(condition)}"
                 notes.append(f"{what} have no partner under {quoted(partner)}")
         rows = both["row_x"].to_numpy(dtype=np.int64), both["row_y"].to_numpy(dtype=np.int64)
-        found.append(Pairing(base, other, rows, tuple(notes)))
-    return found
+        result.append(Pairing(base, other, rows, tuple(notes)))
+    return result

@@ -7,7 +7,7 @@ models on the same blocks are paired (see :mod:`soundcheck.results.contrast`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from soundcheck.evaluation.recognition import HEARD, SAID, TranscriptReader
 from soundcheck.metrics.additive import Statistic
 from soundcheck.predict.tables import differ
 from soundcheck.results.contrast import contrast_frame, contrasts, save_contrasts
-from soundcheck.results.judged import load_judged
+from soundcheck.results.judged import Judged, load_judged
 from soundcheck.statistics import bootstrap
 from soundcheck.suite.entries import ERROR
 
@@ -60,31 +60,19 @@ class Comparison:
     guesses = False  # whether a model hears nothing
 
     def __init__(self, description: ComparisonDescription) -> None:
+        given = ("baseline", "candidate", "titles", "tasks", "seed", "replicates", "interval", "rows")
+        vars(self).update({name: getattr(description, name) for name in given})
         self.name = description.comparison
-        self.baseline = description.baseline
-        self.candidate = description.candidate
-        self.titles = description.titles
-        self.tasks = list(description.tasks)
-        self.seed = description.seed
-        self.replicates = description.replicates
-        self.interval = description.interval
         self.media = MediaStore.of(description)
         self._corpora = [tuple(map(corpus_view.read_view, pair)) for pair in description.corpora]
-        self._rows_file = description.rows
         self._texts = TranscriptReader(description.normaliser, description.alternatives, description.synonyms)
         names = (description.baseline, description.candidate)
-        judged, common = (
-            [
-                [
-                    entry.of(name)
-                    for pair in pairs
-                    for entry in load_judged(pair[side], parts=True)
-                    if entry.verdict.task not in description.unlike
-                ]
-                for side, name in enumerate(names)
-            ]
-            for pairs in (description.pairs, description.common)
-        )
+
+        def read(pairs: Sequence[tuple[Path, Path]], side: int) -> list[Judged]:
+            entries = (entry for pair in pairs for entry in load_judged(pair[side], parts=True))
+            return [one.of(names[side]) for one in entries if one.verdict.task not in description.unlike]
+
+        judged, common = ([read(own, n) for n in (0, 1)] for own in (description.pairs, description.common))
         apart = {
             one.name
             for one, other in description.corpora
@@ -113,13 +101,13 @@ class Comparison:
 
     def answered(self) -> pd.DataFrame:
         """List who answered each segment of each corpus: ``corpus, task, file, baseline, candidate``."""
-        found = []
+        result = []
         for views in self._corpora:
             for task in self.tasks:
                 sides = [pd.notna(view.predicted(task)) for view in views]
                 about = {"corpus": views[0].name, "task": task.name, "file": views[0].segments["file"]}
-                found.append(pd.DataFrame(about | dict(zip(("baseline", "candidate"), sides, strict=True))))
-        return pd.concat(found) if found else pd.DataFrame()
+                result.append(pd.DataFrame(about | dict(zip(("baseline", "candidate"), sides, strict=True))))
+        return pd.concat(result) if result else pd.DataFrame()
 
     def pairs(self) -> Iterator[Pair]:
         """Give the predictions of both models for each corpus and each task with labels that both predict."""
@@ -139,12 +127,10 @@ class Comparison:
             for task in self.tasks:
                 if task.is_transcription and not first.probes_of:
                     mixed = self._texts.mixed(first, task)
-                    said = self._texts.read(first.labels(task), SAID, first.segments, mixed)
-                    heard = [
-                        self._texts.read(view.predicted(task), HEARD, view.segments, mixed)
-                        for view in (first, second)
-                    ]
-                    pair = Pair.of(first, task, said, *heard)
+                    sides = [(first.labels(task), SAID)]
+                    sides += [(view.predicted(task), HEARD) for view in (first, second)]
+                    texts = [self._texts.read(own, side, first.segments, mixed) for own, side in sides]
+                    pair = Pair.of(first, task, *texts)
                     if pair.labelled:
                         yield pair
 
@@ -158,4 +144,4 @@ class Comparison:
 
     def save(self) -> None:
         """Write the contrasts for the run that collects them; the last thing that the notebook does."""
-        save_contrasts(self.contrasts, self._rows_file)
+        save_contrasts(self.contrasts, self.rows)

@@ -45,13 +45,13 @@ LEAST_ERRORS = 5  # on either side, below which a ratio of error rates says noth
 Resample = Callable[[Statistic | Weighted, np.ndarray], Resampled]
 
 
-def scale_within(info: MeasureInfo, found: Resampled) -> Scale:
+def scale_within(info: MeasureInfo, resampled: Resampled) -> Scale:
     """Give the scale of a measure; values that lie beyond it, of a measure of somebody else, lie anywhere."""
     scale = Scale(info.low, info.high)
-    return scale if np.isfinite(info.low) and found.lies_within(scale) else FREE
+    return scale if np.isfinite(info.low) and resampled.lies_within(scale) else FREE
 
 
-def scale_of(definition: TestDefinition, found: Resampled) -> Scale:
+def scale_of(definition: TestDefinition, resampled: Resampled) -> Scale:
     """Say where the values of a test may lie; differences may lie anywhere."""
     if definition.difference or definition.rule == WITHIN:
         return FREE
@@ -60,20 +60,22 @@ def scale_of(definition: TestDefinition, found: Resampled) -> Scale:
         scale = Scale(*definition.range)
     elif definition.rule == BELOW:
         scale = Scale(low=0.0, all_wrong=definition.all_wrong)  # an error without upper end
-    return scale if found.lies_within(scale) else FREE
+    return scale if resampled.lies_within(scale) else FREE
 
 
-def for_these(found: Resampled, fixed: FixedSpeakers, n: int, scale: Scale, info: MeasureInfo) -> ForThese:
+def for_these(
+    resampled: Resampled, fixed: FixedSpeakers, n: int, scale: Scale, info: MeasureInfo
+) -> ForThese:
     """Say what is known of a value for these speakers; that of a share rests on its recordings."""
-    scale, recordings = (Scale(0.0, 1.0), int(found.segments[n])) if info.share else (scale, 0)
-    return fixed.value(n, found.value[n], scale, recordings)
+    scale, recordings = (Scale(0.0, 1.0), int(resampled.segments[n])) if info.share else (scale, 0)
+    return fixed.value(n, resampled.value[n], scale, recordings)
 
 
-def difference_for_these(found: Resampled, fixed: FixedSpeakers, n: int, info: MeasureInfo) -> ForThese:
+def difference_for_these(resampled: Resampled, fixed: FixedSpeakers, n: int, info: MeasureInfo) -> ForThese:
     """Say what is known of difference ``n`` of two sides for these speakers."""
-    both = [n, len(found.labels) // 3 + n]
-    recordings = found.segments[both] if info.share else (0, 0)
-    return fixed.difference(n, tuple(found.value[both]), Scale(info.low, info.high), tuple(recordings))
+    both = [n, len(resampled.labels) // 3 + n]
+    recordings = resampled.segments[both] if info.share else (0, 0)
+    return fixed.difference(n, tuple(resampled.value[both]), Scale(info.low, info.high), tuple(recordings))
 
 
 # Estimates
@@ -81,7 +83,7 @@ def difference_for_these(found: Resampled, fixed: FixedSpeakers, n: int, info: M
 
 def estimate_rows(
     about: Mapping[str, str],
-    found: Resampled,
+    resampled: Resampled,
     fixed: FixedSpeakers,
     bounds: Sequence[np.ndarray],
     scale: Scale,
@@ -90,12 +92,12 @@ def estimate_rows(
 ) -> list[Estimate]:
     """Make a row of estimates a label."""
     rows, info = [], info_of(about["measure"])
-    for n, label in enumerate(found.labels):
-        value, ends = found.value[n], info.within(found.value[n], bounds[0][n], bounds[1][n])
-        here = info.within(value, *for_these(found, fixed, n, scale, info).interval())
+    for n, label in enumerate(resampled.labels):
+        value, ends = resampled.value[n], info.within(resampled.value[n], bounds[0][n], bounds[1][n])
+        here = info.within(value, *for_these(resampled, fixed, n, scale, info).interval())
         if info.name == UNCHANGED and not about["condition"]:  # compared with themselves
             ends, here = (value, value), (np.nan, np.nan)
-        why = evidence.withheld(value, *ends, int(found.blocks[n]), scale)
+        why = evidence.withheld(value, *ends, int(resampled.blocks[n]), scale)
         numbers = zip(("value", "low", "high"), (value, *((np.nan, np.nan) if why else ends)), strict=True)
         rows.append(
             Estimate(
@@ -103,9 +105,9 @@ def estimate_rows(
                 label=label,
                 **{name: float(number) if np.isfinite(number) else None for name, number in numbers},
                 **_cells(low_sample=here[0], high_sample=here[1]),
-                segments=int(found.segments[n]),
-                speakers=int(found.blocks[n]) if speakers else 0,
-                excluded=found.reasons[n] or found.withheld[n] or why,
+                segments=int(resampled.segments[n]),
+                speakers=int(resampled.blocks[n]) if speakers else 0,
+                excluded=resampled.reasons[n] or resampled.withheld[n] or why,
             )
         )
     return rows
@@ -115,7 +117,7 @@ def estimate_rows(
 
 
 def concluded_value(
-    verdict: Verdict, n: int, found: Resampled, scale: Scale, fixed: FixedSpeakers, info: MeasureInfo
+    verdict: Verdict, n: int, resampled: Resampled, scale: Scale, fixed: FixedSpeakers, info: MeasureInfo
 ) -> Verdict:
     """Add what may be concluded from a value and its threshold, label ``n``, to its row."""
     value, threshold, rule = verdict.value, verdict.threshold, verdict.rule
@@ -129,15 +131,17 @@ def concluded_value(
     nearest = -threshold if below else threshold
     added = _cells(gap=value - nearest) | {"evidence": evidence.NO_INTERVAL}
     if known:
-        replicates, blocks = found.replicates[:, n], int(found.blocks[n])
-        of_blocks = found.block_values(n, scale)
+        replicates, blocks = resampled.replicates[:, n], int(resampled.blocks[n])
+        of_blocks = resampled.block_values(n, scale)
         p_value = evidence.p_value(value, replicates, blocks, rule, threshold, scale, of_blocks)
-        if found.by_chance is not None and not passes(rule, value, threshold):
-            p_value = max(p_value, float(found.by_chance[n]))  # as the interval, which reaches down to 0 then
+        if resampled.by_chance is not None and not passes(rule, value, threshold):
+            p_value = max(
+                p_value, float(resampled.by_chance[n])
+            )  # as the interval, which reaches down to 0 then
         added |= _cells(gap_low=low - nearest, gap_high=high - nearest)
         added |= {"evidence": evidence.evidence(rule, low, high, threshold)}
         added |= {"bound": evidence.bound(rule, low, high), "p_value": _some(p_value)}
-    here = for_these(found, fixed, n, scale, info)
+    here = for_these(resampled, fixed, n, scale, info)
     low, high = info.within(value, *here.interval())
     if not np.isnan(low):
         p_here = here.p_value(nearest, "less" if rule == ABOVE or below else "greater")
@@ -146,19 +150,23 @@ def concluded_value(
 
 
 def above_chance(
-    verdict: Verdict, n: int, found: Resampled, fixed: FixedSpeakers, kind: str, info: MeasureInfo
+    verdict: Verdict, n: int, resampled: Resampled, fixed: FixedSpeakers, kind: str, info: MeasureInfo
 ) -> Verdict:
     """Judge a value without threshold, label ``n``, by what the same answers given at random would score."""
-    m = len(found.labels) // 3
-    place, chance = 2 * m + n, found.value[m + n]
-    if verdict.evidence != SHOWN or found.reasons[place] or ONE_CLASS in verdict.skipped:
+    m = len(resampled.labels) // 3
+    place, chance = 2 * m + n, resampled.value[m + n]
+    if verdict.evidence != SHOWN or resampled.reasons[place] or ONE_CLASS in verdict.skipped:
         return verdict
-    gap, replicates, blocks = float(found.value[place]), found.replicates[:, place], int(found.blocks[place])
+    gap, replicates, blocks = (
+        float(resampled.value[place]),
+        resampled.replicates[:, place],
+        int(resampled.blocks[place]),
+    )
     low = high = p_value = np.nan
-    if not found.withheld[place]:
+    if not resampled.withheld[place]:
         low, high = interval(replicates, kind, blocks=blocks, value=gap)
         p_value = evidence.p_value(gap, replicates, blocks, ABOVE, 0.0)
-    here, passed = difference_for_these(found, fixed, n, info), bool(passes(ABOVE, verdict.value, chance))
+    here, passed = difference_for_these(resampled, fixed, n, info), bool(passes(ABOVE, verdict.value, chance))
     return dataclasses.replace(
         verdict,
         threshold=float(chance),
@@ -236,11 +244,13 @@ def gaps_of(
 ) -> Gaps:
     """Compute the differences of a group, with intervals and p-values for new speakers and for these."""
     both, rows = gap.sides(subset, subset.predictions), (gap.group, gap.others)
-    found = compared_sides(*both, rows, subset.blocks, definition, resample, settings.interval, settings.seed)
+    result = compared_sides(
+        *both, rows, subset.blocks, definition, resample, settings.interval, settings.seed
+    )
     group, others = (additive.values(side) for side in gap.sides(subset, subset.reference))
     known = dict(zip(both[0].labels, group - others, strict=False))
     random = np.array([known.get(label, np.nan) for label in both[0].labels])
-    return dataclasses.replace(found, of=gap, reference=random)
+    return dataclasses.replace(result, of=gap, reference=random)
 
 
 def compared_sides(
@@ -255,8 +265,8 @@ def compared_sides(
 ) -> Gaps:
     """Compute the differences of two statistics of the same segments, on some rows each."""
     statistic = sides(one, other) if isinstance(one, Statistic) else weighted_sides(one, other)
-    found, m = resample(statistic, blocks_of), len(one.labels)
-    blocks, least_p, permuted, sums = found.blocks[2 * m :], None, np.full(m, np.nan), None
+    resampled, m = resample(statistic, blocks_of), len(one.labels)
+    blocks, least_p, permuted, sums = resampled.blocks[2 * m :], None, np.full(m, np.nan), None
     if isinstance(one, Statistic):
         n_blocks = int(blocks_of.max(initial=-1)) + 1
         sums = [side.block_sums(blocks_of, n_blocks) for side in (one, other)]
@@ -265,7 +275,7 @@ def compared_sides(
         within = [np.bincount(blocks_of[own], minlength=n_blocks) > 0 for own in rows]
         compared = within[0] | within[1]
         if not (within[0] & within[1]).any() and within[0].any() and within[1].any():
-            drawn, members = found.replicates[:, 2 * m :], within[0][compared]
+            drawn, members = resampled.replicates[:, 2 * m :], within[0][compared]
             spread = np.array([evidence.corrected_sd(drawn[:, n], int(k)) for n, k in enumerate(blocks)])
             everybody = (sums[0] + sums[1])[compared]
             permuted = permutation.permuted_p_values(
@@ -275,8 +285,8 @@ def compared_sides(
     low, high, p_values = np.full((3, m), np.nan)
     for n in range(m):
         place, own = 2 * m + n, int(blocks[n])
-        replicates, value = found.replicates[:, place], found.value[place]
-        if found.reasons[place] or found.withheld[place] or own < LEAST_BLOCKS:
+        replicates, value = resampled.replicates[:, place], resampled.value[place]
+        if resampled.reasons[place] or resampled.withheld[place] or own < LEAST_BLOCKS:
             continue
         low[n], high[n] = interval(replicates, kind, blocks=own, value=value)
         if sums is not None and low[n] == high[n]:
@@ -286,7 +296,7 @@ def compared_sides(
         if np.isnan(p_values[n]):
             p_values[n] = paired_p_value(replicates, value, own, side)
     bounds, fixed = (round_significant(low), round_significant(high)), fixed_speakers(statistic, blocks_of)
-    return Gaps(found, np.asarray(blocks), *bounds, p_values, least_p, fixed)
+    return Gaps(resampled, np.asarray(blocks), *bounds, p_values, least_p, fixed)
 
 
 def _of_constants(
@@ -319,37 +329,37 @@ def concluded_group(
     verdict: Verdict, n: int, gaps: Gaps, published: float | None, settings: Settings
 ) -> Verdict:
     """Add what may be concluded from the difference of a group, label ``n``, to its row."""
-    found, place, against = gaps.resampled, gaps.difference(n), gaps.of.against
+    result, place, against = gaps.resampled, gaps.difference(n), gaps.of.against
     if verdict.value is None:
         return verdict
     if against != OTHERS and not gaps.of.others.any():  # the reference itself, or there is none
         own = verdict.group.partition(": ")[2].partition(", ")[0]
         why = REFERENCE if own == against else f"{NO_REFERENCE}: {against}"
-        about = _cells(group_value=found.value[n]) | {"against": against, "skipped": _joined(verdict, why)}
+        about = _cells(group_value=result.value[n]) | {"against": against, "skipped": _joined(verdict, why)}
         return dataclasses.replace(verdict, **about)
-    if found.reasons[place]:
+    if result.reasons[place]:
         return verdict
-    group, others, gap = (float(found.value[k]) for k in (n, len(gaps.blocks) + n, place))
-    rule, shown = of_gap(verdict.rule), verdict.evidence == SHOWN
+    group, others, gap = (float(result.value[k]) for k in (n, len(gaps.blocks) + n, place))
+    rule, reported = of_gap(verdict.rule), verdict.evidence == SHOWN
     margin = settings.margin.of(published, others, settings.measure)
     absolute = settings.margin.of(published, None, settings.measure)
-    by_gap = (settings.by_gap or shown) and absolute is not None and rule in GAP_RULES
+    by_gap = (settings.by_gap or reported) and absolute is not None and rule in GAP_RULES
     by_gap &= ONE_CLASS not in verdict.skipped
     remarks = [verdict.skipped]
-    if shown and by_gap:
-        remarks, shown = [verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)], False
+    if reported and by_gap:
+        remarks, reported = [verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)], False
     width = settings.measure.high - settings.measure.low
     low, high = np.clip((gaps.low[n], gaps.high[n]), -width, width)
-    known = difference_for_these(found, gaps.fixed, n, settings.measure)
+    known = difference_for_these(result, gaps.fixed, n, settings.measure)
     here = np.clip(known.interval(), -width, width)
-    added = {"against": against, "evidence": SHOWN if shown else evidence.NO_INTERVAL}
+    added = {"against": against, "evidence": SHOWN if reported else evidence.NO_INTERVAL}
     added |= {"group_value": group, "others_value": others, "gap": gap} | _ratio(gaps, n, settings)
     added |= _cells(gap_low=low, gap_high=high, gap_low_sample=here[0], gap_high_sample=here[1])
-    if not shown:
+    if not reported:
         p_here = known.p_value(0.0, "greater" if one_sided(rule) else "two-sided")
         added |= {"matters": margin, "least_p": gaps.least_p, "p_value": _some(gaps.p_values[n])}
         added |= _cells(p_sample=p_here)
-    if margin is not None and not shown:
+    if margin is not None and not reported:
         added["evidence"] = evidence.evidence(rule, low, high, margin)
         relative = settings.margin.relative
         in_force = settings.measure.error and relative and settings.margin.floor < margin < absolute
@@ -357,7 +367,7 @@ def concluded_group(
             added["evidence"] = added["evidence"].replace(evidence.CLEAR_PASS, evidence.OPEN)
     added |= _cells(bound=evidence.bound(rule, low, high))
     if np.isnan(low) and verdict.low is not None:
-        why, blocks = found.withheld[place], int(gaps.blocks[n])
+        why, blocks = result.withheld[place], int(gaps.blocks[n])
         if blocks < LEAST_BLOCKS:
             few = counted(blocks, settings.block)
             why = f"interval withheld: {few} on the smaller side, {LEAST_BLOCKS} needed"
@@ -368,24 +378,23 @@ def concluded_group(
         added |= {"p_value": None, "least_p": None}
     if by_gap:
         passed, random = bool(passes(rule, gap, absolute)), gaps.reference[n]
-        sure = None if np.isnan(low) else certainty(found.replicates[:, place], rule, absolute, passed)
+        sure = None if np.isnan(low) else certainty(result.replicates[:, place], rule, absolute, passed)
         added |= {"rule": rule, "threshold": absolute, "passed": passed, "certainty": sure}
         added["reference_passed"] = None if np.isnan(random) else bool(passes(rule, random, absolute))
     return dataclasses.replace(verdict, **added, skipped="; ".join(filter(None, remarks)))
 
 
 def _ratio(gaps: Gaps, n: int, settings: Settings) -> dict[str, float | None]:
-    """Divide the error rates of both sides, with the interval on a logarithmic scale."""
-    found, places = gaps.resampled, [n, len(gaps.blocks) + n]
-    rates = [found.value[places], found.replicates[:, places]]
+    result, places = gaps.resampled, [n, len(gaps.blocks) + n]
+    rates = [result.value[places], result.replicates[:, places]]
     if settings.measure.better == HIGHER:
         rates = [1 - own for own in rates]
-    if not settings.measure.error or (rates[0] * found.segments[places] < LEAST_ERRORS).any():
+    if not settings.measure.error or (rates[0] * result.segments[places] < LEAST_ERRORS).any():
         return {}
     with np.errstate(divide="ignore", invalid="ignore"):
         value, replicates = (np.log(own[..., 0]) - np.log(own[..., 1]) for own in rates)
     replicates, ends = np.where(np.isfinite(replicates), replicates, np.nan), (np.nan, np.nan)
-    if gaps.blocks[n] >= LEAST_BLOCKS and not found.withheld[gaps.difference(n)]:
+    if gaps.blocks[n] >= LEAST_BLOCKS and not result.withheld[gaps.difference(n)]:
         ends = evidence.t_interval(float(value), replicates, int(gaps.blocks[n]))
     return _cells(ratio=np.exp(value), ratio_low=np.exp(ends[0]), ratio_high=np.exp(ends[1]))
 
@@ -395,7 +404,6 @@ def _joined(verdict: Verdict, why: str) -> str:
 
 
 def _cells(**numbers: float) -> dict[str, float | None]:
-    """Make numbers cells of a row: 12 digits, ``None`` for what is no number."""
     return {name: float(round_significant(n)) if np.isfinite(n) else None for name, n in numbers.items()}
 
 

@@ -91,7 +91,7 @@ class Audit:
     unused: int = 0  # segments of splits that are not evaluated
 
     @property
-    def found(self) -> pd.DataFrame:
+    def result(self) -> pd.DataFrame:
         """The significant differences that are large enough to be noticed, the least likely first."""
         rows = self.frame[self.frame["found"]]
         return rows.assign(size=-rows["gap"].abs()).sort_values(["adjusted", "size"], kind="stable")
@@ -140,14 +140,14 @@ def audit(
             fitting = [one for one in fitting if min((one.known & side).sum() for side in sides) >= FEWEST]
             gaps = _gaps(fitting, sides, blocks, draw, interval, seed) if fitting else {}
         for one in quantities:
-            found = draw(restrict(mean_value(one.values), one.known & own), blocks)
-            if not found.reasons[0]:
+            resampled = draw(restrict(mean_value(one.values), one.known & own), blocks)
+            if not resampled.reasons[0]:
                 scale = Scale(0.0, 1.0) if one.unit == SHARE else FREE
-                ends = (float(end[0]) for end in found.interval(interval, scale=scale))
-                about = column, group, one.name, one.title, one.unit, one.noticeable, one.name in RECORDED
-                row = dict(zip(ROW, (*about, float(found.value[0]), *ends), strict=True))
-                counts = {"segments": int(found.segments[0]), "speakers": int(found.blocks[0])}
-                means.append(row | counts | gaps.get(one.name, {}))
+                (low,), (high,) = resampled.interval(interval, scale=scale)
+                row = vars(one) | {"column": column, "group": group, "recorded": one.name in RECORDED}
+                row |= {"value": float(resampled.value[0]), "low": float(low), "high": float(high)}
+                row |= {"segments": int(resampled.segments[0]), "speakers": int(resampled.blocks[0])}
+                means.append(row | gaps.get(one.name, {}))
     splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
     prints, compared_sounds = sounds.get(FINGERPRINT, {}), None
     if corpus.entry.audio and len(others):
@@ -170,7 +170,6 @@ def audit(
 
 
 def _measured(corpus: Corpus, cache: Path, jobs: int) -> tuple[dict[str, Mapping], int]:
-    """Measure the sounds; also gives how many could not be read."""
     table, part = corpus.segments, drawn(corpus.segments, MOST, SECONDS)
     name = corpus.name if len(part) == table["audio"].nunique() else f"{corpus.name} audit"
     own = dataclasses.replace(corpus, name=name, segments=part)
@@ -207,10 +206,7 @@ def _labels(table: pd.DataFrame, tasks: Mapping[str, Task]) -> Iterator[Quantity
 def _parts(
     table: pd.DataFrame, columns: Sequence[str]
 ) -> Iterator[tuple[str, str, np.ndarray, np.ndarray | None]]:
-    """Give all segments, then each group with its rows and those that it is compared with, if it is.
-
-    Of two groups only the first is compared: the other differs by as much.
-    """
+    """Give all segments, then each group with its rows and those it is compared with; of two groups once."""
     yield "", "", np.ones(len(table), dtype=bool), None
     for column in columns:
         values = table[column]
@@ -234,7 +230,6 @@ def _gaps(
     interval: str,
     seed: int,
 ) -> dict[str, dict[str, float]]:
-    """Give the mean of the others, interval and p-value of the difference in each quantity."""
     base = stack({one.name: restrict(mean_value(one.values), one.known) for one in quantities})
     sides = [restrict(base, side) for side in rows]
     gaps = compared_sides(*sides, rows, blocks, TestDefinition("", WITHIN, {}), draw, interval, seed)

@@ -35,16 +35,15 @@ class CorpusView(CorpusDescription):
         return _array(self.segments.get(task.name, nothing), task)
 
     def _answers(self, change: str = "") -> pd.DataFrame:
-        """Give the rows of predictions for the clean signals, or under a change (by its identity), by key."""
         return self.predictions[self.predictions["change"] == change].set_index("key")
 
     def predicted(self, task: Task, change: str = "") -> np.ndarray:
         """Give the predictions of a task for the clean signals, or under a change (by its identity)."""
         rows = self._answers(change)
-        found = _array(rows.reindex(columns=[task.name])[task.name].reindex(self.segments["key"]), task)
+        result = _array(rows.reindex(columns=[task.name])[task.name].reindex(self.segments["key"]), task)
         if task.is_transcription and self.missing == ERROR:
-            found[failed(rows).reindex(self.segments["key"], fill_value=False).to_numpy(dtype=bool)] = ""
-        return task.scale(found) if task.is_regression else found
+            result[failed(rows).reindex(self.segments["key"], fill_value=False).to_numpy(dtype=bool)] = ""
+        return task.scale(result) if task.is_regression else result
 
     def failures(self, change: str = "", keys: Sequence[str] | None = None) -> int:
         """Count the inputs, or those of some segments, that the model was asked about in vain."""
@@ -56,19 +55,19 @@ class CorpusView(CorpusDescription):
         same = np.full(len(self.segments), bool(changes) and "drawn" in self.predictions)
         for change in changes if same.any() else ():
             drawn = self._answers(change)["drawn"]
-            found = drawn.index[drawn.str.contains('"unchanged": true', regex=False)]
-            same &= self.segments["key"].isin(found).to_numpy()
+            result = drawn.index[drawn.str.contains('"unchanged": true', regex=False)]
+            same &= self.segments["key"].isin(result).to_numpy()
         return same
 
     def said(self, names: Sequence[str], change: str = "") -> np.ndarray:
         """Give what the model says of its answers, float64 ``(segments, names)``; NaN = nothing."""
-        found = self._answers(change).reindex(index=self.segments["key"], columns=list(names))
-        return found.to_numpy(dtype=np.float64)
+        result = self._answers(change).reindex(index=self.segments["key"], columns=list(names))
+        return result.to_numpy(dtype=np.float64)
 
     def said_of_words(self, name: str) -> list[str | None]:
         """Give what the model says of the words of clean signals, one text a segment; ``None`` = nothing."""
-        found = self._answers().reindex(index=self.segments["key"], columns=[name])[name]
-        return [text or None for text in found.fillna("")]
+        result = self._answers().reindex(index=self.segments["key"], columns=[name])[name]
+        return [text or None for text in result.fillna("")]
 
     def scores(self, change: str = "", chosen: np.ndarray | None = None) -> np.ndarray:
         """Score the trials of the corpus for the clean signals, or with changed ones on the test side."""
@@ -108,7 +107,6 @@ def read_view(description: CorpusDescription) -> CorpusView:
 
 
 def _array(column: pd.Series, task: Task) -> np.ndarray:
-    """Give numbers as float64 and class names as objects, missing ones as NaN and ``None``."""
     if task.is_regression:
         return column.to_numpy(dtype=np.float64)
     names = np.empty(len(column), dtype=object)
@@ -130,8 +128,8 @@ def score_trials(
     frame = trials.frame if chosen is None else trials.frame.iloc[chosen]
     rows = predictions[predictions["change"] == change]
     if SCORE in predictions:
-        found = pd.Series(rows[SCORE].to_numpy(), index=rows["key"])
-        return found.reindex(frame["key"]).to_numpy(dtype=np.float64)
+        result = pd.Series(rows[SCORE].to_numpy(), index=rows["key"])
+        return result.reindex(frame["key"]).to_numpy(dtype=np.float64)
     clean = embeddings(predictions[predictions["change"] == ""], keys)
     tested = embeddings(rows, keys) if change else clean
     if not clean.shape[1] or not tested.shape[1]:
@@ -148,8 +146,8 @@ def embeddings(rows: pd.DataFrame, keys: Sequence[str]) -> np.ndarray:
         key: vector for key, vector in zip(rows["key"], rows["embedding"], strict=True) if vector is not None
     }
     size = len(next(iter(known.values()))) if known else 0
-    found = np.full((len(keys), size), np.nan, dtype=np.float32)
+    result = np.full((len(keys), size), np.nan, dtype=np.float32)
     for row, key in enumerate(keys):
         if key in known:
-            found[row] = known[key]
-    return found
+            result[row] = known[key]
+    return result

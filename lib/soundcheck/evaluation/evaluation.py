@@ -116,8 +116,8 @@ class Evaluation(TextTasks, TrialTasks):
 
     def groups(self, subset: Subset, column: str) -> list[str]:
         """List the groups of a column that are large enough; empty if there are not two of them."""
-        found = [count.group for count in group_counts(self, subset, column) if not count.lacks]
-        return found if len(found) > 1 else []
+        result = [count.group for count in group_counts(self, subset, column) if not count.lacks]
+        return result if len(result) > 1 else []
 
     @property
     def settings(self) -> dict[Setting, Perturbation | None]:
@@ -240,7 +240,6 @@ class Evaluation(TextTasks, TrialTasks):
                 self.skip(whole, "no item was recorded under two conditions")
 
     def _drawn_pairs(self, corpus: CorpusView, pairing: changed_segments.Pairing) -> np.ndarray:
-        """Draw pairs if there are more than the family's option allows, bool ``(pairs,)``."""
         everything = np.ones(len(pairing.rows[0]), dtype=bool)
         most = self.family.options.get("pairs")
         if most is None or len(everything) <= most:
@@ -252,11 +251,7 @@ class Evaluation(TextTasks, TrialTasks):
         return changed_segments.smallest(draws, everything, most)
 
     def transformed(self) -> Iterator[Subset]:
-        """Give for each corpus the segments, or trials, under all settings of the family's transformations.
-
-        Segments are taken in turn from all blocks; of trials the tested side is transformed. Predictions and
-        those of the reference have ``settings``.
-        """
+        """Give for each corpus the segments, or trials, with predictions under all ``settings``."""
         series, steps = ", ".join(self.family.transformations), list(self.settings.values())[1:]
         for corpus, task in self._applicable():
             if task.is_embedding and (lack := self.why_unchangeable(corpus)):
@@ -311,7 +306,8 @@ class Evaluation(TextTasks, TrialTasks):
                     self.note(f"{corpus.name}: {what}")
         if change is not None:
             drawn = changed_segments.changed_rows(self.family, self.tasks, segments, self.seed)
-            if surplus := int((chosen & ~drawn).sum()):
+            surplus = int((chosen & ~drawn).sum())
+            if surplus and not task.is_embedding:
                 self.note(f"{corpus.name}: {surplus} of {chosen.sum()} segments were not drawn")
             chosen = chosen & drawn
             if rows is None and not unchanged:

@@ -101,22 +101,22 @@ class KeywordSentences:
 
 
 def words_to_speak(
-    evaluation: Evaluation, subset: Subset, found: Mapping[Group, Sequence[Localised]]
+    evaluation: Evaluation, subset: Subset, result: Mapping[Group, Sequence[Localised]]
 ) -> KeywordSentences:
     """Choose the words of one group that are spoken in other sentences."""
     kinds: dict[str, list[str]] = {ROBUST: [], NOT_ROBUST: []}
     options = evaluation.family.options
     wanted = next(iter((options.get("probe_group") or {}).items()), None)
-    if wanted is not None and wanted not in found:
+    if wanted is not None and wanted not in result:
         least = f"of at least {options['minimum_segments']} segments beside others"
         return KeywordSentences(None, kinds, reason=f"it has no group {': '.join(wanted)} {least}")
 
     def promise(group: Group) -> tuple[bool, int, int]:
-        own = Counter(word.kind for word in found[group])
-        lost, kept = own[NOT_ROBUST], own[ROBUST]
-        return bool(lost and kept), lost, kept
+        own = Counter(word.kind for word in result[group])
+        lost, chosen = own[NOT_ROBUST], own[ROBUST]
+        return bool(lost and chosen), lost, chosen
 
-    group = wanted or max([group for group in found if group != EVERYBODY] or [EVERYBODY], key=promise)
+    group = wanted or max([group for group in result if group != EVERYBODY] or [EVERYBODY], key=promise)
     segments = subset.segments
     if group != EVERYBODY:
         segments = segments[segments[group[0]].eq(group[1])]
@@ -129,7 +129,7 @@ def words_to_speak(
         reason = "no package is installed that speaks sentences (soundcheck_demo)"
     refused, surplus, most = {}, 0, evaluation.family.probes["sentences"]
     for kind in () if reason else kinds:
-        localised = sorted(word.word for word in found[group] if word.kind == kind)
+        localised = sorted(word.word for word in result[group] if word.kind == kind)
         refused |= {word: why for word in localised if (why := speech.obstacle(word))}
         possible = [word for word in localised if word not in refused]
         order = np.argsort(seeds.uniform(evaluation.seed, "probed words", keys=possible), kind="stable")
@@ -166,10 +166,10 @@ def missing_words(evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Se
         for row in rows:
             sides = (shares[NOT_ROBUST], shares[ROBUST])
             statistic = shares.get(row["kind"]) or made[row["kind"]](*sides)
-            found = evaluation.resample(statistic, blocks)
-            (low,), (high,) = found.interval()
-            ends = {f"{side}_low": low, f"{side}_high": high, f"{side}_why": found.reasons[0]}
-            row |= {side: found.value[0]} | ends
+            resampled = evaluation.resample(statistic, blocks)
+            (low,), (high,) = resampled.interval()
+            ends = {f"{side}_low": low, f"{side}_high": high, f"{side}_why": resampled.reasons[0]}
+            row |= {side: resampled.value[0]} | ends
     return pd.DataFrame(rows)
 
 

@@ -56,12 +56,15 @@ class Formatting:
             keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
             elsewhere = reference_predictions(subset.task, self.evaluation.seed, keys, "", truth)
             random = Predictions(elsewhere, random=True)
-            found, without = dataclasses.replace(subset, truth=truth, reference=random), without_blanks(truth)
+            result, without = (
+                dataclasses.replace(subset, truth=truth, reference=random),
+                without_blanks(truth),
+            )
             if without.any() and unit_of(truth) == MIXED:
-                told = f"{without.sum()} of {len(truth)} references are written without blanks between words"
-                self.evaluation.note(f"{subset.corpus}: {told}; they are left out")
-                found = found.take(np.flatnonzero(~without))
-            yield found
+                text = f"{without.sum()} of {len(truth)} references are written without blanks between words"
+                self.evaluation.note(f"{subset.corpus}: {text}; they are left out")
+                result = result.take(np.flatnonzero(~without))
+            yield result
 
     def _firsts(self, texts: Sequence[str | None]) -> np.ndarray:
         return np.array([*(None if pd.isna(text) else self._first(text) for text in texts), None])[:-1]
@@ -72,11 +75,7 @@ class Formatting:
         return [subset.truth, *spoken]
 
     def by_reference(self, subset: Subset, write: Callable[[str], str]) -> dict[str, Counts]:
-        """Count word errors against the spoken and the written references, and against the closer one.
-
-        Only segments that have both are counted, the others are NaN. Empty if no segment has, or if words
-        cannot be told apart.
-        """
+        """Count word errors against spoken, written and closer references of segments that have both."""
         written, *spoken = self.references(subset)
         if not spoken or unit_of(written) != WORD:
             return {}
@@ -88,9 +87,9 @@ class Formatting:
             name: np.where(both, np.array([*_each(write, side), None], dtype=object)[:-1], None)
             for name, side in (("spoken", spoken[0]), ("written", written))
         }
-        found = {name: word_errors(side, heard) for name, side in texts.items()}
-        closer = np.where(found["spoken"].errors < found["written"].errors, *texts.values())
-        return found | {"whichever is closer": word_errors(closer, heard)}
+        result = {name: word_errors(side, heard) for name, side in texts.items()}
+        closer = np.where(result["spoken"].errors < result["written"].errors, *texts.values())
+        return result | {"whichever is closer": word_errors(closer, heard)}
 
     def english(self, subset: Subset) -> np.ndarray:
         """Say which segments are in English, bool ``(segments,)``: all of which nothing else is known."""
@@ -105,8 +104,8 @@ class Formatting:
         place = id(texts[0]), id(texts[1])
         if place not in self._entities:
             rows = zip(texts[1], self.english(subset).tolist(), *self.references(subset), strict=True)
-            found = [None if heard is None else self._compared(heard, *said) for heard, *said in rows]
-            self._entities[place] = (*texts, found)
+            result = [None if heard is None else self._compared(heard, *said) for heard, *said in rows]
+            self._entities[place] = (*texts, result)
         return self._entities[place][-1]
 
     def _compared(self, heard: str, english: bool, *references: str) -> list[Entity]:
@@ -135,13 +134,12 @@ class Formatting:
         }
 
     def _lost_entities(self, subset: Subset, predictions: Predictions) -> Statistic:
-        """Entities that are wrong by all entities, for each class."""
-        found = self.entities(subset, predictions)
+        result = self.entities(subset, predictions)
 
         def counts(kind: str, right: Sequence[bool]) -> list[float]:
             return [
                 np.nan if own is None else sum(one.kind == kind and one.right in right for one in own)
-                for own in found
+                for own in result
             ]
 
         return stack(
@@ -153,28 +151,25 @@ class Formatting:
 
 
 def _punctuation(subset: Subset, predictions: Predictions) -> Statistic:
-    """Errors of all marks by the marks of the references."""
-    found = format_errors(subset.truth, predictions.clean)
-    return ratio_of_sums(found.mark_errors.sum(axis=1), _known(found.marks[:, :, 0].sum(axis=1)), NO_MARKS)
+    result = format_errors(subset.truth, predictions.clean)
+    return ratio_of_sums(result.mark_errors.sum(axis=1), _known(result.marks[:, :, 0].sum(axis=1)), NO_MARKS)
 
 
 def _each_mark(subset: Subset, predictions: Predictions) -> Statistic:
-    """Errors of each mark that references have by the same marks of the references."""
-    found = format_errors(subset.truth, predictions.clean)
-    there = format_errors(subset.truth, subset.truth).marks[:, :, 0].sum(axis=0)
+    result = format_errors(subset.truth, predictions.clean)
+    present = format_errors(subset.truth, subset.truth).marks[:, :, 0].sum(axis=0)
     rates = {
-        name: ratio_of_sums(found.mark_errors[:, n], _known(found.marks[:, n, 0]), NO_MARKS)
+        name: ratio_of_sums(result.mark_errors[:, n], _known(result.marks[:, n, 0]), NO_MARKS)
         for n, name in enumerate(MARKS)
-        if there[n]
+        if present[n]
     }
     return stack(rates)
 
 
 def _capitals(subset: Subset, predictions: Predictions) -> Statistic:
-    """Words with other capitals by the words with capitals that were recognised."""
-    found = format_errors(subset.truth, predictions.clean)
+    result = format_errors(subset.truth, predictions.clean)
     nothing = "no word with a capital was recognised"
-    return ratio_of_sums(found.capital_errors, _known(found.capitals), nothing)
+    return ratio_of_sums(result.capital_errors, _known(result.capitals), nothing)
 
 
 def _known(counts: Sequence[float]) -> np.ndarray:
@@ -196,12 +191,12 @@ def plain(text: str) -> str:
 
 def errors_of(formatting: Formatting, subset: Subset) -> np.ndarray:
     """Count errors of marks and capitals and entities lost of each segment; NaN without an answer."""
-    found = format_errors(subset.truth, subset.predictions.clean)
+    result = format_errors(subset.truth, subset.predictions.clean)
     lost = [
         np.nan if own is None else sum(not one.right for one in own)
         for own in formatting.entities(subset, subset.predictions)
     ]
-    return found.mark_errors.sum(axis=1) + found.capital_errors + lost
+    return result.mark_errors.sum(axis=1) + result.capital_errors + lost
 
 
 def plain_writer(subset: Subset) -> Predictions:

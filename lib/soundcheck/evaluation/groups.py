@@ -81,7 +81,7 @@ def compared(subset: Subset, column: str, names: Sequence[str], counts: Sequence
 
 
 def compare(
-    evaluation: Evaluation, found: Sequence[Groups], measures: MeasureSet, *, against: str = EVERYBODY
+    evaluation: Evaluation, result: Sequence[Groups], measures: MeasureSet, *, against: str = EVERYBODY
 ) -> None:
     """Judge a set of measures for all groups; those that are too small get their values."""
 
@@ -89,19 +89,23 @@ def compare(
         own = measures(evaluation, subset)
         return rates_in_use(evaluation, own) if subset.task.is_embedding else own
 
-    for one in found:
+    for one in result:
         estimate_others(evaluation, one, tests(one.everything))
-    for one in found:
+    for one in result:
         if one.names:
             own = tests(one.subset)
             judge_groups(evaluation, one.subset, one.column, one.names, own, against=against)
 
 
 def compare_in_contexts(
-    evaluation: Evaluation, found: Iterable[Groups], measures: MeasureSet, context: str, values: Sequence[str]
+    evaluation: Evaluation,
+    result: Iterable[Groups],
+    measures: MeasureSet,
+    context: str,
+    values: Sequence[str],
 ) -> None:
     """Judge by how much each value of a column, such as a sentiment, shifts the measures of each group."""
-    for one in found:
+    for one in result:
         for value in values if one.names else ():
             tests = measures(evaluation, one.subset)
             judge_groups(evaluation, one.subset, one.column, one.names, tests, context=(context, value))
@@ -160,13 +164,13 @@ def judge_groups(
             evaluation.judge(sized, test, against_all_groups, names[group], gap=gap)
 
 
-def estimate_others(evaluation: Evaluation, found: Groups, tests: Mapping[str, Measure]) -> None:
+def estimate_others(evaluation: Evaluation, result: Groups, tests: Mapping[str, Measure]) -> None:
     """Estimate measures of the groups that are not compared, each with what it lacks."""
-    lacks = {count.group: count.lacks for count in found.counts if count.group}
-    parts = {group: f"{found.column}: {group}" for group in lacks if group not in found.names}
+    lacks = {count.group: count.lacks for count in result.counts if count.group}
+    parts = {group: f"{result.column}: {group}" for group in lacks if group not in result.names}
     if parts:
-        subset, why = found.everything, "no other group is large enough"
-        masks = {part: subset.mask(found.column, group) for group, part in parts.items()}
+        subset, why = result.everything, "no other group is large enough"
+        masks = {part: subset.mask(result.column, group) for group, part in parts.items()}
         excluded = {part: lacks[group] or why for group, part in parts.items()}
         sized = subset.sized(len(lacks), len(subset) // len(lacks))
         evaluation.estimate_groups(sized, tests, masks, excluded)
@@ -183,7 +187,7 @@ def columns_of(
 
     So are those of single groups that are too small, unless they are counted in a way of one's own.
     """
-    found, options, of_trials = [], evaluation.family.options, subset.task.is_embedding
+    result, options, of_trials = [], evaluation.family.options, subset.task.is_embedding
     for column in options["groups"]:
         known = of_trials or column in subset.segments and subset.segments[column].notna().any()
         if of_trials:
@@ -198,8 +202,8 @@ def columns_of(
                 evaluation.skip(subset, count.lacks, test, f"{column}: {count.group}")
             if len(names) < 2:
                 evaluation.skip(subset, why if known else f"the corpus has no column {column}", test, column)
-        found.append(Groups(subset, column, names if len(names) > 1 else [], counts, subset))
-    return found
+        result.append(Groups(subset, column, names if len(names) > 1 else [], counts, subset))
+    return result
 
 
 def judge_columns(
@@ -210,18 +214,18 @@ def judge_columns(
     against: str = EVERYBODY,
 ) -> list[Groups]:
     """Judge the groups of each of the family's columns, among all segments of a subset."""
-    found = columns_of(evaluation, subset, tests, few)
-    for one in found:
+    result = columns_of(evaluation, subset, tests, few)
+    for one in result:
         if one.names:
             judge_groups(evaluation, subset, one.column, one.names, tests, against=against)
-    return found
+    return result
 
 
-def too_small(found: Iterable[Groups]) -> list[tuple[object, ...]]:
+def too_small(result: Iterable[Groups]) -> list[tuple[object, ...]]:
     """List groups that are too small: corpus, column, name, segments, speakers, and what each lacks."""
     return [
         (one.subset.corpus, one.column, n.group, n.segments, n.speakers or "", n.lacks)
-        for one in found
+        for one in result
         for n in one.counts
         if n.lacks and n.group
     ]
@@ -232,7 +236,7 @@ def too_small(found: Iterable[Groups]) -> list[tuple[object, ...]]:
 
 def balanced(evaluation: Evaluation, subsets: Iterable[Subset], column: str) -> list[Groups]:
     """Draw equally large groups with the same distribution of labels, see :mod:`statistics.balance`."""
-    found, wanted = [], evaluation.family.options["groups"]
+    result, wanted = [], evaluation.family.options["groups"]
     for subset in subsets:
         segments = subset.segments
         purpose = ("balance", evaluation.family.name, subset.corpus, subset.task.name)
@@ -250,23 +254,23 @@ def balanced(evaluation: Evaluation, subsets: Iterable[Subset], column: str) -> 
         own = evaluation.drawn(subset, drawn.rows)
         if len(own):
             names = [group for group in wanted if own.segments[column].eq(group).any()]
-            found.append(compared(own, column, names, counts_of(own, column, names)))
+            result.append(compared(own, column, names, counts_of(own, column, names)))
         else:
             evaluation.skip(subset, drawn.note)
-    return found
+    return result
 
 
 def voices(evaluation: Evaluation) -> tuple[list[Subset], dict[str, pd.DataFrame]]:
     """Put speakers into groups by their mean pitch; says how many there are and who is left out."""
     options = evaluation.family.options
     limits = (options["usable"], options["borders"], options["speaker_segments"])
-    found, tables = [], {}
+    result, tables = [], {}
     for subset in evaluation.subsets():
         groups, counts = voice_groups(subset.numbers("pitch"), subset.segments["speaker"], *limits)
-        found.append(subset.with_column("pitch", groups))
+        result.append(subset.with_column("pitch", groups))
         if not any(counts.equals(known) for known in tables.values()):  # the labelled segments are the same
             tables[f"{subset.corpus}, {subset.task.name}"] = counts
-    return found, tables
+    return result, tables
 
 
 def voice_groups(
@@ -300,7 +304,7 @@ def voice_groups(
 
 def accents(evaluation: Evaluation) -> list[Groups]:
     """Draw speakers of each accent; those with fewer speakers or segments are not compared."""
-    found, least = [], evaluation.family.options["minimum_segments"]
+    result, least = [], evaluation.family.options["minimum_segments"]
     for subset in evaluation.subsets():
         drawn, speakers = drawn_speakers(evaluation, subset, "accent")
         sizes, counts = drawn.segments["accent"].value_counts(), []
@@ -309,18 +313,18 @@ def accents(evaluation: Evaluation) -> list[Groups]:
             lack = few or (f"{size} of {least} segments" if size < least else "")
             counts.append(GroupCount(accent, size, who, lack))
         names = [count.group for count in counts if not count.lacks]
-        found.append(compared(drawn, "accent", names, counts))
+        result.append(compared(drawn, "accent", names, counts))
         if len(names) < 2:
             small = [count for count in counts if count.lacks]
             small.sort(key=lambda count: not speakers[count.group][1])  # those with too few speakers first
             why = "; ".join(f"{count.group}: {count.lacks}" for count in small[:3])
             evaluation.skip(subset, f"{len(names)} of 2 accents with enough speakers and segments ({why})")
-    return found
+    return result
 
 
 def languages(evaluation: Evaluation) -> list[Groups]:
     """Draw segments of the languages that are looked at, or of their sentiments if the family has some."""
-    found, options = [], evaluation.family.options
+    result, options = [], evaluation.family.options
     wanted, least = options["languages"], options["minimum_segments"]
     sentiments = options.get("sentiments", ())
     for subset in evaluation.subsets():
@@ -328,16 +332,16 @@ def languages(evaluation: Evaluation) -> list[Groups]:
         if sentiments:
             spoken[~subset.segments["sentiment"].isin(sentiments).to_numpy()] = None
         subset = _at_most(evaluation, subset.with_column("language", spoken), "language", options["samples"])
-        there = subset.segments["language"].dropna().unique()
-        counts = counts_of(subset, "language", there, least, sentiments)
+        present = subset.segments["language"].dropna().unique()
+        counts = counts_of(subset, "language", present, least, sentiments)
         large = {count.group for count in counts if not count.lacks}
         names = [name for name in wanted if name in large]
-        found.append(compared(subset, "language", names, counts))
+        result.append(compared(subset, "language", names, counts))
         if len(names) < 2:
             few = f"out of {', '.join(wanted)} with at least {least} segments"
             few = f"with {least} segments a sentiment" if sentiments else few
             evaluation.skip(subset, f"{len(names)} of 2 languages {few}")
-    return found
+    return result
 
 
 def counts_of(
@@ -361,14 +365,12 @@ def counts_of(
 
 
 def _at_most(evaluation: Evaluation, subset: Subset, column: str, segments: int) -> Subset:
-    """Keep so many random segments of each group; a note tells how many were not drawn."""
     groups = subset.segments[column].to_numpy(dtype=object)
     rng = seeds.generator(evaluation.seed, "at most", evaluation.family.name, subset.corpus)
     rows = balance.at_most(groups, segments, rng, subset.segments["key"].to_numpy(dtype=object))
     surplus = int(pd.notna(groups).sum()) - len(rows)
     if surplus:
-        told = f"{surplus} segments of groups with more than {segments} were not drawn"
-        evaluation.note(f"{subset.corpus}: {told}")
+        evaluation.note(f"{surplus} segments of groups with more than {segments} were not drawn", subset)
     return evaluation.drawn(subset, rows)
 
 
@@ -387,26 +389,25 @@ def drawn_speakers(
     known = {name for name in ("speaker", "sex") if name in segments and segments[name].notna().any()}
     if not needed or "speaker" not in known:
         if needed:
-            evaluation.note(f"{corpus}: speakers are not known, so all segments of each {column} are used")
+            evaluation.note(f"speakers are not known, so all segments of each {column} are used", subset)
         return subset, dict.fromkeys(sorted(segments[column].unique()), ("all", ""))
     sexes, what = segments.get("sex"), f"speaker, or not of {' or '.join(needed)} sex"
     if "sex" not in known:
         needed, sexes, what = {"": sum(needed.values())}, pd.Series("", index=segments.index), "speaker"
         how = f"so {needed['']} speakers of each {column} are drawn whatever their sex"
-        evaluation.note(f"{corpus}: the sex of speakers is not known, {how}")
+        evaluation.note(f"the sex of speakers is not known, {how}", subset)
     drawn = balance.draw_speakers(
         *(values.to_numpy(dtype=object) for values in (segments[column], segments["speaker"], sexes)),
         needed,
         lambda keys: seeds.uniform(evaluation.seed, "speakers", evaluation.family.name, corpus, keys=keys),
     )
     if drawn.unknown:
-        evaluation.note(
-            f"{corpus}: {drawn.unknown} of {len(subset)} segments with {column} are without {what}"
-        )
+        few = f"{drawn.unknown} of {len(subset)} segments with {column}"
+        evaluation.note(f"{few} are without {what}", subset)
     counts = {}
-    for group, found in drawn.counts.items():
-        who = ", ".join(f"{n} of {every} {sex}".strip() for sex, (n, every) in found.items())
-        few = [f"{n} of {needed[sex]} {sex}".strip() for sex, (n, _) in found.items() if n < needed[sex]]
+    for group, result in drawn.counts.items():
+        who = ", ".join(f"{n} of {every} {sex}".strip() for sex, (n, every) in result.items())
+        few = [f"{n} of {needed[sex]} {sex}".strip() for sex, (n, _) in result.items() if n < needed[sex]]
         counts[group] = who, f"{' and '.join(few)} speakers" if few else ""
     return evaluation.drawn(subset, drawn.rows), counts
 
@@ -416,7 +417,7 @@ def drawn_speakers(
 
 def of_suite(evaluation: Evaluation) -> list[Groups]:
     """Find the groups of each column that the suite names for a corpus; skip what cannot be judged."""
-    found = []
+    result = []
     for subset in [labelled(evaluation, subset) for subset in evaluation.subsets()]:
         tests, columns = of_suite_groups(evaluation, subset), evaluation.view(subset).groups
         if not columns:
@@ -435,8 +436,8 @@ def of_suite(evaluation: Evaluation) -> list[Groups]:
             for count in small if tests and len(one.counts) > 1 else ():
                 # One row a group: products have many, and the reason is the same for all tests.
                 evaluation.skip(subset, count.lacks, next(iter(tests)), f"{column}: {count.group}")
-            found.append(one)
-    return found
+            result.append(one)
+    return result
 
 
 def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
@@ -446,7 +447,7 @@ def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
     known = pd.notna(subset.truth)
     if not known.all():
         what = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
-        evaluation.note(f"{subset.corpus}: {int((~known).sum())} of {len(known)} segments have no {what}")
+        evaluation.note(f"{(~known).sum()} of {len(known)} segments have no {what}", subset)
     return subset.take(np.flatnonzero(known))
 
 
@@ -487,22 +488,22 @@ def _of_column(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Gro
     return compared(subset, column, names, counts), why
 
 
-def _tell(evaluation: Evaluation, found: Groups) -> None:
+def _tell(evaluation: Evaluation, result: Groups) -> None:
     """Note what has no value, what is too small, and which groups have one sex, accent or language only."""
-    subset, column = found.subset, found.column
+    subset, column = result.subset, result.column
     if subset.task.is_embedding:
         threshold = evaluation.threshold(subset, subset.predictions.clean)
-        evaluation.note(f"{subset.corpus}: trials are accepted above a score of {threshold:.4g}")
+        evaluation.note(f"trials are accepted above a score of {threshold:.4g}", subset)
         return  # what lies within no group is in the table
-    missing = next((count.segments for count in found.counts if not count.group), 0)
+    missing = next((count.segments for count in result.counts if not count.group), 0)
     if missing:
-        told = f"{missing} of {len(found.everything)} segments have no value of {column}"
-        evaluation.note(f"{subset.corpus}: {told}")
+        count = f"{missing} of {len(result.everything)} segments"
+        evaluation.note(f"{count} have no value of {column}", subset)
     for other, words in _NESTED.items():
         if other in column.split(BOTH) or subset.segments.get(other, pd.Series()).nunique() < 2:
             continue
-        for group, mask in found.masks.items():
+        for group, mask in result.masks.items():
             values = subset.segments.loc[mask, other]
             if values.nunique(dropna=False) == 1 and values.notna().all():
-                told = words.format(group=f"{column} {group}", value=values.iloc[0])
-                evaluation.note(f"{subset.corpus}: {told}")
+                about = {"group": f"{column} {group}", "value": values.iloc[0]}
+                evaluation.note(words.format(**about), subset)

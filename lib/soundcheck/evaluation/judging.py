@@ -122,10 +122,10 @@ class Judging:
         excluded: str = "",
     ) -> list[Estimate]:
         """Estimate a statistic of a subset, and keep its rows, one a label, for the run."""
-        found, info = self.resample(statistic, subset.blocks, self._block_of(subset)), info_of(measure)
+        resampled, info = self.resample(statistic, subset.blocks, self._block_of(subset)), info_of(measure)
         condition = subset.change if condition is None else condition
         compared = part != ALL and info.name in HEADLINES and not condition
-        computed = Computed(subset, statistic, found).known(spread=compared)
+        computed = Computed(subset, statistic, resampled).known(spread=compared)
         rows = self._rows(computed, measure, part, condition)
         for n, row in enumerate(rows):
             if {row.measure, row.label}.intersection(biased):
@@ -133,8 +133,8 @@ class Judging:
             if excluded:
                 rows[n] = dataclasses.replace(rows[n], low=None, high=None, excluded=excluded)
         if compared:
-            shown = shown_values(rows, self.family.category)
-            self._group_values += self._with_replicates(computed, shown, found.blocks)
+            reported = shown_values(rows, self.family.category)
+            self._group_values += self._with_replicates(computed, reported, resampled.blocks)
         self._estimates += rows
         return rows
 
@@ -145,10 +145,7 @@ class Judging:
         parts: Mapping[str, np.ndarray],
         excluded: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Estimate the measures of tests of groups; ``excluded`` groups say why they are not compared.
-
-        Of a subset whose groups were drawn to be alike the measure says so.
-        """
+        """Estimate the measures of tests of groups; ``excluded`` groups say why they are not compared."""
         names = {test: measure_of(test, self.family.name).name for test in tests}
         remark = " (balanced)" if subset.balanced else ""
         on = {f"{names[test]}{remark}": one for test, one in tests.items() if not self.family.tests[test].off}
@@ -176,18 +173,18 @@ class Judging:
             except PlainMeasureError as fault:
                 self.note(f"{subset.corpus}, {subset.task.name}, {step}: {fault}")
                 continue
-            found = computed.resampled
+            result = computed.resampled
             if name:
-                (kept,) = self._rows(computed.known(), name, ALL, f"{series} {step}")
+                (chosen,) = self._rows(computed.known(), name, ALL, f"{series} {step}")
                 if name == UNCHANGED and len(rows) == 1:  # the first step is compared with itself
-                    kept = _without_interval(kept, "nothing can vary")
-                self._estimates.append(kept)
-                bounds = np.array([[kept.low], [kept.high]], dtype=np.float64)
+                    chosen = _without_interval(chosen, "nothing can vary")
+                self._estimates.append(chosen)
+                bounds = np.array([[chosen.low], [chosen.high]], dtype=np.float64)
             else:
-                bounds = found.interval(self.interval, scale=scale)
+                bounds = result.interval(self.interval, scale=scale)
             (low,), (high,) = bounds
-            rows[-1] |= {"value": found.value[0], "low": low, "high": high, "reference": reference[0]}
-            rows[-1] |= {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
+            rows[-1] |= {"value": result.value[0], "low": low, "high": high, "reference": reference[0]}
+            rows[-1] |= {"segments": int(result.segments[0]), "blocks": int(result.blocks[0])}
         return pd.DataFrame(rows)
 
     def _rows(
@@ -199,20 +196,18 @@ class Judging:
         scale: Scale | None = None,
         bounds: Sequence[np.ndarray] | None = None,
     ) -> list[Estimate]:
-        """Make rows of estimates, one a label; on the scale of the measure if there is no other one."""
-        subset, found = computed.subset, computed.resampled
-        scale = scale or scale_within(info_of(measure), found)
-        bounds = found.interval(self.interval, scale=scale) if bounds is None else bounds
+        subset, result = computed.subset, computed.resampled
+        scale = scale or scale_within(info_of(measure), result)
+        bounds = result.interval(self.interval, scale=scale) if bounds is None else bounds
         about = self._about(subset) | {"measure": measure, "part": part, "condition": condition}
         speakers = self._block_of(subset) != "file"
-        return estimate_rows(about, found, computed.fixed, bounds, scale, speakers=speakers)
+        return estimate_rows(about, result, computed.fixed, bounds, scale, speakers=speakers)
 
     def _about(self, subset: Subset) -> dict[str, str]:
         family = self.family.name
         return {"model": self.model, "corpus": subset.corpus, "family": family, "task": subset.task.name}
 
     def _block_of(self, subset: Subset) -> str:
-        """Name what is resampled of a subset, in the singular."""
         return "speaker" if subset.task.is_embedding else self.block_names.get(subset.corpus, "speaker")
 
     # What is judged
@@ -240,13 +235,13 @@ class Judging:
             why = f"{fault}" if isinstance(fault, NoPredictionError) else f"error: {fault}"
             self.note(f"{place}: {why}")
             return [self._skipped_row(subset, definition, why, group or column)]
-        found = computed.resampled
-        for note in filter(None, dict.fromkeys(found.notes)):
+        result = computed.resampled
+        for note in filter(None, dict.fromkeys(result.notes)):
             self.note(f"{place}: {note}")
         threshold, untestable = self._threshold(subset, definition)
-        scale = FREE if gap else conclusions.scale_of(definition, found)
+        scale = FREE if gap else conclusions.scale_of(definition, result)
         rows = verdicts.judge(
-            found,
+            result,
             **self._of_test(subset, definition, group),
             threshold=threshold,
             reference=reference,
@@ -255,9 +250,9 @@ class Judging:
             untestable=untestable,
         )
         if gap is None:
-            computed, smaller = computed.known(spread=True), found.blocks
+            computed, smaller = computed.known(spread=True), result.blocks
             info, fixed = measure_of(test, self.family.name), computed.fixed
-            rows = [conclusions.concluded_value(v, n, found, scale, fixed, info) for n, v in enumerate(rows)]
+            rows = [conclusions.concluded_value(v, n, result, scale, fixed, info) for n, v in enumerate(rows)]
             if chance is not None and threshold is None:
                 above = sides(computed.statistic, chance(subset, subset.predictions))
                 both = self.resample(above, subset.blocks), fixed_speakers(above, subset.blocks)
@@ -319,21 +314,20 @@ class Judging:
         resample = functools.partial(self.resample, noun=block)
         gaps = conclusions.gaps_of(gap, subset, definition, resample, settings)
         published = definition.threshold_for(subset.task)
-        found = [conclusions.concluded_group(v, n, gaps, published, settings) for n, v in enumerate(rows)]
+        result = [conclusions.concluded_group(v, n, gaps, published, settings) for n, v in enumerate(rows)]
         names = self.view(subset).adjust
         if names and not subset.task.is_embedding:
-            found = with_adjusted(found, gap, subset, names, self.resample, self.interval)
-        return found, gaps.blocks
+            result = with_adjusted(result, gap, subset, names, self.resample, self.interval)
+        return result, gaps.blocks
 
     def _computed(self, subset: Subset, measure: Measure) -> tuple[Computed, np.ndarray]:
-        """Compute a measure with its replicates, and its values for the random reference."""
         start, plain = time.monotonic(), True
         try:
             statistic = statistic_of(measure, subset, subset.predictions, self._seconds_left)
             plain = isinstance(statistic, PlainStatistic)
-            found = self.resample(statistic, subset.blocks, self._block_of(subset))
-            random = aligned(statistic_of(measure, subset, subset.reference), found.labels)
-            return Computed(subset, statistic, found), random
+            resampled = self.resample(statistic, subset.blocks, self._block_of(subset))
+            random = aligned(statistic_of(measure, subset, subset.reference), resampled.labels)
+            return Computed(subset, statistic, resampled), random
         finally:
             if plain:
                 took = time.monotonic() - start
@@ -344,32 +338,29 @@ class Judging:
     # Thresholds
 
     def _threshold(self, subset: Subset, definition: TestDefinition) -> tuple[float | None, str]:
-        """Give the threshold of a test, the published one or the same stretched to the groups' sizes.
-
-        The text says why there is none although the test has one: groups cannot differ by so much.
-        """
+        """Give the threshold, perhaps stretched to the groups' sizes; the text says why there is none."""
         published = definition.threshold_for(subset.task)
         if subset.group_size is None or published is None:
             return published, ""
-        found, groups = self._stretched(subset, definition, published), subset.group_size[0]
+        result, groups = self._stretched(subset, definition, published), subset.group_size[0]
         if self.thresholds != "gap" and definition.rule == WITHIN and definition.range and groups > 1:
             most = definition.range[1] * (1 - 1 / groups)
-            if found >= most:
+            if result >= most:
                 what = f"{groups} groups differ from all by at most {most:.3g}"
-                return None, f"too few segments to tell: the threshold is {found:g}, and {what}"
-        return found, ""
+                return None, f"too few segments to tell: the threshold is {result:g}, and {what}"
+        return result, ""
 
     def _stretched(self, subset: Subset, definition: TestDefinition, published: float) -> float:
         if _not_simulated(subset, definition):
             return published
         groups, samples = subset.group_size
         classes = len(subset.task.classes) or CLASSES
-        found = simulated_threshold(published, definition.simulation, groups, samples, classes)
+        result = simulated_threshold(published, definition.simulation, groups, samples, classes)
         row = {"corpus": subset.corpus, "task": subset.task.name, "test": definition.name}
-        row |= {"groups": groups, "samples": samples, "published": published, "simulated": found.threshold}
-        row |= {"stretch": found.stretch, "here": found.here, "published_size": found.published}
+        row |= {"groups": groups, "samples": samples, "published": published, "simulated": result.threshold}
+        row |= {"stretch": result.stretch, "here": result.here, "published_size": result.published}
         self._simulated[tuple(row.values())] = row
-        return found.threshold if self.thresholds == "simulated" else published
+        return result.threshold if self.thresholds == "simulated" else published
 
     def simulated(self) -> pd.DataFrame:
         """Give thresholds for groups of the sizes that were tested, and what they rest on."""
@@ -378,11 +369,7 @@ class Judging:
     # What is not judged, and who is compared
 
     def skip(self, subset: Subset, reason: str, test: str = "", column: str = "") -> None:
-        """Say why a test of a corpus and task is skipped if it is not judged, or why all of them are.
-
-        With a column whose groups are not compared, the test gets a skipped row for it, whatever is judged
-        for the groups of other columns.
-        """
+        """Say why a test, or all of a corpus and task, is skipped if not judged, perhaps for a column."""
         self._reasons[subset.corpus, subset.task.name, test][column] = reason
 
     def not_applicable(self, subset: Subset, reason: str) -> None:
@@ -391,7 +378,6 @@ class Judging:
         self._one_row.add((subset.corpus, subset.task.name))
 
     def _skipped_row(self, subset: Subset, definition: TestDefinition, reason: str, group: str) -> Verdict:
-        """Keep a skipped row, unless the same test has one."""
         about = self._of_test(subset, definition, group)
         row = verdicts.skip(reason, **about, threshold=definition.threshold_for(subset.task))
         key = [getattr(row, name) for name in KEY]
@@ -401,20 +387,17 @@ class Judging:
 
     def drawn(self, subset: Subset, rows: np.ndarray) -> Subset:
         """Keep the rows that were drawn so that groups are alike, and list them for the run."""
-        found = subset.take(rows)
-        if len(found) == len(subset):
-            return found
+        result = subset.take(rows)
+        if len(result) == len(subset):
+            return result
         place = (subset.corpus, self.family.name, subset.task.name)
-        self._drawn[place] = found.segments["key"].tolist()
-        return dataclasses.replace(found, balanced=True)
+        self._drawn[place] = result.segments["key"].tolist()
+        return dataclasses.replace(result, balanced=True)
 
     def reference(
         self, subset: Subset, column: str, masks: Mapping[str, np.ndarray], group: str
     ) -> tuple[np.ndarray, str]:
-        """Give the rows that a group is compared with, bool ``(segments,)``, and who they are.
-
-        Nobody, without rows, if the group is the reference itself or the reference is not among the groups.
-        """
+        """Give the rows that a group is compared with, bool ``(segments,)``, perhaps none, and who it is."""
         named = self.view(subset).against.get(column, OTHERS)
         if named == OTHERS:
             return np.logical_or.reduce(list(masks.values())) & ~masks[group], OTHERS
@@ -451,8 +434,9 @@ class Judging:
             rows += [Judged(row, np.empty(0)) for row in keep]
         return rows
 
-    def note(self, note: str) -> None:
-        """Tell the reader something, once."""
+    def note(self, note: str, subset: Subset | None = None) -> None:
+        """Tell the reader something, about the corpus of a subset if there is one; once."""
+        note = f"{subset.corpus}: {note}" if subset else note
         if note not in self.notes:
             self.notes.append(note)
 
@@ -468,7 +452,6 @@ def _without_interval(row: Estimate, why: str) -> Estimate:
 
 
 def _not_simulated(subset: Subset, definition: TestDefinition) -> str:
-    """Say why a threshold cannot be stretched to the sizes of groups; empty if it can."""
     if definition.is_own(subset.task):
         return "the suite sets it"
     if not definition.simulation:
@@ -480,7 +463,6 @@ def _not_simulated(subset: Subset, definition: TestDefinition) -> str:
 
 
 def _remarked(verdict: Verdict, subset: Subset, definition: TestDefinition, thresholds: str) -> Verdict:
-    """Let a row say that its threshold is not the one that a reader expects."""
     remark, classes = "", len(subset.task.classes)
     if verdict.evidence == SHOWN:
         remark = definition.unsuited(subset.task)

@@ -1,25 +1,83 @@
-"""What families about groups measure: sets of measures, by the kind of the task and of what is known.
+"""What families measure beside plain metrics: of groups, of speakers, and ranges of emotions.
 
-A set is a function of an evaluation and a subset; it gives tests of the family with their measures. Bins and
-classes that too few segments fall into, in all groups together, are not evaluated.
+A set of measures is a function of an evaluation and a subset; it gives tests of the family with their
+measures. Bins and classes that too few segments fall into, in all groups together, are not evaluated.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 
 import numpy as np
+import pandas as pd
 
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.classification import with_label_shares
-from soundcheck.metrics.combinators import combine, require_count
-from soundcheck.metrics.distribution import bin_proportions, class_proportions
+from soundcheck.metrics.combinators import combine, require_count, restrict, stack
+from soundcheck.metrics.distribution import bin_proportions, class_proportions, proportion_in_range
+from soundcheck.metrics.speakers import SpeakerValues, speaker_averages, speaker_proportions
 from soundcheck.metrics.verification import false_acceptance_rate, false_rejection_rate
 from soundcheck.metrics.word_rates import group_error_rate
 from soundcheck.statistics import balance
+
+Ends = tuple[float, float]
+
+
+def speaker_values(evaluation: Evaluation, subset: Subset, predictions: Predictions) -> SpeakerValues:
+    """Compute true and predicted averages, or shares of classes, of speakers with enough segments."""
+    options = evaluation.family.options
+    data = (subset.truth, predictions.clean, subset.segments["speaker"])
+    if subset.task.is_regression:
+        return speaker_averages(*data, options["speaker_minimum"])
+    least = options["speaker_minimum"], options["class_minimum"]
+    return speaker_proportions(*data, subset.task.classes, *least)
+
+
+def subsets_with_speakers(evaluation: Evaluation) -> list[tuple[Subset, SpeakerValues]]:
+    """Give the subsets that have speakers with enough segments, and their values; the others are skipped."""
+    result = [(one, speaker_values(evaluation, one, one.predictions)) for one in evaluation.subsets()]
+    for subset, values in result:
+        if not len(values):
+            evaluation.skip(subset, "no speaker has enough labelled segments")
+    return [(subset, values) for subset, values in result if len(values)]
+
+
+def range_names(evaluation: Evaluation) -> pd.DataFrame:
+    """Name the range that is expected of each category (row) and task (column), empty where none is."""
+    return pd.DataFrame(evaluation.family.options["expected"]).T.fillna("")
+
+
+def expected_ranges(evaluation: Evaluation, subset: Subset, name: str = "") -> dict[str, Ends]:
+    """Give lowest and highest expected value of each category that a subset has; of one range if named."""
+    names, ranges = range_names(evaluation), evaluation.family.options["ranges"]
+    result = {}
+    for category, own in names.get(subset.task.name, pd.Series(dtype=object)).items():
+        if own and name in ("", own) and subset.mask("category", category).any():
+            result[category] = ranges[own].get("from", -float("inf")), ranges[own].get("to", float("inf"))
+    return result
+
+
+def range_measures(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
+    """Give a test a range: the share of the segments of each category that lie within."""
+
+    def share(s: Subset, p: Predictions, expected: dict[str, Ends]) -> Statistic:
+        return stack(
+            {
+                category: restrict(proportion_in_range(p.clean, *ends), s.mask("category", category))
+                for category, ends in expected.items()
+            }
+        )
+
+    return {
+        f"Samples In Expected {name.title()} Range": functools.partial(share, expected=expected)
+        for name in evaluation.family.options["ranges"]
+        if (expected := expected_ranges(evaluation, subset, name))
+    }
+
 
 MeasureSet = Callable[[Evaluation, Subset], Mapping[str, Measure]]
 TRANSCRIPTS = {"Word Error Rate Difference": lambda s, p: group_error_rate(s.truth, p.clean)}
@@ -100,8 +158,8 @@ def _agreement(evaluation: Evaluation, subset: Subset, *, balanced: bool) -> dic
             s.truth, p.clean, s.task.classes
         ),
     }
-    found = of_values if subset.task.is_regression else of_classes
-    return {test: measure for test, measure in found.items() if test in evaluation.family.tests}
+    result = of_values if subset.task.is_regression else of_classes
+    return {test: measure for test, measure in result.items() if test in evaluation.family.tests}
 
 
 def predictions(evaluation: Evaluation, subset: Subset) -> dict[str, Measure]:
@@ -133,11 +191,7 @@ def shifts(evaluation: Evaluation, subset: Subset) -> dict[str, Callable[..., St
 
 
 def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
-    """Give the fewest segments that a bin needs in all groups, see :mod:`soundcheck.statistics.balance`.
-
-    The family's option ``bin_minimum`` holds the published number and size of groups; the average size of
-    the groups decides.
-    """
+    """Give the fewest segments that a bin needs in all groups together, by the option ``bin_minimum``."""
     return _least(evaluation, subset, balance.least_per_bin)
 
 

@@ -54,20 +54,20 @@ def statistic_of(
     writeable = [array.flags.writeable for array in arrays]
     for array in arrays:
         array.flags.writeable = False  # a measure that changes them raises an error
-    found = None
+    result = None
     try:
-        found = measure(subset, predictions)
+        result = measure(subset, predictions)
     except Exception as error:  # whatever somebody's function raises
         if _predicted(predictions).all():  # else perhaps because of missing predictions
             raise _raised(error) from error
     finally:
         for array, before in zip(arrays, writeable, strict=True):
             array.flags.writeable = before
-    if isinstance(found, additive.Statistic | Weighted):
-        return found
+    if isinstance(result, additive.Statistic | Weighted):
+        return result
     statistic = PlainStatistic(measure, subset, predictions, seconds)
     if _predicted(predictions).all():
-        values = _read(found)
+        values = _read(result)
         known = [values.get(label) for label in statistic.labels]
         if values.keys() != statistic.values.keys() or not np.allclose(
             known, [*statistic.values.values()], rtol=1e-9, atol=1e-12, equal_nan=True
@@ -102,11 +102,11 @@ class PlainStatistic(Weighted):
     def point(self) -> additive.Point:
         """Give the values; see :class:`~soundcheck.metrics.weighted.Weighted`."""
         refusal, note = additive.missing_predictions(self.parts)
-        found = np.array(list(self.values.values()))
-        reasons = [refusal or ("the value is infinite" if np.isinf(each) else "") for each in found]
+        result = np.array(list(self.values.values()))
+        reasons = [refusal or ("the value is infinite" if np.isinf(each) else "") for each in result]
         note = "; ".join(filter(None, (note, NOTE if self.n_blocks > 1 else "")))
-        counts = np.full(len(found), len(self._places))
-        return additive.checked_point(found, counts, reasons, [note] * len(found))
+        counts = np.full(len(result), len(self._places))
+        return additive.checked_point(result, counts, reasons, [note] * len(result))
 
     def blocks(self) -> np.ndarray:
         """Count the blocks that each value rests on: all, because nobody knows which ones it looks at."""
@@ -120,8 +120,8 @@ class PlainStatistic(Weighted):
         replicates = np.full((len(weights), len(self.labels)), np.nan)
         for number, row in enumerate(weights):
             before = time.monotonic()
-            found = self._call(row, self.labels)
-            replicates[number] = [found[label] for label in self.labels]
+            result = self._call(row, self.labels)
+            replicates[number] = [result[label] for label in self.labels]
             now = time.monotonic()
             fastest = min(fastest, now - before)
             if now - start + (len(weights) - number - 1) * fastest > self._seconds:
@@ -138,17 +138,17 @@ class PlainStatistic(Weighted):
         try:
             with _quiet():
                 subset = dataclasses.replace(self._subset.take(rows), blocks=blocks)
-                found = self._measure(subset, self._predictions.take(rows))
+                result = self._measure(subset, self._predictions.take(rows))
         except Exception as error:  # whatever somebody's function raises
             raise _raised(error, " in a replicate" if labels else "") from error
-        if found is None and labels == ("",):
+        if result is None and labels == ("",):
             return {"": math.nan}
-        values = _read(found)
+        values = _read(result)
         if labels and set(values) != set(labels):
             other = sorted(set(values) ^ set(labels))
-            shown = ", ".join(map(quoted, other[:5])) + (", ..." if len(other) > 5 else "")
+            names = ", ".join(map(quoted, other[:5])) + (", ..." if len(other) > 5 else "")
             raise PlainMeasureError(
-                f"the measure returned other labels in a replicate than for all data: {shown} not in both. "
+                f"the measure returned other labels in a replicate than for all data: {names} not in both. "
                 f"{_LABELS}"
             )
         return values
@@ -167,7 +167,6 @@ def aligned(statistic: additive.HasPoint, labels: tuple[str, ...]) -> np.ndarray
 
 
 def _predicted(predictions: Predictions) -> np.ndarray:
-    """Say which rows have a prediction, both for the clean and for the changed signals."""
     known = np.ones(len(predictions.clean), dtype=bool)
     for side in filter(lambda side: side is not None, (predictions.clean, predictions.changed)):
         is_number = side.dtype.kind == "f"
@@ -183,14 +182,15 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def _read(found: object) -> dict[str, float]:
-    """Read what a function returned."""
-    if not isinstance(found, Mapping):
-        return {"": _number(found, found)}
-    if not found:
+def _read(result: object) -> dict[str, float]:
+    if not isinstance(result, Mapping):
+        return {"": _number(result, result)}
+    if not result:
         raise PlainMeasureError("the measure returned an empty mapping")
-    values = {str(label): math.nan if each is None else _number(each, found) for label, each in found.items()}
-    if len(values) < len(found):
+    values = {
+        str(label): math.nan if each is None else _number(each, result) for label, each in result.items()
+    }
+    if len(values) < len(result):
         raise PlainMeasureError("the measure returned two labels that read alike")
     return values
 
@@ -210,8 +210,8 @@ def _number(value: object, returned: object) -> float:
 
 
 def _raised(error: Exception, where: str = "") -> PlainMeasureError:
-    told = terminal(_PATH.sub("…", str(error)).replace("\n", " "))
-    return PlainMeasureError(f"the measure raised {type(error).__name__}{where}: {shorten(told, 160)}")
+    text = terminal(_PATH.sub("…", str(error)).replace("\n", " "))
+    return PlainMeasureError(f"the measure raised {type(error).__name__}{where}: {shorten(text, 160)}")
 
 
 def _too_slow(replicates: int, each: float) -> PlainMeasureError:

@@ -59,14 +59,14 @@ class TranscriptReader:
         if texts is None:
             return None
         turkic = segments["language"].map(is_turkic) if "language" in segments else [False] * len(texts)
-        found = np.empty(len(texts), dtype=object)
+        result = np.empty(len(texts), dtype=object)
         for row, (text, small) in enumerate(zip(texts, turkic, strict=True)):
             if text is not None:
                 place = (text, side, small, mixed)
                 if place not in self._known:
                     self._known[place] = self._reader(*place[1:])(text)
-                found[row] = self._known[place]
-        return found
+                result[row] = self._known[place]
+        return result
 
     def mixed(self, view: CorpusView, task: Task) -> bool:
         """Say whether only some references of a corpus are in scripts without blanks between words."""
@@ -162,7 +162,7 @@ class TextTasks(Judging):
         if any(marked):
             became = "count as words" if self.normaliser.keeps_marks else "are dropped"
             where = " and ".join(map(counted, marked, ("reference", "answer")))
-            self.note(f"{subset.corpus}: marks of noises in {where} {became}")
+            self.note(f"marks of noises in {where} {became}", subset)
         sides = {"predictions": (subset.predictions, HEARD), "reference": (subset.reference, FIRST)}
         for name, (given, side) in sides.items():
             texts = {when: self._read(subset, getattr(given, when), side) for when in ("clean", "changed")}
@@ -224,8 +224,8 @@ class TextTasks(Judging):
         for first, second in list(pairs):
             if not (answered[first] & answered[second]).any():
                 pairs.remove((first, second))
-                what = f"{first} and {second} are not compared, no segment has both under all settings"
-                self.note(f"{subset.corpus}: {what}")
+                both = f"{first} and {second}"
+                self.note(f"{both} are not compared, no segment has both under all settings", subset)
         grouped = {column: self.groups(subset, column) for column in self.family.options["groups"]}
         return [
             RecogniserPair(subset, column, groups, opponent, recogniser)
@@ -272,8 +272,8 @@ class TextTasks(Judging):
 
     def distance_table(self, contest: RecogniserPair) -> pd.DataFrame:
         """Measure the distances of a pair; see :func:`soundcheck.metrics.differential.distance_table`."""
-        found = values(self.distances(contest))
-        return distance_table(found, contest.pair, list(self.settings), contest.groups)
+        result = values(self.distances(contest))
+        return distance_table(result, contest.pair, list(self.settings), contest.groups)
 
     @property
     def excluded(self) -> set[Setting]:
@@ -286,7 +286,6 @@ class TextTasks(Judging):
 
     @property
     def _needed(self) -> np.ndarray:
-        """Say under which settings a segment needs predictions to count, bool ``(settings,)``."""
         excluded = self.excluded
         return np.array([setting not in excluded for setting in self.settings])
 
@@ -319,14 +318,14 @@ class TextTasks(Judging):
         """Count the violations of groups over some pairs of recognisers, in the layout of the paper."""
         groups, taus = recogniser_pairs[0].groups, self.family.options.get("taus", differential.TAUS)
         distances = pd.concat([self.distance_table(contest) for contest in recogniser_pairs])
-        found = differential.violations(distances, taus, left_out)
+        result = differential.violations(distances, taus, left_out)
         rows = {
             "in all": ("", ["all"]),
             "by τ": ("tau", taus),
             "by pair": ("pair", [contest.pair for contest in recogniser_pairs]),
             "by transformation": ("transformation", list(self.family.transformations)),
         }
-        return {title: differential.counts(found, groups, *asked) for title, asked in rows.items()}
+        return {title: differential.counts(result, groups, *asked) for title, asked in rows.items()}
 
 
 def excluded_settings(judged: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:
@@ -342,8 +341,8 @@ def mean_violations(evaluation: TextTasks, pairs: Sequence[RecogniserPair], coun
     """Measure how often each group is violated, on average over some pairs, under the settings that count."""
 
     def measure(_: Subset, predictions: Predictions) -> Statistic:
-        found = [(evaluation.distances(pair, random=predictions.random), pair.groups) for pair in pairs]
+        result = [(evaluation.distances(pair, random=predictions.random), pair.groups) for pair in pairs]
         tau = evaluation.family.options["tau"]
-        return mean_of([violation_proportions(*both, tau, counted) for both in found])
+        return mean_of([violation_proportions(*both, tau, counted) for both in result])
 
     return measure

@@ -84,8 +84,8 @@ def judge_unchanged(evaluation: Evaluation, subset: Subset, name: str = "") -> N
     tolerance = evaluation.family.options["tolerance"]
 
     def share(subset: Subset, predictions: Predictions) -> Statistic:
-        found = proportion_unchanged(subset, predictions, tolerance)
-        return stack({subset.change: found}) if name else found
+        result = proportion_unchanged(subset, predictions, tolerance)
+        return stack({subset.change: result}) if name else result
 
     evaluation.judge(subset, f"Percentage Unchanged Predictions {name or subset.change}", share)
 
@@ -95,9 +95,9 @@ def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
     for subset in subsets:
         labelled = 0 if subset.truth is None else int(pd.notna(subset.truth).sum())
         if 0 < labelled < len(subset):
-            told = "the change of quality is computed on these, the share of unchanged predictions on all"
+            text = "the change of quality is computed on these, the share of unchanged predictions on all"
             where = f"{subset.corpus}, {subset.task.name}"
-            evaluation.note(f"{where}: {labelled} of {len(subset)} segments have a label; {told}")
+            evaluation.note(f"{where}: {labelled} of {len(subset)} segments have a label; {text}")
         judge_unchanged(evaluation, subset)
         if not labelled:
             evaluation.skip(subset, f"no segment has a label for {subset.task.name}")
@@ -196,8 +196,8 @@ class Sweep:
             remark = "there is no rate as it is" if np.isnan(clean) else nothing
 
         def place(statistic: Statistic | Weighted) -> Crossing:
-            found = self.evaluation.resample(statistic, subset.blocks)
-            return crossing(found, self.evaluation.interval)
+            resampled = self.evaluation.resample(statistic, subset.blocks)
+            return crossing(resampled, self.evaluation.interval)
 
         rows = []
         for name, settings in self.settings.items():
@@ -208,10 +208,10 @@ class Sweep:
             rows.append(row | {"doubled": doubled, "remark": remark, "half": half and place(half)})
         return rows
 
-    def group_changes(self, subset: Subset, found: Iterable[Groups]) -> pd.DataFrame:
+    def group_changes(self, subset: Subset, result: Iterable[Groups]) -> pd.DataFrame:
         """Compute the mean change of each group for each transformation, and (empty) over all settings."""
         rows = []
-        for column, group, mask in ((one.column, *own) for one in found for own in one.masks.items()):
+        for column, group, mask in ((one.column, *own) for one in result for own in one.masks.items()):
             for name, settings in {"": self.every, **self.settings}.items():
                 change = self.excess(subset, subset.predictions, {"": settings}, mask=mask)
                 rows.append((subset.corpus, column, group, name, *self._span(subset, change)))
@@ -221,14 +221,13 @@ class Sweep:
     def _span(
         self, subset: Subset, statistic: Statistic | Weighted, measure: str = "", condition: str = ""
     ) -> tuple[float, float, float, int, int]:
-        """Give value, interval, segments and blocks; kept as an estimate if it is a measure."""
         if measure:
             (one,) = self.evaluation.estimate(subset, measure, statistic, condition=condition)
             numbers = (np.nan if number is None else number for number in (one.value, one.low, one.high))
             return *numbers, one.segments, one.speakers or len(np.unique(subset.blocks))
-        found = self.evaluation.resample(statistic, subset.blocks)
-        bounds = np.ravel(found.interval(self.evaluation.interval))
-        return found.value[0], *bounds, int(found.segments[0]), int(found.blocks[0])
+        resampled = self.evaluation.resample(statistic, subset.blocks)
+        bounds = np.ravel(resampled.interval(self.evaluation.interval))
+        return resampled.value[0], *bounds, int(resampled.segments[0]), int(resampled.blocks[0])
 
 
 class WordSweep(Sweep):
@@ -247,14 +246,13 @@ class WordSweep(Sweep):
 
     def lost(self, subset: Subset, known: np.ndarray) -> int:
         """Count those that have become empty texts already, too."""
-        found, view = super().lost(subset, known), self.evaluation.view(subset)
+        result, view = super().lost(subset, known), self.evaluation.view(subset)
         if view.missing != ERROR:
-            return found
+            return result
         changes = [self.evaluation.settings[one].identity for one in self.every]
-        return found + sum(view.failures(one, subset.segments["key"][known]) for one in changes)
+        return result + sum(view.failures(one, subset.segments["key"][known]) for one in changes)
 
     def _counts(self, subset: Subset, predictions: Predictions, setting: Setting | None = None) -> Counts:
-        """Count errors as the sound is, or under a setting with missing transcripts as empty ones."""
         place = (subset.corpus, predictions.random, setting)
         if place not in self._known:
             clean = setting is None or predictions.random
@@ -268,23 +266,23 @@ class WordSweep(Sweep):
         self, subset: Subset, predictions: Predictions, parts: Parts, times: float = 1.0, mask: Mask = None
     ) -> Statistic:
         """Mean rate under some settings minus so many times the clean rate; one value a part."""
-        clean, found = self._counts(subset, predictions), {}
+        clean, result = self._counts(subset, predictions), {}
         for label, settings in parts.items():
             errors = np.mean([self._counts(subset, predictions, one).errors for one in settings], axis=0)
             statistic = word_error_rate(clean.words, errors - times * clean.errors)
-            found[label] = statistic if mask is None else restrict(statistic, mask)
-        return found[""] if list(found) == [""] else stack(found)
+            result[label] = statistic if mask is None else restrict(statistic, mask)
+        return result[""] if list(result) == [""] else stack(result)
 
     def measured(self, subset: Subset, setting: Setting) -> dict[str, tuple[str, Statistic]]:
         """Give the rate, its change, and the change divided by the clean rate."""
         rate, change = (self.excess(subset, subset.predictions, {"": [setting]}, n) for n in (0.0, 1.0))
         unit = "word" if unit_of(subset.truth) == WORD else "character"
-        found = {"rate": (f"{unit}_error_rate", rate)}
+        result = {"rate": (f"{unit}_error_rate", rate)}
         if setting != CLEAN:
             clean = self._counts(subset, subset.predictions)
             relative = relative_difference(rate, word_error_rate(clean.words, clean.errors))
-            found |= {"change": ("", change), "relative": ("", relative)}
-        return found
+            result |= {"change": ("", change), "relative": ("", relative)}
+        return result
 
     def half(self, subset: Subset, settings: Sequence[Setting]) -> Statistic:
         """Rate under each setting minus one half."""
@@ -316,8 +314,8 @@ class TrialSweep(Sweep):
             trials = self.evaluation.trials(subset, scores_under(predictions.clean, scores))
             trials = trials if mask is None else trials.only(mask)
             costs = self.evaluation.cost
-            found = min_dcf(trials, **costs, normalised=True) if cost else equal_error_rate(trials)
-            self._known[place] = Memoised(found)
+            result = min_dcf(trials, **costs, normalised=True) if cost else equal_error_rate(trials)
+            self._known[place] = Memoised(result)
         return self._known[place]
 
     def excess(
@@ -341,7 +339,7 @@ class TrialSweep(Sweep):
     def measured(self, subset: Subset, setting: Setting) -> dict[str, tuple[str, Weighted]]:
         """Give the lowest cost, the rate and its change."""
         cost, rate = (self._rate(subset, subset.predictions, setting, None, own) for own in (True, False))
-        found = {"cost": ("min_dcf_normalised", cost), "rate": ("equal_error_rate", rate)}
+        result = {"cost": ("min_dcf_normalised", cost), "rate": ("equal_error_rate", rate)}
         if setting != CLEAN:
-            found["change"] = ("", self.excess(subset, subset.predictions, {"": [setting]}))
-        return found
+            result["change"] = ("", self.excess(subset, subset.predictions, {"": [setting]}))
+        return result

@@ -22,7 +22,6 @@ LARGEST = {"regression": 0.3, "classification": 1.0}  # change that counts as th
 
 
 def _in_order(evaluation: Evaluation, subset: Subset) -> Neighbours:
-    """Say which segments follow each other; files need the family's option ``file_minimum`` of segments."""
     table = subset.segments
     minimum = evaluation.family.options["file_minimum"]
     return neighbours(table["file"], table["start"], table["end"], minimum)
@@ -61,29 +60,29 @@ def measures(pairs: Neighbours) -> dict[str, Measure]:
 
 def growth_measures(subset: Subset, pairs: Neighbours) -> dict[str, Measure]:
     """Give what is measured under a growing change: how the name of the test begins -> measure."""
-    found: dict[str, Measure] = {
+    result: dict[str, Measure] = {
         "Added Change": lambda s, p: changes(s, p.clean, p.changed, pairs).mean_error()
     }
     if subset.task.is_regression:
-        found["Drift"] = lambda _, p: drift(p.clean, p.changed, pairs)
-    return found
+        result["Drift"] = lambda _, p: drift(p.clean, p.changed, pairs)
+    return result
 
 
 def subsets_in_time(evaluation: Evaluation) -> list[tuple[Subset, Neighbours]]:
     """Give the subsets that have files with enough segments; files with fewer are left out and noted."""
-    found, minimum = [], evaluation.family.options["file_minimum"]
+    result, minimum = [], evaluation.family.options["file_minimum"]
     for subset in evaluation.subsets():
         pairs = _in_order(evaluation, subset)
         if not len(pairs):
             evaluation.skip(subset, f"no file has {minimum} labelled segments")
             continue
-        found.append((_whole_files(subset, pairs), pairs))
+        result.append((_whole_files(subset, pairs), pairs))
         few = subset.segments["file"][pairs.file < 0]
         if len(few):
             what = f"{counted(few.nunique(), 'file')} with fewer than {minimum} labelled segments"
             where = f"{subset.corpus}, {subset.task.name}"
             evaluation.note(f"{where}: left out are {what}, {counted(len(few), 'segment')} in all")
-    return found
+    return result
 
 
 def subsets_under_growth(
@@ -101,9 +100,9 @@ def subsets_under_growth(
                 evaluation.skip(subset, reason, test)
     for series in evaluation.family.sweeps.values() if evaluation.predicts_changes else ():
         for steps in evaluation.swept(series):
-            found = growing(evaluation, series, steps)
-            if found is not None and evaluation.view(found).audio:
-                yield series, found, _in_order(evaluation, found)
+            result = growing(evaluation, series, steps)
+            if result is not None and evaluation.view(result).audio:
+                yield series, result, _in_order(evaluation, result)
 
 
 def growing(evaluation: Evaluation, series: PerturbationSeries, steps: Mapping[str, Subset]) -> Subset | None:
@@ -115,17 +114,17 @@ def growing(evaluation: Evaluation, series: PerturbationSeries, steps: Mapping[s
     step = np.array([CLEAN, *series.steps], dtype=object)[at[first.segments["key"]].to_numpy()]
 
     def composed(subsets: Mapping[str, Predictions]) -> Predictions:
-        found = next(iter(subsets.values()))
-        changed = np.full_like(found.changed, np.nan if found.changed.dtype.kind == "f" else None)
+        result = next(iter(subsets.values()))
+        changed = np.full_like(result.changed, np.nan if result.changed.dtype.kind == "f" else None)
         for name, own in subsets.items():
             changed[step == name] = own.changed[step == name]
-        return dataclasses.replace(found, changed=changed)
+        return dataclasses.replace(result, changed=changed)
 
-    found = dataclasses.replace(
+    result = dataclasses.replace(
         first.with_column("step", step),
         predictions=composed({name: subset.predictions for name, subset in steps.items()}),
         reference=composed({name: subset.reference for name, subset in steps.items()}),
     )
     pairs = _in_order(evaluation, first)
     rows = np.flatnonzero(pairs.file >= 0)
-    return _whole_files(found, pairs).take(rows) if len(rows) else None
+    return _whole_files(result, pairs).take(rows) if len(rows) else None

@@ -49,6 +49,7 @@ from soundcheck.results.estimates import Estimate
 
 RATES = 41  # false acceptance rates at which a band of the curve is computed
 Rate = Callable[[Trials, float], Weighted]
+Curves = dict[str, dict[str, object]]  # name -> both errors, their points, and perhaps a band
 WithinMeasure = Callable[[Subset, Predictions, np.ndarray], Weighted]
 
 
@@ -84,37 +85,36 @@ def judge_changed_trials(evaluation: Evaluation, subsets: Sequence[Subset]) -> l
 
     for subset, name in itertools.product(subsets, evaluation.family.changes):
         evaluation.skip(subset, evaluation.why_unscored(name), f"Change Eer {name}")
-    found = [subset for name in evaluation.family.changes for subset in evaluation.subsets(name)]
-    for subset in found:
+    result = [subset for name in evaluation.family.changes for subset in evaluation.subsets(name)]
+    for subset in result:
         evaluation.judge(subset, f"Change Eer {subset.change}", change)
-    return found
+    return result
 
 
 def overview(evaluation: Evaluation, subset: Subset) -> list[Estimate]:
     """Estimate all that is said about the scores of a corpus; the kind of non-targets is the condition."""
     trials = evaluation.trials(subset, subset.predictions.clean)
     threshold = evaluation.threshold(subset, subset.predictions.clean)
-    found: dict[str, dict[str, Weighted]] = {}
+    result: dict[str, dict[str, Weighted]] = {}
     for kind, mask in evaluation.kinds(subset).items():
-        found["" if mask.all() else kind] = {"equal_error_rate": equal_error_rate(trials.only(mask))}
+        result["" if mask.all() else kind] = {"equal_error_rate": equal_error_rate(trials.only(mask))}
     for name, cost in {"": evaluation.cost, **evaluation.costs}.items():
         of = f" (cost {name})" if name else ""
-        found[""][f"min_dcf{of}"] = min_dcf(trials, **cost)
-        found[""][f"min_dcf_normalised{of}"] = min_dcf(trials, **cost, normalised=True)
-    found[""] |= {
+        result[""][f"min_dcf{of}"] = min_dcf(trials, **cost)
+        result[""][f"min_dcf_normalised{of}"] = min_dcf(trials, **cost, normalised=True)
+    result[""] |= {
         "false_acceptance_rate": false_acceptance_rate(trials, threshold),
         "false_rejection_rate": false_rejection_rate(trials, threshold),
         "actual_dcf (not normalised)": actual_dcf(trials, threshold, **evaluation.cost),
         "cllr": cllr(trials),
         "min_cllr": min_cllr(trials),
     }
-    return _estimates(evaluation, subset, found)
+    return _estimates(evaluation, subset, result)
 
 
 def _estimates(
     evaluation: Evaluation, subset: Subset, measured: Mapping[str, Mapping[str, Weighted]]
 ) -> list[Estimate]:
-    """Estimate measures under conditions."""
     return [
         evaluation.estimate(subset, measure, statistic, condition=condition)[0]
         for condition, measures in measured.items()
@@ -122,9 +122,7 @@ def _estimates(
     ]
 
 
-def det_curves(
-    evaluation: Evaluation, named: Mapping[str, Trials], *, bands: bool = True
-) -> dict[str, dict[str, object]]:
+def det_curves(evaluation: Evaluation, named: Mapping[str, Trials], *, bands: bool = True) -> Curves:
     """Compute curves of both errors with their bands and their points."""
     curves = {}
     for name, trials in named.items():
@@ -140,16 +138,14 @@ def det_curves(
     return curves
 
 
-def curves_of_kinds(evaluation: Evaluation, subset: Subset) -> dict[str, dict[str, object]]:
+def curves_of_kinds(evaluation: Evaluation, subset: Subset) -> Curves:
     """Compute curves of all trials, and of those with each kind of non-targets."""
     trials = evaluation.trials(subset, subset.predictions.clean)
     kinds = evaluation.kinds(subset).items()
     return det_curves(evaluation, {name: trials.only(mask) for name, mask in kinds})
 
 
-def curves_of_changes(
-    evaluation: Evaluation, changed: Sequence[Subset]
-) -> dict[str, dict[str, dict[str, object]]]:
+def curves_of_changes(evaluation: Evaluation, changed: Sequence[Subset]) -> dict[str, Curves]:
     """Compute curves of each corpus as it is and under each change, without bands."""
     named: dict[str, dict[str, Trials]] = {}
     for subset in changed:
@@ -160,22 +156,21 @@ def curves_of_changes(
 
 
 def _band(evaluation: Evaluation, trials: Trials) -> dict[str, object]:
-    """Compute the interval of the false rejection rate at some false acceptance rates."""
     others = int((~trials.target & ~np.isnan(trials.scores)).sum())
     deviate = scipy.special.ndtri
     rates = scipy.special.ndtr(np.linspace(deviate(min(0.01, max(1 / others, 1e-5))), deviate(0.7), RATES))
-    found = evaluation.resample(frr_at_far(trials, rates), NO_BLOCKS)
-    low, high = found.interval(evaluation.interval)
+    resampled = evaluation.resample(frr_at_far(trials, rates), NO_BLOCKS)
+    low, high = resampled.interval(evaluation.interval)
     return {"rates": rates, "low": low, "high": high}
 
 
 def thresholds_of(evaluation: Evaluation, subset: Subset) -> dict[str, float]:
     """Give the thresholds that a page marks: of equal errors, of the lowest cost, and the one in use."""
-    found = _best_thresholds(evaluation, evaluation.trials(subset, subset.predictions.clean))
+    result = _best_thresholds(evaluation, evaluation.trials(subset, subset.predictions.clean))
     used = evaluation.threshold(subset, subset.predictions.clean)
-    if used not in found.values():
-        found["in use"] = used
-    return {name: value for name, value in found.items() if np.isfinite(value)}
+    if used not in result.values():
+        result["in use"] = used
+    return {name: value for name, value in result.items() if np.isfinite(value)}
 
 
 def _best_thresholds(evaluation: Evaluation, trials: Trials) -> dict[str, float]:
@@ -303,7 +298,7 @@ def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -
     cost, trials = evaluation.cost, carried.trials
     used = {f"threshold of the {name}": (trials, at) for name, at in carried.thresholds.items()}
     used["threshold of the cost, calibrated scores"] = carried.calibrated, bayes_threshold(**cost)
-    found = {
+    result = {
         f"tested half, {name}": {
             "false_acceptance_rate": false_acceptance_rate(own, at),
             "false_rejection_rate": false_rejection_rate(own, at),
@@ -311,15 +306,15 @@ def carried_errors(evaluation: Evaluation, split: Split, carried: CarriedOver) -
         }
         for name, (own, at) in used.items()
     }
-    found["tested half, best threshold"] = dict.fromkeys(
+    result["tested half, best threshold"] = dict.fromkeys(
         ("false_acceptance_rate", "false_rejection_rate"), equal_error_rate(trials)
     ) | {"actual_dcf": min_dcf(trials, **cost, normalised=True)}
-    found["tested half"] = {
+    result["tested half"] = {
         "cllr": cllr(trials),
         "cllr (transferred calibration)": cllr(carried.calibrated),
         "min_cllr": min_cllr(trials),
     }
-    return _estimates(evaluation, split.tested, found)
+    return _estimates(evaluation, split.tested, result)
 
 
 def errors_of(
@@ -327,14 +322,14 @@ def errors_of(
 ) -> list[Estimate]:
     """Estimate equal error rate and lowest normalised cost under several conditions: ``scores: s-norm``."""
     cost = evaluation.cost
-    found = {
+    result = {
         f"{what}: {way}": {
             "equal_error_rate": equal_error_rate(trials),
             "min_dcf_normalised": min_dcf(trials, **cost, normalised=True),
         }
         for way, trials in ways.items()
     }
-    return _estimates(evaluation, subset, found)
+    return _estimates(evaluation, subset, result)
 
 
 def cohort_obstacle(evaluation: Evaluation, split: Split) -> str:
@@ -348,8 +343,10 @@ def cohort_obstacle(evaluation: Evaluation, split: Split) -> str:
     if not clean_embeddings(evaluation.view(split.fitting)).shape[1]:
         return "no speaker of the cohort has an embedding"
     fewest = int(evaluation.family.options["minimum_speakers"])
-    there = np.isfinite(_cohort(evaluation, split)).all(axis=1).sum()
-    return f"the cohort has {there} speakers with embeddings, fewer than {fewest}" if there < fewest else ""
+    present = np.isfinite(_cohort(evaluation, split)).all(axis=1).sum()
+    return (
+        f"the cohort has {present} speakers with embeddings, fewer than {fewest}" if present < fewest else ""
+    )
 
 
 def judge_gains(evaluation: Evaluation, cohort: Split) -> None:
@@ -390,10 +387,10 @@ def normalised_trials(evaluation: Evaluation, split: Split, predictions: Predict
     rows = {name: own for name, (own, _) in sides.items()}
     against = _drawn(evaluation, split, rows) if predictions.random else _cosines(evaluation, split, rows)
     scores, places = predictions.clean, [own for _, own in sides.values()]
-    found = normalised_scores(scores, *places, *against, _top(evaluation))
-    found = {AS_THEY_ARE: scores} | {name: found[name] for name in NORMS}
-    there = np.isfinite(list(found.values())).all(axis=0)
-    return {name: own_trials(split.tested, np.where(there, own, np.nan)) for name, own in found.items()}
+    result = normalised_scores(scores, *places, *against, _top(evaluation))
+    result = {AS_THEY_ARE: scores} | {name: result[name] for name in NORMS}
+    present = np.isfinite(list(result.values())).all(axis=0)
+    return {name: own_trials(split.tested, np.where(present, own, np.nan)) for name, own in result.items()}
 
 
 def _top(evaluation: Evaluation) -> int:
@@ -401,26 +398,24 @@ def _top(evaluation: Evaluation) -> int:
 
 
 def _cosines(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """Compare the embeddings of both sides with the cohort, ``(rows, cohort)`` each."""
     cohort = _cohort(evaluation, split)
     cohort = cohort[np.isfinite(cohort).all(axis=1)]
     view = evaluation.view(split.tested)
     own, table = clean_embeddings(view), view.trials
     enrolled = mean_directions(own, table.members, table.member_of, int(table.member_of.max()) + 1)
-    found = []
+    result = []
     for side, chosen in zip((enrolled, own), rows.values(), strict=True):
         first, second = np.indices((len(chosen), len(cohort))).reshape(2, -1)
-        found.append(cosine_scores(side, cohort, chosen[first], second).reshape(len(chosen), len(cohort)))
-    return found
+        result.append(cosine_scores(side, cohort, chosen[first], second).reshape(len(chosen), len(cohort)))
+    return result
 
 
 def _drawn(evaluation: Evaluation, split: Split, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """Draw scores of both sides against the cohort for the random reference."""
-    speakers, found = len(_cohort(evaluation, split)), []
+    speakers, result = len(_cohort(evaluation, split)), []
     for side, chosen in rows.items():
         keys = [f"{split.tested.corpus}|{side} {row}|cohort {n}" for row in chosen for n in range(speakers)]
-        found.append(reference_scores(evaluation.seed, keys).reshape(len(chosen), speakers))
-    return found
+        result.append(reference_scores(evaluation.seed, keys).reshape(len(chosen), speakers))
+    return result
 
 
 def _cohort(evaluation: Evaluation, split: Split) -> np.ndarray:
@@ -457,25 +452,25 @@ def enrolled_with(evaluation: Evaluation, subset: Subset) -> tuple[dict[int, Tri
     draws = seeds.uniform(evaluation.seed, "enrolled", keys=subset.segments["key"].tolist())
     drawn = subset.take(np.argsort(draws)[: int(options.get("enrolled_trials", len(subset)))])
     pools = _pools(evaluation, subset, drawn, np.isfinite(vectors).all(axis=1))
-    there = np.array([len(pool) for pool in pools])
+    present = np.array([len(pool) for pool in pools])
     wanted = sorted(options.get("enrolled", []))
-    numbers = [n for n in wanted if n <= 1 or half_has(there >= n, drawn.truth)]
+    numbers = [n for n in wanted if n <= 1 or half_has(present >= n, drawn.truth)]
     if len(numbers) < 2 or not vectors.shape[1]:
         return {}, f"{subset.corpus}: most speakers have too few recordings to be enrolled with more than one"
-    kept = np.flatnonzero(there >= numbers[-1])
-    tested, found = drawn.take(kept), {}
+    chosen = np.flatnonzero(present >= numbers[-1])
+    tested, result = drawn.take(chosen), {}
     for n in numbers:
-        members = np.concatenate([pools[row][:n] for row in kept])
-        enrolled = mean_directions(vectors, members, np.repeat(np.arange(len(kept)), n), len(kept))
+        members = np.concatenate([pools[row][:n] for row in chosen])
+        enrolled = mean_directions(vectors, members, np.repeat(np.arange(len(chosen)), n), len(chosen))
         second = tested.segments["segment"].to_numpy()
-        found[n] = own_trials(tested, cosine_scores(enrolled, vectors, np.arange(len(kept)), second))
-    about = f"{subset.corpus}: {len(kept):,} trials, of {len(drawn):,} that were drawn from {len(subset):,}"
-    return found, f"{about}; the others have fewer than {numbers[-1]} recordings of the speaker to enrol."
+        result[n] = own_trials(tested, cosine_scores(enrolled, vectors, np.arange(len(chosen)), second))
+    about = f"{subset.corpus}: {len(chosen):,} trials, of {len(drawn):,} that were drawn from {len(subset):,}"
+    return result, f"{about}; the others have fewer than {numbers[-1]} recordings of the speaker to enrol."
 
 
-def half_has(there: np.ndarray, target: np.ndarray) -> bool:
+def half_has(present: np.ndarray, target: np.ndarray) -> bool:
     """Say whether half of the trials of each kind are there: a target cannot enrol what it tests."""
-    return all(own.size and own.mean() >= 0.5 for own in (there[target], there[~target]))
+    return all(own.size and own.mean() >= 0.5 for own in (present[target], present[~target]))
 
 
 def _pools(evaluation: Evaluation, subset: Subset, drawn: Subset, usable: np.ndarray) -> list[list[int]]:
@@ -513,12 +508,14 @@ def cut_to(evaluation: Evaluation, subset: Subset) -> tuple[dict[str, Trials], s
     if not lengths:
         return {}, f"{subset.corpus}: most tested recordings are shorter than {min(steps):g} s"
     place = cut[seconds >= lengths[-1]]
-    tested, found = subset.take(place), {}
+    tested, result = subset.take(place), {}
     clean = tested.predictions.clean
     for one in lengths:
-        found[f"{one:g} s"] = own_trials(tested, scores_under(clean, view.scores(steps[one].identity, place)))
-    found[WHOLE] = own_trials(tested, clean)
+        result[f"{one:g} s"] = own_trials(
+            tested, scores_under(clean, view.scores(steps[one].identity, place))
+        )
+    result[WHOLE] = own_trials(tested, clean)
     about = f"{subset.corpus}: {len(place):,} trials, of {len(cut):,} with one of {rows.sum():,} recordings"
     about += f" that were cut; the tested recordings of the others are shorter than {lengths[-1]:g} s."
     left = [f"{one:g} s" for one in sorted(steps) if one not in lengths]
-    return found, about + (f" Most are shorter than {' and '.join(left)}." if left else "")
+    return result, about + (f" Most are shorter than {' and '.join(left)}." if left else "")

@@ -85,7 +85,7 @@ class Kind:
 
 def kinds(evaluation: Evaluation) -> list[Kind]:
     """Give the answers to each kind of sound for each corpus; missing ones are noted."""
-    found = []
+    result = []
     for change in evaluation.family.changes.values():
         spoken = set(kind_of_sounds(change)) & set(SPEECH_KINDS)
         sounds = next(filter(None, map(evaluation.sounds.sets.get, spoken)), None)
@@ -99,22 +99,22 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
                 for content, seconds in zip(*columns, strict=True)
             ]
             heard, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
-            found.append(Kind(subset, heard, unspoken, change.transform == "cut_and_looped"))
+            result.append(Kind(subset, heard, unspoken, change.transform == "cut_and_looped"))
             given = [text for text in subset.predictions.clean if text is not None]
             nothing = sum(not text.split() for text in given)
             if given and nothing > len(given) / 2:  # then empty answers are no merit
-                told = f"nothing is written for {nothing} of {len(given)} segments of speech either"
-                evaluation.note(f"{subset.corpus}: {told}, so empty answers tell little")
+                what = f"nothing is written for {nothing} of {len(given)} segments of speech either"
+                evaluation.note(f"{what}, so empty predictions say little", subset)
     for subset in evaluation.subsets():
         if foreign := of_corpus(evaluation, subset):
             seconds = foreign.segments["duration"].to_numpy(dtype=np.float64)
-            found.append(Kind(foreign, seconds, seconds, looped=False))
-    for kind in found:
+            result.append(Kind(foreign, seconds, seconds, looped=False))
+    for kind in result:
         missing = sum(text is None for text in kind.subset.predictions.changed)
         if missing:
-            told = f"{missing} of {len(kind.subset)} answers are missing or were too long to be kept"
-            evaluation.note(f"{kind.subset.corpus}, {kind.name}: {told}; they do not count as empty")
-    return found
+            what = f"{missing} of {len(kind.subset)} predictions are missing or were too long to be kept"
+            evaluation.note(f"{kind.name}: {what}; they do not count as empty", kind.subset)
+    return result
 
 
 def _drawn(evaluation: Evaluation, change: Perturbation, content: str) -> dict[str, object]:
@@ -139,14 +139,14 @@ def judge_kinds(evaluation: Evaluation, kinds: Sequence[Kind]) -> None:
 
 
 def _measures(kind: Kind, repeats: Mapping[str, int]) -> dict[str, Callable[[Kind, Predictions], Statistic]]:
-    found = {"Characters Per Minute": lambda k, p: per_minute(character_counts(p.changed), k.heard)}
+    result = {"Characters Per Minute": lambda k, p: per_minute(character_counts(p.changed), k.heard)}
     if kind.silent:
-        found["Share Of Empty Answers"] = lambda _, p: empty(p)
-        found["Words Per Minute"] = lambda k, p: per_minute(word_counts(p.changed), k.heard)
+        result["Share Of Empty Answers"] = lambda _, p: empty(p)
+        result["Words Per Minute"] = lambda k, p: per_minute(word_counts(p.changed), k.heard)
     if not kind.looped:
         limits = repeats["words"], repeats["times"]
-        found["Repeated Words"] = lambda _, p: repeating_answers(p.changed, *limits)
-    return found
+        result["Repeated Words"] = lambda _, p: repeating_answers(p.changed, *limits)
+    return result
 
 
 def _inserted(kind: Kind, predictions: Predictions) -> Statistic:
@@ -175,21 +175,17 @@ def unjudged(evaluation: Evaluation, sounds: SoundSet) -> str:
 
 
 def of_corpus(evaluation: Evaluation, subset: Subset) -> Subset | None:
-    """Give the segments of a corpus in languages that the recogniser does not know, as they are.
-
-    ``None`` if there are none, or if nobody says which languages these are or the recogniser knows. Their
-    answers stand as those to a change.
-    """
+    """Give the segments in languages that the recogniser does not know, as a change; ``None`` without any."""
     if not evaluation.languages or "language" not in subset.segments:
         return None
     spoken = subset.segments["language"].to_numpy(dtype=object)
     foreign = pd.notna(spoken) & pd.isna(match_languages(spoken, evaluation.languages))
     if not foreign.any():
         return None
-    found = subset.take(np.flatnonzero(foreign))
-    names = sorted(found.segments["language"].unique())
-    told = f"{len(found)} of {len(subset)} segments are in {', '.join(names[:MOST])}"
-    told += f" and {len(names) - MOST} other languages" if len(names) > MOST else ""
-    evaluation.note(f"{subset.corpus}: {told}, which the recogniser does not know")
-    heard = {"predictions": found.predictions.unchanged(), "reference": found.reference.unchanged()}
-    return dataclasses.replace(found, **heard, change=IN_CORPUS)
+    result = subset.take(np.flatnonzero(foreign))
+    names = sorted(result.segments["language"].unique())
+    text = f"{len(result)} of {len(subset)} segments are in {', '.join(names[:MOST])}"
+    text += f" and {len(names) - MOST} other languages" if len(names) > MOST else ""
+    evaluation.note(f"{text}, which the recogniser does not know", subset)
+    heard = {"predictions": result.predictions.unchanged(), "reference": result.reference.unchanged()}
+    return dataclasses.replace(result, **heard, change=IN_CORPUS)

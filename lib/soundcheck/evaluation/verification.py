@@ -50,8 +50,8 @@ def threshold_in_use(family: Family, model: str, scores: np.ndarray, target: np.
 
 def own_trials(subset: Subset, scores: np.ndarray) -> Trials:
     """Put trials together as if there were no other speakers: only theirs are drawn."""
-    found = Trials.of(scores, subset.truth, *(subset.segments[side] for side in SIDES))
-    return found.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
+    result = Trials.of(scores, subset.truth, *(subset.segments[side] for side in SIDES))
+    return result.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
 
 
 def scores_under(clean: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -93,13 +93,13 @@ class TrialTasks(Judging):
         """Put the trials of a subset and scores for them together, for metrics."""
         first, second = (subset.segments[name].to_numpy() for name in ("first", "second"))
         speakers = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
-        found = Trials(scores, subset.truth, first, second, speakers)
-        return found.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
+        result = Trials(scores, subset.truth, first, second, speakers)
+        return result.of_recordings(subset.segments["enrolled"], subset.segments["segment"])
 
     def threshold(self, subset: Subset, scores: np.ndarray) -> float:
         """Give the threshold in use; minus infinity with trials of one kind only, which have no rates."""
-        found = threshold_in_use(self.family, self.model, scores, subset.truth)
-        return -np.inf if np.isnan(found) else found
+        result = threshold_in_use(self.family, self.model, scores, subset.truth)
+        return -np.inf if np.isnan(result) else result
 
     def too_small(self, column: str) -> str:
         """Say why the groups of a column are not compared."""
@@ -110,13 +110,13 @@ class TrialTasks(Judging):
     def kinds(self, subset: Subset) -> dict[str, np.ndarray]:
         """Mask all trials, then targets with each kind of non-target, unless one has too few of these."""
         target = subset.truth
-        found = {"all trials": np.ones(len(target), dtype=bool)}
+        result = {"all trials": np.ones(len(target), dtype=bool)}
         for kind in KINDS[1:3]:
             own = subset.segments["kind"].eq(kind).to_numpy()
             if own.sum() < self.family.options["minimum_trials"]:
-                return {"all trials": found["all trials"]}
-            found[kind] = own | target
-        return found
+                return {"all trials": result["all trials"]}
+            result[kind] = own | target
+        return result
 
 
 def enrolled_recordings(table: TrialTable) -> np.ndarray:

@@ -88,14 +88,14 @@ def group_rates(evaluation: Evaluation, subset: Subset, columns: Sequence[str]) 
     rows = []
     for (column, group), own in members.items():
         errors, other = words.take(own), characters.take(own)
-        found = evaluation.resample(error_rates(errors), subset.blocks[own])
-        (low, *_), (high, *_) = found.interval(evaluation.interval, scale=Scale(0))
+        resampled = evaluation.resample(error_rates(errors), subset.blocks[own])
+        (low, *_), (high, *_) = resampled.interval(evaluation.interval, scale=Scale(0))
         row = {"corpus": subset.corpus, "column": column, "group": group}
-        row |= zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)
-        row |= {"low": low, "high": high, "standard_error": found.standard_error[0]}
+        row |= zip(("value", "insertions", "deletions", "substitutions"), resampled.value, strict=True)
+        row |= {"low": low, "high": high, "standard_error": resampled.standard_error[0]}
         row["characters"] = value(word_error_rate(other.words, other.errors))
         row["words"] = int(np.nansum(errors.words[~np.isnan(errors.errors)]))
-        rows.append(row | {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])})
+        rows.append(row | {"segments": int(resampled.segments[0]), "blocks": int(resampled.blocks[0])})
     return rows
 
 
@@ -105,10 +105,7 @@ PROFILE = ("substitution_rate", "deletion_rate", "insertion_rate", "empty_answer
 def error_profile(
     evaluation: Evaluation, subset: Subset, columns: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """Estimate which errors everybody has and each group of some columns.
-
-    They are shares of the words (or characters) of references; empty answers of segments with speech.
-    """
+    """Estimate which errors everybody and each group of some columns has, as shares of units or segments."""
     texts, counts = zip(subset.truth, subset.predictions.clean, strict=True), _counts(subset)
     answers = np.array([None if not said else text for said, text in texts] + [None])[:-1]
     kinds = (counts.substitutions, counts.deletions, counts.insertions)
@@ -122,7 +119,6 @@ def error_profile(
 
 
 def _counts(subset: Subset) -> Counts:
-    """Count errors of words, or of characters where words cannot be told apart."""
     count = characters_of if unit_of(subset.truth) == CHARACTER else word_errors
     return count(subset.truth, subset.predictions.clean)
 
@@ -194,13 +190,13 @@ def fitting_tests(
     units = [unit_of(subset.truth) for subset in subsets]
     fit_nobody = set.intersection(*(set(INSTEAD[unit]) for unit in units)) if units else set()
     unneeded = fit_nobody & set(INSTEAD[WORD])  # of tests of words a skipped row says what stands for them
-    kept = {name: test for name, test in evaluation.family.tests.items() if name not in unneeded}
-    evaluation.family = dataclasses.replace(evaluation.family, tests=kept)
+    chosen = {name: test for name, test in evaluation.family.tests.items() if name not in unneeded}
+    evaluation.family = dataclasses.replace(evaluation.family, tests=chosen)
     for subset, unit in zip(subsets, units, strict=True):
-        for test in filter(kept.__contains__, tests):
+        for test in filter(chosen.__contains__, tests):
             if other := INSTEAD[unit].get(test):
                 evaluation.skip(subset, WHY[unit].format(other), test)
-        yield subset, {test: tests[test] for test in tests if test in kept and test not in INSTEAD[unit]}
+        yield subset, {test: tests[test] for test in tests if test in chosen and test not in INSTEAD[unit]}
 
 
 def speech_rates(evaluation: Evaluation, subset: Subset) -> pd.DataFrame:

@@ -50,13 +50,13 @@ class Found:
     def remark(self) -> str:
         """The groups in a line, for the results table."""
         named, looked = self.search.named, counted(len(self.search.candidates), "group")
-        told = [
+        text = [
             f"{one.name} ({one.gap:.2g} worse, " + f"{one.low:.2g} to {one.high:.2g})".replace("-", "−")
             for one in named[:_TOLD]
         ]
         if len(named) > _TOLD:
-            told.append(f"{len(named) - _TOLD} more")
-        return f"{', '.join(told)}; of {looked} looked at" if named else f"none of {looked} looked at"
+            text.append(f"{len(named) - _TOLD} more")
+        return f"{', '.join(text)}; of {looked} looked at" if named else f"none of {looked} looked at"
 
 
 class _Count(Weighted):
@@ -65,8 +65,8 @@ class _Count(Weighted):
     labels = ("",)
     n_blocks = 1
 
-    def __init__(self, found: Search, blocks: int) -> None:
-        self._found, self._blocks = found, blocks
+    def __init__(self, result: Search, blocks: int) -> None:
+        self._found, self._blocks = result, blocks
 
     def point(self) -> Point:
         """Count the groups."""
@@ -85,14 +85,14 @@ class _Count(Weighted):
 
 def search_all(evaluation: Evaluation, test: str) -> list[Found]:
     """Look at all groups of each corpus and task, and judge how many are named."""
-    found = []
+    result = []
     for subset in searched_subsets(evaluation):
         unit, measure = ERRORS[subset.task.kind]
         matters = evaluation.family.options["matters"][subset.task.kind]
         if one := search_groups(evaluation, subset, measure, matters, unit):
             judge_found(evaluation, one, test)
-            found.append(one)
-    return found
+            result.append(one)
+    return result
 
 
 def searched_subsets(evaluation: Evaluation) -> Iterator[Subset]:
@@ -113,10 +113,10 @@ def _tested(evaluation: Evaluation, trials: Subset) -> Subset:
 
     def rejected(scored: Predictions) -> Predictions:
         threshold = threshold_in_use(evaluation.family, evaluation.model, scored.clean, trials.truth)
-        found = np.where(np.isnan(scored.clean), np.nan, scored.clean <= threshold)
-        return dataclasses.replace(scored, clean=found[rows])
+        result = np.where(np.isnan(scored.clean), np.nan, scored.clean <= threshold)
+        return dataclasses.replace(scored, clean=result[rows])
 
-    found = dataclasses.replace(
+    result = dataclasses.replace(
         trials,
         segments=view.segments.iloc[tested].assign(key=keys).reset_index(drop=True),
         truth=None,
@@ -124,16 +124,13 @@ def _tested(evaluation: Evaluation, trials: Subset) -> Subset:
         reference=rejected(trials.reference),
         blocks=view.block_codes()[tested],
     )
-    return found.take(np.arange(len(found)))
+    return result.take(np.arange(len(result)))
 
 
 def search_groups(
     evaluation: Evaluation, subset: Subset, measure: Measure, matters: float, unit: str = ""
 ) -> Found | None:
-    """Look at all groups of a subset; ``None``, with tests skipped, if there is no group to look at.
-
-    The measure is an additive statistic with one value, the higher the worse.
-    """
+    """Look at all groups by a measure that is higher the worse; ``None``, and skipped, without any."""
     worse = measure(subset, subset.predictions)
     whole = worse.point()
     if whole.reasons[0]:
@@ -145,17 +142,17 @@ def search_groups(
         hidden.add("category")  # the label with all its names
     measured = [*family.measured, *family.options["columns"]]
     columns, passed_over = columns_of(subset.segments, view.groups, measured, hidden - set(view.groups))
-    found = _search(evaluation, columns, subset, worse, matters)
+    result = _search(evaluation, columns, subset, worse, matters)
     place = f"{subset.corpus}, {task.name}"
     if whole.notes[0]:
         evaluation.note(f"{place}: {whole.notes[0]}")
-    if undefined := sum(np.isnan(one.gap) for one in found.candidates):
+    if undefined := sum(np.isnan(one.gap) for one in result.candidates):
         what = "could not be judged: most segments of either side have no prediction"
         evaluation.note(f"{place}: {counted(undefined, 'group')} {what}")
-    if not found.candidates:
+    if not result.candidates:
         evaluation.skip(subset, NO_GROUP)
         return None
-    return Found(subset, unit, measure, columns, passed_over, found)
+    return Found(subset, unit, measure, columns, passed_over, result)
 
 
 def _search(
@@ -164,22 +161,22 @@ def _search(
     return search(columns, worse, subset.blocks, matters, evaluation.replicates, evaluation.seed)
 
 
-def judge_found(evaluation: Evaluation, found: Found, test: str) -> None:
+def judge_found(evaluation: Evaluation, result: Found, test: str) -> None:
     """Keep the row of a search: how many groups are named, and which."""
-    subset = found.subset
-    blocks = len(np.unique(subset.blocks[found.measure(subset, subset.predictions).rows]))
+    subset = result.subset
+    blocks = len(np.unique(subset.blocks[result.measure(subset, subset.predictions).rows]))
 
     def count(_: Subset, predictions: Predictions) -> _Count:
         if not predictions.random:
-            return _Count(found.search, blocks)
-        worse = found.measure(subset, predictions)
-        return _Count(_search(evaluation, found.columns, subset, worse, found.search.matters), blocks)
+            return _Count(result.search, blocks)
+        worse = result.measure(subset, predictions)
+        return _Count(_search(evaluation, result.columns, subset, worse, result.search.matters), blocks)
 
     (verdict,) = evaluation.judge(subset, test, count)
     if verdict.value is None:  # the suite leaves the test out
         return
-    remark = "; ".join(filter(None, (found.remark, verdict.skipped)))
-    evaluation.amend(dataclasses.replace(verdict, p_value=found.search.p_value, skipped=remark))
+    remark = "; ".join(filter(None, (result.remark, verdict.skipped)))
+    evaluation.amend(dataclasses.replace(verdict, p_value=result.search.p_value, skipped=remark))
 
 
 def columns_of(
@@ -192,7 +189,7 @@ def columns_of(
     >>> columns["sex"].tolist(), passed_over
     (['sex: f', 'sex: m', 'sex: f'], {'room': 'it has one value'})
     """
-    found: dict[str, np.ndarray] = {}
+    result: dict[str, np.ndarray] = {}
     passed_over: dict[str, str] = {}
     said: dict[tuple, str] = {}  # what a column says of each segment -> its name
     numeric = [name for name in dict.fromkeys(measured) if name not in groups]
@@ -214,11 +211,11 @@ def columns_of(
             passed_over[name] = "it has one value" if count else "it has no value"
         elif count > MOST_VALUES and name not in groups:
             passed_over[name] = f"it has {count} values, more than {MOST_VALUES}"
-        elif same in found:
+        elif same in result:
             passed_over[name] = f"it says the same as {same}"
         else:
-            found[name] = words
-    return found, passed_over
+            result[name] = words
+    return result, passed_over
 
 
 def in_ranges(name: str, numbers: np.ndarray) -> np.ndarray:

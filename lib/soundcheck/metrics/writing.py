@@ -45,6 +45,7 @@ class _Kinds(dict[int, str]):
 
 
 _KINDS = _Kinds()
+_ASCII_WORD = re.compile(r"[A-Za-z]\S*")  # from the first letter of what stands between blanks
 
 
 def without_blanks(texts: Iterable[str | None]) -> np.ndarray:
@@ -66,7 +67,10 @@ def unit_of(references: Sequence[str | None]) -> str:
     >>> unit_of(["左转", "ok", None]), unit_of(["左转", "123"]), unit_of([])
     ('mixed', 'character', 'word')
     """
-    counts = [_counts(text) for text in references if isinstance(text, str)]
+    texts = [text for text in references if isinstance(text, str)]
+    if all(map(str.isascii, texts)):
+        return WORD
+    counts = [_counts(text) for text in texts]
     kinds = {signs > words for signs, words in counts if signs or words}
     if kinds == {False} and sum(signs for signs, _ in counts) > _SWITCHED * sum(map(sum, counts)):
         return MIXED
@@ -111,6 +115,6 @@ def _without(text: str | None) -> bool:
 def _counts(text: str) -> tuple[int, int]:
     """Count letters of such scripts, and words of others."""
     if text.isascii():
-        return 0, sum(any(map(str.isalpha, word)) for word in text.split())
+        return 0, len(_ASCII_WORD.findall(text))
     kinds = text.translate(_KINDS)
     return kinds.count("u"), len(re.findall("s+", kinds))

@@ -36,8 +36,8 @@ class ModelFacts(results_facts.ModelFacts):
 
     def sentence(self, row: object) -> str:
         """Write what a row says, with its interval; rows are those of ``itertuples``."""
-        said = failures.sentence(row, self.record.block_of(row.corpus))
-        return "; ".join(filter(None, (said, failures.both_rules(row).partition(";")[0])))
+        text = failures.sentence(row, self.record.block_of(row.corpus))
+        return "; ".join(filter(None, (text, failures.both_rules(row).partition(";")[0])))
 
     def page(self, family: str = "") -> str:
         """Name the page of the book about the model, or about it and a family, relative to the book."""
@@ -71,11 +71,11 @@ def as_markdown(lines: Sequence[str], title: str = "") -> str:
     >>> print(as_markdown(["What fails: <b> *x*"]), end="")
     - **What fails:** &lt;b&gt; \*x\*
     """
-    shown = [f"**{_harmless(title)}**\n\n"] if title else []
+    text = [f"**{_harmless(title)}**\n\n"] if title else []
     for line in lines:
         head, colon, rest = line.partition(":")
-        shown.append(f"- **{_harmless(head)}{colon}** {_harmless(rest.strip())}\n")
-    return "".join(shown)
+        text.append(f"- **{_harmless(head)}{colon}** {_harmless(rest.strip())}\n")
+    return "".join(text)
 
 
 def plain(text: str, limit: int | None = MOST_CHARACTERS) -> str:
@@ -99,15 +99,15 @@ def _good(facts: ModelFacts) -> str:
         why = "no corpus has labels for its tasks" if known else "the run did not compute it"
         return f"of {name} that cannot be said: {why}."
     several = len({one.corpus for one in figures}) > 1
-    found: dict[str, list[str]] = {}
+    figures_by_chance: dict[str, list[str]] = {}
     for figure in figures[:MOST_FIGURES]:
-        found.setdefault(key_figures.against_chance(figure) or _NO_CHANCE, []).append(
+        figures_by_chance.setdefault(key_figures.against_chance(figure) or _NO_CHANCE, []).append(
             _figure(figure, several)
         )
-    said = "; ".join(f"{words}: {', '.join(numbers)}" for words, numbers in found.items())
-    said += f", {len(figures) - MOST_FIGURES} more" if len(figures) > MOST_FIGURES else ""
+    text = "; ".join(f"{words}: {', '.join(numbers)}" for words, numbers in figures_by_chance.items())
+    text += f", {len(figures) - MOST_FIGURES} more" if len(figures) > MOST_FIGURES else ""
     synthetic = " Some of the speech is synthetic, made by a machine." if facts.synthetic else ""
-    return f"{name} is {said}.{synthetic}"
+    return f"{name} is {text}.{synthetic}"
 
 
 def _figure(figure: KeyFigure, several: bool) -> str:
@@ -118,17 +118,17 @@ def _figure(figure: KeyFigure, several: bool) -> str:
 
 
 def _fails(facts: ModelFacts) -> str:
-    said, about = headline(facts.counted), aspects(facts.findings)
+    text, about = headline(facts.counted), aspects(facts.findings)
     accepted = int(facts.failing["accepted"].ne("").sum())
-    said += f" ({accepted} accepted)" if accepted else ""
+    text += f" ({accepted} accepted)" if accepted else ""
     for aspect in about.unique():  # one bias hides no other
         largest = next(facts.findings[about.eq(aspect)].itertuples())
-        said += f"; the largest about {aspect}: {plain(facts.sentence(largest), _SENTENCE)}"
-    said += f". {facts.counts}."
+        text += f"; the largest about {aspect}: {plain(facts.sentence(largest), _SENTENCE)}"
+    text += f". {facts.counts}."
     if len(facts.uncounted):
         tasks = ", ".join(map(plain, facts.uncounted["task"].unique()))
-        said += f" Not counted, no better than chance at {tasks}: {counted(len(facts.uncounted), 'test')}."
-    return said
+        text += f" Not counted, no better than chance at {tasks}: {counted(len(facts.uncounted), 'test')}."
+    return text
 
 
 def _inconclusive(facts: ModelFacts) -> str:

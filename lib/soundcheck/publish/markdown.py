@@ -35,9 +35,9 @@ def inline(value: object, limit: int | None = LIMIT) -> str:
     text = " ".join(xml_text(value).split())
     if limit is not None:
         text = shorten(text, limit)
-    text = _SPECIAL.sub(lambda found: f"\\{found.group()}", text)
+    text = _SPECIAL.sub(lambda match: f"\\{match.group()}", text)
     text = html.escape(text, quote=False)
-    text = _LIVE.sub(lambda found: _ENTITIES.get(found[0]) or f"{found[0][:-1]}&#46;", text)
+    text = _LIVE.sub(lambda match: _ENTITIES.get(match[0]) or f"{match[0][:-1]}&#46;", text)
     if re.match(r"[-+=#:]", text):
         return f"\\{text}"
     return re.sub(r"^(\d{1,9})([.)])(?= |$)", r"\1\\\2", text)  # the beginning of a numbered list
@@ -49,15 +49,15 @@ def paragraphs(text: str) -> Html:
     return Html("\n\n".join("  \n".join(inline(line, None) for line in part.splitlines()) for part in parts))
 
 
-def linked(shown: object, address: str) -> Html:
+def linked(text: object, address: str) -> Html:
     """Link a text to an address that is known to be harmless; without one the text alone."""
-    return Html(f"[{inline(shown)}]({address})" if address else inline(shown))
+    return Html(f"[{inline(text)}]({address})" if address else inline(text))
 
 
 def code(text: str) -> Html:
     """Show a digest or a name of hexadecimal digits; ``none`` if it is empty."""
-    kept = re.sub(r"[^A-Za-z0-9.:-]", "", text)
-    return Html(f"`{kept}`" if kept else "none")
+    harmless = re.sub(r"[^A-Za-z0-9.:-]", "", text)
+    return Html(f"`{harmless}`" if harmless else "none")
 
 
 templates.FILTERS |= {"code": code, "linked": linked, "paragraphs": paragraphs}

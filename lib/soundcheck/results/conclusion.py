@@ -32,15 +32,15 @@ def conclusion(frame: pd.DataFrame) -> str:
         *([f"{number - HEADLINES_TOLD} more."] if number > HEADLINES_TOLD else []),
     ]
     tested = frame[frame["p_value"].notna()]
-    here = frame[frame["p_sample"].notna()]
-    known = pd.concat([tested, here])
+    sample = frame[frame["p_sample"].notna()]
+    known = pd.concat([tested, sample])
     if len(known) and known["difference"].eq(0).all():
         same = counted(known.index.nunique(), "test")
         parts.append(f"{candidate} and {baseline} have the same value on each of {same}.")
     elif known.empty:
         parts.append(f"Nothing can be said about {candidate} against {baseline}: no test has a p-value.")
     else:
-        counts = [(tested, "outcome", "for new speakers"), (here, "outcome_sample", "with these speakers")]
+        counts = [(tested, "outcome", "for new speakers"), (sample, "outcome_sample", "with these speakers")]
         parts += [
             f"{candidate} is better than {baseline} on {_counts(rows[name])} {who}."
             for rows, name, who in counts
@@ -94,19 +94,19 @@ def summary_of(frame: pd.DataFrame) -> dict[str, object]:
 def _sentence(row: dict) -> str:
     info = measure_of(row["test"], row["family"])
     values = f"{row['baseline_value']:.3g} → {row['candidate_value']:.3g}"
-    here = _answer(row, "outcome_sample", "p_sample", ("difference_low_sample", "difference_high_sample"))
+    these = _answer(row, "outcome_sample", "p_sample", ("difference_low_sample", "difference_high_sample"))
     new = _answer(row, "outcome", "p_value", ("low", "high"))
-    if not here and not new:
+    if not these and not new:
         return f"{row['corpus']}, {row['task']}: {info.title} {values}; {row['skipped'] or 'not compared'}."
     if row["skipped"].startswith("on "):
         values += f" {row['skipped'].partition(':')[0]}"
     amount = _amount(row)
-    if amount and (here.startswith("significant") or new.startswith("significant")):
+    if amount and (these.startswith("significant") or new.startswith("significant")):
         values += f", {amount}"
     enough = row["blocks"] >= LEAST_BLOCKS
     speakers = "too uncertain" if enough else f"too few ({row['blocks']} here)"
     return (
-        f"{row['corpus']}, {row['task']}: {info.title} {values}; with these speakers {here or 'not known'}; "
+        f"{row['corpus']}, {row['task']}: {info.title} {values}; with these speakers {these or 'not known'}; "
         f"for new speakers {new or speakers}."
     )
 

@@ -129,12 +129,12 @@ def shown_values(rows: Iterable[Estimate], category: str) -> list[Verdict]:
 
 def headlines(frame: pd.DataFrame) -> pd.DataFrame:
     """Keep of each corpus and task the row of a comparison that answers how good the models are."""
-    own = frame[frame["category"].eq("correctness") & frame["group"].eq("") & frame["label"].eq("")]
-    own = own[own["baseline_value"].notna() & own["candidate_value"].notna()]
-    pairs = zip(own["test"], own["family"], strict=True)
-    measures = pd.Series([measure_of(*pair).name for pair in pairs], index=own.index, dtype="str")
+    rows = frame[frame["category"].eq("correctness") & frame["group"].eq("") & frame["label"].eq("")]
+    rows = rows[rows["baseline_value"].notna() & rows["candidate_value"].notna()]
+    pairs = zip(rows["test"], rows["family"], strict=True)
+    measures = pd.Series([measure_of(*pair).name for pair in pairs], index=rows.index, dtype="str")
     places = measures.map({name: place for place, name in enumerate(HEADLINES)}).dropna()
-    order = own.loc[places.index].assign(place=places).sort_values("place", kind="stable")
+    order = rows.loc[places.index].assign(place=places).sort_values("place", kind="stable")
     return order.drop_duplicates(["corpus", "task"]).drop(columns="place").sort_index()
 
 
@@ -143,12 +143,12 @@ def headline_rows(frame: pd.DataFrame) -> pd.DataFrame:
     parts = [frame.iloc[:0]]
     measured = [measure_of(*pair).name for pair in zip(frame["test"], frame["family"], strict=True)]
     for place, row in headlines(frame).iterrows():
-        here = frame["corpus"].eq(row["corpus"]) & frame["task"].eq(row["task"])
+        of_place = frame["corpus"].eq(row["corpus"]) & frame["task"].eq(row["task"])
         title = measure_of(row["test"], row["family"]).title
         groups = frame["group"].ne("") & frame["test"].str.split(" (", regex=False).str[0].eq(title)
         classes = frame["category"].eq("correctness") & frame["label"].ne("") & frame["group"].eq("")
         classes &= pd.Series(measured, index=frame.index).eq("recall")
-        parts += [frame.loc[[place]], frame[here & groups], frame[here & classes]]
+        parts += [frame.loc[[place]], frame[of_place & groups], frame[of_place & classes]]
     return pd.concat(parts)
 
 

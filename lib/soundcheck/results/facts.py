@@ -125,9 +125,9 @@ def few_speakers(rows: pd.DataFrame) -> pd.DataFrame:
 
     What two families find is one difference.
     """
-    own = counted(rows)
-    own = own[of_these_speakers(own) & own["gap"].notna() & own["against"].ne("")]
-    ordered = own.loc[_in_margins(own).sort_values(ascending=False, kind="stable").index]
+    few = counted(rows)
+    few = few[of_these_speakers(few) & few["gap"].notna() & few["against"].ne("")]
+    ordered = few.loc[_in_margins(few).sort_values(ascending=False, kind="stable").index]
     return ordered.drop_duplicates(["model", "corpus", "task", "test", "group", "label", "gap"])
 
 
@@ -189,17 +189,17 @@ def _before_and_after(record: RunRecord, estimates: pd.DataFrame) -> pd.DataFram
     """Give the values of the measures of key figures without and with each change of the signal."""
     key = ["model", "corpus", "task"]
     titles = {(one.model, one.corpus, one.task): one.measure for one in record.figures or () if one.standing}
-    own = estimates[estimates["part"].eq(ALL) & estimates["label"].eq("") & estimates["condition"].ne("")]
-    own = own.assign(title=[titles.get(place, "") for place in own[key].itertuples(index=False, name=None)])
-    own = own[own["measure"].eq(own["title"].map({title: named(title) for title in titles.values()}))]
-    values = own.set_index([*key, "condition"])["value"]
+    rows = estimates[estimates["part"].eq(ALL) & estimates["label"].eq("") & estimates["condition"].ne("")]
+    rows = rows.assign(title=[titles.get(one, "") for one in rows[key].itertuples(index=False, name=None)])
+    rows = rows[rows["measure"].eq(rows["title"].map({title: named(title) for title in titles.values()}))]
+    values = rows.set_index([*key, "condition"])["value"]
     clean = [
-        values.reindex(pd.MultiIndex.from_frame(own[key].assign(condition=before))).to_numpy()
-        for before in (_BEFORE + own["condition"], _CHANGES)
+        values.reindex(pd.MultiIndex.from_frame(rows[key].assign(condition=before))).to_numpy()
+        for before in (_BEFORE + rows["condition"], _CHANGES)
     ]
-    own = own.assign(before=np.where(np.isnan(clean[0]), clean[1], clean[0]), after=own["value"])
-    own = own[own["before"].notna() & ~own["condition"].str.startswith(_BEFORE)]
-    return own.assign(measure=own["title"])[[*key, "condition", "measure", "before", "after"]]
+    rows = rows.assign(before=np.where(np.isnan(clean[0]), clean[1], clean[0]), after=rows["value"])
+    rows = rows[rows["before"].notna() & ~rows["condition"].str.startswith(_BEFORE)]
+    return rows.assign(measure=rows["title"])[[*key, "condition", "measure", "before", "after"]]
 
 
 def findings(rows: pd.DataFrame) -> pd.DataFrame:
@@ -267,8 +267,8 @@ class ModelFacts:
     @property
     def card(self) -> Card:
         """What people wrote about it: its own words first, then those of the suite."""
-        own = self.model.card.over(Card(license=self.model.license))
-        return own.over(self.record.card)
+        of_model = self.model.card.over(Card(license=self.model.license))
+        return of_model.over(self.record.card)
 
     @functools.cached_property
     def sha256(self) -> str:
@@ -286,12 +286,12 @@ class ModelFacts:
 
         Of a family of which none of these was judged all tests decide.
         """
-        own = self.counted[self.counted["family"].eq(family.name)]
-        judged = own[own["state"].isin((FAIL, INCONCLUSIVE, PASS))]
+        tests = self.counted[self.counted["family"].eq(family.name)]
+        judged = tests[tests["state"].isin((FAIL, INCONCLUSIVE, PASS))]
         chosen = judged[judged["first"]] if judged["first"].any() else judged
-        rest = REPORTED if own["state"].eq(REPORTED).any() else NOT_EVALUATED
+        rest = REPORTED if tests["state"].eq(REPORTED).any() else NOT_EVALUATED
         state = next((one for one in (FAIL, INCONCLUSIVE, PASS) if chosen["state"].eq(one).any()), rest)
-        return state, int(own["state"].eq(FAIL).sum())
+        return state, int(tests["state"].eq(FAIL).sum())
 
     @property
     def headline(self) -> KeyFigure | None:
@@ -307,16 +307,16 @@ class ModelFacts:
     @property
     def groups(self) -> pd.DataFrame:
         """Findings about groups that are worse off, then those of measures without a better side."""
-        own = self.findings[self.findings["group_value"].notna() & self.findings["side"].ne("better")]
-        return own.sort_values("side", ascending=False, kind="stable")
+        worse = self.findings[self.findings["group_value"].notna() & self.findings["side"].ne("better")]
+        return worse.sort_values("side", ascending=False, kind="stable")
 
     @functools.cached_property
     def largest_difference(self) -> pd.Series | None:
         """The row of the largest difference that does not fail, in units of its margin."""
-        own = self.counted[self.counted["group_value"].notna() & self.counted["side"].ne("better")]
-        own = own[own["state"].isin((INCONCLUSIVE, PASS, NOT_EVALUATED)) & own["matters"].gt(0)]
-        own = own[own["gap"].notna()]
-        return first(own.loc[_in_margins(own).sort_values(ascending=False, kind="stable").index])
+        rows = self.counted[self.counted["group_value"].notna() & self.counted["side"].ne("better")]
+        rows = rows[rows["state"].isin((INCONCLUSIVE, PASS, NOT_EVALUATED)) & rows["matters"].gt(0)]
+        rows = rows[rows["gap"].notna()]
+        return first(rows.loc[_in_margins(rows).sort_values(ascending=False, kind="stable").index])
 
     @functools.cached_property
     def worst_condition(self) -> pd.Series | None:
@@ -324,30 +324,30 @@ class ModelFacts:
 
         Those whose quality without and with the change is known come first.
         """
-        own = self.counted[aspects(self.counted).eq(ROBUSTNESS) & self.counted["about"].ne("")]
-        own = by_excess(own[own["state"].isin((FAIL, INCONCLUSIVE, PASS))])
-        own = own.assign(fails=own["state"].eq(FAIL), known=own["after"].notna() & own["first"])
-        return first(own.sort_values(["fails", "known"], ascending=False, kind="stable"))
+        rows = self.counted[aspects(self.counted).eq(ROBUSTNESS) & self.counted["about"].ne("")]
+        rows = by_excess(rows[rows["state"].isin((FAIL, INCONCLUSIVE, PASS))])
+        rows = rows.assign(fails=rows["state"].eq(FAIL), known=rows["after"].notna() & rows["first"])
+        return first(rows.sort_values(["fails", "known"], ascending=False, kind="stable"))
 
     @functools.cached_property
     def classes(self) -> pd.DataFrame:
         """How well it finds each class: estimates of recall, the worst first."""
-        own = self.estimates
-        own = own[own["measure"].eq("recall") & own["part"].eq(ALL) & own["condition"].eq("")]
-        return own[own["label"].ne("") & own["value"].notna()].sort_values("value", kind="stable")
+        rows = self.estimates
+        rows = rows[rows["measure"].eq("recall") & rows["part"].eq(ALL) & rows["condition"].eq("")]
+        return rows[rows["label"].ne("") & rows["value"].notna()].sort_values("value", kind="stable")
 
     @functools.cached_property
     def group_values(self) -> pd.DataFrame:
         """How good it is for each group: estimates of the measures that its figures have, the worst first."""
-        own = self.estimates[self.estimates["part"].ne(ALL) & self.estimates["value"].notna()]
-        own = own[own["condition"].eq("") & own["label"].eq("")]
-        infos = own["measure"].map(info_of)
-        own = own.assign(title=[info.title for info in infos], better=[info.better for info in infos])
+        rows = self.estimates[self.estimates["part"].ne(ALL) & self.estimates["value"].notna()]
+        rows = rows[rows["condition"].eq("") & rows["label"].eq("")]
+        infos = rows["measure"].map(info_of)
+        rows = rows.assign(title=[info.title for info in infos], better=[info.better for info in infos])
         wanted = pd.MultiIndex.from_tuples([(one.task, one.measure) for one in self.figures] or [("", "")])
-        own = own[pd.MultiIndex.from_frame(own[["task", "title"]]).isin(wanted)]
-        own = own.assign(order=own["value"].where(own["better"].ne(LOWER), -own["value"]))
-        own = own.sort_values(["corpus", "task", "title", "order"], kind="stable")
-        return own.drop_duplicates(["corpus", "task", "title", "part"])
+        rows = rows[pd.MultiIndex.from_frame(rows[["task", "title"]]).isin(wanted)]
+        rows = rows.assign(order=rows["value"].where(rows["better"].ne(LOWER), -rows["value"]))
+        rows = rows.sort_values(["corpus", "task", "title", "order"], kind="stable")
+        return rows.drop_duplicates(["corpus", "task", "title", "part"])
 
     @functools.cached_property
     def unknown(self) -> pd.DataFrame:
@@ -367,16 +367,16 @@ def unknown(rows: pd.DataFrame) -> pd.DataFrame:
     excluded, in units of its margin, or -1), ``blocks`` and ``needed``: medians of the speakers there are and
     of those that would decide, NaN without any interval.
     """
-    kinds_of_groups = []
+    lines = []
     rows = rows.assign(needed=speakers_needed(rows), size=rows["bound"].abs() / rows["matters"])
     kinds = rows["group"].str.replace(r": [^,]*", "", regex=True).str.replace(", ", " and ")
-    for (model, kind), own in rows.groupby(["model", kinds], sort=False):
-        known = own[own["needed"].notna()]
-        largest = own["size"].idxmax() if own["size"].notna().any() else -1
-        few = int(own["bound"].isna().sum())
-        kinds_of_groups.append([model, kind, len(own), few, largest, *known[["blocks", "needed"]].median()])
+    for (model, kind), tests in rows.groupby(["model", kinds], sort=False):
+        known = tests[tests["needed"].notna()]
+        largest = tests["size"].idxmax() if tests["size"].notna().any() else -1
+        few = int(tests["bound"].isna().sum())
+        lines.append([model, kind, len(tests), few, largest, *known[["blocks", "needed"]].median()])
     columns = ["model", "kind", "tests", "few", "row", "blocks", "needed"]
-    return pd.DataFrame(kinds_of_groups, columns=columns).sort_values("tests", ascending=False, kind="stable")
+    return pd.DataFrame(lines, columns=columns).sort_values("tests", ascending=False, kind="stable")
 
 
 def facts_by_model(
@@ -409,11 +409,10 @@ def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:
             remedy = did_you_mean(model, names)
             raise input_error(f"--model {quoted(model)}", "the run has no results of such a model", remedy)
         return model
-    own = [one.name for one in record.models if one.name in tested and one.name not in record.references]
-    if len(own) != 1:
-        what = f"the run has {len(own)} models" if own else "the run has no model but random references"
-        listed = ", ".join(map(quoted, own[:20])) or "none"
-        raise input_error(
-            "--model", what, f"Name one of them: {listed}" if own else "Run a suite with a model"
-        )
-    return own[0]
+    models = [name for name in names if name not in record.references]
+    if len(models) != 1:
+        what = f"the run has {len(models)} models" if models else "the run has no model but random references"
+        listed = ", ".join(map(quoted, models[:20]))
+        remedy = f"Name one of them: {listed}" if models else "Run a suite with a model"
+        raise input_error("--model", what, remedy)
+    return models[0]

@@ -87,14 +87,14 @@ def check(
     rows = counted(frame)
     bars, absent = _hard_bars(frame, run)
     problems, undecided = [*_missing(frame, record, models), *absent], []
-    for model, own in rows.groupby("model", sort=True):
-        numbers = counts(own)
-        if numbers[PASS] + numbers[FAIL] or not bars.keys().isdisjoint(own.index):
+    for model, tests in rows.groupby("model", sort=True):
+        numbers = counts(tests)
+        if numbers[PASS] + numbers[FAIL] or not bars.keys().isdisjoint(tests.index):
             continue
         if not numbers[INCONCLUSIVE]:
             problems.append(f"No test of {model} has a verdict: each is not evaluated or only reported.")
         elif not baselines:
-            undecided.append(_undecided(model, own))
+            undecided.append(_undecided(model, tests))
     if baselines:
         margin = record.matters_worse if record else RunRecord.matters_worse
         margin = margin if matters_worse is None else matters_worse
@@ -156,16 +156,16 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[dict[int, str], l
     """Say for each row under a hard bar why it misses it, empty if it does not; and which did not run."""
     missed, absent = {}, []
     own_tests = run.record.own_tests if run.record else {}
-    bars = [(f, test, own) for f, tests in own_tests.items() for test, own in tests.items() if own.hard]
-    for family, test, own in bars:
-        bar = ": ".join(filter(None, ("hard bar", own.why)))
+    bars = [(f, test, rule) for f, tests in own_tests.items() for test, rule in tests.items() if rule.hard]
+    for family, test, rule in bars:
+        bar = ": ".join(filter(None, ("hard bar", rule.why)))
         rows = run.frame[run.frame["family"].eq(family) & run.frame["test"].eq(test)]
-        rows = rows[rows["value"].isna() | rows["label"].isin(own.labels or rows["label"])]
+        rows = rows[rows["value"].isna() | rows["label"].isin(rule.labels or rows["label"])]
         if rows.empty:
-            absent.append(f"{bar}: {' / '.join((family, test, *own.labels))} did not run.")
+            absent.append(f"{bar}: {' / '.join((family, test, *rule.labels))} did not run.")
         for row in frame.loc[rows.index.intersection(frame.index)].itertuples():
             kind = run.record.suite.get("tasks", {}).get(row.task, {}).get("kind")
-            threshold = own.thresholds.get(row.task, own.thresholds.get(kind))
+            threshold = rule.thresholds.get(row.task, rule.thresholds.get(kind))
             number = _judged(row)[1]
             if threshold is not None and math.isnan(number):
                 missed[row.Index] = f"{bar}: not evaluated, {row.skipped}"
@@ -190,11 +190,11 @@ def _keys(frame: pd.DataFrame) -> list[tuple[str, ...]]:
 
 def _undecided(model: str, rows: pd.DataFrame) -> str:
     inconclusive = rows[rows["state"].eq(INCONCLUSIVE)]
-    here = int((inconclusive["state_sample"].eq(FAIL) & inconclusive["group"].eq("")).sum())
-    here = f", {here} of which fail for these speakers" if here else ""
+    of_sample = int((inconclusive["state_sample"].eq(FAIL) & inconclusive["group"].eq("")).sum())
+    of_sample = f", {of_sample} of which fail for these speakers" if of_sample else ""
     count = number_of(len(inconclusive), "test")
     return (
-        f"Nothing could be concluded about {model}: {count} inconclusive{here}. "
+        f"Nothing could be concluded about {model}: {count} inconclusive{of_sample}. "
         "Without more speakers, a hard bar (`hard: true` in `tests`) or --inconclusive fail decides."
     )
 
@@ -225,8 +225,8 @@ def _got_worse(
             incomparable.append(f"Nothing could be concluded: no test can be compared with {path}.")
         before = baseline.frame[baseline.frame["model"].isin(rows["model"])]
         # Of a pair the other row may count now, so all rows are looked at.
-        here, then = (set(_keys(frame[frame["passed"].notna()])) for frame in (run.frame, before))
-        if gone := len(then - here):
+        now, then = (set(_keys(frame[frame["passed"].notna()])) for frame in (run.frame, before))
+        if gone := len(then - now):
             lines.append(f"{number_of(gone, 'test')} of {path} not judged any more.")
         lines += [f"{path} differs: {what}." for what in different]
     reasons: dict[int, str] = {}
@@ -310,8 +310,8 @@ def _verdict(row: object) -> str:
             values = f"{row.group_value:.4g} against {row.others_value:.4g} of {row.against}, "
         margin = "more than the margin of" if row.state == FAIL else "margin"
         interval = _interval(row, row.gap_low, row.gap_high)
-        here = _interval(row, row.gap_low_sample, row.gap_high_sample, "for these speakers ")
-        parts.append(f"{values}difference {row.gap:.4g}{interval or here}, {margin} {row.matters:.3g}")
+        sample = _interval(row, row.gap_low_sample, row.gap_high_sample, "for these speakers ")
+        parts.append(f"{values}difference {row.gap:.4g}{interval or sample}, {margin} {row.matters:.3g}")
     if row.passed is not None:
         parts.append(_against_rule(row, row.threshold, interval=not parts))
     if row.evidence == NO_INTERVAL and row.skipped:
@@ -328,9 +328,9 @@ def _judged(row: object) -> tuple[str, float, float, float]:
 
 def _against_rule(row: object, threshold: float, *, interval: bool = True) -> str:
     name, number, *bounds = _judged(row)
-    shown = f"|{name}| = {abs(number):.4g}" if "|" in row.rule else f"{number:.4g}"
+    text = f"|{name}| = {abs(number):.4g}" if "|" in row.rule else f"{number:.4g}"
     word = "is" if passes(row.rule, number, threshold) else "is not"
-    return f"{shown} {word} {row.rule[-1]} {threshold:g}{_interval(row, *bounds) if interval else ''}"
+    return f"{text} {word} {row.rule[-1]} {threshold:g}{_interval(row, *bounds) if interval else ''}"
 
 
 def _interval(row: object, low: float, high: float, whose: str = "") -> str:

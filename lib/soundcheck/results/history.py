@@ -76,13 +76,13 @@ def history_of(past: PastRuns, models: Sequence[str] = ()) -> History:
     """
     names = models_of(past.runs, models)
     tests = []
-    for run, own in zip(past.runs, names, strict=True):
+    for run, tested in zip(past.runs, names, strict=True):
         keys = (key for key, row in run.finished.verdicts.items() if row.value is not None)
-        tests.append({(own[key[0]], *key[1:]) for key in keys if key[0] in own})
+        tests.append({(tested[key[0]], *key[1:]) for key in keys if key[0] in tested})
     apart = [
         run
-        for n, (run, own) in enumerate(zip(past.runs, tests, strict=True))
-        if own and own.isdisjoint(set().union(*tests[:n], *tests[n + 1 :]))
+        for n, (run, tested) in enumerate(zip(past.runs, tests, strict=True))
+        if tested and tested.isdisjoint(set().union(*tests[:n], *tests[n + 1 :]))
     ]
     runs = [run for run in past.runs if run not in apart]
     return History(dataclasses.replace(past, runs=runs), points(runs, models_of(runs, models)), apart)
@@ -98,11 +98,11 @@ def models_of(runs: Sequence[PastRun], wanted: Sequence[str] = ()) -> list[dict[
     for name in wanted if runs else ():
         if name not in known:
             raise input_error(f"--model {quoted(name)}", "no run has such a model", did_you_mean(name, known))
-    own = [list(wanted) or run.tested for run in runs]
-    single = [names[0] for names in own if len(names) == 1]
+    models = [list(wanted) or run.tested for run in runs]
+    single = [names[0] for names in models if len(names) == 1]
     if single and len(single) == len(runs) == len(set(single)):
         return [{name: single[-1]} for name in single]
-    return [{name: name for name in names} for names in own]
+    return [{name: name for name in names} for names in models]
 
 
 def matters(runs: Sequence[PastRun]) -> float:
@@ -217,5 +217,5 @@ def _limit(verdict: Verdict) -> str:
 
 def marked(frame: pd.DataFrame) -> pd.DataFrame:
     """Give the points that are better or worse, what became worse first, then the surest."""
-    own = frame[frame["mark"].isin([BETTER, WORSE])].sort_values("adjusted_p_value", kind="stable")
-    return own.sort_values("mark", ascending=False, kind="stable")
+    rows = frame[frame["mark"].isin([BETTER, WORSE])].sort_values("adjusted_p_value", kind="stable")
+    return rows.sort_values("mark", ascending=False, kind="stable")

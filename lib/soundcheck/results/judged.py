@@ -140,7 +140,7 @@ def load_replicates(
     """
     frame = pd.read_parquet(path)
     if "step" in frame:  # before: whole steps from the value, the smallest number where there is none
-        steps = frame.pop("replicates").map(lambda own: np.where(own == -(2**15), np.nan, own))
+        steps = frame.pop("replicates").map(lambda numbers: np.where(numbers == -(2**15), np.nan, numbers))
         frame["replicates"] = frame["value"] + steps * frame.pop("step")
     entries = {}
     for *row, value, replicates in frame.itertuples(index=False, name=None):

@@ -160,14 +160,14 @@ def folders_in(folder: Path) -> list[Path]:
 
     Folders that somebody has named otherwise come after those with a date, by name.
     """
-    kept = [
+    runs = [
         Path(entry.path)
         for entry in os.scandir(folder)
         if entry.is_dir(follow_symlinks=False)
         and not entry.name.startswith(files.TEMPORARY)
         and Path(entry.path, "results.csv").is_file()
     ]
-    return sorted(kept, key=lambda path: (_NAME.fullmatch(path.name) is None, path.name))
+    return sorted(runs, key=lambda path: (_NAME.fullmatch(path.name) is None, path.name))
 
 
 def _with_digest(folder: Path, digest: str) -> list[Path]:
@@ -202,15 +202,15 @@ def read_runs(paths: Sequence[Path]) -> PastRuns:
             places.append((path, str(path)))
             continue
         try:
-            kept = folders_in(path)
+            runs = folders_in(path)
         except OSError as error:
             problems.add(f"RUN {path}", error.strerror or str(error), "Check who may read it")
             continue
-        if not kept:
+        if not runs:
             what = "there are neither results nor kept runs in the folder"
             remedy = "Name an output folder, a results.csv or a folder of kept runs"
             problems.add(f"RUN {path}", what, remedy)
-        places += [(one, str(one)) for one in kept]
+        places += [(one, str(one)) for one in runs]
     past = _read(places)
     for problem in past.problems:
         problems.add(*dataclasses.astuple(problem))
@@ -226,9 +226,9 @@ def read_kept(folder: Path) -> PastRuns:
 def _read(places: Iterable[tuple[Path, str]]) -> PastRuns:
     runs: dict[str, PastRun] = {}
     doubled, problems = [], []
-    for path, shown in places:
+    for path, name in places:
         try:
-            run = _read_run(path, f"RUN {shown}")
+            run = _read_run(path, f"RUN {name}")
         except InputError as error:
             problems += error.problems
             continue
@@ -238,8 +238,8 @@ def _read(places: Iterable[tuple[Path, str]]) -> PastRuns:
     return PastRuns(list(runs.values()), doubled, problems)
 
 
-def _read_run(path: Path, shown: str) -> PastRun:
-    run = read_run(path, shown)
+def _read_run(path: Path, name: str) -> PastRun:
+    run = read_run(path, name)
     folder = run.path.parent
     if (folder / ABOUT).is_file():
         where, tables = ABOUT, None
@@ -250,7 +250,7 @@ def _read_run(path: Path, shown: str) -> PastRun:
                 tables = about.tables
         if tables is None:
             what = "the file is not the one that the run left"
-            raise input_error(f"{shown}: {where}", what, "Remove the kept run; it cannot be repaired")
+            raise input_error(f"{name}: {where}", what, "Remove the kept run; it cannot be repaired")
     else:
         tables = _labels(folder, [one.name for one in run.record.corpora] if run.record else [])
     time = _NAME.fullmatch(folder.name)

@@ -97,10 +97,10 @@ class ModelRecord:
     @property
     def origin(self) -> str:
         """Say how many answers are kept, from which days, and how many are new; empty if nobody listens."""
-        kept = sum(self.days.values())
-        if not kept:
+        cached = sum(self.days.values())
+        if not cached:
             return f"{self.asked:,} computed now, none from the cache" if self.asked else ""
-        return f"{kept:,} from the cache of {_when(self.days)}, {self.asked:,} computed now"
+        return f"{cached:,} from the cache of {_when(self.days)}, {self.asked:,} computed now"
 
     def answered(self, today: datetime.date) -> dict[str, int]:
         """Count the answers of each day, as ISO 8601; those that this run did not find are of today."""

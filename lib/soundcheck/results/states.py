@@ -185,13 +185,13 @@ def compared(low: float, high: float, guessing: float, blocks: int, *, more_is_b
 
 def standing(figures: Sequence[KeyFigure], model: str, task: str, corpus: str = "") -> Standing:
     """Say how a model stands at a task, on a corpus or on all of them together."""
-    own = [f for f in figures if f.standing and (f.model, f.task) == (model, task)]
-    here = [f for f in own if f.corpus == corpus]
-    for some, wanted in itertools.product((here, own), (PROVEN, HOLLOW)):
+    of_task = [f for f in figures if f.standing and (f.model, f.task) == (model, task)]
+    of_corpus = [f for f in of_task if f.corpus == corpus]
+    for some, wanted in itertools.product((of_corpus, of_task), (PROVEN, HOLLOW)):
         for figure in some:
             if figure.standing == wanted:
                 return Standing(wanted, figure)
-    return Standing(UNPROVEN, next(iter((*here, *own)), None))
+    return Standing(UNPROVEN, next(iter((*of_corpus, *of_task)), None))
 
 
 def standings(frame: pd.DataFrame, figures: Sequence[KeyFigure] | None) -> pd.Series:

@@ -34,8 +34,8 @@ _STATES = {CLEAR_PASS: PASS, CLEAR_FAIL: FAIL}
 
 def changed(run: FinishedRun) -> list[str]:
     """Say whether ``accepted`` or ``tests`` changed since the run, if its suite is beside the results."""
-    shown = run.record.suite.get("shown", "") if run.record else ""
-    for path in (Path(shown), run.path.parent.parent / shown) if shown else ():
+    file = run.record.suite.get("shown", "") if run.record else ""
+    for path in (Path(file), run.path.parent.parent / file) if file else ():
         try:
             suite = _suite_of(run, path)
         except InputError:
@@ -84,8 +84,8 @@ def _suite_of(run: FinishedRun, path: Path) -> Suite:
     return suite
 
 
-def _margin(own: OwnTest) -> OwnTest:
-    return dataclasses.replace(own, thresholds={}, why="", run=True, hard=False, labels=())
+def _margin(test: OwnTest) -> OwnTest:
+    return dataclasses.replace(test, thresholds={}, why="", run=True, hard=False, labels=())
 
 
 def _judge_again(frame: pd.DataFrame, rows: pd.DataFrame, test: TestDefinition, suite: Suite) -> None:

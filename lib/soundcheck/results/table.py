@@ -60,8 +60,8 @@ def read_results(path: str | os.PathLike) -> pd.DataFrame:
     problems = Problems()
     for column, what, rows in _contradictions(frame):
         for line, cell in frame.loc[rows, column].items():
-            shown = quoted("" if pd.isna(cell) else cell)
-            problems.add(f"{path.name} line {line}, column {column}", f"{shown} {what}", _DO_NOT_EDIT)
+            text = quoted("" if pd.isna(cell) else cell)
+            problems.add(f"{path.name} line {line}, column {column}", f"{text} {what}", _DO_NOT_EDIT)
     for line in frame.index[frame.duplicated(list(KEY))]:
         problems.add(f"{path.name} line {line}", "the same test as in an earlier line", _DO_NOT_EDIT)
     problems.raise_if_any()

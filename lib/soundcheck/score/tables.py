@@ -91,7 +91,8 @@ def side_by_side(
     right = predictions.rename(columns={name: f"{name}{PREDICTED}" for name in references})
     right = right[keys[1].notna()].set_index(keys[1].dropna())
     joined = pd.concat([references, right.reindex(keys[0]).reset_index(drop=True)], axis=1)
-    without, unused = int((~keys[0].isin(right.index)).sum()), int((~right.index.isin(keys[0])).sum())
+    without = int((right.index.get_indexer(keys[0]) < 0).sum())
+    unused = len(right) - len(references) + without
     notes = [f"rows are joined by {ours} of {names[0]} and {theirs} of {names[1]}"]
     if without:
         notes.append(f"{without} of {len(joined)} rows of {names[0]} have no row in {names[1]}")

@@ -1,18 +1,18 @@
-"""Cells in which a group and the others are alike, to compare them as if both had the same of something.
+"""Strata in which a group and the others are alike, to compare them as if both had the same of something.
 
-Numbers, such as a signal-to-noise ratio, are cut at their quantiles; words, such as a device, are a cell
-each; two columns make the cells of their product. Within a cell the sides still differ a little, so ten cells
+Numbers, such as a signal-to-noise ratio, are cut at their quantiles; words, such as a device, are a stratum
+each; two columns make the strata of their product. Within a stratum the sides still differ a little, so ten
 leave about a twentieth of a difference that is all due to a number, and five about a tenth; Cochran (1968),
 The effectiveness of adjustment by subclassification in removing bias in observational studies.
 
 Conventions
 -----------
-- A cell needs :data:`LEAST_SPEAKERS` speakers (blocks) on either side, or it is left out: what only one side
-  has cannot be compared. The share of the group's segments that are kept is its *counterpart*. With less than
-  half of the group there is no answer. The others may lose more than half: a group that was recorded by
-  telephone is compared with those of the others who were, too.
-- Equal numbers are in the same cell. A number that is so frequent that two cuts fall on it, as the 0 of
-  clipping, is a cell of its own.
+- A stratum needs :data:`LEAST_SPEAKERS` speakers (blocks) on either side, or it is left out: what only one
+  side has cannot be compared. The share of the group's segments in the others is its *counterpart*, the
+  common support. With less than half of the group there is no comparison. The others may lose more than half:
+  a group that was recorded by telephone is compared with those of the others who were, too.
+- Equal numbers are in the same stratum. A number that is so frequent that two cuts fall on it, as the 0 of
+  clipping, is a stratum of its own.
 """
 
 from __future__ import annotations
@@ -50,19 +50,21 @@ def cells_of(
     usable: np.ndarray,
 ) -> AdjustingCells:
     """Put segments into cells in which a group can be compared with the others."""
-    sides = group & usable, others & usable
+    sides, names = (group & usable, others & usable), " and ".join(columns)
+
+    def nothing(reason: str) -> AdjustingCells:
+        return AdjustingCells(np.full(len(usable), -1), 0, 0.0, 0, reason)
+
     for name, values in columns.items():
-        if reason := _against(name, values, sides):
-            return _none(len(usable), reason)
-    names = " and ".join(columns)
+        if reason := _why_not(name, values, sides):
+            return nothing(reason)
     for cuts in CUTS:
         codes, n_cells = _product([_cells(values, sides[0] | sides[1], cuts) for values in columns.values()])
         if not n_cells:
-            return _none(len(usable), f"no segment has both {names}")
-        speakers = np.stack([_speakers(codes, n_cells, own, blocks) for own in sides])
+            return nothing(f"no segment has both {names}")
+        speakers = np.stack([_speakers(codes, n_cells, side, blocks) for side in sides])
         if not (speakers > 0).all(axis=0).any():
-            verb = "together decide" if len(columns) > 1 else "decides"
-            return _none(len(usable), f"{names} {verb} the group")
+            return nothing(f"{names} {'together decide' if len(columns) > 1 else 'decides'} the group")
         enough = (speakers >= LEAST_SPEAKERS).all(axis=0)
         if enough.all():
             break
@@ -77,19 +79,15 @@ def cells_of(
     return AdjustingCells(codes, int(enough.sum()), counterpart, cuts, reason)
 
 
-def _none(n: int, reason: str) -> AdjustingCells:
-    return AdjustingCells(np.full(n, -1), 0, 0.0, 0, reason)
-
-
-def _against(name: str, values: np.ndarray, sides: tuple[np.ndarray, np.ndarray]) -> str:
+def _why_not(name: str, values: np.ndarray, sides: tuple[np.ndarray, np.ndarray]) -> str:
     """Say why a column by itself cannot adjust anything, ``""`` if it can."""
-    known = [values[own][pd.notna(values[own])] for own in sides]
-    for side, own, there in zip(("the group", "the others"), sides, known, strict=True):
-        missing = 1 - len(there) / max(1, int(own.sum()))
-        if not len(there):
-            return f"{name} is not known of {side}"
+    known = [values[side & pd.notna(values)] for side in sides]
+    for who, side, present in zip(("the group", "the others"), sides, known, strict=True):
+        missing = 1 - len(present) / max(1, int(side.sum()))
+        if not len(present):
+            return f"{name} is not known of {who}"
         if missing > _MOST_MISSING:
-            return f"{name} is missing in {100 * missing:.0f} % of {side}"
+            return f"{name} is missing in {100 * missing:.0f} % of {who}"
     first, second = map(set, known)
     if len(first | second) == 1:
         return f"{name} is the same for all"
@@ -116,14 +114,11 @@ def _cells(values: np.ndarray, rows: np.ndarray, cuts: int) -> np.ndarray:
 
 def _product(columns: list[np.ndarray]) -> tuple[np.ndarray, int]:
     """Give the cells that occur of several columns together; -1 where one of them has none."""
-    codes = np.ravel_multi_index(
-        [np.maximum(column, 0) for column in columns], [int(column.max()) + 1 for column in columns]
-    )
     known = np.logical_and.reduce([column >= 0 for column in columns])
-    found, numbers = np.unique(codes[known], return_inverse=True)
-    cells = np.full(len(codes), -1)
+    occurring, numbers = np.unique(np.stack(columns)[:, known], axis=1, return_inverse=True)
+    cells = np.full(len(known), -1)
     cells[known] = numbers
-    return cells, len(found)
+    return cells, occurring.shape[1]
 
 
 def _speakers(codes: np.ndarray, n_cells: int, side: np.ndarray, blocks: np.ndarray) -> np.ndarray:

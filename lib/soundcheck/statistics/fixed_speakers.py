@@ -122,22 +122,23 @@ def fixed_speakers(
         strata, independent = _strata(speakers, 4 if isinstance(statistic, Weighted) else 2)
     if independent:
         influence, speakers = _influence(statistic, blocks, of_speakers=True)
-        _, own = np.unique(speakers, return_inverse=True)
-        influence = np.stack([np.bincount(own, column) for column in influence.T], axis=1)
+        _, numbers = np.unique(speakers, return_inverse=True)
+        influence = np.stack([np.bincount(numbers, column) for column in influence.T], axis=1)
         strata = np.zeros(len(influence), dtype=np.intp)
     if len(influence) < 2:
         nothing = np.full(m, np.nan)
         return FixedSpeakers(nothing, nothing, np.zeros(m, dtype=bool))
     counts = np.bincount(strata)
     variances, columns = np.empty((m, len(counts))), []
-    for n, own in enumerate(influence.T):
-        sums, squares = np.bincount(strata, own), np.bincount(strata, own**2)
+    for n, column in enumerate(influence.T):
+        sums, squares = np.bincount(strata, column), np.bincount(strata, column**2)
         around = squares - sums**2 / counts
         # Equal numbers have a spread of float noise, and that is none.
         variances[n] = counts / (counts - 1) * np.where(around > _NOISE * squares, around, 0.0)
         if spread:
-            columns.append(_sketch((own - (sums / counts)[strata]) * np.sqrt(counts / (counts - 1))[strata]))
-    wanted = np.stack(columns, axis=1) if columns else np.zeros((0, m))
+            apart = column - (sums / counts)[strata]
+            columns.append(_sketch(apart * np.sqrt(counts / (counts - 1))[strata]))
+    spreads = np.stack(columns, axis=1) if columns else np.zeros((0, m))
     total = variances.sum(axis=1)
     total[total < _LEAST**2] = 0.0  # the noise of gradients
     # The square of a variance with n - 1 degrees of freedom is (n + 1) / (n - 1) times too large on average.
@@ -145,7 +146,7 @@ def fixed_speakers(
     freedom = np.fmin(freedom, np.maximum(np.count_nonzero(influence, axis=0) - 1, 1))
     undefined = np.isnan(influence).any(axis=0)
     error = np.where(undefined, np.nan, round_significant(np.sqrt(total)))
-    return FixedSpeakers(error, np.where(total > 0, freedom, np.nan), np.full(m, independent), wanted)
+    return FixedSpeakers(error, np.where(total > 0, freedom, np.nan), np.full(m, independent), spreads)
 
 
 def _influence(
@@ -177,15 +178,14 @@ def _sketch(values: np.ndarray) -> np.ndarray:
 def _strata(speakers: np.ndarray, least: int) -> tuple[np.ndarray, bool]:
     """Give strata of enough recordings numbers from 0, and say whether most speakers have fewer."""
     counts = np.bincount(speakers)
-    there, single = counts > 0, (counts > 0) & (counts < least)
-    if 2 * single.sum() > there.sum():
+    single, several = (counts > 0) & (counts < least), counts >= least
+    if single.sum() > several.sum():
         return np.zeros(len(speakers), dtype=np.intp), True
-    own = np.cumsum(there & ~single) - 1
+    stratum = np.cumsum(several) - 1
     # A speaker who is alone with so few recordings joins the one with the fewest.
-    alone = single.sum() == 1
-    largest = counts.max() + 1
-    own[single] = own[np.where(there & ~single, counts, largest).argmin()] if alone else own.max() + 1
-    return own[speakers], False
+    alone, fewest = single.sum() == 1, np.where(several, counts, counts.max() + 1).argmin()
+    stratum[single] = stratum[fewest] if alone else stratum.max() + 1
+    return stratum[speakers], False
 
 
 def value_ends(value: float, error: float, freedom: float, scale: Scale = FREE, recordings: int = 0) -> Ends:

@@ -38,9 +38,9 @@ def arrangements(blocks: int, members: int, seed: int, most: int = MOST) -> Iter
     """Give which blocks make up the group, some arrangements at a time."""
     if math.comb(blocks, members) <= EXACT:
         chosen = np.array(list(itertools.combinations(range(blocks), members)))
-        found = np.zeros((len(chosen), blocks), dtype=bool)
-        np.put_along_axis(found, chosen, True, axis=1)
-        yield found
+        masks = np.zeros((len(chosen), blocks), dtype=bool)
+        np.put_along_axis(masks, chosen, True, axis=1)
+        yield masks
         return
     for piece in range(-(-most // DRAWS)):  # whoever comes first in a random order
         yield _orders(blocks, piece, seed) < members
@@ -80,9 +80,9 @@ def permuted_p_values(
     total = sums.sum(axis=0)
 
     def gaps(members: np.ndarray) -> np.ndarray:
-        own = members.astype(np.float64) @ sums
-        found = statistic.compute(own) - statistic.compute(total - own)
-        return found if one_sided(rule) else np.abs(found)
+        of_group = members.astype(np.float64) @ sums
+        gaps = statistic.compute(of_group) - statistic.compute(total - of_group)
+        return gaps if one_sided(rule) else np.abs(gaps)
 
     observed = gaps(group[np.newaxis])[0]
     size = np.zeros(len(observed))  # how large a drawn gap must be
@@ -102,8 +102,8 @@ def permuted_p_values(
         with np.errstate(invalid="ignore"):
             extremes[looking] += (drawn >= size)[:, looking].sum(axis=0)
         counts[looking] += defined[:, looking].sum(axis=0)
-    found = extremes / np.maximum(counts, 1) if exact else (extremes + 1) / (counts + 1)
-    return np.where(np.isfinite(observed), np.minimum(found, 1.0), np.nan)
+    p = extremes / np.maximum(counts, 1) if exact else (extremes + 1) / (counts + 1)
+    return np.where(np.isfinite(observed), np.minimum(p, 1.0), np.nan)
 
 
 def _ratio(drawn: np.ndarray, defined: np.ndarray, spread: np.ndarray, signed: bool) -> np.ndarray:

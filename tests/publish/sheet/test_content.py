@@ -6,15 +6,13 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import pytest
 from played import flac, played
-from tests.support.findings import FIGURE, GAP, HOSTILE, NOTHING, OPEN, many
+from tests.support.findings import FIGURE, GAP, HOSTILE, OPEN, many
 from tests.support.finished import finished, verdict
 
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.publish.sheet import tables
 from soundcheck.publish.sheet.content import model_sheet
 from soundcheck.publish.sheet.tables import Table, since
 from soundcheck.publish.sheet.writing import MOST_BYTES, page
@@ -113,12 +111,6 @@ def test_days_of_answers(tmp_path, recorded):
     assert told == "200 given on 2027-02-01 (50) and 2027-03-01 (150); none for 3 inputs of 203"
 
 
-def test_nothing_evaluated_and_no_figures(sheet):
-    made = sheet([verdict(**NOTHING)], figures=[])
-    assert made.pictures == [] and made.scenes == []
-    assert "Nothing could be concluded: 0 inconclusive, 1 not evaluated" in Seen(page(made)).words
-
-
 def test_long_lists_are_cut_and_counted(sheet):
     failing, unknown = sheet(many(), figures=[FIGURE]).tables
     assert failing.title == "What fails" and len(failing.rows) == 8
@@ -141,15 +133,6 @@ def test_values_of_groups_and_classes_the_worst_first(sheet, tmp_path):
         ("male speakers", "0.70 (no interval)"),
     ]
     assert classes.rows == [("anger", "0.20 (no interval)", "9")]
-
-
-def test_a_share_of_unchanged_predictions_is_a_value_and_no_change_of_the_quality():
-    row = verdict(test="Percentage Unchanged Predictions Music", value=0.2, low=0.1, high=0.3, threshold=0.8)
-    about = {"about": "Music", "measure": "concordance", "before": 0.7, "after": 0.6, "accepted": ""}
-    shown = SimpleNamespace(**vars(row) | about | {"group": "", "skipped": ""})
-    assert tables._finding(shown)[1:4] == ("0.20 (0.10 to 0.30)", "", "above 0.80")
-    shown.test = "Change Ccc Music"
-    assert tables._finding(shown)[1:3] == ("concordance of arousal 0.70 → 0.60", "0.20 (0.10 to 0.30)")
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")

@@ -47,18 +47,6 @@ def test_what_is_about_the_group_of_the_finding_comes_first(tmp_path, recorded):
     assert [scene.title for scene in scenes(folder)] == ["Fairness sex: women"]
 
 
-def test_of_many_sounds_the_first_and_the_last(folder):
-    sounds = {name: flac(seed=number) for number, name in enumerate(("original", "base", "noise"))}
-    played(folder, sounds, "a.wav under Noise: 1 → 2")
-    assert [sound.label for sound in scenes(folder)[0].sounds] == ["original", "noise"]
-
-
-def test_the_same_sounds_are_not_played_twice(folder):
-    for family in ("correctness_regression", "robustness_noise"):
-        played(folder, {"x": flac()}, family=family)
-    assert len(scenes(folder)) == 1
-
-
 def test_words_that_were_said_and_recognised(folder):
     played(folder, {"x": flac()}, words=[["said", "turn left now"], ["recognised", None]])
     assert scenes(folder)[0].words == (("said", "turn left now"), ("recognised", "(nothing)"))
@@ -80,10 +68,6 @@ def test_a_notebook_that_cannot_be_read_plays_nothing(folder, text):
     (path,) = played(folder, {"x": flac()})
     notebook = folder / "notebooks" / "m" / "correctness_regression.ipynb"
     notebook.write_text(text)
-    assert scenes(folder) == []
-
-
-def test_no_media_at_all(folder):
     assert scenes(folder) == []
 
 

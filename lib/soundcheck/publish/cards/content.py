@@ -57,24 +57,24 @@ def text(
 def _classes(facts: ModelFacts) -> list:
     """Give recall and precision of each class, the worst first."""
     key = ["corpus", "task", "label"]
-    own = facts.estimates[facts.estimates["part"].eq(ALL) & facts.estimates["condition"].eq("")]
-    precision = own[own["measure"].eq("precision")][[*key, "value", "low", "high"]]
+    rows = facts.estimates[facts.estimates["part"].eq(ALL) & facts.estimates["condition"].eq("")]
+    precision = rows[rows["measure"].eq("precision")][[*key, "value", "low", "high"]]
     both = facts.classes.merge(precision, "left", on=key, suffixes=("", "_precision"))
     return list(both.sort_values([*key[:2], "value"], kind="stable").itertuples())
 
 
 def _tests(facts: ModelFacts) -> list[tuple[str, str, str, str, str]]:
     """Give family, test, what it does, its rule and its margin for each test."""
-    found = []
-    for family, own in facts.families:
-        for test, rows in own.groupby("test", sort=False):
+    tests = []
+    for family, of_family in facts.families:
+        for test, rows in of_family.groupby("test", sort=False):
             judged = rows[rows["value"].notna() & rows["threshold"].notna()]
             judged = judged.drop_duplicates(["rule", "threshold"])
             rules = " or ".join(f"{row.rule} {row.threshold:g}" for row in judged.itertuples())
             margins = [*map(significant, sorted(rows["matters"].dropna()))]
             ends = " to ".join(dict.fromkeys(margins[:1] + margins[-1:]))
-            found.append((family.title, test, measurements.note(family, test), rules or "none", ends))
-    return found
+            tests.append((family.title, test, measurements.note(family, test), rules or "none", ends))
+    return tests
 
 
 def _known(written: Callable[[Any, float], str]) -> Callable[[Any, float | None], str]:

@@ -52,8 +52,8 @@ def described_tasks(facts: ModelFacts) -> dict[str, Task]:
 
 def task_type(facts: ModelFacts, task: str) -> str:
     """Name the kind of a task as hubs do."""
-    found = described_tasks(facts).get(task)
-    return _TYPES[found.kind] if found else "other"
+    known = described_tasks(facts).get(task)
+    return _TYPES[known.kind] if known else "other"
 
 
 def answer(task: Task) -> str:

@@ -87,22 +87,22 @@ def measurements(facts: ModelFacts) -> pd.DataFrame:
     for name, gap in {"value": "gap", "low": "gap_low", "high": "gap_high"}.items():
         tests[name] = tests[gap].where(of_gap, tests[name])
     parts = [part for part in (figures, groups, tests) if len(part)]
-    found = pd.concat(parts, ignore_index=True).reindex(columns=_COLUMNS)
+    rows = pd.concat(parts, ignore_index=True).reindex(columns=_COLUMNS)
     numbers = dict.fromkeys(("value", "low", "high", *FURTHER), float)
-    found = found[found["value"].notna()].astype({"segments": int, "blocks": int, **numbers})
+    rows = rows[rows["value"].notna()].astype({"segments": int, "blocks": int, **numbers})
     texts = [*TEXTS, "against"]
-    found[texts] = found[texts].fillna("")
+    rows[texts] = rows[texts].fillna("")
     trials = [name for name, task in described_tasks(facts).items() if task.is_embedding]
     families = {family.name: family for family in facts.record.families}
     measures, keys = [], []
-    for row in found.itertuples():
+    for row in rows.itertuples():
         family = families.get(row.family)
         of = measure_of_test(family, row.test, row.rule, bool(row.against)) if family else None
         measures.append((of or measure_of_figure(row.test)).within(row.value))
         names = (row.family or "key figure", row.corpus, row.task, row.test, row.group, row.label)
         keys.append("/".join(quote(name, safe="", errors="backslashreplace") for name in names).rstrip("/"))
-    units = found["task"].isin(trials).map({True: "trial", False: "segment"})
-    return found.assign(measure=measures, key=keys, unit=units)
+    units = rows["task"].isin(trials).map({True: "trial", False: "segment"})
+    return rows.assign(measure=measures, key=keys, unit=units)
 
 
 def measure_of_figure(title: str) -> Measure:

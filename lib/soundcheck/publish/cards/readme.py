@@ -33,7 +33,7 @@ _FAILURES = (YAMLError, KeyError, ValueError, RecursionError)
 
 
 def updated(
-    text: str, shown: str, own: Mapping[str, Any], model: str, results: list[dict], block: str
+    text: str, shown: str, keys: Mapping[str, Any], model: str, results: list[dict], block: str
 ) -> str:
     """Put what is ours into a README, which may be empty and is called ``shown`` in messages.
 
@@ -41,16 +41,16 @@ def updated(
     the entry of the model in ``model-index``, else in the only one, else in a new one. Raises an
     ``InputError`` if the metadata cannot be read or changed, or the markers are no pair.
     """
-    found, opened = _METADATA.match(text), _OPENED.match(text)
-    if opened and not found:
+    match, opened = _METADATA.match(text), _OPENED.match(text)
+    if opened and not match:
         what = "the metadata begin with --- and end nowhere, or there are blanks behind ---"
         remedy = "Begin and close them with lines --- without blanks, or begin the file with a heading"
         raise input_error(f"{shown} line {_lines(opened[1]) + 1}", what, remedy)
-    opening, metadata, closing = found.groups() if found else (text[: text.startswith("\ufeff")], "", "")
+    opening, metadata, closing = match.groups() if match else (text[: text.startswith("\ufeff")], "", "")
     body = text[len(opening + metadata + closing) :]
     lines = (re.search(_BREAK, text) or ["\n"])[0]
     plain = re.sub(_BREAK, "\n", metadata)
-    changed = _with_ours(plain, shown, _lines(opening), own, model, results)
+    changed = _with_ours(plain, shown, _lines(opening), keys, model, results)
     if changed != plain:
         metadata = changed.replace("\n", lines)
     if metadata and not closing:
@@ -71,31 +71,31 @@ def _dumped(data: object, offset: int = 0) -> str:
 
 
 def _yaml(offset: int = 0) -> YAML:
-    found = YAML()
-    found.preserve_quotes, found.width = True, 10**6
-    found.indent(mapping=2, sequence=offset + 2, offset=offset)
-    return found
+    parser = YAML()
+    parser.preserve_quotes, parser.width = True, 10**6
+    parser.indent(mapping=2, sequence=offset + 2, offset=offset)
+    return parser
 
 
 def _with_ours(
-    text: str, shown: str, above: int, own: Mapping[str, Any], model: str, results: list[dict]
+    text: str, shown: str, above: int, keys: Mapping[str, Any], model: str, results: list[dict]
 ) -> str:
-    there = _read(text, shown, above)
-    index = there.get(INDEX) or []
+    data = _read(text, shown, above)
+    index = data.get(INDEX) or []
     if not isinstance(index, list) or not all(map(_is_entry, index)):
-        line = there.lc.key(INDEX)[0] + above + 1
+        line = data.lc.key(INDEX)[0] + above + 1
         raise input_error(f"{shown} line {line}", f"{INDEX} is no list of models with results", "Correct it")
-    changes = {key: _quoted(value) for key, value in own.items() if _listed(there.get(key)) != _listed(value)}
+    changes = {key: _quoted(value) for key, value in keys.items() if _listed(data.get(key)) != _listed(value)}
     became = _merged(copy.deepcopy(index), model, results)
     if became != index:
         changes[INDEX] = became
     if not changes:
         return text
     try:
-        made = _changed(text, there, changes, model, results)
-        found = _read(made, shown, above)
-        kept = {key for key in there if key not in changes} | {key for key in changes if changes[key]}
-        same = {*found} == kept and all(found[key] == value for key, value in changes.items() if value)
+        made = _changed(text, data, changes, model, results)
+        read = _read(made, shown, above)
+        expected = {key for key in data if key not in changes} | {key for key in changes if changes[key]}
+        same = {*read} == expected and all(read[key] == value for key, value in changes.items() if value)
     except (InputError, *_FAILURES):
         same = False
     if not same:
@@ -123,12 +123,12 @@ def _read(text: str, shown: str, above: int) -> CommentedMap:
 
 
 def _changed(
-    text: str, there: CommentedMap, changes: Mapping[str, Any], model: str, results: list[dict]
+    text: str, old: CommentedMap, changes: Mapping[str, Any], model: str, results: list[dict]
 ) -> str:
     """Write the lines of keys that change anew; a key without a value goes, a new one comes at the end."""
     lines = re.findall(r".*\n", text)
-    starts = [there.lc.key(key)[0] for key in there] + [len(lines)]
-    spans = zip(there, itertools.pairwise(starts), strict=True)
+    starts = [old.lc.key(key)[0] for key in old] + [len(lines)]
+    spans = zip(old, itertools.pairwise(starts), strict=True)
     sections = {key: "".join(lines[start:end]) for key, (start, end) in spans}
     for key, value in changes.items():
         section = sections.get(key, "")
@@ -148,16 +148,16 @@ def _merged(index: list, model: str, results: list) -> list:
     target = names.index(model) if model in names else 0 if len(names) == 1 else len(names)
     for place in reversed(range(len(index))):
         entry = index[place]
-        there = entry["results"] if entry["results"] is not None else []
-        ours = [number for number, one in enumerate(there) if is_ours(one)]
+        listed = entry["results"] if entry["results"] is not None else []
+        ours = [number for number, one in enumerate(listed) if is_ours(one)]
         new = results if place == target else []
-        if [there[number] for number in ours] == new:
+        if [listed[number] for number in ours] == new:
             continue
         for number in reversed(ours):
-            del there[number]
-        there.extend(new)
-        entry["results"] = there
-        if not there and set(entry) == {"name", "results"}:
+            del listed[number]
+        listed.extend(new)
+        entry["results"] = listed
+        if not listed and set(entry) == {"name", "results"}:
             del index[place]
     if target == len(names) and results:
         index.append({"name": model, "results": results})
@@ -181,16 +181,16 @@ def _listed(value: Any) -> list:
 def _with_block(text: str, block: str, lines: str, shown: str, above: int) -> str:
     """Put a block between the markers of a text, at its end if there are none."""
     ours = re.sub(_BREAK, lines, f"{BEGIN}\n{block.strip()}\n{END}")
-    found = [
+    markers = [
         (number, line.strip(" \t"))
         for number, line in enumerate(re.split(_BREAK, text), above + 1)
         if _MARKER.search(line)
     ]
-    if [line for _, line in found] == [BEGIN, END]:
+    if [line for _, line in markers] == [BEGIN, END]:
         return text[: text.index(BEGIN)] + ours + text[text.index(END) + len(END) :]
-    if found:
-        where = f"{shown} line {', '.join(str(number) for number, _ in found)}"
-        what = f"the markers are no pair: {', '.join(quoted(line) for _, line in found)}"
+    if markers:
+        where = f"{shown} line {', '.join(str(number) for number, _ in markers)}"
+        what = f"the markers are no pair: {', '.join(quoted(line) for _, line in markers)}"
         remedy = f"Write {BEGIN} and, below it, {END}, each once and on a line of its own, or remove all"
         raise input_error(where, what, remedy)
     return (

@@ -42,19 +42,19 @@ def record(name: str, filters: Mapping[str, Callable], **values: object) -> dict
             return [made(item, values)]
         names, _, many = item["each"].partition(" in ")
         names = names.split(", ")
-        found = (one if len(names) > 1 else (one,) for one in expression(many)(**values))
-        return [made(item, {**values, **dict(zip(names, one, strict=True))}) for one in found]
+        rows = (one if len(names) > 1 else (one,) for one in expression(many)(**values))
+        return [made(item, {**values, **dict(zip(names, one, strict=True))}) for one in rows]
 
     return made(layout, values)
 
 
 def filled(**values: object) -> dict[str, object]:
     """Keep what is neither empty nor NaN, of lists, too."""
-    kept = {
+    cleaned = {
         name: [one for one in value if one not in _EMPTY] if isinstance(value, list) else value
         for name, value in values.items()
     }
-    return {name: value for name, value in kept.items() if value == value and value not in _EMPTY}
+    return {name: value for name, value in cleaned.items() if value == value and value not in _EMPTY}
 
 
 def json_text(content: dict) -> str:

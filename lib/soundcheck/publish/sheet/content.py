@@ -102,7 +102,7 @@ def comparison_sheet(
     )
 
 
-def _sheet(facts: ModelFacts, day: datetime.date, lines: Sequence[str], **own: object) -> Sheet:
+def _sheet(facts: ModelFacts, day: datetime.date, lines: Sequence[str], **contents: object) -> Sheet:
     """Add what pages of models and of comparisons have in common."""
     model, record = facts.model, facts.record
     data = [*map(_size, facts.corpora[:MOST_CORPORA])]
@@ -110,7 +110,7 @@ def _sheet(facts: ModelFacts, day: datetime.date, lines: Sequence[str], **own: o
     missing = model.failed + model.unusable
     without = f"; none for {counted(missing, 'input')} of {model.inputs:,}" if missing else ""
     settings = f"{record.replicates} replicates, {record.interval} intervals, seed {record.seed}"
-    said = (facts.card.intended_use or model.description).strip().rstrip(".")
+    purpose = (facts.card.intended_use or model.description).strip().rstrip(".")
     tasks = f"Tasks: {', '.join(model.tasks)}"
     origin = {
         "data": "; ".join(data) or "none",
@@ -121,13 +121,13 @@ def _sheet(facts: ModelFacts, day: datetime.date, lines: Sequence[str], **own: o
         "results.csv, SHA-256": facts.sha256,
     }
     return Sheet(
-        purpose=f"{'. '.join(filter(None, (said, tasks)))}.",
+        purpose=f"{'. '.join(filter(None, (purpose, tasks)))}.",
         synthetic=facts.synthetic,
         lines=[(name, remark(text.strip())) for name, _, text in (line.partition(":") for line in lines)],
         bar=states.bar(facts.counts),
         counts=", ".join(f"{facts.counts[name]} {name}" for name in JUDGED),
         origin=[*origin.items()],
-        **own,
+        **contents,
     )
 
 
@@ -174,17 +174,17 @@ def _differences(title: str, rows: pd.DataFrame, unit: str) -> list[Picture]:
 
 
 def _values(facts: ModelFacts) -> list[Picture]:
-    own = [one for one in facts.figures if one.value is not None][:MOST_DRAWN]
-    several = len({one.corpus for one in own}) > 1
+    figures = [one for one in facts.figures if one.value is not None][:MOST_DRAWN]
+    several = len({one.corpus for one in figures}) > 1
     rows = []
-    for one in own:
+    for one in figures:
         rate = one.measure in key_figures.RATES
         numbers = {"value": one.value, "low": one.low, "high": one.high, "reference": one.guessing}
         names = [*([] if rate else [one.task]), one.measure, *([one.corpus] if several else [])]
         axis = "errors in %: less is better" if rate else "more is better"
         scaled = pd.Series(numbers, dtype=float) * (100 if rate else 1)
         rows.append({"name": " · ".join(names), "panel": axis, **scaled})
-    alt = "; ".join(plain(key_figures.sentence(one, corpus=several), 200) for one in own)
+    alt = "; ".join(plain(key_figures.sentence(one, corpus=several), 200) for one in figures)
     title = "How good, 95 % intervals; grey: chance"
     return [_picture(title, alt, forest(pd.DataFrame(rows), panels="panel"))] if rows else []
 

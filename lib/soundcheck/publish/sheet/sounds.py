@@ -92,13 +92,14 @@ def model_scenes(facts: ModelFacts) -> list[Scene]:
     titles = {one.name: one.title for one in facts.record.families}
     findings = pd.concat([facts.findings, facts.few, by_excess(facts.inconclusive)])
     for row in findings.drop_duplicates("family").itertuples():
-        found = _examples(facts, folder / "notebooks" / facts.model.slug / f"{files.slug(row.family)}.ipynb")
+        notebook = folder / "notebooks" / facts.model.slug / f"{files.slug(row.family)}.ipynb"
+        examples = _examples(facts, notebook)
         # What is of the group, or under the change, of the finding comes first.
-        found.sort(key=lambda one, about=row.about: about not in f"{one['group']} {one['title']}")
+        examples.sort(key=lambda one, about=row.about: about not in f"{one['group']} {one['title']}")
         finding = facts.sentence(row) if row.state == FAIL else ""
-        heard = {sound.data for scene in scenes for sound in scene.sounds}
-        made = (_scene(folder, titles[row.family], finding, one) for one in found)
-        scenes += [scene for scene in made if not heard >= {sound.data for sound in scene.sounds}][:1]
+        played = {sound.data for scene in scenes for sound in scene.sounds}
+        made = (_scene(folder, titles[row.family], finding, one) for one in examples)
+        scenes += [scene for scene in made if not played >= {sound.data for sound in scene.sounds}][:1]
         if len(scenes) == MOST_SCENES:
             break
     return scenes
@@ -107,8 +108,8 @@ def model_scenes(facts: ModelFacts) -> list[Scene]:
 def comparison_scenes(facts: ModelFacts, entry: ComparisonRecord) -> list[Scene]:
     """Choose the segments on which two models of a run differ most."""
     folder = facts.run.path.parent
-    found = _examples(facts, folder / "comparisons" / f"{entry.slug}.ipynb")
-    scenes = (_scene(folder, "", "", one) for one in found)
+    examples = _examples(facts, folder / "comparisons" / f"{entry.slug}.ipynb")
+    scenes = (_scene(folder, "", "", one) for one in examples)
     return [scene for scene in scenes if scene.sounds][:MOST_SCENES]
 
 
@@ -127,8 +128,8 @@ def _examples(facts: ModelFacts, path: Path) -> list[_Example]:
 def _scene(folder: Path, family: str, finding: str, example: _Example) -> Scene:
     """Load the sounds of an example: of several the first and the last, which is that of a change."""
     players = example["sounds"]
-    shown = players if len(players) <= MOST_SOUNDS else [players[0], players[-1]]
-    sounds = tuple(filter(None, (_sound(folder, one) for one in shown)))
+    chosen = players if len(players) <= MOST_SOUNDS else [players[0], players[-1]]
+    sounds = tuple(filter(None, (_sound(folder, one) for one in chosen)))
     words = tuple((who, text or "(nothing)") for who, text in example["words"])
     return Scene(": ".join(filter(None, (family, example["title"]))), finding, sounds, words)
 

@@ -46,10 +46,10 @@ def _shortened(
     title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]], total: int, notes: Sequence[str] = ()
 ) -> Table:
     """Make a table of the first of so many rows in all, without columns that no row fills."""
-    kept = [n for n in range(len(columns)) if any(row[n] for row in rows)]
+    filled = [n for n in range(len(columns)) if any(row[n] for row in rows)]
     more = [f"{total - len(rows):,} more are in the tables of the run."] if total > len(rows) else []
-    shown = [tuple(row[n] for n in kept) for row in rows]
-    return Table(title, [columns[n] for n in kept], shown, [*notes, *more])
+    cells = [tuple(row[n] for n in filled) for row in rows]
+    return Table(title, [columns[n] for n in filled], cells, [*notes, *more])
 
 
 def failing(facts: ModelFacts) -> Iterator[Table]:
@@ -58,12 +58,12 @@ def failing(facts: ModelFacts) -> Iterator[Table]:
         yield Table("What fails", notes=[f"{headline(facts.counted)}."])
     few = "Too few speakers to generalise: what these speakers show"
     notes = ["Intervals are for these speakers."]
-    for title, rows, said in (("What fails", facts.findings, []), (few, facts.few, notes)):
+    for title, rows, about in (("What fails", facts.findings, []), (few, facts.few, notes)):
         if len(rows):
             columns = ["what", "value", "difference (95 %)", "margin or threshold"]
             columns.append(failures.noun(facts.record, rows))
             lines = [_finding(row) for row in rows.head(MOST_ROWS).itertuples()]
-            yield _shortened(title, columns, lines, len(rows), said)
+            yield _shortened(title, columns, lines, len(rows), about)
 
 
 def _finding(row: object) -> tuple[str, ...]:
@@ -74,8 +74,8 @@ def _finding(row: object) -> tuple[str, ...]:
     elif row.group and not pd.isna(row.gap):
         sample = failures.few(row)
         low, high = (row.gap_low_sample, row.gap_high_sample) if sample else (row.gap_low, row.gap_high)
-        own, other = (failures.amount(row, one) for one in (row.group_value, row.others_value))
-        value = f"{own}, {failures.others(row)} {other}"
+        of_group, other = (failures.amount(row, one) for one in (row.group_value, row.others_value))
+        value = f"{of_group}, {failures.others(row)} {other}"
         difference = _with_interval(row, failures.points(row, row.gap), low, high)
         limit = "" if pd.isna(row.matters) else f"within ±{failures.points(row, row.matters)}"
     elif not pd.isna(row.after) and failures.change_of_quality(row):
@@ -104,10 +104,10 @@ def values(facts: ModelFacts) -> Iterator[Table]:
         cells = {(row.corpus, row.part, row.task, row.title): row for row in rows.itertuples()}
         lines = []
         for corpus, part in worst[:MOST_ROWS]:
-            own = [cells.get((corpus, part, *measure)) for measure in measures]
+            estimates = [cells.get((corpus, part, *measure)) for measure in measures]
             where = f"{named(part)} ({corpus})" if rows["corpus"].nunique() > 1 else named(part)
-            speakers = max((row.speakers for row in own if row), default=0)
-            lines.append((where, *map(_cell, own), f"{speakers or ''}"))
+            speakers = max((row.speakers for row in estimates if row), default=0)
+            lines.append((where, *map(_cell, estimates), f"{speakers or ''}"))
         heads = [name if task in failures.SINGLE else f"{name} of {task}" for task, name in measures]
         notes = ["* for these speakers, who are too few to generalise"] if "*" in str(lines) else []
         yield _shortened(f"{title} (95 % intervals)", ["", *heads, "speakers"], lines, len(worst), notes)
@@ -173,8 +173,8 @@ def changed(title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> Table
 
 
 def _since(facts: ModelFacts, baseline: FinishedRun) -> Table:
-    own = facts.run.frame[facts.run.frame["model"].eq(facts.model.name)]
-    now = dataclasses.replace(facts.run, frame=own)
+    frame = facts.run.frame[facts.run.frame["model"].eq(facts.model.name)]
+    now = dataclasses.replace(facts.run, frame=frame)
     changes, margin = worse.changes(now, baseline), facts.record.matters_worse
     if changes.empty:
         models = ", ".join(quoted(name) for name in list(dict.fromkeys(baseline.frame["model"]))[:20])

@@ -66,7 +66,7 @@ def write(
     contents: dict[Path, str | bytes] = {target: page(made, _book(facts, made, target))}
     if pdf:
         contents[target.with_suffix(".pdf")] = typeset(made)
-    lines = [f"{head}: {said}" for head, said in made.lines]
+    lines = [f"{head}: {line}" for head, line in made.lines]
     if text is not None:
         contents[text] = as_markdown(lines, made.title)
     files.write_all(contents)
@@ -96,13 +96,13 @@ def typeset(sheet: Sheet) -> bytes:
     """
     typst = import_extra("typst", "pdf", "--pdf")
     fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"  # those of the figures
-    shown = _fit(dataclasses.asdict(sheet)) | {"pictures": [vars(one) for one in sheet.pictures]}
-    shown["date"] = [day.year, day.month, day.day] if (day := given_day()) else None
+    content = _fit(dataclasses.asdict(sheet)) | {"pictures": [vars(one) for one in sheet.pictures]}
+    content["date"] = [day.year, day.month, day.day] if (day := given_day()) else None
     return typst.compile(
         (templates.FOLDER / "sheet.typ").read_bytes(),
         format="pdf",
         font_paths=[str(fonts)],
-        sys_inputs={"sheet": json.dumps(shown, default=lambda _: None)},
+        sys_inputs={"sheet": json.dumps(content, default=lambda _: None)},
     )
 
 

@@ -65,7 +65,7 @@ class CycloneDX(CardFormat):
             else [],
             tasks=[task for name, task in described_tasks(facts).items() if name in facts.model.tasks],
             limitations=[line.removeprefix("- ") for line in limits],
-            at_risk=[(group, "; ".join(map(facts.sentence, own.itertuples()))) for group, own in differences],
+            at_risk=[(name, "; ".join(map(facts.sentence, rows.itertuples()))) for name, rows in differences],
             intervals=interval_methods(facts),
         )
         about = made["components"][0]["modelCard"]["properties"]

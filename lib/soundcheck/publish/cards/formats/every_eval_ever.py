@@ -38,8 +38,8 @@ class EveryEvalEver(CardFormat):
         def details(one: Any) -> dict[str, object]:
             texts = {name: getattr(one, name) for name in ("task", *TEXTS[1:], "block")}
             numbers = {name: getattr(one, name) for name in ("segments", "blocks", *FURTHER)}
-            said = {name: repr(number) for name, number in filled(**numbers).items()}
-            return filled(**texts, counted=one.unit, page=context.link(facts.page(one.family)), **said)
+            written = {name: repr(number) for name, number in filled(**numbers).items()}
+            return filled(**texts, counted=one.unit, page=context.link(facts.page(one.family)), **written)
 
         def interval(one: Any) -> dict[str, object]:
             method = interval_method(facts.record.interval, one.block)

@@ -1,4 +1,8 @@
-"""The README.md of a model on a hub: metadata that the hub reads, and the whole card for people."""
+"""What the Hugging Face Hub reads: the README.md of a model, and entries for the leaderboards of benchmarks.
+
+Only a suite can say which benchmark a corpus is (``benchmark:``). Interval, counts and the digest of the
+results go into the notes of an entry, the only place that its format has for them.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,67 @@ import re
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from soundcheck.common.escaping import heading
 from soundcheck.publish.cards import content
 from soundcheck.publish.cards.card_format import CardContext, CardFormat
-from soundcheck.publish.cards.hub import plain, results_of, task_type
+from soundcheck.publish.cards.hub import in_unit, plain, results_of, task_type
 from soundcheck.publish.cards.readme import updated
+from soundcheck.publish.cards.records import filled
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.report.key_figures import RATES
+from soundcheck.report.key_figures import RATES, sentence
+from soundcheck.results.record import CorpusRecord, KeyFigure
+
+
+class HubResults(CardFormat):
+    """Entries of benchmarks; error rates are in per cent."""
+
+    keyword = "hub-results"
+    title = "results for the leaderboards of the Hugging Face Hub"
+    file = ".eval_results/soundcheck.yaml"
+
+    def obstacle(self, facts: ModelFacts, context: CardContext) -> str:
+        """Say why there is nothing to list."""
+        if not any(corpus.benchmark for corpus in facts.corpora):
+            return "no corpus of the model says which benchmark it is (benchmark: in the suite)"
+        listed = {corpus.name: _figures(facts, corpus) for corpus in facts.corpora}
+        for name, figures in listed.items():
+            if len(figures) > 1:
+                tasks = ", ".join(figure.task for figure in figures)
+                return f"corpus {name} has results of {tasks}: name one of them as task: in benchmark:"
+        return "" if any(listed.values()) else "no corpus that is a benchmark has a result of the model"
+
+    def text(self, facts: ModelFacts, context: CardContext) -> str:
+        """Write the entries."""
+        figures = [(corpus, figure) for corpus in facts.corpora for figure in _figures(facts, corpus)]
+        entries = [_entry(facts, context, corpus, figure) for corpus, figure in figures]
+        return yaml.safe_dump(entries, allow_unicode=True, sort_keys=False, width=10**6)
+
+
+def _figures(facts: ModelFacts, corpus: CorpusRecord) -> list[KeyFigure]:
+    """List the figures of a benchmark: those that decide how good a model is."""
+    if corpus.benchmark is None:
+        return []
+    figures = [one for one in facts.figures if one.corpus == corpus.name and one.standing]
+    return [one for one in figures if one.value is not None and corpus.benchmark.task in ("", one.task)]
+
+
+def _entry(facts: ModelFacts, context: CardContext, corpus: CorpusRecord, figure: KeyFigure) -> dict:
+    about, synthetic = corpus.benchmark, "; synthetic speech" if corpus.synthetic else ""
+    notes = (
+        f"{sentence(figure)}, {figure.segments:,} segments{synthetic}; "
+        f"Soundcheck {facts.record.version}, SHA-256 of results.csv {facts.sha256}"
+    )
+    page = context.link(facts.page())
+    return filled(
+        dataset=filled(id=about.id, task_id=plain(about.task_id), revision=plain(about.revision)),
+        value=in_unit(figure.value, figure.measure),
+        date=context.date.isoformat(),
+        source={"url": page, "name": "Soundcheck"} if page else {},
+        notes=plain(notes),
+    )
+
 
 _LIBRARIES = ("transformers", "onnx")  # kinds of models that hubs know by the same name
 _TAGS = ("automatic-speech-recognition", "audio-classification")  # tasks that hubs know
@@ -29,8 +87,8 @@ class HuggingFaceCard(CardFormat):
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the card."""
-        own = {**_written(facts, context), **_measured(facts)}
-        return self._put(f"\n# {heading(facts.model.name)}\n", "README.md", own, facts, context)
+        keys = {**_written(facts, context), **_measured(facts)}
+        return self._put(f"\n# {heading(facts.model.name)}\n", "README.md", keys, facts, context)
 
     def updated(self, existing: str, shown: str, facts: ModelFacts, context: CardContext) -> str:
         """Change what is ours; the rest stays."""
@@ -39,37 +97,37 @@ class HuggingFaceCard(CardFormat):
         return self._put(existing, shown, _written(facts, context), facts, context)
 
     def _put(
-        self, text: str, shown: str, own: dict[str, Any], facts: ModelFacts, context: CardContext
+        self, text: str, shown: str, keys: dict[str, Any], facts: ModelFacts, context: CardContext
     ) -> str:
         name = plain(context.card.id.rpartition("/")[2] or facts.model.name)
         return updated(
-            text, shown, own, name, results_of(facts, context), content.text("card.md", facts, context)
+            text, shown, keys, name, results_of(facts, context), content.text("card.md", facts, context)
         )
 
 
 def _written(facts: ModelFacts, context: CardContext) -> dict[str, Any]:
     """Give what people said about the model, as the hub has it."""
     card = context.card
-    found: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
     if card.languages:
-        found["language"] = [*card.languages]
+        keys["language"] = [*card.languages]
     if card.license:
         known = card.license.lower() in _LICENCES
-        found["license"] = card.license.lower() if known else "other"
-        found |= {} if known else {"license_name": plain(card.license)}
+        keys["license"] = card.license.lower() if known else "other"
+        keys |= {} if known else {"license_name": plain(card.license)}
     if re.fullmatch(r"[\w.-]+/[\w.-]+", card.base_model):
-        found["base_model"] = card.base_model
-    return found
+        keys["base_model"] = card.base_model
+    return keys
 
 
 def _measured(facts: ModelFacts) -> dict[str, Any]:
     """Give what the run knows; only for new cards, as people like to choose these words."""
-    found: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
     if facts.model.kind in _LIBRARIES:
-        found["library_name"] = facts.model.kind
+        keys["library_name"] = facts.model.kind
     types = {task_type(facts, task) for task in facts.model.tasks} & {*_TAGS}
     if len(types) == 1:
-        found["pipeline_tag"] = types.pop()
+        keys["pipeline_tag"] = types.pop()
     if any(figure.measure == RATES[0] for figure in facts.figures):
-        found["metrics"] = ["wer"]
-    return found | {"tags": ["soundcheck"]}
+        keys["metrics"] = ["wer"]
+    return keys | {"tags": ["soundcheck"]}
