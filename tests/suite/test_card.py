@@ -2,7 +2,6 @@
 
 import pytest
 
-from soundcheck.common.errors import InputError
 from soundcheck.suite.card import Benchmark, Card
 from soundcheck.suite.suite_file import read_suite
 
@@ -57,32 +56,3 @@ def test_missing_in_words():
     missing = Card(owner="we", languages=("en",)).missing
     assert missing[:2] == ("intended use", "licence") and "owner" not in missing
     assert not any("hub" in words or "base" in words for words in missing)  # a model may have none
-
-
-def test_all_problems_at_once(suite):
-    with pytest.raises(InputError) as caught:
-        suite(
-            "card: {version: 2, ownr: us, licence: mit, limitations: ''}\n",
-            ", benchmark: {id: 'a b', revision: main}",
-            ", card: {languages: [English, en], id: ../x, owner: [a]}",
-        )
-    told = str(caught.value)
-    for words in (
-        "card.version: this belongs to one model. Write it in the card of that model",
-        "ownr: unknown key. Did you mean 'owner'?",
-        "licence: unknown key. Did you mean 'license'?",
-        "limitations: the text is blank",
-        "benchmark.id: 'a b' is no name on a hub. Write owner/name",
-        "benchmark.task_id: the key is missing",
-        "card.languages: 'English' is not the code of a language. Write codes of ISO 639 such as [en, de",
-        "card.id: '../x' is no name on a hub",
-        "card.owner: must be text, not a list",
-    ):
-        assert words in told, (words, told)
-    assert len(caught.value.problems) == 9
-
-
-@pytest.mark.parametrize("value", ["us", "[us]"])
-def test_what_is_no_mapping(suite, value):
-    with pytest.raises(InputError, match="is not a mapping"):
-        suite(f"card: {value}\n")

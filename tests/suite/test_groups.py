@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from soundcheck.common.errors import InputError
 from soundcheck.suite.families import Family
 from soundcheck.suite.groups import GroupColumn, NumberRange, number_of, with_suite_groups
 from soundcheck.suite.suite_file import read_suite
@@ -86,50 +85,6 @@ def test_what_is_measured_may_be_asked_for(read):
 def test_columns_of_a_corpus_may_have_other_names_in_the_data(read):
     suite = read("groups: [age_group]", ", columns: {age_group: AgeBand}")
     assert suite.corpora["calls"].columns == {"age_group": "AgeBand"}
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("groups: device", "names no columns"),
-        ("groups: []", "names no columns"),
-        ("groups: {}", "names no columns"),
-        ("groups: [sex × sex]", "names a column twice"),
-        ("groups: [sex × accent × age]", "Name products of two"),
-        ("groups: [sex × accent, [accent, sex]]", "named twice"),
-        ("groups: [speaker]", "speaker cannot be a group"),
-        ("groups: [sex × file]", "file cannot be a group"),
-        ("groups: [arousal]", "arousal cannot be a group"),
-        ("groups: [signal_to_noise]", "is measured: a number, and no ranges are given"),
-        ("groups: [{age: {young: [0, 40], old: [30, 90]}}]", "young [0, 40] and old [30, 90] overlap"),
-        ("groups: [{age: {young: [40, 0], old: [50, 90]}}]", "does not rise"),
-        ("groups: [{age: {all: [0, 90]}}]", "one range makes one group"),
-        ("groups: [{age: {}}]", "no range is given"),
-        ("groups: [{age: {young: 5, old: [50, 90]}}]", "not a pair of numbers"),
-        ("groups: [{sex × age: {young: [0, 9], old: [10, 90]}}]", "a product has no ranges of its own"),
-        ("groups: [{accent: {against: all}}]", "each group is a part of all. Write others, or the name"),
-        ("groups: [{accent: {against: [us]}}]", "accent.against: must be text, not a list"),
-        ("groups: [{accent: {against: }}]", "accent.against: the value is empty"),
-        ("groups: [{accent: {aginst: us}}]", "'us' is no range of numbers. Write against: us if it is"),
-        ("groups: [{accent: us}]", "'us' is no range of numbers. Write against: us if it is"),
-        ("groups: [{age: {against: young, young: [0, 9]}}]", "one range makes one group"),
-        ("groups: [{level: {against: loud}}]", "is measured: a number, and no ranges are given"),
-        ("adjust: [level, pitch, device]", "3 columns are more than the 2"),
-        ("adjust: [level, level]", "duplicate 'level'"),
-        ("adjust: [transcript]", "nothing can be adjusted by transcript"),
-        ("measured: [levle]", "nothing measures 'levle'"),
-    ],
-)
-def test_what_cannot_be_groups_is_refused(read, text, told):
-    with pytest.raises(InputError) as error:
-        read(text)
-    assert told in str(error.value)
-    assert "line 6" in str(error.value)
-
-
-def test_problems_of_a_corpus_are_told_with_its_place(read):
-    with pytest.raises(InputError, match="corpora.calls.groups"):
-        read("", ", groups: [speaker]")
 
 
 def test_numbers_stand_beside_their_groups():

@@ -121,13 +121,17 @@ def _counted(
     unit: str,
 ) -> Counts:
     rows = array.array("d")
+    pairs: dict[tuple[str, str], tuple[int, ...]] = {}  # short commands come again and again
     for reference, hypothesis in zip(references, hypotheses, strict=True):
         if not isinstance(reference, str):
             rows.extend((np.nan, *_UNKNOWN))
         elif not isinstance(hypothesis, str):
             rows.extend((len(units(reference)), *_UNKNOWN))
         else:
-            rows.extend(_count(units(cheapest(reference, hypothesis)), units(hypothesis)))
+            pair = reference, hypothesis
+            if pair not in pairs:
+                pairs[pair] = _count(units(cheapest(*pair)), units(hypothesis))
+            rows.extend(pairs[pair])
     table = np.array(rows).reshape(-1, 4).T.copy()
     table.setflags(write=False)  # several callers have it
     return Counts(*table, unit=unit)

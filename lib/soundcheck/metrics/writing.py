@@ -51,14 +51,13 @@ _ASCII_WORD = re.compile(r"[A-Za-z]\S*")  # from the first letter of what stands
 def without_blanks(texts: Iterable[str | None]) -> np.ndarray:
     """Say of each text whether it has more characters of scripts without blanks than words of others.
 
-    - ``texts``: texts, ``(N,)``; of missing ones (``None`` or NaN) and of those without letters the answer is
-      no.
-    - Returns bool ``(N,)``.
+    Missing texts (``None`` or NaN) and those without letters have not.
 
     >>> without_blanks(["今日はいい天気", "오늘 날씨", "go left", None]).tolist()
     [True, False, False, False]
     """
-    return np.array([_without(text) for text in texts], dtype=bool)
+    counts = (_counts(text) if isinstance(text, str) else (0, 0) for text in texts)
+    return np.array([signs > words for signs, words in counts], dtype=bool)
 
 
 def unit_of(references: Sequence[str | None]) -> str:
@@ -105,11 +104,6 @@ def closed_up(text: str) -> str:
     kinds = f" {text.translate(_KINDS)} "
     beside = (not {kinds[n], kinds[n + 2]}.isdisjoint("um") for n in range(len(text)))
     return "".join(sign for sign, close in zip(text, beside, strict=True) if sign != " " or not close)
-
-
-def _without(text: str | None) -> bool:
-    signs, words = _counts(text) if isinstance(text, str) else (0, 0)
-    return signs > words
 
 
 def _counts(text: str) -> tuple[int, int]:

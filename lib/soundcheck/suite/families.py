@@ -196,19 +196,15 @@ class TestDefinition:
         >>> own.change_for(BUILTIN["arousal"])
         'changed in this suite: 0.5 → 0.15 (agreed)'
         """
-        before = None if self.shipped is None else self.shipped.threshold_for(task)
         after = self.threshold_for(task)
         if after is None and self.margin is not None and self.fits(task):
-            told = f"set in this suite: margin {self.margin}"
-            return f"{told} ({self.why})" if self.why else told
-        return self._change(before, after)
+            return self._with_reason(f"set in this suite: margin {self.margin}")
+        return self._change(self.shipped and self.shipped.threshold_for(task), after)
 
     def change_of(self, name: str) -> str:
         """Say the same of a threshold by its name in the file: of a task, or of a kind of task."""
-        before = None
-        if self.shipped is not None:
-            kind = BUILTIN[name].kind if name in BUILTIN else None
-            before = self.shipped.thresholds.get(name, self.shipped.thresholds.get(kind))
+        kind = BUILTIN[name].kind if name in BUILTIN else None
+        before = self.shipped and self.shipped.thresholds.get(name, self.shipped.thresholds.get(kind))
         return self._change(before, self.thresholds.get(name))
 
     def _change(self, before: float | None, after: float | None) -> str:
@@ -221,10 +217,11 @@ class TestDefinition:
             parts.append(f"{after:g}" if before is None else f"{before:g} → {after:g}")
         if self.margin != self.shipped.margin:
             parts.append(f"margin {self.margin}")
-        if not parts:
-            return ""
-        told = f"{'set' if before is None else 'changed'} in this suite: {', '.join(parts)}"
-        return f"{told} ({self.why})" if self.why else told
+        verb = "set" if before is None else "changed"
+        return self._with_reason(f"{verb} in this suite: {', '.join(parts)}") if parts else ""
+
+    def _with_reason(self, change: str) -> str:
+        return f"{change} ({self.why})" if self.why else change
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

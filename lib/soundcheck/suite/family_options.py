@@ -155,40 +155,25 @@ def check_settings(
 ) -> None:
     """Note settings that options name and the transformations do not have."""
     for option in [option for option in NAME_SETTINGS if options.get(option) is not None]:
-        named = options[option]
+        path, named = ("options", option), options[option]
         if not isinstance(named, dict):
-            reader.note(("options", option), "this names no settings", "Write {Scale: [0.6, 0.5]}")
+            reader.note(path, "this names no settings", "Write {Scale: [0.6, 0.5]}")
             continue
-        excluded = {
-            step
-            for name, levels in named.items()
-            for step in _steps(reader, ("options", option, name), levels, transformations)
-        }
-        steps = {(name, step) for name, series in transformations.items() for step in series.steps}
-        if option == "excluded" and excluded >= steps:
-            reader.note(("options", option), "no setting is left", "Leave out fewer levels")
-
-
-def _steps(
-    reader: DocumentReader,
-    path: tuple,
-    levels: object,
-    transformations: Mapping[str, PerturbationSeries],
-) -> Collection[tuple[str, str]]:
-    """Give the steps of a transformation that an option names."""
-    name = path[-1]
-    series = transformations.get(name)
-    if series is None:
-        what = f"unknown transformation {schema.shown(name)}"
-        reader.note(path, what, did_you_mean(name, list(transformations)))
-        return []
-    if not isinstance(levels, list | dict):
-        reader.note(path, "this is not a list of levels", f"Write [{next(iter(series.steps))}]")
-        return []
-    steps = [series.step(level) for level in levels]
-    for place, (level, step) in enumerate(zip(levels, steps, strict=True)):
-        if step is None:
-            below = (*path, place if isinstance(levels, list) else level)
-            what = f"{name} has no level {schema.shown(str(level))}"
-            reader.note(below, what, f"Its levels: {', '.join(series.steps)}")
-    return [(name, step) for step in steps if step is not None]
+        settings = {(name, step) for name, series in transformations.items() for step in series.steps}
+        for name, levels in named.items():
+            series = transformations.get(name)
+            if series is None:
+                what = f"unknown transformation {schema.shown(name)}"
+                reader.note((*path, name), what, did_you_mean(name, list(transformations)))
+            elif not isinstance(levels, list | dict):
+                remedy = f"Write [{next(iter(series.steps))}]"
+                reader.note((*path, name), "this is not a list of levels", remedy)
+            else:
+                for place, level in enumerate(levels):
+                    settings.discard((name, series.step(level)))
+                    if series.step(level) is None:
+                        below = (*path, name, place if isinstance(levels, list) else level)
+                        what = f"{name} has no level {schema.shown(str(level))}"
+                        reader.note(below, what, f"Its levels: {', '.join(series.steps)}")
+        if option == "excluded" and not settings:
+            reader.note(path, "no setting is left", "Leave out fewer levels")

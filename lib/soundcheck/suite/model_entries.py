@@ -9,7 +9,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.suite import schema
 from soundcheck.suite.card import read_card
-from soundcheck.suite.entry_reader import EntryReader
+from soundcheck.suite.document_reader import EntryReader
 from soundcheck.suite.model_kind import ERROR, LEFT_OUT, MODEL_KINDS, ModelEntry, ModelKeys, ModelKind
 from soundcheck.suite.paths import find_files
 

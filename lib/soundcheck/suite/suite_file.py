@@ -30,6 +30,7 @@ from soundcheck.suite.corpus_format import (
     CorpusKeys,
     places,
 )
+from soundcheck.suite.document_reader import EntryReader
 from soundcheck.suite.entries import (
     NOISE_KINDS,
     RESPONSE_KINDS,
@@ -40,7 +41,6 @@ from soundcheck.suite.entries import (
     SoundEntry,
     Suite,
 )
-from soundcheck.suite.entry_reader import EntryReader
 from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn, GroupsReader
 from soundcheck.suite.model_entries import read_model
 from soundcheck.suite.own_rules import OwnRulesReader

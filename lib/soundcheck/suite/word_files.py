@@ -22,7 +22,7 @@ from soundcheck.common.text_table import read_text_table
 from soundcheck.metrics.alternatives import synonym_sets
 from soundcheck.metrics.entities import CLASSES, read
 from soundcheck.suite import schema
-from soundcheck.suite.entry_reader import EntryReader
+from soundcheck.suite.document_reader import EntryReader
 
 COLUMNS = ["phrase", "synonym"]
 COLUMN = "name"

@@ -3,29 +3,18 @@
 import io
 import json
 import unicodedata
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from answer_files import corpus, loaded, suite_of
+from answer_files import files as files_of
 
 from soundcheck.common.errors import InputError
-from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.tables.scores import ScoreModel
 from soundcheck.models.tables.table import TableModel
-from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
-
-NAN = float("nan")
-
-
-def corpus(*names: str, name: str = "demo", **columns: list) -> SimpleNamespace:
-    """Make a corpus of whole files, each with a sound of its own."""
-    table = pd.DataFrame({"file": list(names), "start": NAN, "end": NAN, "duration": 2.0}).assign(**columns)
-    table["key"] = [f"{file}||" for file in names]
-    if "audio" not in columns:
-        table["audio"] = [f"{name} {file}" for file in names]
-    return SimpleNamespace(name=name, segments=table, root=Path("/nowhere"))
+from soundcheck.suite.entries import CorpusEntry, ModelEntry
 
 
 def parquet(names: list[str]) -> bytes:
@@ -64,11 +53,7 @@ FORMATS = {  # name of the file -> writes an answer under each name
 def model(tmp_path):
     def model(name: str, names: list[str] | str, tasks=("transcript",), **options) -> TableModel:
         content = FORMATS[name](names) if isinstance(names, list) else names
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        suite = Suite("t", 0, 100, "percentile", (), {}, {}, BUILTIN, tmp_path, tmp_path / "suite.yml")
-        entry = ModelEntry("theirs", "predictions", name, tasks, path=path, options=options)
-        return TableModel.load(entry, suite)
+        return loaded(tmp_path, content, name, tasks, options=options)
 
     return model
 
@@ -101,7 +86,7 @@ CASES = [  # names in the answers, files of the corpus, which of them have an an
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize(("names", "files", "expected", "said"), CASES)
 def test_names_fit_by_all_that_both_sides_give(model, name, names, files, expected, said):
-    theirs, where = model(name, names), corpus(*files)
+    theirs, where = model(name, names), files_of(*files)
     assert answered(theirs, where) == expected
     told = [notice for notice in theirs.notices([where]) if " of the file (" in notice]
     assert len(told) == bool(said) and all(said in notice for notice in told)
@@ -119,13 +104,13 @@ def test_names_fit_by_all_that_both_sides_give(model, name, names, files, expect
 )
 def test_what_is_not_unique_is_refused_with_both(model, name, names, files, words):
     with pytest.raises(InputError, match=words):
-        model(name, names).notices([corpus(*files)])
+        model(name, names).notices([files_of(*files)])
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_one_answer_is_for_one_sound(model, name):
     theirs = model(name, ["1.wav", "2.wav"])
-    one, two = corpus("1.wav", "2.wav", name="A"), corpus("1.wav", "2.wav", name="B")
+    one, two = files_of("1.wav", "2.wav", name="A"), files_of("1.wav", "2.wav", name="B")
     words = (
         "'1.wav' would be the answer for '1.wav' of 'A' and '1.wav' of 'B', two sounds; so would [13] more. "
     )
@@ -133,19 +118,19 @@ def test_one_answer_is_for_one_sound(model, name):
         theirs.notices([one, two])
     assert len(caught.value.problems) == 1
     assert theirs.notices([one]) == []
-    third = corpus("1.wav", "2.wav", name="C", audio=["A 1.wav", "A 2.wav"])
+    third = files_of("1.wav", "2.wav", name="C", audio=one.segments["audio"].tolist())
     with pytest.raises(InputError, match="for '1.wav' of 'A' and '1.wav' of 'B', two"):
         theirs.notices([one, third, two])
     sounds = ["same", "too"]
-    same = [corpus("1.wav", "2.wav", name=own, audio=sounds) for own in "AB"]
+    same = [files_of("1.wav", "2.wav", name=own, audio=sounds) for own in "AB"]
     assert theirs.notices(same) == []
 
 
 def test_a_column_of_corpora_tells_them_apart(model):
     text = "corpus,file,transcript\nA,1.wav,one\nB,1.wav,two\n"
     theirs = model("hyp.csv", text)
-    assert theirs.notices([corpus("1.wav", name="A"), corpus("1.wav", name="B")]) == []
-    assert theirs.look_up(corpus("1.wav", name="B"), "")[0]["transcript"].tolist() == ["two"]
+    assert theirs.notices([files_of("1.wav", name="A"), files_of("1.wav", name="B")]) == []
+    assert theirs.look_up(files_of("1.wav", name="B"), "")[0]["transcript"].tolist() == ["two"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -159,12 +144,12 @@ def test_a_column_of_corpora_tells_them_apart(model):
 )
 def test_messages_never_show_two_equal_names(model, name, given, file, shown):
     with pytest.raises(InputError, match="belongs to a segment") as caught:
-        model(name, [given]).notices([corpus(file, "zz.wav")])
+        model(name, [given]).notices([files_of(file, "zz.wav")])
     assert all(part.replace("\\\\", "\\") in str(caught.value) for part in shown)
 
 
 def test_times_that_do_not_fit_are_shown_with_all_digits(model):
-    where = corpus("a.wav", "a.wav", start=[0.0, 1.5345], end=[1.5345, 3.0])
+    where = corpus(("a.wav", 0.0, 1.5345), ("a.wav", 1.5345, 3.0))
     for name, text in {
         "hyp.csv": "file,start,end,transcript\na.wav,0,1.50,turn\na.wav,1.50,3.0,left\n",
         "hyp.jsonl": '{"audio_filepath": "a.wav", "offset": 0, "duration": 1.5, "pred_text": "turn"}\n'
@@ -173,7 +158,7 @@ def test_times_that_do_not_fit_are_shown_with_all_digits(model):
         words = r"the times are not .*0.0 to 1.5 s here and 0.0 to 1.5345 s in the corpus, 0.01 s may differ"
         with pytest.raises(InputError, match=words):
             model(name, text).notices([where])
-        near = corpus("a.wav", "a.wav", start=[0.0, 1.5045], end=[1.5045, 3.0])
+        near = corpus(("a.wav", 0.0, 1.5045), ("a.wav", 1.5045, 3.0))
         assert answered(model(name, text), near) == [True, True]
 
 
@@ -185,7 +170,7 @@ def test_times_that_do_not_fit_are_shown_with_all_digits(model):
 def test_columns_may_be_called_otherwise(model, separator, name):
     text = "path,A,file\na.wav,0.25,x\nb.wav,nan,y\n".replace(",", separator)
     theirs = model(name, text, ("arousal",), columns={"file": "path", "arousal": "A"})
-    answers, problems = theirs.look_up(corpus("a.wav", "b.wav"), "")
+    answers, problems = theirs.look_up(files_of("a.wav", "b.wav"), "")
     assert answers["arousal"].tolist()[0] == 0.25 and np.isnan(answers["arousal"][1])
     assert problems == ["", f"{name} has no value for arousal"]
 
@@ -248,8 +233,8 @@ def scores(tmp_path):
     def scores(text: str) -> ScoreModel:
         path = tmp_path / "scores.txt"
         path.write_text(text)
-        suite = Suite("t", 0, 100, "percentile", (), {}, {}, dict(BUILTIN), tmp_path, tmp_path / "suite.yml")
-        return ScoreModel.load(ModelEntry("theirs", "scores", path.name, ("embedding",), path=path), suite)
+        entry = ModelEntry("theirs", "scores", path.name, ("embedding",), path=path)
+        return ScoreModel.load(entry, suite_of(tmp_path))
 
     return scores
 

@@ -1,29 +1,14 @@
 import json
-from pathlib import Path
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
+from answer_files import NAN, corpus, files, loaded, suite_of
 
 from soundcheck.common.errors import InputError
-from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.base import check_model
 from soundcheck.models.tables.table import TableModel
 from soundcheck.models.tables.transcripts import read_results
-from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
-
-NAN = float("nan")
-
-
-def corpus(*rows: tuple, name: str = "demo", duration: float = 2.0) -> SimpleNamespace:
-    """Make a corpus of (file, start, end), each segment with a sound of its own."""
-    table = pd.DataFrame(rows, columns=["file", "start", "end"]).assign(duration=duration)
-    table["audio"] = [f"{name} {file} {start} {end}" for file, start, end in rows]
-    return SimpleNamespace(name=name, entry=CorpusEntry(name, "csv"), segments=table, root=Path("/nowhere"))
-
-
-def files(*names: str, **options) -> SimpleNamespace:
-    return corpus(*[(file, NAN, NAN) for file in names], **options)
+from soundcheck.suite.entries import ModelEntry
 
 
 def lines(*items: dict) -> bytes:
@@ -38,13 +23,7 @@ def line(path: str, text: str | None = "turn left", **more: object) -> dict:
 
 @pytest.fixture
 def model(tmp_path):
-    def model(content: bytes, name: str = "results.jsonl") -> TableModel:
-        path = tmp_path / name
-        path.write_bytes(content)
-        suite = Suite("t", 0, 100, "percentile", (), {}, {}, BUILTIN, tmp_path, tmp_path / "suite.yml")
-        return TableModel.load(ModelEntry("theirs", "predictions", name, ("transcript",), path=path), suite)
-
-    return model
+    return lambda content, name="results.jsonl": loaded(tmp_path, content, name)
 
 
 def answers(model: TableModel, demo: SimpleNamespace) -> list[str | None]:
@@ -94,7 +73,7 @@ def test_speed_is_told_of_lines_that_have_both(model):
 
 def test_nothing_matches(model, tmp_path):
     model(lines(line("sample_0"), line("sample_1")))
-    suite = Suite("t", 0, 100, "percentile", (), {}, {}, BUILTIN, tmp_path, tmp_path / "suite.yml")
+    suite = suite_of(tmp_path)
     path = tmp_path / "results.jsonl"
     entry = ModelEntry("theirs", "predictions", path.name, ("transcript",), path=path)
     with pytest.raises(

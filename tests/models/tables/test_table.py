@@ -1,48 +1,27 @@
 import io
 import pickle
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from answer_files import NAN, TASKS, corpus, files, loaded, suite_of
 
 from soundcheck.common.errors import InputError
-from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.answers import pack, unpack
 from soundcheck.models.base import check_model
 from soundcheck.models.tables.table import TableModel
 from soundcheck.predict.tables import Row, write_predictions
-from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
+from soundcheck.suite.entries import ModelEntry
 from soundcheck.suite.groups import number_of
 
-NAN = float("nan")
 GOOD = "file,arousal,emotion\na.wav,0.25,anger\nb.wav,0.5,boredom\nsub/c.wav,1.5,sadness\n"
-TASKS = BUILTIN | {"age": Task("age", "regression", (), 20, 80)}
-
-
-def corpus(*rows: tuple, name: str = "demo") -> SimpleNamespace:
-    """Make a corpus of (file, start, end, duration)."""
-    table = pd.DataFrame(rows, columns=["file", "start", "end", "duration"])
-    table["key"] = [f"{file}|{start}|{end}" for file, start, end, _ in rows]
-    table["audio"] = [f"{name} {key}" for key in table["key"]]
-    return SimpleNamespace(name=name, entry=CorpusEntry(name, "csv"), segments=table, root=Path("/nowhere"))
-
-
-def files(*names: str, name: str = "demo") -> SimpleNamespace:
-    return corpus(*[(file, NAN, NAN, 2.0) for file in names], name=name)
 
 
 @pytest.fixture
 def load(tmp_path):
     def load(content, tasks=("arousal", "emotion"), name="theirs.csv") -> TableModel:
-        path = tmp_path / name
-        if isinstance(content, pd.DataFrame):
-            content.to_parquet(path)
-        else:
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
-        suite = Suite("t", 0, 100, "percentile", (), {}, {}, TASKS, tmp_path, tmp_path / "suite.yml")
-        return TableModel.load(ModelEntry("theirs", "predictions", name, tasks, path=path), suite)
+        return loaded(tmp_path, content, name, tasks)
 
     return load
 
@@ -80,7 +59,7 @@ def test_nothing_matches(load):
 def test_nothing_matches_is_found_by_the_check(load, tmp_path):
     load(GOOD)
     entry = ModelEntry("theirs", "predictions", "theirs.csv", ("arousal",), path=tmp_path / "theirs.csv")
-    suite = Suite("t", 0, 100, "percentile", (), {}, {}, TASKS, tmp_path, tmp_path / "suite.yml")
+    suite = suite_of(tmp_path)
     assert check_model(entry, suite, [files("a.wav")])
     with pytest.raises(InputError, match="no row belongs to a segment"):
         check_model(entry, suite, [files("other.wav")])
@@ -278,10 +257,6 @@ def test_tables_without_embeddings_are_refused(load, cells, words):
 
 
 # The scale, and tables that a run wrote --------------------------------------------------------------------
-
-
-def suite_of(folder: Path) -> Suite:
-    return Suite("t", 0, 100, "percentile", (), {}, {}, TASKS, folder, folder / "suite.yml")
 
 
 @pytest.mark.parametrize(

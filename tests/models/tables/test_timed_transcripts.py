@@ -1,23 +1,20 @@
 import json
-from pathlib import Path
 from types import SimpleNamespace
 
+import answer_files
 import numpy as np
-import pandas as pd
 import pytest
+from answer_files import NAN, loaded, suite_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError
-from soundcheck.common.tasks import BUILTIN
 from soundcheck.metrics.word_errors import word_errors
 from soundcheck.models.base import check_model
-from soundcheck.models.tables.table import TableModel
 from soundcheck.models.tables.timed_texts import read_timed_texts
 from soundcheck.models.tables.timed_transcripts import Spans, TimedTranscripts
-from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
+from soundcheck.suite.entries import ModelEntry
 
-NAN = float("nan")
 STM = """;; by our recogniser
 m1 1 A 0.00 1.50 turn left
 m1 1 B 1.50 3.00 switch   on
@@ -46,14 +43,10 @@ SEGLST = [
 ]
 
 
-def corpus(*rows: tuple, name: str = "demo", **columns: list) -> SimpleNamespace:
-    """Make a corpus of (file, start, end)."""
-    table = pd.DataFrame(rows, columns=["file", "start", "end"]).assign(duration=4.0, **columns)
-    table["duration"] = np.where(np.isnan(table["end"]), table["duration"], table["end"]) - np.nan_to_num(
-        table["start"]
-    )
-    table["audio"] = [f"{name} {row}" for row in range(len(table))]
-    return SimpleNamespace(name=name, entry=CorpusEntry(name, "csv"), segments=table, root=Path("/nowhere"))
+def corpus(*rows: tuple, **more: object) -> SimpleNamespace:
+    """Make a corpus of (file, start, end); files last four seconds."""
+    known = [(*row, (4.0 if np.isnan(row[2]) else row[2]) - np.nan_to_num(row[1])) for row in rows]
+    return answer_files.corpus(*known, **more)
 
 
 MEETINGS = corpus(
@@ -63,14 +56,7 @@ MEETINGS = corpus(
 
 @pytest.fixture
 def load(tmp_path):
-    def load(content: str | bytes | list, name: str = "hyp.stm", tasks=("transcript",)) -> TimedTranscripts:
-        path = tmp_path / name
-        content = json.dumps(content) if isinstance(content, list) else content
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        suite = Suite("t", 0, 100, "percentile", (), {}, {}, BUILTIN, tmp_path, tmp_path / "suite.yml")
-        return TableModel.load(ModelEntry("theirs", "predictions", name, tasks, path=path), suite)
-
-    return load
+    return lambda content, name="hyp.stm", tasks=("transcript",): loaded(tmp_path, content, name, tasks)
 
 
 def answers(model: TimedTranscripts, demo: SimpleNamespace) -> list[str | None]:
@@ -182,7 +168,7 @@ def test_channels_are_files_or_refused(load):
 
 def test_nothing_matches(load, tmp_path):
     load(STM)
-    suite = Suite("t", 0, 100, "percentile", (), {}, {}, BUILTIN, tmp_path, tmp_path / "suite.yml")
+    suite = suite_of(tmp_path)
     entry = ModelEntry("theirs", "predictions", "hyp.stm", ("transcript",), path=tmp_path / "hyp.stm")
     words = "hyp.stm line 2: no line belongs to a segment: .* 'm1', from 0 to 1.5 s, .* corpus 'x.wav'"
     with pytest.raises(InputError, match=words):

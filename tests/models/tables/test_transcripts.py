@@ -1,10 +1,9 @@
 import os
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
+from answer_files import NAN, corpus, files, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,36 +17,15 @@ from soundcheck.models.tables.transcripts import read_transcripts, transcript_fo
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.request import PredictionRequest
 from soundcheck.predict.tables import read_predictions
-from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
-NAN = float("nan")
 TRN = ";; by our recogniser\nturn left (a)\n(b)\n\nswitch   the light\ton (sub-c)\n"
 KALDI = "sub-c switch the light on\na turn left\n\nb\n"
 CSV = "file,transcript\na.wav,turn left\nb.wav,\nsub/c.wav,switch the light on\n"
 
 
-def corpus(*rows: tuple, name: str = "demo", **columns: list) -> SimpleNamespace:
-    """Make a corpus of (file, start, end), each segment with a sound of its own."""
-    table = pd.DataFrame(rows, columns=["file", "start", "end"]).assign(duration=2.0, **columns)
-    table["key"] = [f"{file}|{start}|{end}" for file, start, end in rows]
-    if "audio" not in columns:
-        table["audio"] = [f"{name} {key}" for key in table["key"]]
-    return SimpleNamespace(name=name, entry=CorpusEntry(name, "csv"), segments=table, root=Path("/nowhere"))
-
-
-def files(*names: str, **columns) -> SimpleNamespace:
-    return corpus(*[(file, NAN, NAN) for file in names], **columns)
-
-
 @pytest.fixture
 def write(tmp_path):
-    def write(content: str | bytes, name: str = "hyp.trn", tasks=("transcript",)) -> tuple[ModelEntry, Suite]:
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        suite = Suite("t", 0, 100, "percentile", (), {}, {}, BUILTIN, tmp_path, tmp_path / "suite.yml")
-        return ModelEntry("theirs", "predictions", name, tasks, path=path), suite
-
-    return write
+    return lambda content, name="hyp.trn", tasks=("transcript",): written(tmp_path, content, name, tasks)
 
 
 @pytest.fixture
