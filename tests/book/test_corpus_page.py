@@ -82,14 +82,6 @@ def test_labels_and_ages_are_counted_and_drawn(page):
     assert "age, arousal, emotion" in text
 
 
-def test_of_300_languages_some_are_named_and_the_rest_counted(page):
-    """A page has room for 200 values of a column; hostile ones are text."""
-    text = page(segments=600, language=[f"{HOSTILE}{n % 300:03}" for n in range(600)])
-    assert "and 294 more (588 segments)" in text
-    assert "language: 100 more values</td>" in text
-    assert "<script>" not in text
-
-
 def test_without_audio_or_lengths_the_page_says_so(page):
     text = page(audio=False, duration=np.nan)
     assert "4 segments of 1 file, length not known" in text and "none here" in text

@@ -145,13 +145,6 @@ def test_the_heat_map_leads_to_families_and_counts_what_fails(run):
     assert not any("random" in address for address in cells)
 
 
-def test_a_notebook_that_failed_is_in_the_heat_map(run, recorded):
-    _, frame, content = run
-    notebooks = [one | {"status": "failed", "error": "E"} for one in content["notebooks"]]
-    text, _ = first_page(recorded(**content | {"notebooks": notebooks}), frame)
-    assert "failed to run" in text and "notebook failed: fairness_accent of good" in text
-
-
 def test_findings_lead_to_their_rows_of_each_model_and_aspect_one_first(run):
     record, _, _ = run
     low = {"gap": -0.18, "gap_low": -0.32, "gap_high": -0.11}
@@ -172,12 +165,6 @@ def test_an_accepted_failure_is_listed_with_its_reason(run, recorded):
     entry = {"model": "good", "why": f"being collected {IMAGE}", "until": "2999-01-01"}
     page = page_html(recorded(**content, accepted=[entry]), frame, NOTHING)
     assert page.count("being collected &lt;img") == 1 and "1 of 3 failures accepted." in page
-
-
-def test_when_nothing_fails_it_says_so(run):
-    record, frame, _ = run
-    text, _ = first_page(record, frame[~frame["state"].eq("fail")])
-    assert "None of 2 tests fails." in text and overview.FEW_TITLE not in text
 
 
 def test_few_speakers_are_no_all_clear(run):

@@ -50,12 +50,6 @@ def test_fairness_pages_show_simulated_maxima(tmp_path, monkeypatch, name):
     assert len(re.findall(r"<img ", text)) == 1 and len(list((tmp_path / "media").iterdir())) == 1
 
 
-def test_only_fairness_pages_ask_for_them():
-    for name in resources.names("book/methods", ".md"):
-        text = resources.find(f"book/methods/{name}.md").read_text(encoding="utf-8")
-        assert (SIMULATED in text) == (name in PANELS)
-
-
 def test_a_family_without_simulation_shows_none(tmp_path):
     family = dataclasses.replace(read_family("correctness_regression"), name="mine")
     assert not any(test.simulation for test in family.tests.values())

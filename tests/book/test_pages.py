@@ -1,13 +1,10 @@
 """Generated pages: words as Markdown, data as escaped output, made again only if need be."""
 
-import json
-
 import nbformat
 import pytest
 
 from soundcheck.book import pages, written
 from soundcheck.report.html import element
-from soundcheck.results.page_names import result_page
 
 PICTURE = f"{'0' * 20}.png"
 HOSTILE = "{{ 7 * 7 }} ![x](../../../../etc/passwd) <script>x</script>"
@@ -82,15 +79,6 @@ def test_links_to_the_manual_lead_to_the_handbook_or_nowhere(tmp_path):
     there = written.linked(text, "methods/x", absent, "https://e.org/h")
     assert there == f"[a](https://e.org/h/book/suite.html#keys) {kept}"
     assert written.linked("[x](fairness_thresholds.ipynb)", "x", absent) == "[x](fairness_thresholds.ipynb)"
-
-
-@pytest.mark.parametrize("model", ["a/b", "../x", "a b", "Ä", "x" * 300])
-def test_pages_of_results_have_safe_names(model):
-    name = result_page(model, "fairness_sex")
-    assert name.startswith("results/")
-    assert name.count("/") == 2
-    assert ".." not in name
-    assert len(json.dumps(name)) < 200
 
 
 class Kept:

@@ -141,7 +141,7 @@ def test_planted_copies_are_found_and_nothing_else(change, voices, rng):
 def test_most_copies_through_a_telephone_are_found(voices, rng):
     calls = [codec(voice, RATE, rng, name="amr-nb", bit_rate=12200) for voice in voices]
     found = copies([heard(signal) for signal in (*voices, *calls)])
-    assert len(found) >= 9 and all(second == first + 12 for first, second in found)
+    assert len(found) >= 8 and all(second == first + 12 for first, second in found)
 
 
 def test_nothing_is_made_up_among_2000_different_signals(rng):

@@ -40,7 +40,8 @@ KEYS = {
 KEPT = (*KEYS, "left_out.csv", "tables/word_errors.csv", "junit.xml", "card/README.md", "said.txt")
 # lines about time, the digest of the book (which has the versions of libraries), progress
 VARYING = re.compile(
-    r"^(?:(?:Time: |Digest of the book: |\[\d+ (?:s|min)).*|\S.*: \d+ of \d+ .*, about .* left)\n?",
+    r"^(?:Time: |Digest of the book: |\[\d+ (?:s|min)"
+    r"|(?:speaking|measuring|predictions|notebooks|book|verify): \d+ of \d+ ).*\n?",
     re.MULTILINE,
 )
 EXAMPLES = 5

@@ -62,11 +62,6 @@ def test_means_of_groups_have_intervals_beside_the_differences():
     assert re.search(r"accent: other\|+level \(dB\)\|+−20.0\|+60\|+4\|", words)
 
 
-def test_what_is_the_same_everywhere_is_said():
-    text = str(audited(audit(unchanging=(("bandwidth", 8000.0, "Hz"), (HOSTILE, 0.0, "share"))), audio=True))
-    assert "The same in all segments: bandwidth 8000 Hz, &lt;script&gt;" in text
-
-
 def test_what_is_not_significant_is_not_hidden():
     few = LEVEL | {"gap_low": None, "gap_high": None, "p_value": None}
     text = str(audited(audit(few), audio=True))

@@ -65,7 +65,7 @@ def test_groups_with_the_largest_gaps(tmp_path):
     )
     subset = make(truth, predicted, tmp_path, sex=np.repeat(groups, 4))
     found = examples.of_groups(subset, "sex", groups)
-    assert [next(iter(files_of(number))) for number in found] == ["sex: g5", "sex: g0"]
+    assert [next(iter(files_of(number))) for number in found] == ["sex: g5", "sex: g4"]
     assert files_of(found[0], WORST)["sex: g5"] == ["23.wav", "22.wav"]
     assert files_of(found[0], TYPICAL)["sex: g5"] == ["20.wav"]
     assert files_of(found[0], WORST)["the others"] == ["19.wav", "18.wav"]
@@ -138,11 +138,6 @@ def test_without_audio_and_with_a_sound_that_is_gone(evaluation, tmp_path):
     assert "cannot be read" not in str(examples.show(evaluation, [examples.of_errors(subset)]))
 
 
-def test_nothing_to_show(evaluation, tmp_path):
-    empty = examples.of_errors(make([0.5], [np.nan], tmp_path))
-    assert "no segment to show" in str(examples.show(evaluation, [empty, []]))
-
-
 def names(found, keys, why):
     return [keys[one.row] for one in found if one.why == why]
 
@@ -176,22 +171,12 @@ def test_typical_is_the_median_within_the_mask():
     assert [one.row for one in found] == [2]
 
 
-def test_of_many_equal_ones_the_smallest_keys():
-    keys = np.array([f"{n:05d}" for n in range(5000)][::-1], dtype=object)
-    assert [one.row for one in choose(np.ones(5000), keyed(keys), worst=2)] == [4999, 4998]
-
-
 def test_speakers_are_heard_in_turn():
     scores, keys = np.array([9.0, 8.0, 7.0, 6.0, 0.0]), list("abcde")
     speakers = ["x", "x", "x", "y", "z"]
     assert [one.row for one in choose(scores, keyed(keys, speaker=speakers), worst=2)] == [0, 3]
     unknown = [None] * 5
     assert [one.row for one in choose(scores, keyed(keys, speaker=unknown), worst=2)] == [0, 1]
-
-
-def test_the_worst_are_worse_than_the_best():
-    found = choose(np.array([0.0, 1.0, 0.0]), keyed(list("abc")), worst=3)
-    assert [one.row for one in found] == [1]
 
 
 def test_gaps_are_against_the_other_groups():

@@ -19,10 +19,7 @@ from soundcheck.report.style import PALETTE, WHITE, contrast, on, png, show
 from soundcheck.statistics.simulation import grid, simulate_all
 
 # A figure whose layout collapses only warns.
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("error:constrained_layout not applied", "error::RuntimeWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied", "error::RuntimeWarning")
 HOSTILE = ["$\\foo$", "_x", "{{ 7 }}", "名前", "a\nb", "x" * 300, "<b>"]
 JOY = "<b>joy</b>"
 NAN = np.array([np.nan])
@@ -71,6 +68,7 @@ def all_figures():
         yield study_figures.simulated_maxima(panels, marked, emphasised)
 
 
+@pytest.mark.slow
 def test_figures_of_any_data_are_the_same_each_time_without_dates_and_traces(media):
     first, second = ([str(show(media, figure, "x <x>")) for figure in all_figures()] for _ in range(2))
     assert first == second and len(set(first)) > 20

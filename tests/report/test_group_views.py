@@ -92,14 +92,6 @@ def test_of_two_groups_one_is_tested_and_the_other_is_its_reference():
     assert frame["reference"].tolist() == [0.2, 0.1]
 
 
-def test_groups_without_comparison_are_drawn_all_the_same():
-    frame = drawn(group_values(estimates("mean_value", {"a": 0.4, "b": 0.5}), untested("mean_value")))
-    assert set(frame["words"]) == {"– not compared"}
-    assert finding(frame).startswith("Mean value of t: lowest a, 0.40") and "highest b, 0.50" in finding(
-        frame
-    )
-
-
 def test_what_is_furthest_beyond_its_margin_comes_first():
     found = pd.concat(
         [rows("word_error_rate", ["open"], {"a": 0.01}), rows("concordance_cc", ["open"], {"a": 0.3})]

@@ -10,8 +10,6 @@ from soundcheck.report import figures, page
 from soundcheck.results.table import to_frame
 from soundcheck.results.verdict import Verdict
 
-pytestmark = pytest.mark.slow
-
 HOSTILE = "<script>alert(1)</script>" + "x" * 5000
 
 

@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 import soundfile
-from PIL import Image
 
 from soundcheck.common.media import MediaStore
 from soundcheck.report.players import LONGEST, Side, player, row, sweep, switched
@@ -81,21 +80,6 @@ def test_of_a_long_sound_the_beginning_is_carried_and_said(media):
     assert len(sound(media, html)) == LONGEST * RATE
     short = str(player(media, tone(0.1, LONGEST), RATE, "x"))
     assert "drawn and played" not in short and 'data-seconds="30.000"' in short
-
-
-def test_clipping_by_the_format_is_said(media):
-    html = str(player(media, tone(1.2), RATE, "x"))
-    assert "clipped by the file format" in html
-    assert np.abs(sound(media, html)).max() <= 1
-
-
-def test_pictures_and_sounds_carry_no_metadata(media):
-    player(media, tone(0.1), RATE, "x")
-    (picture,), (flac,) = media.folder.glob("*.png"), media.folder.glob("*.flac")
-    assert not Image.open(picture).text
-    assert soundfile.info(str(flac)).subtype == "PCM_16"
-    with soundfile.SoundFile(flac) as file:
-        assert not file.copy_metadata()
 
 
 @pytest.fixture

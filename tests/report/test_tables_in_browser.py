@@ -107,15 +107,6 @@ def test_the_first_column_stays_and_the_page_is_no_wider_than_a_telephone(browse
     browser.close(page)
 
 
-def test_a_stacked_row_names_its_columns_on_a_telephone(browser, page_of):
-    shown = views.listed([["a", 0.5, IMAGE], ["b", 0.1, "x"]], ["model", "share", IMAGE], stacked=True)
-    page = browser.open(page_of(shown), width=390)
-    assert browser.wider(page) is None and page.locator("main img").count() == 0
-    label = "cell => getComputedStyle(cell, '::before').content"
-    assert page.locator("td").nth(1).evaluate(label) == '"share"'
-    browser.close(page)
-
-
 def test_an_address_of_a_row_opens_what_is_folded(browser, page_of):
     inner = '<table class="sc-table"><tr><td id="row-1f">x</td></tr></table>'
     folded = f"<details><summary>All</summary>{inner}</details>"

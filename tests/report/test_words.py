@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.media import MediaStore
-from soundcheck.evaluation.fault_localisation import EVERYBODY
+from soundcheck.evaluation.fault_localisation import EVERYBODY, KeywordSentences
 from soundcheck.evaluation.words import PROFILE, Compared
 from soundcheck.metrics.alignment import confusions
 from soundcheck.metrics.combinators import paired_difference
-from soundcheck.metrics.differential import MEAN, NOT_ROBUST, ROBUST, Localised, against_base
+from soundcheck.metrics.differential import BETWEEN, MEAN, NOT_ROBUST, ROBUST, Localised, against_base
 from soundcheck.metrics.word_changes import wrong_words
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report import violation_views, words
@@ -27,16 +27,6 @@ def test_confusions_are_shown_with_counts():
     frame = confusions(["go left", "go left", "stop"], ["go right", "go right", HOSTILE])
     text = str(words.confusion_table(frame))
     assert "right" in text and ">2<" in text and HOSTILE not in text
-
-
-def test_words_of_groups_are_told():
-    lost = [Localised(HOSTILE, 4, 4, NOT_ROBUST), *(Localised(f"w{n}", 3, 2, NOT_ROBUST) for n in range(29))]
-    pooled = [Localised("w0", 9, 6, NOT_ROBUST), Localised("six", 9, 0, ROBUST)]
-    found = {("accent", "welsh"): lost, ("accent", HOSTILE): [], EVERYBODY: pooled}
-    text = str(words.group_words(found, "words"))
-    assert HOSTILE not in text and "&lt;script&gt;" in text
-    assert "accent: welsh" in text and "w0 (2 of 3)" in text and "and 10 more" in text
-    assert ">29<" in text  # of 30 words that are not robust, everybody together misses all but one
 
 
 def test_drops_have_the_rows_of_the_paper():
@@ -139,16 +129,6 @@ def test_ratings_below_the_limit_stand_in_brackets():
     assert ">10: 7.22<" in text and ">(2: 6.84)<" in text and HOSTILE not in text
 
 
-def test_pages_say_in_what_they_differ_from_the_study():
-    family = read_family("asr_fairness")
-    every = violation_views.settings_notes(SimpleNamespace(family=family))
-    assert not any("limits the changes" in note for note in every)
-    assert "Drop and Frame: only every second chunk can be lost, never two neighbours." in every
-    few = {name: family.transformations[name] for name in ("Noise", "Clipping")}
-    notes = violation_views.settings_notes(SimpleNamespace(family=SimpleNamespace(transformations=few)))
-    assert any("2 of the study's 8 transformations, 10 of its 41 settings" in note for note in notes)
-
-
 def test_pages_say_which_signals_were_rated():
     def notes(**given):
         steps = {
@@ -192,3 +172,49 @@ def test_the_error_profile_names_the_group_with_most_errors(tmp_path):
     text = str(words.error_profile(evaluation, pd.DataFrame(rows)))
     assert "deletions 30.0\xa0% (all: 20.0\xa0%)" in text and HOSTILE not in text
     assert not words.error_profile(evaluation, pd.DataFrame(rows[:4]))
+
+
+def test_words_of_groups_are_listed_in_full():
+    found = {
+        EVERYBODY: [
+            Localised("bags", 4, 3, NOT_ROBUST),
+            Localised("six", 4, 0, ROBUST),
+            Localised("red", 4, 1, BETWEEN),
+        ]
+    }
+    _, text = map(str, words.localised_tables(found, KeywordSentences(None, {}), "words"))
+    assert [text.index(kind) for kind in ("not robust", ">robust", "in between")]
+    assert "75.0" in text and "everybody" in text
+
+
+def test_words_of_groups_are_told():
+    lost = [Localised(HOSTILE, 4, 4, NOT_ROBUST), *(Localised(f"w{n}", 3, 2, NOT_ROBUST) for n in range(29))]
+    pooled = [Localised("w0", 9, 6, NOT_ROBUST), Localised("six", 9, 0, ROBUST)]
+    found = {("accent", "welsh"): lost, ("accent", HOSTILE): [], EVERYBODY: pooled}
+    text = str(words.group_words(found, "words"))
+    assert HOSTILE not in text and "&lt;script&gt;" in text
+    assert "accent: welsh" in text and "w0 (2 of 3)" in text and "and 10 more" in text
+    assert ">29<" in text  # of 30 words that are not robust, everybody together misses all but one
+
+
+def test_pages_say_in_what_they_differ_from_the_study():
+    family = read_family("asr_fairness")
+    every = violation_views.settings_notes(SimpleNamespace(family=family))
+    assert not any("limits the changes" in note for note in every)
+    assert "Drop and Frame: only every second chunk can be lost, never two neighbours." in every
+    few = {name: family.transformations[name] for name in ("Noise", "Clipping")}
+    notes = violation_views.settings_notes(SimpleNamespace(family=SimpleNamespace(transformations=few)))
+    assert any("2 of the study's 8 transformations, 10 of its 41 settings" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "shown"),
+    [
+        (["", "it destroys the words"], "settings that are left out; 1 are counted"),
+        (["", ""], "<p>calls: none; all 2 settings are counted.</p>"),
+    ],
+)
+def test_settings_that_are_left_out(left_out, shown):
+    judged = pd.DataFrame({"transformation": "Noise", "level": ["20", "0"], "distance": 0.5})
+    html = str(violation_views.excluded_table(judged.assign(left_out=left_out), "calls"))
+    assert shown in html and ("<td" in html) == any(left_out)

@@ -20,7 +20,6 @@ from soundcheck.common.yaml_text import flow
 from soundcheck.corpora.load import load_corpus
 from soundcheck.start import folder_index, suites
 from soundcheck.start.suites import KINDS
-from soundcheck.suite.corpus_format import CORPUS_FORMATS
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKeys
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.yaml_reader import read_yaml
@@ -211,8 +210,6 @@ def made(request, tmp_path):
     """Data of a format, the keys of the corpus and the tasks that ought to be found."""
     (tmp_path / "data").mkdir()
     expected, tasks = MAKERS[request.param](tmp_path / "data")
-    if expected["format"] not in CORPUS_FORMATS:
-        pytest.skip(f"no format {expected['format']} here")
     return tmp_path, expected, tasks
 
 
@@ -252,12 +249,9 @@ def test_families_that_fit_are_those_of_a_run(tmp_path, undrawn):
     (tmp_path / "new" / "suite.yml").write_text(short.replace("'", ""))
     done = undrawn("run", "new/suite.yml", "--out", "out", "--no-book", "--model", "mine", cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
-    notebooks = {}
     for path in (tmp_path / "out" / "notebooks").rglob("*.ipynb"):
-        notebooks[path.stem] = path.read_text()
-    for name in unfit:  # a run says the same
-        if name in notebooks and name in looked:
-            assert "the corpus has no column" in notebooks[name]
+        if path.stem in unfit and path.stem in looked:  # a run says the same
+            assert "the corpus has no column" in path.read_text()
     frame = pd.read_csv(tmp_path / "out" / "results.csv")
     assert {"correctness_regression", "correctness_classification"} <= set(frame["family"])
     assert not set(frame.loc[frame["value"].notna(), "family"]) & set(unfit)
@@ -276,8 +270,6 @@ def test_a_few_files_of_the_same_name_are_not_the_recordings(tmp_path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_has_an_entry_with_all_its_keys(tmp_path, kind):
-    if kind not in MODEL_KINDS:
-        pytest.skip(f"no kind {kind} here")
     told = suites.write_suite(tmp_path, kind, None)
     text = (tmp_path / "suite.yml").read_text("utf-8")
     entry = text[text.index("\n  mine:\n") : text.index("\nfamilies: all")]
@@ -302,8 +294,6 @@ def test_each_kind_has_an_entry_with_all_its_keys(tmp_path, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_commented_out_is_right(tmp_path, kind):
     """Every key that a user may take into use is one that the reader knows, with a value that it takes."""
-    if kind not in MODEL_KINDS:
-        pytest.skip(f"no kind {kind} here")
     (tmp_path / "data").mkdir()
     make_csv(tmp_path / "data")
     suites.write_suite(tmp_path / "new", kind, tmp_path / "data")
@@ -335,8 +325,6 @@ def test_models_to_replace_answer(tmp_path, undrawn, kind):
 
 def test_a_corpus_without_sound_gets_a_table_to_fill_in(tmp_path):
     rows = [{"audio_filepath": f"/gone/{n}.wav", "duration": 1.0, "text": WORDS[n % 2]} for n in range(COUNT)]
-    if "nemo" not in CORPUS_FORMATS:
-        pytest.skip("no format nemo here")
     lines(tmp_path / "data" / "manifest.jsonl", rows)
     suites.write_suite(tmp_path / "new", None, tmp_path / "data" / "manifest.jsonl")
     assert "audio: false" in (tmp_path / "new" / "suite.yml").read_text()
@@ -347,30 +335,22 @@ def test_a_corpus_without_sound_gets_a_table_to_fill_in(tmp_path):
 
 
 @pytest.mark.parametrize("apart", [True, False])
-def test_answers_beside_the_data_are_taken(tmp_path, undrawn, apart):
-    data = tmp_path / "data"
-    names = sounds(data / "wavs")
+def test_predictions_beside_the_data_are_taken(tmp_path, undrawn, apart):
+    names = sounds(tmp_path / "data" / "wavs")
     rows = [
-        {"audio_filepath": f"wavs/{name}", "duration": 0.2, "text": WORDS[n % 2], "pred_text": WORDS[0]}
-        for n, name in enumerate(names)
+        {"audio_filepath": f"wavs/{f}", "duration": 0.2, "text": WORDS[n % 2]} for n, f in enumerate(names)
     ]
-    lines(data / "whisper.json", rows)
+    lines(tmp_path / "data" / "whisper.json", [row | {"pred_text": WORDS[0]} for row in rows])
     if apart:
-        lines(data / "test_manifest.json", [{**row, "pred_text": 0} for row in rows])
-        text = (data / "test_manifest.json").read_text().replace(', "pred_text": 0', "")
-        (data / "test_manifest.json").write_text(text)
+        lines(tmp_path / "data" / "test_manifest.json", rows)
     done = undrawn("init", "new", "--data", "data", cwd=tmp_path)
-    assert done.returncode == 0 and "whisper.json: predictions of a model (pred_text)" in done.stdout, (
-        done.stderr
-    )
-    assert "Next: soundcheck run" in done.stdout
+    assert "whisper.json: predictions of a model (pred_text)" in done.stdout, done.stderr
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["suite.yml"]
     suite = read_suite(tmp_path / "new" / "suite.yml")
     assert suite.corpora["data"].path.name == ("test_manifest.json" if apart else "whisper.json")
     assert suite.models["mine"].path.name == "whisper.json"
-    done = undrawn(
-        *("run", "new/suite.yml", "--out", "out", "--no-book", "--family", "asr_word_errors"), cwd=tmp_path
-    )
+    line = ("run", "new/suite.yml", "--out", "out", "--no-book", "--family", "asr_word_errors")
+    done = undrawn(*line, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "word error rate 25.0\xa0%" in done.stdout  # one of four words is another one
 
@@ -393,13 +373,6 @@ def test_what_is_not_recognised(tmp_path, undrawn):
     assert not (tmp_path / "new").exists()
 
 
-def test_nothing_is_overwritten(tmp_path):
-    (tmp_path / "my_model.py").write_text("mine")
-    with pytest.raises(InputError, match="exists already"):
-        suites.write_suite(tmp_path, "python", None)
-    assert not (tmp_path / "suite.yml").exists()
-
-
 def test_huge_folders_are_looked_at_in_part(tmp_path, monkeypatch):
     for name, most in (("MOST_ENTRIES", 50), ("MOST_AUDIO", 5), ("MOST_TABLES", 5)):
         monkeypatch.setattr(folder_index, name, most)
@@ -419,13 +392,11 @@ def test_links_are_not_followed_out(tmp_path):
         suites.write_suite(tmp_path / "new", None, tmp_path / "data")
 
 
-@pytest.mark.parametrize(
-    "text", ["no", "a: b", "#", "x # y", "", " a", "1", "é, [", "../a b", ".", "null", "-"]
-)
-def test_texts_stay_what_they_are(tmp_path, text):
-    (tmp_path / "a.yml").write_text(f"given: {flow({'list': [text], text or 'empty': text})}\n")
-    given = read_yaml(tmp_path / "a.yml", "a.yml", []).data["given"]
-    assert given["list"] == [text] and given[text or "empty"] == text
+def test_texts_stay_what_they_are(tmp_path):
+    for text in ("no", "a: b", "#", "x # y", "", " a", "1", "é, [", "../a b", ".", "null", "-"):
+        (tmp_path / "a.yml").write_text(f"given: {flow({'list': [text], text or 'empty': text})}\n")
+        given = read_yaml(tmp_path / "a.yml", "a.yml", []).data["given"]
+        assert given["list"] == [text] and given[text or "empty"] == text
 
 
 @pytest.mark.parametrize(
@@ -455,12 +426,13 @@ def test_splits_are_chosen_as_in_a_run(tmp_path, splits, line, evaluated):
     assert set(load_corpus(entry, suite, tmp_path / "cache").segments["split"]) == evaluated
 
 
-@pytest.mark.parametrize(("name", "separator"), [("t.csv", ";"), ("t.csv", "\t"), ("t.tsv", "\t")])
+@pytest.mark.parametrize(("name", "separator"), [("t.csv", ";"), ("t.tsv", "\t")])
 def test_tables_with_other_separators_are_recognised(tmp_path, name, separator):
-    (tmp_path / name).write_text(
-        f"file{separator}mode{separator}transcript\n"
-        + "".join(separator.join((f"{n}.wav", ("train", "test")[n % 2], "a b")) + "\n" for n in range(8))
-    )
+    rows = [
+        ("file", "mode", "transcript"),
+        *((f"{n}.wav", ("train", "test")[n % 2], "a b") for n in range(8)),
+    ]
+    (tmp_path / name).write_text("".join(separator.join(row) + "\n" for row in rows))
     suites.write_suite(tmp_path / "new", None, tmp_path / name)
     text = (tmp_path / "new" / "suite.yml").read_text()
     assert "split: test # there are test (4), train (4)" in text and "groups: [mode]" not in text
@@ -477,35 +449,26 @@ def test_words_for_nobody_are_no_speakers_to_verify(tmp_path, speakers, is_task)
     assert ("embedding" in (tmp_path / "new" / "suite.yml").read_text()) == is_task
 
 
-MADE = [f"{number}.wav" for number in range(40)]
+COLUMNS = {  # name of a column, its values by number -> what the suite says
+    "label": (lambda n: f"spk{n % 5:02d}", "columns: {speaker: label}"),
+    "class": (lambda n: f"{'MF'[n % 2]}{n % 6:03d}", "columns: {speaker: class}"),
+    "category": (lambda n: f"name {chr(97 + n // 2)}", "tasks: [arousal]"),  # nothing to test
+    "emotion": (lambda n: ("ANG", "HAP", "NEU", "SAD")[n % 4], "{ANG: anger, HAP: happiness,"),
+    "EmoClass": (lambda n: ("ANG", "HAP", "NEU", "SAD")[n % 4], "{emotion: EmoClass}"),
+    "intent": (lambda n: ("off", "on")[n % 2], "columns: {own_intent: intent}"),
+    "mos": (lambda n: 1 + n % 9 / 2, "range: [1, 5]"),
+    "arousal": (lambda n: 1.86 + n / 10, "range: {arousal: [1, 7]}"),
+    "act": (lambda n: 1 + n % 5, "range: {arousal: [1, 5]}"),
+    "SpkrID": (lambda n: f"{n % 5}", "columns: {speaker: SpkrID}"),
+}
 
 
-@pytest.mark.parametrize(
-    ("column", "values", "found"),
-    [
-        ("label", [f"spk{n % 5:02d}" for n in range(40)], "columns: {speaker: label}"),
-        ("class", [f"id1027{n % 3}" for n in range(40)], "columns: {speaker: class}"),
-        ("label", [f"{'MF'[n % 2]}{n % 6:03d}" for n in range(40)], "columns: {speaker: label}"),
-        ("category", [f"name {chr(97 + n // 2)}" for n in range(40)], "tasks: [arousal]"),  # nothing to test
-        ("emotion", [("ANG", "HAP", "NEU", "SAD")[n % 4] for n in range(40)], "{ANG: anger, HAP: happiness,"),
-        ("intent", ["on" if n % 2 else "off" for n in range(40)], "columns: {own_intent: intent}"),
-        ("mos", [1 + n % 9 / 2 for n in range(40)], "range: [1, 5]"),
-        ("arousal", [1.86 + n / 10 for n in range(40)], "range: {arousal: [1, 7]}"),
-        ("EmoAct", [1.86 + n / 10 for n in range(40)], "columns: {arousal: EmoAct}"),
-        ("act", [1 + n % 5 for n in range(40)], "range: {arousal: [1, 5]}"),
-        ("EmoClass", [("ANG", "HAP", "NEU", "SAD")[n % 4] for n in range(40)], "{emotion: EmoClass}"),
-        ("Speaker", [f"spk{n % 5:02d}" for n in range(40)], "columns: {speaker: Speaker}"),
-        ("SpkrID", [f"{n % 5}" for n in range(40)], "columns: {speaker: SpkrID}"),
-    ],
-)
-def test_what_a_column_is_taken_for(tmp_path, column, values, found):
-    table(
-        tmp_path / "data" / "segments.csv",
-        [{"file": f, column: v} for f, v in zip(MADE, values, strict=True)],
-    )
+@pytest.mark.parametrize("column", COLUMNS)
+def test_what_a_column_is_taken_for(tmp_path, column):
+    value, says = COLUMNS[column]
+    table(tmp_path / "data" / "segments.csv", [{"file": f"{n}.wav", column: value(n)} for n in range(40)])
     suites.write_suite(tmp_path / "suite", None, tmp_path / "data")
-    text = (tmp_path / "suite" / "suite.yml").read_text()
-    assert found in text
+    assert says in (tmp_path / "suite" / "suite.yml").read_text()
     read_suite(tmp_path / "suite" / "suite.yml")
 
 

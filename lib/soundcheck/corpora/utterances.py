@@ -159,7 +159,7 @@ class UtteranceNames:
             both = " and ".join(told_apart(names[owner[row]], names[number]))
             what = f"the {noun}s {both} mean the same segment {quoted(self._files[row])}"
             remedy = "Write the one that is meant as in the corpus"
-            question = f"{remedy}; are these answers of two sets of recordings?"
+            question = f"{remedy}; are these predictions for two sets of recordings?"
             problems.add(where(owner[row], number), what, question)
         return owner
 

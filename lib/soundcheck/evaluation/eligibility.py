@@ -57,11 +57,7 @@ def trial_count(options: Mapping[str, Any], subset: Subset, column: str, group: 
 
 
 def group_counts(evaluation: Judging, subset: Subset, column: str) -> list[GroupCount]:
-    """Count the groups of a column, and say of each what it lacks.
-
-    The family's options decide: ``minimum_segments``, of all segments that could have been changed and of the
-    changed ones, and perhaps ``minimum_words``; of trials see :func:`trial_count`.
-    """
+    """Count the groups of a column, and say of each what it lacks by the family's options."""
     options, family = evaluation.family.options, evaluation.family
     if column not in subset.segments:
         return []

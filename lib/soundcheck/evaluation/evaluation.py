@@ -131,9 +131,8 @@ class Evaluation(TextTasks, TrialTasks):
     ) -> Iterator[Subset]:
         """Give the evaluable rows of each corpus and task, clean or with the predictions under a change.
 
-        ``base`` names the change that takes the place of the clean signals; ``unchanged`` counts signals that
-        the change leaves as they are; texts are normalised unless they are wanted ``as_written``. Tests of
-        corpora and tasks that the family cannot be applied to become skipped rows with the reason.
+        ``base`` names the change in the place of the clean signals; ``unchanged`` counts signals that a
+        change leaves as they are; texts are normalised unless ``as_written``. What does not fit is skipped.
         """
         changed = self.family.changes[change] if change else None
         before = self.family.changes[base] if base else None
@@ -164,9 +163,8 @@ class Evaluation(TextTasks, TrialTasks):
     def swept(self, sweep: PerturbationSeries, base: str = "") -> Iterator[dict[str, Subset]]:
         """Give for each corpus and task a subset a step of a sweep, all of the same segments.
 
-        The first one, ``"clean"`` or the name of the base, has the predictions for the clean signals, or
-        those of the base, on both sides. Steps that the machine or the sound material cannot make are left
-        out; a single one that is left shows nothing.
+        The first one, ``"clean"`` or the name of the base, has predictions for these signals on both sides.
+        Steps that cannot be made are left out; a single one that is left shows nothing.
         """
         possible = {}
         for step, change in sweep.steps.items():
@@ -209,9 +207,8 @@ class Evaluation(TextTasks, TrialTasks):
     def pairs(self) -> Iterator[Subset]:
         """Give for each corpus, task and pair of conditions the recordings of the same words.
 
-        ``predictions.clean`` are those for the base condition, ``predictions.changed`` for the other one; see
-        :func:`soundcheck.evaluation.changed_segments.pairings`. Of more pairs than the family's option
-        ``pairs`` so many are drawn.
+        ``clean`` are predictions for the base condition, ``changed`` those for the other one; of more than
+        the family's option ``pairs`` so many are drawn.
         """
         for corpus, task in self._applicable():
             segments, blocks = corpus.segments, corpus.block_codes()

@@ -141,11 +141,7 @@ def words_to_speak(
 
 
 def missing_words(evaluation: Evaluation, spoken: Subset, kinds: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Find in how many sentences around words of each kind the word is missing from the transcript.
-
-    Rows of robust words, of others and of their differences; the values ``clean`` and ``changed`` have
-    ``_low``, ``_high`` and ``_why`` there is none.
-    """
+    """Find in how many sentences around words of each kind the word is missing from the transcript."""
     sought = spoken.segments["item"]
     masks = {kind: sought.isin(own).to_numpy() for kind, own in kinds.items()}
     rows = []

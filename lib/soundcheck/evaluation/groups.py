@@ -121,11 +121,7 @@ def judge_groups(
     against: str = EVERYBODY,
     context: tuple[str, str] | None = None,
 ) -> None:
-    """Judge measures for each group of a column against all groups.
-
-    Simulated thresholds are those for groups of equal size whose differences would vary as much by chance,
-    see :func:`soundcheck.statistics.balance.equal_size`. Measures of trials take the mask of a group.
-    """
+    """Judge measures for each group of a column against all groups; for trials with the mask of a group."""
     masks = {group: subset.mask(column, group) for group in groups}
     rows, of_trials = list(masks.values()), subset.task.is_embedding
     within, everybody = np.logical_or.reduce(rows), np.ones(len(subset), dtype=bool)
@@ -183,10 +179,7 @@ def columns_of(
     few: str = "",
     counts_of: Callable[[Subset, str], list[GroupCount]] | None = None,
 ) -> list[Groups]:
-    """Count the groups of each of the family's columns; tests are skipped without two of them.
-
-    So are those of single groups that are too small, unless they are counted in a way of one's own.
-    """
+    """Count the groups of the family's columns; those without two, and small ones, are skipped."""
     result, options, of_trials = [], evaluation.family.options, subset.task.is_embedding
     for column in options["groups"]:
         known = of_trials or column in subset.segments and subset.segments[column].notna().any()
@@ -379,9 +372,7 @@ def drawn_speakers(
 ) -> tuple[Subset, dict[str, tuple[str, str]]]:
     """Keep the segments of so many speakers of each sex in each group; says who was drawn, and what lacks.
 
-    The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it all segments are
-    kept. If the corpus does not know the sex of its speakers, as many are drawn whatever their sex; if it
-    does not know the speakers, all segments are kept. Notes say so.
+    The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it, or speakers, all.
     """
     subset = subset.take(np.flatnonzero(subset.segments[column].notna()))
     segments, corpus = subset.segments, subset.corpus

@@ -102,8 +102,7 @@ class Judging:
     ) -> pd.DataFrame:
         """Estimate measures on parts of a subset, and keep the rows for the run.
 
-        ``excluded`` parts have a reason in place of the interval for new speakers; ``biased`` measures or
-        labels have no interval.
+        ``excluded`` parts have a reason, ``biased`` measures or labels nothing, in place of the interval.
         """
         rows: list[Estimate] = []
         for (name, measure), (part, mask) in itertools.product(measures.items(), parts.items()):

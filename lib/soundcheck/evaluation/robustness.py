@@ -169,10 +169,7 @@ class Sweep:
         return self.excess(subset, predictions, {"": self.every}, mask=mask)
 
     def curves(self, subset: Subset) -> pd.DataFrame:
-        """Compute what is measured with ``_low`` and ``_high``, clean (no level) and under each setting.
-
-        ``reference`` is the rate of the random reference. What does not exist is NaN.
-        """
+        """Compute what is measured with its interval, and the ``reference``, clean and under each setting."""
         rows = []
         for setting in [CLEAN, *self.every]:
             row = {"corpus": subset.corpus, "transformation": setting[0], "level": setting[1]}

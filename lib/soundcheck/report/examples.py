@@ -291,13 +291,14 @@ def of_groups(
 ) -> list[Scene]:
     """Choose segments of the groups whose mean score differs most from the others', beside these.
 
-    By default scores are errors, and the worst are chosen; of other scores those that are furthest in the
-    direction of the difference.
+    By default scores are errors: groups with more than the others come first, and the worst segments. Of
+    other scores it is the segments that are furthest in the direction of the difference.
     """
     masks = {group: subset.mask(column, group) for group in groups}
     everybody = np.logical_or.reduce([np.zeros(len(subset), bool), *masks.values()])
     errors = segment_errors(subset) if scores is None else scores
     ranked, scenes = gaps(errors, masks), []
+    ranked = sorted(ranked, key=lambda one: -one[0]) if scores is None else ranked
     for gap, group in ranked[: 1 if len(masks) == 2 else MOST_GROUPS]:  # of two groups one is the other's
         about = f"{group}: {what or _error(subset)} {_signed(gap)} against the others"
         about += f" (of {len(ranked)} groups)" if len(ranked) > 2 else ""

@@ -118,19 +118,16 @@ def show(
     media: MediaStore | EmbeddedMedia,
     figure: Figure,
     alt: str,
-    *,
     finding: str = "",
-    dense: bool | None = None,
 ) -> Html:
     """Put a figure onto a page.
 
     ``alt`` says what it shows, for readers who do not see it; ``finding`` what is seen, in a sentence: the
-    heading of the figure. ``dense``: whether pixels are stored; default: if lines would be longer.
+    heading of the figure.
     """
-    pixels = _marks(figure) > MOST_MARKS if dense is None else dense
-    data = _picture(figure, pixels)
-    if dense is None and not pixels and len(data) > SVG_BYTES:
-        pixels, data = True, _picture(figure, True)
+    data = b"" if _marks(figure) > MOST_MARKS else svg(figure)
+    if pixels := not 0 < len(data) <= SVG_BYTES:
+        data = _picture(figure, True)
     width, height = (round(SCREEN * size) for size in figure.get_size_inches())
     image = element(
         "img",

@@ -18,8 +18,6 @@ from soundcheck.report.names import measure
 from soundcheck.report.style import label
 from soundcheck.suite.families import PerturbationSeries
 
-PANELS = 4  # abreast
-
 InTime = tuple[Subset, Neighbours, FileChanges]
 
 

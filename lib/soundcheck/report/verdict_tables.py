@@ -135,12 +135,11 @@ def _divided(rows: pd.DataFrame, columns: Mapping[str, views.Column], caption: s
 def _difference_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
     columns: dict[str, views.Column] = {
         "group": values("group_value"),
-        "reference": _reference,
+        "reference, margin": _reference,
         "difference (95 %)": difference_cell,
-        "margin": lambda row: Cell(number(row.matters), None, "sc-number"),
     }
     if not rows["rule"].isin(["", *GAP_RULES]).all():
-        columns["rule on group − all"] = _rule
+        columns["group − all, rule"] = _rule
     return columns | {"state": _state, "segments": _counts}
 
 
@@ -155,9 +154,10 @@ def _value_columns(rows: pd.DataFrame) -> dict[str, views.Column]:
 
 
 def _reference(row: object) -> Cell:
-    """Show the value of what a group is compared with, and its name unless it is all others."""
+    """Show the value of what a group is compared with, its name unless it is all others, and the margin."""
     name = "" if row.against in ("", "others") else label(row.against)
-    return Cell(stacked(number(row.others_value), name), None, "sc-number")
+    margin = "" if pd.isna(row.matters) else f"± {number(row.matters)}"
+    return Cell(stacked(number(row.others_value), name, margin), None, "sc-number")
 
 
 def _value(row: object) -> Cell:
@@ -178,7 +178,8 @@ def _counts(row: object) -> Cell:
 def _rule(row: object) -> Cell:
     """Show what the published rule judges, and whether it passes."""
     passed = "" if pd.isna(row.passed) else ", passes" if row.passed else ", fails"
-    return Cell(stacked(number(row.value), f"{rule(row)}{passed}"), None, "sc-number")
+    small = element("small", f"{rule(row)}{passed}", class_="sc-line sc-wrapped")
+    return Cell(stacked(number(row.value)) + small, None, "sc-number")
 
 
 def _random(row: object) -> Cell:
@@ -199,7 +200,7 @@ def _state(row: object) -> Cell:
 def difference_cell(row: object) -> Cell:
     """Show the difference of a group to its reference, with interval, ratio and adjusted difference."""
     shown, *below = difference_lines(row)
-    adjusted = [element("small", line, class_="sc-line sc-adjusted") for line in _adjusted_lines(row)]
+    adjusted = [element("small", line, class_="sc-line sc-wrapped") for line in _adjusted_lines(row)]
     return Cell(stacked(shown, *below) + join(adjusted), row.gap, "sc-number") if shown else Cell("")
 
 

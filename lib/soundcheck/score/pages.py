@@ -16,7 +16,7 @@ from soundcheck.report.formats import Cell, digits_for, number, significant
 from soundcheck.report.standalone import standalone
 from soundcheck.report.views import estimate_cell, measured
 from soundcheck.results.estimates import ALL
-from soundcheck.results.states import FAIL, NOT_EVALUATED
+from soundcheck.results.states import FAIL, NOT_EVALUATED, REPORTED
 from soundcheck.score.scores import Scores
 from soundcheck.suite.groups import OTHERS
 from soundcheck.suite.measures import LOWER, info_of
@@ -137,7 +137,13 @@ def body(scores: Scores) -> Html:
 
 
 def _column(scores: Scores, name: str, own: pd.DataFrame) -> dict[str, object]:
-    drawn = group_views.drawn(own[~own["small"]])
+    large = own[~own["small"]]
+    drawn = group_views.drawn(large)
+    judged = large.loc[drawn.index]  # here states are known, in a notebook of a suite intervals alone
+    drawn = drawn.assign(
+        state=judged["state"].where(drawn["state"].ne(REPORTED), REPORTED),
+        words=[compared(row).rpartition(", ")[2] for row in judged.itertuples()],
+    )
     picture = base64.b64encode(style.svg(views.forest(drawn, panels="panel", name="name"))).decode()
     columns = {
         "group": "group",
