@@ -74,7 +74,7 @@ def test_a_microphone_that_differs_is_found(name, corpus, tmp_path):
     half = SPEAKERS // 2
     planted = corpus(lambda x, who: CHANGES[name](x) if who < half else x, microphone=two())
     found = audit(planted, {}, tmp_path / "cache")
-    one = next(found.found.query("column == 'microphone' and name == @name").itertuples())
+    one = next(found.differences.query("column == 'microphone' and name == @name").itertuples())
     assert (one.group, one.segments, one.speakers) == ("far", half * EACH, half)
     assert one.gap == one.value - one.others
     assert one.gap_low - 1e-9 <= one.gap <= one.gap_high + 1e-9 and not one.gap_low <= 0 <= one.gap_high
@@ -83,7 +83,7 @@ def test_a_microphone_that_differs_is_found(name, corpus, tmp_path):
 
 def test_what_is_alike_is_not_told_apart(corpus, tmp_path):
     found = audit(corpus(microphone=two(), sex=np.tile(["male", "female"], 32)), {}, tmp_path / "cache")
-    assert found.found.empty and not found.repeats.recordings
+    assert found.differences.empty and not found.repeats.recordings
     assert found.measured["level"] == (64, 64) and found.blocks == SPEAKERS
 
 
@@ -93,21 +93,21 @@ def test_speakers_are_few_however_many_segments_there_are(corpus, tmp_path):
     found = audit(few, {}, tmp_path / "cache")
     one = next(compared(found, "level").itertuples())
     assert one.noticed and not one.found and np.isnan(one.gap_low)
-    assert found.found.empty
+    assert found.differences.empty
 
 
 def test_a_column_that_varies_within_speakers_is_compared_within_them(corpus, tmp_path):
     every = corpus(condition=np.tile(["far", "near", "near", "near"], SPEAKERS))
     table = every.segments.assign(duration=np.where(every.segments["condition"] == "far", 3.0, 1.0))
     found = audit(dataclasses.replace(every, segments=table), {}, tmp_path / "cache")
-    assert found.found["name"].tolist() == ["duration"]
+    assert found.differences["name"].tolist() == ["duration"]
 
 
 def test_labels_are_compared_and_are_no_recordings(corpus, tmp_path, rng):
     sex = np.repeat(["female", "male"], 32)
     angry = np.where(sex == "female", "anger", "neutral")
     every = corpus(sex=sex, emotion=angry, arousal=np.where(sex == "female", 0.8, 0.2))
-    found = audit(every, BUILTIN, tmp_path / "cache").found
+    found = audit(every, BUILTIN, tmp_path / "cache").differences
     assert {*found["name"]} == {"arousal", "emotion: anger", "emotion: neutral"}
     assert not found["recorded"].any()
 
@@ -143,7 +143,7 @@ def test_what_a_suite_asks_for_is_compared_too(corpus, tmp_path):
     table["speech_share (number)"] = 0.9 + np.linspace(0, 0.01, 64)
     found = audit(dataclasses.replace(every, segments=table), {}, tmp_path / "cache")
     assert {"predicted_quality", "speech_share", "level"} <= {*compared(found)["name"]}
-    (one,) = found.found.itertuples()
+    (one,) = found.differences.itertuples()
     assert (one.name, one.unit, one.recorded) == ("predicted_quality", "1 to 5", True)
     assert found.measured["predicted_quality"] == (64, 64)
 
@@ -154,7 +154,7 @@ def test_one_speaker_no_groups_no_speech(corpus, tmp_path):
     assert compared(found).empty and found.blocks == 1
     assert found.measured["signal_to_noise"] == (0, 4) and found.measured["silence"] == (4, 4)
     varied = dataclasses.replace(alone, segments=alone.segments.assign(sex=["male", "female"] * 2))
-    assert audit(varied, {}, tmp_path / "cache").found.empty
+    assert audit(varied, {}, tmp_path / "cache").differences.empty
 
 
 def test_without_audio_lengths_and_labels_are_compared(corpus, tmp_path):

@@ -91,7 +91,7 @@ class Audit:
     unused: int = 0  # segments of splits that are not evaluated
 
     @property
-    def found(self) -> pd.DataFrame:
+    def differences(self) -> pd.DataFrame:
         """The significant differences that are large enough to be noticed, the least likely first."""
         rows = self.frame[self.frame["found"]]
         return rows.assign(size=-rows["gap"].abs()).sort_values(["adjusted", "size"], kind="stable")

@@ -81,7 +81,7 @@ def recorded_otherwise(rows: pd.DataFrame, audits: Mapping[str, Audit], addresse
         if corpus not in audits:
             continue
         groups, adjust = {group.partition(": ")[2] for group in own["group"]}, audits[corpus].adjust
-        found = audits[corpus].result.query("recorded and column == @column")
+        found = audits[corpus].differences.query("recorded and column == @column")
         if len(groups) != 2:  # of two groups one stands for both
             found = found[found["group"].isin(groups)]
         if found.empty:
@@ -134,13 +134,13 @@ def _group(row: object) -> str:
 
 def _differences(found: Audit) -> Iterator[str]:
     compared = found.frame[found.frame["gap"].notna()]
-    for row in found.result.head(SENTENCES).itertuples():
+    for row in found.differences.head(SENTENCES).itertuples():
         ends = span(row.gap_low, row.gap_high, digits_for(row.value, row.others))
         sure = f" (difference {_with_unit(ends, row.unit)}, {p_value(row.adjusted)})" if ends else ""
         yield f"{_group(row)}: {_both(row)}{sure}"
-    if len(found.result) > SENTENCES:
-        yield f"{len(found.result) - SENTENCES} more significant differences are in the tables"
-    if compared["adjusted"].notna().any() and found.result.empty:
+    if len(found.differences) > SENTENCES:
+        yield f"{len(found.differences) - SENTENCES} more significant differences are in the tables"
+    if compared["adjusted"].notna().any() and found.differences.empty:
         count = counted(int(compared["adjusted"].notna().sum()), "difference")
         yield f"None of {count} between groups is both significant and large enough to be noticed"
     unsure = [
