@@ -63,6 +63,6 @@ def test_the_gap_goes_with_the_distance_and_not_with_the_accent(project):
 
 def test_pages_say_it_in_words(project):
     page = (project / "html/results/ours/fairness_accent.html").read_text(encoding="utf-8")
-    assert "most of the difference goes with the distance" in html.unescape(page)
-    assert "device decides the group" in page and "states do not depend on it" in page
+    assert "most of the difference is explained by the distance" in html.unescape(page)
+    assert "device decides the group" in page and "States do not depend on it" in page
     assert page.count("Adjusted difference") == 1

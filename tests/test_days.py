@@ -76,4 +76,4 @@ def test_nothing_asks_for_the_local_day():
     root = resources.PACKAGE.parent
     paths = [*root.rglob("*.py"), *(resources.root() / "notebooks").glob("*.ipynb")]
     found = {path.name for path in paths if local.search(path.read_text("utf-8"))}
-    assert found == {"lock.py"}
+    assert found == {"output.py"}

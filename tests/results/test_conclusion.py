@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from soundcheck.results.conclusion import conclusion, possible_losses
-from soundcheck.results.contrast import Contrast, contrast_frame
+from soundcheck.results.contrast import Contrast, contrast_frame, headline_rows
 
 ABOUT = ("old", "new", "c", "f", "correctness", "t", "Some Test")
 OPEN = Contrast(
@@ -94,3 +94,22 @@ def test_the_headline_comes_first_with_both_answers(facts, said):
 )
 def test_what_else_there_is_to_say(rows, said):
     assert said in conclusion(contrast_frame(rows))
+
+
+def test_groups_and_classes_stand_behind_the_headline():
+    recall = dict(
+        family="correctness_classification", task="emotion", baseline_value=0.5, candidate_value=0.6
+    )
+    rows = [
+        changed(test="Unweighted Average Recall", **recall),
+        changed(test="Recall Per Class", label="anger", **recall),
+        changed(
+            test="unweighted average recall (balanced)", **recall | dict(family="x", group="sex: female")
+        ),
+        changed(
+            test="Unweighted Average Recall", **recall | dict(family="fairness_sex", group="sex: female")
+        ),
+        changed(test="Recall Per Class", label="anger", **recall | dict(category="robustness")),
+    ]
+    found = headline_rows(contrast_frame(rows))
+    assert found.index.tolist() == [0, 2, 1]

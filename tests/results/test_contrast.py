@@ -12,6 +12,8 @@ from soundcheck.results import verdict as verdicts
 from soundcheck.results.contrast import (
     compared_alone,
     contrasts,
+    load_contrasts,
+    save_contrasts,
     with_outcomes,
 )
 from soundcheck.results.judged import Judged, load_all, load_judged, save
@@ -392,3 +394,9 @@ def test_many_recordings_keep_the_spread_of_differences():
     error = fixed_speakers(paired_difference(*metrics), speakers).error[0]
     assert np.linalg.norm(spreads[0] - spreads[1]) == pytest.approx(error, rel=0.1)
     assert error < 0.5 * fixed_speakers(metrics[0], speakers).error[0]
+
+
+def test_contrasts_come_back_from_their_file(tmp_path, data):
+    rows = contrasts(*([entry] for entry in pair(concordance_cc, data)))
+    save_contrasts(rows, tmp_path / "contrasts.json")
+    assert load_contrasts(tmp_path / "contrasts.json") == rows
