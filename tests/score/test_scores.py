@@ -106,6 +106,16 @@ def test_few_rows_and_one_group_conclude_nothing(rng):
     assert "too small to compare (recordings)" in str(few)
 
 
+def test_what_cannot_be_scored(rng):
+    for frame, options, message in (
+        (recordings(rng).head(0), {}, "it has no rows"),
+        (recordings(rng), {"kind": "word"}, "'word' is not known. Did you mean 'words'"),
+        (pd.concat([recordings(rng)] * 2, axis=1), {}, "two columns are called 'said'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            evaluate(frame, truth="said", prediction="heard", **options)
+
+
 def test_unknown_values_are_nobody(rng):
     frame = recordings(rng).rename(columns={"dialect": "gender"}).replace({"gender": {"odd": "unknown"}})
     frame.loc[3, "speaker"] = "n/a"
@@ -246,6 +256,8 @@ def test_lists_of_trials_and_scores(tmp_path, rng):
     done = run(*paths, "--group", "sex")
     assert "Write the list as a CSV table with the columns enrol, test, label and sex" in str(done.exception)
     assert run(*paths, "--truth", "label").exit_code == 2
+    paths[1].write_text("0.5 a.wav b.wav\n")
+    assert "none of its pairs is a trial of the list" in str(run(*paths).exception)
 
 
 def equal_error_rate(frame: pd.DataFrame) -> float:

@@ -261,12 +261,12 @@ def parse_seconds(text: str) -> float:
     """
     if text in ("", "NaT"):
         return math.nan
+    if NUMBER.fullmatch(text):
+        seconds = float(text)
+        if not 0 <= seconds < math.inf:
+            raise ValueError(f"{quoted(text)} is before the beginning of the file")
+        return seconds
     if clock := _CLOCK.fullmatch(text):
         days, hours, minutes, seconds = clock.groups(default="0")
         return int(days) * 86400.0 + int(hours) * 3600.0 + int(minutes) * 60.0 + float(seconds)
-    if not NUMBER.fullmatch(text):
-        raise ValueError(f"{quoted(text)} is not a time")
-    seconds = float(text)
-    if not 0 <= seconds < math.inf:
-        raise ValueError(f"{quoted(text)} is before the beginning of the file")
-    return seconds
+    raise ValueError(f"{quoted(text)} is not a time")

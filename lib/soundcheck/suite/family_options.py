@@ -124,6 +124,7 @@ _REQUIRED = {
     "verification_robustness": ("groups", "minimum_trials", "minimum_speakers"),
 }
 _OF_ANY_FAMILY = ("segments", "sweep_segments", "bin_minimum", "speakers")
+_MAY_BE_EMPTY = ("speakers", "lengths", "speaking_rates")  # all speakers; no division into bins
 # Families whose notebook takes no other options than those of the threshold file that Soundcheck brings.
 CLOSED = ("asr_fairness", "asr_fault_localisation")
 
@@ -141,6 +142,8 @@ def check_options(reader: DocumentReader, family: Family, ours: Collection[str] 
     for name, value in (reader.document.data.get("options") or {}).items():
         kind = OPTIONS.get(name)
         if kind is None or not (ours is None or name in (*ours, *always)):
+            continue
+        if value is None and name in _MAY_BE_EMPTY:
             continue
         if isinstance(kind, type) and issubclass(kind, schema.Section):
             reader.section(("options", name), value, kind)
