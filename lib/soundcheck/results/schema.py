@@ -29,6 +29,7 @@ _PYTHON = {"str": str, "int": int, "float": float, "bool": bool}
 _DTYPES = {"str": "str", "int": "int64", "float": "float64", "bool": "object"}
 _ARROW = {"str": "string", "int": "int64", "float": "float64", "bool": "bool"}
 AGAIN = "Run the suite again"
+_NAMED = 19  # missing columns that a message names
 
 
 def schema_of(row: type) -> dict[str, str]:
@@ -166,11 +167,13 @@ def read_csv(path: Path, schema: Schema) -> pd.DataFrame:
 
 
 def _check_columns(path: Path, header: Sequence[str], needed: Iterable[str]) -> None:
-    remedy = f"Give a table that this version of `soundcheck run` wrote, or r{AGAIN[1:]}"
+    remedy = "Give a results table that `soundcheck run` wrote"
     if path.suffix in (".yml", ".yaml"):
         hint = f"`soundcheck run {path.name} --plan` says what is wrong with it and what a run would do"
         raise input_error(path.name, "this is a suite, and results are expected", hint)
     if missing := [name for name in needed if name not in header]:
-        raise input_error(path.name, f"columns are missing: {', '.join(missing)}", remedy)
+        of_before = " in this version, or run the suite again" if len(missing) < len(header) else ""
+        named = ", ".join(missing[:_NAMED])
+        raise input_error(path.name, f"columns are missing: {named}", f"{remedy}{of_before}")
     if twice := sorted({name for name in header if header.count(name) > 1}):
         raise input_error(path.name, f"columns twice: {', '.join(twice)}", remedy)
