@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import logging
 import math
 from pathlib import Path
 
@@ -12,13 +13,19 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.escaping import quoted, terminal
 from soundcheck.results.contrast import CONTRAST_TYPES, contrast_frame
 from soundcheck.results.judged import KEPT_REPLICATES, Judged, load_judged, load_replicates
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.results.schema import AGAIN, read_csv
 from soundcheck.results.table import key_of, read_results, to_verdicts
 from soundcheck.results.verdict import Verdict
+
+logger = logging.getLogger(__name__)
+_OLDER = (
+    "the results are of an earlier version. States follow its rules, and values of groups, ratios and "
+    "intervals for these speakers are missing. Run the suite again to have them"
+)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -89,11 +96,11 @@ def rows_file(folder: Path, model: str, family: str) -> Path:
     return folder / "notebooks" / files.slug(model) / f"{files.slug(family)}.json"
 
 
-def read_run(path: Path, shown: str = "") -> FinishedRun:
+def read_run(path: Path, shown: str = "", *, older: bool = False) -> FinishedRun:
     """Read a run from ``results.csv`` or the output folder with it; messages begin with ``shown``.
 
-    Refused with an ``InputError`` if the table is missing, was cut or edited, has no row or is of an older
-    version, or the record beside it cannot be read.
+    Refused with an ``InputError`` if the table is missing, was cut or edited, has no row or (but with
+    ``older``) is of an older version, or the record beside it cannot be read.
     """
     table = path / "results.csv" if path.is_dir() else path
     beside = table.parent / "run.json"
@@ -103,7 +110,7 @@ def read_run(path: Path, shown: str = "") -> FinishedRun:
         if record and record.results != files.digest(table):
             what = "the file is not the one that the run wrote: it was cut, edited or mixed with another run"
             raise input_error(table.name, what, AGAIN)
-        frame = read_results(table)
+        frame = read_results(table, older=older)
         if frame.empty:
             raise input_error(table.name, "the table holds no row, so nothing was tested", AGAIN)
     except InputError as error:
@@ -112,4 +119,6 @@ def read_run(path: Path, shown: str = "") -> FinishedRun:
         raise InputError(
             dataclasses.replace(one, where=f"{shown}: {one.where}") for one in error.problems
         ) from error
+    if frame["state_sample"].eq("").all():
+        logger.warning("%s", terminal(f"{shown or path}: {_OLDER}"))
     return FinishedRun(str(path), table, frame, record)

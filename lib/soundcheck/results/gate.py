@@ -75,7 +75,7 @@ def check(
         option = "--strict" if strict else "--inconclusive fail"
         what = "it contradicts --baseline, by which only what got worse fails"
         raise input_error(option, what, "Remove it")
-    run = read_run(results)
+    run = read_run(results, older=True)
     run, notes = suite_now.with_suite(run, suite) if suite else (run, suite_now.changed(run))
     record, frame = run.record, _judged_models(run, models)
     if record is None:
@@ -205,7 +205,7 @@ def _got_worse(
     """Say of the rows that got worse than in an earlier run how; what was compared, and what could not be."""
     lines, incomparable, compared = [], [], {}
     for path in baselines:
-        baseline = read_run(path, f"--baseline {path}")
+        baseline = read_run(path, f"--baseline {path}", older=True)
         different = worse.differences(run, baseline)
         changes = compared[path] = worse.changes(dataclasses.replace(run, frame=rows), baseline)
         if changes.empty:

@@ -239,7 +239,7 @@ def _read(places: Iterable[tuple[Path, str]]) -> PastRuns:
 
 
 def _read_run(path: Path, name: str) -> PastRun:
-    run = read_run(path, name)
+    run = read_run(path, name, older=True)
     folder = run.path.parent
     if (folder / ABOUT).is_file():
         where, tables = ABOUT, None

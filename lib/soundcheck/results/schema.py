@@ -12,7 +12,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -130,8 +130,11 @@ def parsed(cell: str, kind: str) -> object:
     return number
 
 
-def read_csv(path: Path, schema: Schema) -> pd.DataFrame:
-    """Read a table that a run wrote, by lines of the file; refused if it was cut or edited."""
+def read_csv(path: Path, schema: Schema, newer: Collection[str] = ()) -> pd.DataFrame:
+    """Read a table that a run wrote, by lines of the file; refused if it was cut or edited.
+
+    Columns of ``newer`` may be missing, as in tables of older versions; their cells count as empty.
+    """
     try:
         text = files.require_regular(path, path.name).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -143,7 +146,7 @@ def read_csv(path: Path, schema: Schema) -> pd.DataFrame:
     reader, rows = csv.reader(io.StringIO(text, newline=""), strict=True), {}
     try:
         header = next(reader)
-        _check_columns(path, header, schema)
+        _check_columns(path, header, [name for name in schema if name not in newer])
         line = reader.line_num + 1
         for cells in reader:
             rows[line], line = cells, reader.line_num + 1
@@ -158,7 +161,7 @@ def read_csv(path: Path, schema: Schema) -> pd.DataFrame:
         row = dict(zip(header, cells, strict=True))
         for name, kind in schema.items():
             try:
-                columns[name].append(parsed(row[name], kind))
+                columns[name].append(parsed(row.get(name, ""), kind))
             except ValueError as error:
                 where = f"{path.name} line {line}, column {name}"
                 problems.add(where, f"{quoted(row[name])} {error}", AGAIN)

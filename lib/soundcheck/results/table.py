@@ -14,10 +14,12 @@ import pandas as pd
 from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import quoted
 from soundcheck.results.schema import AGAIN, columns_of, frame_of_rows, plain, read_csv, rounded, write_table
-from soundcheck.results.states import STATES
-from soundcheck.results.verdict import EVIDENCE, KEY, RESULT_COLUMNS, RESULTS, Verdict
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, REPORTED, STATES
+from soundcheck.results.verdict import EVIDENCE, KEY, RESULT_COLUMNS, RESULTS, SHOWN, Verdict
+from soundcheck.statistics.evidence import CLEAR_PASS
 from soundcheck.statistics.rules import GAP_RULES, RULES, passes
 
+_NEWER = RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]
 _ALLOWED = {"rule": (*RULES, *GAP_RULES), "evidence": EVIDENCE, "state": STATES, "state_sample": STATES}
 _SHARES = ("certainty", "p_value", "p_sample", "least_p", "counterpart")
 _LOWER_ENDS = [name for name in RESULT_COLUMNS if "low" in name.split("_")]
@@ -53,10 +55,13 @@ def write_results(frame: pd.DataFrame, folder: str | os.PathLike) -> str:
     return write_table(frame, RESULTS, Path(folder) / "results.csv")
 
 
-def read_results(path: str | os.PathLike) -> pd.DataFrame:
-    """Read ``results.csv`` as :func:`to_frame` makes it; refused if a row contradicts itself."""
+def read_results(path: str | os.PathLike, *, older: bool = False) -> pd.DataFrame:
+    """Read ``results.csv`` as :func:`to_frame` makes it; refused if a row contradicts itself.
+
+    With ``older`` also the table of a version that had no groups or states, which follow its rules.
+    """
     path = Path(path)
-    frame = read_csv(path, RESULTS)
+    frame = read_csv(path, RESULTS, _NEWER if older else ())
     problems = Problems()
     for column, what, rows in _contradictions(frame):
         for line, cell in frame.loc[rows, column].items():
@@ -65,7 +70,19 @@ def read_results(path: str | os.PathLike) -> pd.DataFrame:
     for line in frame.index[frame.duplicated(list(KEY))]:
         problems.add(f"{path.name} line {line}", "the same test as in an earlier line", _DO_NOT_EDIT)
     problems.raise_if_any()
-    return rounded(frame.reset_index(drop=True), RESULTS)
+    frame = rounded(frame.reset_index(drop=True), RESULTS)
+    return _with_states(frame) if frame["state"].eq("").all() else frame
+
+
+def _with_states(frame: pd.DataFrame) -> pd.DataFrame:
+    """Conclude from the rows of a version without states what that version concluded."""
+    passed, known = frame["passed"], frame["p_value"].notna().any()
+    state = pd.Series(INCONCLUSIVE, index=frame.index, dtype="str")
+    state[passed.eq(True) & frame["evidence"].eq(CLEAR_PASS)] = PASS
+    state[passed.isna()] = NOT_EVALUATED
+    state[passed.isna() & frame["evidence"].eq(SHOWN)] = REPORTED
+    state[frame["holds"].eq(True) if known else passed.eq(False)] = FAIL  # the first had no p-values
+    return frame.assign(state=state)
 
 
 _DO_NOT_EDIT = f"{AGAIN}; do not edit or join results"
