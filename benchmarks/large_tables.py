@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,13 @@ RATE, STEP = 1000, 0.25  # Hz; seconds from the start of a segment to that of th
 EVERY = 0.1  # seconds between two looks at the memory of all processes
 
 
-def make_segments(folder: Path, segments: int, files: int) -> Path:
+def make_segments(
+    folder: Path,
+    segments: int,
+    files: int,
+    models: int = MODELS,
+    families: Sequence[str] = SEGMENT_FAMILIES,
+) -> Path:
     """Write a manifest, the predictions of two models and the suite; a file has consecutive segments."""
     rng = np.random.default_rng(segments)
     each = -(-segments // files)
@@ -82,7 +89,7 @@ def make_segments(folder: Path, segments: int, files: int) -> Path:
         soundfile.write(folder / f"{name:05d}.wav", noise, RATE)
     pd.DataFrame(manifest).to_csv(folder / "segments.csv", index=False)
     lines = []
-    for model in range(MODELS):
+    for model in range(models):
         name = f"model{model + 1}"
         shuffled = rng.permutation(segments)  # rows of a table may stand in any order
         wrong = rng.random(segments) < 0.2 + 0.1 * model
@@ -102,7 +109,7 @@ def make_segments(folder: Path, segments: int, files: int) -> Path:
                 "  calls: {format: csv, path: segments.csv}",
                 "models:",
                 *lines,
-                f"families: [{', '.join(SEGMENT_FAMILIES)}]",
+                f"families: [{', '.join(families)}]",
                 f"limits: {{audio_seconds: {round(each * STEP) + 1}}}",
                 "studies: false",
             ]

@@ -270,7 +270,7 @@ def test_the_page_tells_what_is_missing_and_escapes_names(run):
     assert "125 of 250 segments have no value of half" in text
     assert "160 of 480 segments have no value of age" in text
     for words in (
-        "Labels: ",
+        "Labels in per cent: ",
         "(✗ worse, beyond the margin)",
         "concordance of arousal (higher is better): old 0.62",
     ):

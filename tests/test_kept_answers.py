@@ -182,7 +182,7 @@ def test_an_unchanged_suite_asks_nothing_but_canaries(runs):
         assert model["notes"] == []
         assert max(model["days"]) <= today
     assert done["first"][1]["use"]["asked"] == INPUTS
-    assert "use: answers 12 computed now, none from the cache" in done["first"][0].stdout
+    assert "use: predictions: 12 computed now, none from the cache" in done["first"][0].stdout
     assert {*map(tuple, found.values())} == {("0.25",)}
 
 

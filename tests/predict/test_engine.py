@@ -843,7 +843,7 @@ def test_a_file_that_changes_while_the_model_answers(world, caplog):
     report = world.run()
     assert (report.computed, report.failed) == (6, 0)
     assert (report.dropped, report.dropped_by) == (12, ("weights.txt",))  # each was asked twice
-    assert any("not kept for later runs" in note and "weights.txt" in note for note in report.notes())
+    assert any("not cached for later runs" in note and "weights.txt" in note for note in report.notes())
     assert "not kept for later runs" in caplog.text
     assert world.run().reused == 0
 
@@ -991,7 +991,7 @@ def test_a_model_that_does_not_repeat_is_not_emptied(world):
     for _ in range(2):
         report = world.run(TONE)
         assert (report.reused, report.confirmation.different) == (12, 0)
-        assert any("does not answer alike twice" in note for note in report.notes())
+        assert any("does not predict the same twice" in note for note in report.notes())
 
 
 @pytest.mark.usefixtures("asked_twice")

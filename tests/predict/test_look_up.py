@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 
 def make_suite(folder: Path, segments: int, files: int) -> Path:
-    return large_tables.make_suite(folder, segments, files, 1, ("correctness_regression",))
+    return large_tables.make_segments(folder, segments, files, 1, ("correctness_regression",))
 
 
 def predict(suite_file: Path):
@@ -62,7 +62,7 @@ def test_calls_grow_with_the_segments(tmp_path, in_one_file):
     calls("first", 100)  # pays for what is imported late
     small, middle, large = (calls(str(count), count) for count in (1000, 2000, 4000))
     assert large - middle < 2.1 * (middle - small)
-    assert (large - middle) / 2000 < 60  # for each segment
+    assert (large - middle) / 2000 < 100  # for each segment
 
 
 def test_answers_are_those_of_the_table(tmp_path):

@@ -15,7 +15,7 @@ from soundcheck.predict.protocol import Call, Item, Unit
 def test_a_worker_starts_light():
     code = (
         "import sys, soundcheck.predict.worker; "
-        "heavy = {'pydantic', 'papermill', 'matplotlib', "
+        "heavy = {'papermill', 'matplotlib', "
         "'sklearn', 'pandas', 'pyarrow', 'parselmouth', 'distributed'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )

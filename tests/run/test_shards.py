@@ -112,7 +112,7 @@ def test_failures_are_told_by_shards_and_by_the_merge(project):
     problems = [failure["problem"] for one in found for failure in one]
     assert len(problems) == failures(project) > 0
     assert all(problem.startswith("ValueError: too loud") for problem in problems)
-    assert any("without an answer: ValueError: too loud" in told for told in project.told.values())
+    assert any("without a prediction: ValueError: too loud" in told for told in project.told.values())
     assert f"picky gave no prediction for {failures(project)} inputs" in project.merged
 
 
@@ -134,7 +134,9 @@ def test_a_run_after_the_merge_asks_failed_inputs_only(project):
     elsewhere = {"SOUNDCHECK_CACHE": str(project.folder / "elsewhere")}
     told = project.soundcheck("run", "suite.yml", "--no-book", "--out", "again", code=3, **elsewhere)
     for name, failed in (("loud", 0), ("several", 0), ("picky", failures(project))):
-        assert f"{name}: answers {36 - failed} kept" in told and f"{failed} asked now" in told
+        assert (
+            f"{name}: predictions: {36 - failed} from the cache" in told and f"{failed} computed now" in told
+        )
     assert tables(project.folder / "again") == tables(project.folder / "one")
 
 
@@ -163,7 +165,7 @@ def test_a_shard_that_was_killed_goes_on_where_it_stopped(project):
 def test_the_plan_of_a_shard_counts_its_share(project):
     told = project.soundcheck("run", "suite.yml", "--shard", "1/3", "--out", "shards/1", "--plan")
     inputs = shard(project.folder / "shards" / "1")["models"]["loud"]["inputs"]
-    assert f"loud: {inputs} inputs" in told and "0 to ask" in told
+    assert f"loud: {inputs} inputs" in told and "0 to predict" in told
     assert "Plan of shard 1/3" in told and "book " not in told
 
 

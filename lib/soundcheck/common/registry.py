@@ -70,7 +70,7 @@ class Registry(Mapping[str, type[Class]], Generic[Class]):
 
     def __getitem__(self, keyword: str) -> type[Class]:
         item = self._classes[keyword]
-        if isinstance(item, EntryPoint):
+        if not isinstance(item, type):  # an entry point, perhaps of a package in place of importlib.metadata
             where = f"{self._group}, {_name(item)}"
             try:
                 item = item.load()

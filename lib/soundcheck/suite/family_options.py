@@ -143,7 +143,7 @@ def check_options(reader: DocumentReader, family: Family, ours: Collection[str] 
         kind = OPTIONS.get(name)
         if kind is None or not (ours is None or name in (*ours, *always)):
             continue
-        if value is None and name in _MAY_BE_EMPTY:
+        if schema.plain_value(value) is None and name in _MAY_BE_EMPTY:
             continue
         if isinstance(kind, type) and issubclass(kind, schema.Section):
             reader.section(("options", name), value, kind)
