@@ -844,7 +844,7 @@ def test_a_file_that_changes_while_the_model_answers(world, caplog):
     assert (report.computed, report.failed) == (6, 0)
     assert (report.dropped, report.dropped_by) == (12, ("weights.txt",))  # each was asked twice
     assert any("not cached for later runs" in note and "weights.txt" in note for note in report.notes())
-    assert "not kept for later runs" in caplog.text
+    assert "not cached for later runs" in caplog.text
     assert world.run().reused == 0
 
 
