@@ -165,8 +165,8 @@ class FileDigests(JsonCache):
         return entry[-1]
 
     def _lasting(self) -> dict[str, Any]:
-        settled = time.time_ns() - int(MTIME_GRACE_SECONDS * 1e9)
-        lasting = {name: entry for name, entry in self._used.items() if max(entry[1:3]) < settled}
+        newest_trusted = time.time_ns() - int(MTIME_GRACE_SECONDS * 1e9)
+        lasting = {name: entry for name, entry in self._used.items() if max(entry[1:3]) < newest_trusted}
         return lasting or self._known
 
 

@@ -405,7 +405,7 @@ def _join(parts: list[pd.DataFrame], texts: list[TextTable]) -> pd.DataFrame:
     line = np.concatenate([np.arange(len(part)) for part in parts])
     group = frame.groupby(list(INDEX), sort=False).ngroup()
     first = pd.Series(frame.index).groupby(group).transform("first").to_numpy()  # that brought the segment
-    brought = table == table[first]  # twice in one table is told later, with both lines
+    brought = table == table[first]  # twice in one table is reported later, with both lines
     is_first = first == frame.index
     contradictions = []
     for column in frame.columns[len(INDEX) :]:

@@ -166,7 +166,7 @@ def _require(shard: Shard) -> Path:
 
 @contextlib.contextmanager
 def _opened(shard: Shard) -> Iterator[pq.ParquetFile]:
-    """Open a shard; what goes wrong while it is read is told as damage."""
+    """Open a shard; errors while it is read are reported as damage."""
     try:
         with pq.ParquetFile(_require(shard)) as file:
             yield file

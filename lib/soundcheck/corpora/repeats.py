@@ -83,7 +83,7 @@ def find_repeats(
         if _parallel(rows):
             parallel += len(rows)
             continue
-        within = rows.index[-1] < len(evaluated)  # what lies in two splits is told whatever the times
+        within = rows.index[-1] < len(evaluated)  # what is in two splits is reported whatever the times
         if within and rows["file"].nunique() == 1 and rows["audio"].nunique() > 1:
             rows = rows[~overlapping[rows.index]]
         if len(rows) > 1:

@@ -131,7 +131,7 @@ def read_trials(path: str | os.PathLike, shown: str, layout: str = "") -> Listin
     """Read a list of trials, one row a trial: ``enrol``, ``test`` (str) and ``target`` (bool).
 
     ``layout`` is one of ``TRIAL_LAYOUTS`` of a suite; empty = the content tells it. All problems of the lines
-    are told at once, such as a pair with both labels.
+    are reported at once, such as a pair with both labels.
     """
     return parse_trials(files.require_regular(path, shown).read_bytes(), shown, layout)
 
@@ -162,7 +162,7 @@ def read_scores(path: str | os.PathLike, shown: str) -> Listing:
     """Read scores of trials, one row a pair: ``enrol``, ``test`` (str) and ``score`` (float64, finite).
 
     With one number a line ``score`` alone; ``target`` (bool) if there are labels as well. All problems of the
-    lines are told at once, such as a pair with two scores.
+    lines are reported at once, such as a pair with two scores.
     """
     return parse_scores(files.require_regular(path, shown).read_bytes(), shown)
 
