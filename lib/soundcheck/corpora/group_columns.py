@@ -2,7 +2,7 @@
 
 - A group column stands under its name, text, ``None`` where a segment is in no group. Numbers that were cut
   into ranges stand beside it, see :func:`soundcheck.suite.groups.number_of`.
-- A segment without a value, or outside of all ranges, is in no group; how many there are is told.
+- A segment without a value, or outside of all ranges, is in no group; their number is reported.
 """
 
 from __future__ import annotations

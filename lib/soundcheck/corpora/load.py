@@ -103,7 +103,7 @@ def load_corpus(
 
 
 def _read(form: type[CorpusFormat], entry: CorpusEntry, suite: Suite) -> RawTable:
-    """Read a table; what somebody's format fails with is told as a matter of that format and its file."""
+    """Read a table; errors of a plug-in format name that format and its file."""
     ours = form.__module__.startswith("soundcheck.")
     try:
         return form.read(entry, suite.tasks)

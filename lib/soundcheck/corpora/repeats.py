@@ -2,9 +2,9 @@
 
 - Sounds with the same digest are the same recording; so are copies by their fingerprints, of the sounds that
   have one (see :mod:`soundcheck.corpora.measures.fingerprint`).
-- Segments of one file that overlap are told from the times of the table, and are no copies.
+- Segments of one file that overlap are known from the times of the table, and are no copies.
 - Recordings of one item under several conditions at the same time are meant to be alike, and are no copies.
-- Of splits that are not evaluated only what is in the evaluated one, too, is told.
+- Of splits that are not evaluated only what is in the evaluated one, too, is reported.
 - Fingerprints that share parts of codes at the same distance in time are candidates; nothing else is
   compared. Of many that share a part each is compared with the next, so that the work grows with the number
   of codes and not with its square, whatever is copied how often.

@@ -124,7 +124,7 @@ class PredictionReport:
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
     def notes(self) -> list[str]:
-        """Say in sentences what is not as it should be; the same problem is told once, with its count."""
+        """Say in sentences what is not as it should be; the same problem once, with its count."""
         notes = []
         without = self.failed + self.unusable
         if without:

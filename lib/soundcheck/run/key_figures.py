@@ -171,7 +171,7 @@ class _Figures:
         standing: str | None = None,
         threshold: float | None = None,
     ) -> KeyFigure:
-        """Put a number together; its standing is told by its interval if it is not given."""
+        """Put a number together; its standing follows from its interval if it is not given."""
         (found,) = self._resampled(statistic)
         scale = _SCALES.get(measure, _SHARE)
         (low,), (high,) = found.interval(self._suite.interval, scale=scale)

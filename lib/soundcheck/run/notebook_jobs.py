@@ -1,4 +1,4 @@
-"""Which notebooks a run executes, and what each of them is told.
+"""Which notebooks a run executes, and what each of them gets.
 
 A notebook sees nothing but its description, so everything in it, and the content of the files that it names,
 is in the fingerprint that decides whether the last execution is still good.

@@ -269,7 +269,7 @@ def _infer_speakers(
     members: Sequence[Sequence[int]],
     problems: Problems,
 ) -> tuple[str, ...]:
-    """Add speakers that are told from the trials alone, and say how."""
+    """Add speakers that follow from the trials alone, and say how."""
     names = segment_names(segments, _used(frame, members))
     enrol = [names[members[number][0]] for number in frame["enrolment"]]
     test = [names[row] for row in frame["segment"]]

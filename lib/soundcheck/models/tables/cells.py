@@ -211,7 +211,7 @@ class _Cells:
                 remedy = f"Rename it to {meant} if that is what it means, else to anything else"
                 what = f"it is called nearly like {quoted(meant)}, which would be read"
                 self.problems.add(where, what, remedy)
-            elif task is not None and not task.classes:  # those of classes are told as unknown classes
+            elif task is not None and not task.classes:  # those of classes are reported as unknown classes
                 remedy = did_you_mean(name, answers.stated_names([task]))
                 self.problems.add(where, f"this is nothing that can be said of {task.name}", remedy)
 
