@@ -399,7 +399,7 @@ def test_splits_are_chosen_as_in_a_run(begin, tmp_path, splits, delimiter, line,
         {"file": name, "mode": splits[n % len(splits)], "transcript": "a"} for n, name in enumerate(names)
     ]
     text = begin(rows, delimiter=delimiter)
-    assert f"    {line}\n" in text and "groups:" not in text
+    assert f"    {line}\n" in text and "groups: [mode]" not in text
     assert set(read_new(tmp_path)[1].segments["split"]) == {*evaluated.split()}
 
 
