@@ -386,17 +386,18 @@ def test_texts_stay_what_they_are(tmp_path):
 @pytest.mark.parametrize(
     ("splits", "delimiter", "line", "evaluated"),
     [
-        ("Train Test", ",", "split: Test # there are Test (4), Train (4)", "Test"),
+        ("Train Test", "\t", "split: Test # there are Test (4), Train (4)", "Test"),
         ("train val", ";", "split: val # there are train (4), val (4)", "val"),
         ("Train Test1 Test2", ",", "# split: all # there are Test1 (3), Test2 (2), Train (3)", "Test1 Test2"),
-        ("A B", "\t", "split: all # there are A (4), B (4)", "A B"),
+        ("A B", ",", "split: all # there are A (4), B (4)", "A B"),
         ("train", ",", "split: train # there are train (8)", "train"),
     ],
 )
 def test_splits_are_chosen_as_in_a_run(begin, tmp_path, splits, delimiter, line, evaluated):
     names, splits = sounds(tmp_path / "data"), splits.split()
+    column = "split" if delimiter == "," else "mode"
     rows = [
-        {"file": name, "mode": splits[n % len(splits)], "transcript": "a"} for n, name in enumerate(names)
+        {"file": name, column: splits[n % len(splits)], "transcript": "a"} for n, name in enumerate(names)
     ]
     text = begin(rows, delimiter=delimiter)
     assert f"    {line}\n" in text and "groups: [mode]" not in text
