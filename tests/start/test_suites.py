@@ -55,7 +55,7 @@ def eight(line):
 def make(folder, name):
     """Write the data of a format; gives what the suite should say of it, and its tasks."""
     row = FORMATS[name]
-    sounds(folder, *(eight(row["sounds"]) if "sounds" in row else ()))
+    sounds(folder, *" ".join(eight(row.get("sounds", ""))).split())
     for file, content in row.get("files", {}).items():
         text = [*filter(None, [content.get("first")]), *eight(content.get("line", ""))]
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
