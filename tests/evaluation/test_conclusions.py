@@ -10,8 +10,7 @@ import pytest
 from judging import judging
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.evaluation.adjusted import adjusting_columns
-from soundcheck.evaluation.conclusions import estimate_rows, scale_within
+from soundcheck.evaluation.conclusions import adjusting_columns, estimate_rows, scale_within
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import AVERAGE, judge_groups
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -251,17 +250,6 @@ def test_nothing_else_of_a_row_changes(noisy, thresholds):
     assert frame["adjusted"].notna().all() and frame["adjusted"].sum() == pytest.approx(0, abs=1e-11)
     ends = frame["adjusted_low"]["accent: irish"], frame["adjusted_high"]["accent: welsh"]
     assert ends[0] == pytest.approx(-ends[1])
-
-
-def test_the_adjusted_gap_is_the_weighted_formula(noisy):
-    frame = adjusted_frame(noisy, ("room",))
-    values, irish, room = noisy.predictions.clean, noisy.mask("accent", "irish"), noisy.segments["room"]
-    means = []
-    for own in (irish, ~irish):
-        shares = [(np.mean(room == name), values[own & (room == name)].mean()) for name in ("hall", "car")]
-        means.append(sum(share * mean for share, mean in shares))
-    assert frame.loc["accent: irish", "adjusted"] == pytest.approx(means[0] - means[1], abs=1e-9)
-    assert frame["counterpart"].eq(1).all()
 
 
 @pytest.mark.parametrize(

@@ -68,13 +68,13 @@ def group_counts(evaluation: Judging, subset: Subset, column: str) -> list[Group
     table = evaluation.view(subset).segments
     possible = table[changed_segments.changed_rows(family, evaluation.tasks, table, evaluation.seed)]
     counts = []
-    for name, own in possible.groupby(column, observed=True):
+    for name, rows in possible.groupby(column, observed=True):
         mask = subset.mask(column, name)
-        needed = [(len(own), "segment", least), (int(mask.sum()), "transformed segment", least)]
+        needed = [(len(rows), "segment", least), (int(mask.sum()), "transformed segment", least)]
         if least_words:
             needed.append((sum(len(text.split()) for text in subset.truth[mask]), "word", least_words))
-        speakers = own["speaker"].nunique() if "speaker" in own else None
-        counts.append(GroupCount(name, len(own), speakers, eligible(needed)))
+        speakers = rows["speaker"].nunique() if "speaker" in rows else None
+        counts.append(GroupCount(name, len(rows), speakers, eligible(needed)))
     return counts
 
 
