@@ -162,11 +162,8 @@ def above_chance(
     place, chance = 2 * m + n, resampled.value[m + n]
     if verdict.evidence != SHOWN or resampled.reasons[place] or ONE_CLASS in verdict.skipped:
         return verdict
-    gap, replicates, blocks = (
-        float(resampled.value[place]),
-        resampled.replicates[:, place],
-        int(resampled.blocks[place]),
-    )
+    gap, blocks = float(resampled.value[place]), int(resampled.blocks[place])
+    replicates = resampled.replicates[:, place]
     low = high = p_value = np.nan
     if not resampled.withheld[place]:
         low, high = interval(replicates, kind, blocks=blocks, value=gap)

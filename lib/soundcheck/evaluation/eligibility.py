@@ -47,10 +47,8 @@ def trial_count(options: Mapping[str, Any], subset: Subset, column: str, group: 
     """Count a group of trials, which needs trials of two speakers, trials of one, and speakers."""
     mask, least = subset.mask(column, group), options["minimum_trials"]
     targets = int(subset.truth[mask].sum())
-    others, speakers = (
-        int(mask.sum()) - targets,
-        len(np.unique(subset.segments.loc[mask, ["first", "second"]])),
-    )
+    others = int(mask.sum()) - targets
+    speakers = len(np.unique(subset.segments.loc[mask, ["first", "second"]]))
     needed = [(others, "non-target trial", least), (targets, "target trial", least)]
     lack = eligible([*needed, (speakers, "speaker", options["minimum_speakers"])])
     return GroupCount(group, others, speakers, lack, targets)

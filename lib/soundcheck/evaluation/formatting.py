@@ -56,10 +56,8 @@ class Formatting:
             keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
             elsewhere = reference_predictions(subset.task, self.evaluation.seed, keys, "", truth)
             random = Predictions(elsewhere, random=True)
-            result, without = (
-                dataclasses.replace(subset, truth=truth, reference=random),
-                without_blanks(truth),
-            )
+            result = dataclasses.replace(subset, truth=truth, reference=random)
+            without = without_blanks(truth)
             if without.any() and unit_of(truth) == MIXED:
                 text = f"{without.sum()} of {len(truth)} references are written without blanks between words"
                 self.evaluation.note(f"{subset.corpus}: {text}; they are left out")
