@@ -101,6 +101,7 @@ def test_the_answer_is_the_headline_test_with_both_values_then_the_largest_other
     assert f"<strong>{other}</strong>" in answer(*ROWS)  # no headline test was judged
 
 
+UNKNOWN = FEW | {"state": "", "state_sample": "", "evidence": "none", "p_value": None, "p_sample": 0.001}
 MISSING = dict.fromkeys(("passed", "value", "gap", "bound", "holds")) | {
     "skipped": "too few <b>",
     "evidence": "",
@@ -114,10 +115,10 @@ REPORTED = NOTHING | {"passed": None, "threshold": None, "evidence": "shown", "s
         ([value("CCC", 0.55, 0.42, 0.9)], "Nothing could be concluded: 1 inconclusive, 0 not evaluated."),
         (
             [group("joy", 0.15, 0.2, 0.3)],
-            "No group shown to be worse; largest difference, inconclusive: recall",
+            "No group is shown to be worse; the largest difference: recall",
         ),
-        ([row(**FEW | {"state": ""})], "Too few speakers to generalise; for these, "),
-        ([row(**FEW | {"state": ""})], "Nothing could be concluded: 1 difference has too few speakers."),
+        ([row(**UNKNOWN)], "Too few speakers to generalise; for these, "),
+        ([row(**UNKNOWN)], "Nothing could be concluded: 1 difference has too few speakers."),
         ([dataclasses.replace(ROWS[1], task="style", **REPORTED)], "values are reported"),
         ([dataclasses.replace(ROWS[1], **MISSING)], "Not evaluated: too few &lt;b&gt;"),
         (

@@ -133,14 +133,6 @@ def test_predictions_of_groups_are_shares_of_each_group_or_boxes():
     assert "first 40 of 50" in figures.by_group(np.ones(50), many, many).axes[0].get_title(loc="left")
 
 
-def test_intervals_that_miss_the_true_value_are_drawn_apart():
-    rows = [("blockwise", 1, -1, 1, 0), ("blockwise", 2, 1, 2, 0), ("blockwise", 3, np.nan, np.nan, 0)]
-    frame = pd.DataFrame(rows, columns=["way", "data_set", "low", "high", "true"])
-    (axes,) = study_figures.interval_bars(frame, "difference").axes
-    texts = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert texts == ["contains the true value: 1", "misses it: 1"]
-
-
 def test_the_tilt_filters_are_drawn_in_decibel():
     """The line 1 - f / 8000 is -6 dB at 4 kHz; twice f / 8000 is 0 dB there and +6 dB near 8 kHz."""
     filters = {name: tilt_filter(name.lower()) for name in ("Downward", "Upward")}

@@ -3,13 +3,12 @@
 import re
 
 import pytest
-from bs4 import BeautifulSoup
 from tests.report.given import HOSTILE, cells
 from tests.support.rows import CORRECT, FEW, row
 
-from soundcheck.report import failures, states
+from soundcheck.report import failures
 from soundcheck.report.verdict_tables import anchor_of, state_lines, verdict_table
-from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, STATES, decide
+from soundcheck.results.states import FAIL, INCONCLUSIVE, NOT_EVALUATED, PASS, decide
 from soundcheck.results.table import to_frame
 
 VALUE = CORRECT | {
@@ -46,41 +45,31 @@ def line(html):
 
 SERVED = CORRECT | {"test": "Groups Served Worse", "value": 2.0, "skipped": "a × b (0.3 worse), c"}
 RATE = {"test": "Word Error Rate Difference", "task": "transcript", "against": "us", "state": "pass"}
-UNCHANGED = "Percentage Unchanged Predictions Babble Noise"
+UNCHANGED = {"test": "Percentage Unchanged Predictions Babble Noise"}
 
 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
         ({}, "arousal of spanish speakers is 0.62 against 0.44 of the others (difference 0.18,"),
-        ({}, "10 speakers, surely beyond the margin of 0.075)"),
+        ({}, "95 % 0.11 to 0.32, 10 speakers, interval beyond the margin of 0.075)"),
         ({"gap_low": 0.02}, "more than the margin of 0.075; that there is a difference is significant)"),
-        (
-            FEW | {"group": "language: fr, sentiment: negative", "against": "es"},
-            "0.44 of language: es (difference",
-        ),
+        (FEW | {"group": "language: fr, sentiment: no", "against": "es"}, "0.44 of language: es (difference"),
         (FEW | {"blocks": 1}, "95 % 0.10 to 0.26 for these speakers, 1 speaker, margin 0.075)"),
         (RATE, "word error rate of spanish speakers is 62 % against 44 % of us speakers"),
         (
             RATE | {"gap": 0.02, "gap_high": 0.03},
-            "difference 2.0 points, 95 % 11 to 3.0, 10 speakers, within the",
+            "2.0 points, 95 % 11 to 3.0, 10 speakers, within the margin",
         ),
         (ADJUSTED | {"adjusted": 0.02, "adjusted_by": "level"}, "explained by the level (adjusted: 0.020)"),
         (CORRECT, "concordance of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); it has to be above 0.50"),
         (CORRECT | {"rule": "|value| <", "threshold": 0.1}, "it has to be within ±0.10"),
         (SERVED, "2 groups are worse off than the others in arousal: a × b (0.3 worse), c"),
         (SERVED | {"task": "transcript", "value": 1.0}, "1 group is worse off than the others: a"),
-        (
-            CORRECT | {"test": UNCHANGED},
-            "share of unchanged predictions of arousal under babble noise is 0.41",
-        ),
+        (CORRECT | UNCHANGED, "share of unchanged predictions of arousal under babble noise is 0.41"),
         (CORRECT | {"test": "Recall Per Bin", "label": "(0.25, 0.5]"}, "recall of arousal (0.25 to 0.5) is"),
         (CORRECT | {"test": "Recall Per Class", "label": "anger"}, "recall of anger is"),
-        (CORRECT | {"test": "Change Eer Gain", "task": "embedding"}, "change of EER under gain is"),
-        (
-            CORRECT | {"test": "Words Per Minute", "task": "transcript", "label": "Music"},
-            "words per minute, Music is",
-        ),
+        (CORRECT | {"test": "Words Per Minute", "label": "Music"}, "words per minute of arousal, Music is"),
     ],
 )
 def test_findings_are_sentences(changes, told):
@@ -96,12 +85,7 @@ PUBLISHED += "the others by 0.18"
     [
         (True, "fail", {}, f"passes {PUBLISHED}, more than the margin of 0.10"),
         (False, "pass", {}, f"fails {PUBLISHED}, within the margin of 0.10"),
-        (
-            True,
-            "fail",
-            {"rule": "|gap| <", "against": "us"},
-            "passes the rule (|gap| < 0.075); arousal of spanish",
-        ),
+        (True, "fail", {"rule": "|gap| <", "against": "us"}, "passes the rule (|gap| < 0.075); arousal"),
         (True, "pass", {}, ""),
         (False, "fail", {}, ""),
         (False, "inconclusive", {}, ""),
@@ -121,12 +105,6 @@ def test_a_value_stands_with_its_interval_counts_threshold_and_the_random_refere
         assert part in found
     assert "random passes too" not in found
     assert "random passes too" in shown(row(**VALUE | {"reference_passed": True}))
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_states_are_signs_and_words(state):
-    html = shown(row(**VALUE), state=state)
-    assert [str(states.mark(name)) in html for name in STATES] == [name == state for name in STATES]
 
 
 def test_a_group_shows_its_own_value_its_reference_its_difference_and_its_margin():
@@ -151,45 +129,36 @@ def test_an_adjusted_difference_stands_below_the_difference_with_what_it_explain
     assert "adjusted" not in shown(row(**GROUP), row(**VALUE)).lower()
 
 
+DOUBT = {"adjusted_low": -0.3, "adjusted_high": 0.25}
+
+
 @pytest.mark.parametrize(
-    ("left", "words"),
+    ("left", "given", "words"),
     [
-        *[(left, "most of the difference is explained by the device") for left in (0.069, -0.069)],
-        *[(left, "part of the difference is explained by the device") for left in (0.071, 0.139)],
-        (0.141, "the difference remains when adjusted for device"),
-        (-0.071, "the difference is reversed when adjusted for device"),
+        *((left, {}, "most of the difference is explained by the device") for left in (0.069, -0.069)),
+        *((left, {}, "part of the difference is explained by the device") for left in (0.071, 0.139)),
+        (0.141, {}, "the difference remains when adjusted for device"),
+        (-0.071, {}, "the difference is reversed when adjusted for device"),
+        (0.05, DOUBT, "how much of the difference is explained by the device is inconclusive"),
+        (0.05, {"adjusted": None, "adjusted_by": "none: device decides the group"}, ""),
+        (0.05, {"gap_low": None, "gap_high": None}, ""),  # a difference in doubt
+        (0.05, {"matters": 0.3}, ""),
+        (0.05, {"gap": 0.0, "gap_low": None, "gap_high": None}, ""),
     ],
 )
-def test_words_of_an_adjustment_are_defined_by_what_is_left(left, words):
+def test_words_of_an_adjustment_are_defined_by_what_is_left(left, given, words):
     for sign in (1, -1):
-        plain = {"gap": 0.21 * sign, "gap_low": 0.21 * sign - 0.1, "gap_high": 0.21 * sign + 0.1}
-        ends = {
-            "adjusted": left * sign,
-            "adjusted_low": left * sign - 0.01,
-            "adjusted_high": left * sign + 0.01,
-        }
-        assert failures.adjustment(one(**GROUP | plain | ADJUSTED | ends)) == words
+        gap, left_ = 0.21 * sign, left * sign
+        plain = {"gap": gap, "gap_low": gap - 0.1, "gap_high": gap + 0.1, "holds": None}
+        plain |= {"adjusted": left_, "adjusted_low": left_ - 0.01, "adjusted_high": left_ + 0.01}
+        found = one(**GROUP | {"adjusted_by": "device"} | plain | given)
+        assert failures.adjustment(found) == words
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"adjusted": 0.05, "adjusted_low": -0.3, "adjusted_high": 0.25}, "is inconclusive"),
-        ({"adjusted": None, "adjusted_by": "none: device decides the group"}, ""),
-        ({"gap_high": 0.1}, ""),
-        ({"gap_low": None, "gap_high": None}, ""),
-        ({"gap_low": None, "gap_high": None, "holds": True}, "explained by"),
-        ({"matters": 0.3}, ""),
-        ({"gap": 0.0, "gap_low": None, "gap_high": None}, ""),
-    ],
-)
-def test_of_a_difference_in_doubt_no_adjustment_is_told(given, said):
-    found = failures.adjustment(one(**GROUP | ADJUSTED | {"holds": None} | given))
-    assert said in found and bool(said) == bool(found)
-
-
-LOW = {"value": 0.45, "low": 0.4, "high": 0.55, "passed": False, "bound": 0.4, "p_value": 0.3}
-WHOLE, BEYOND = "the whole interval is beyond the margin", "more than the margin; not significant"
+LOW = VALUE | {"value": 0.45, "low": 0.4, "high": 0.55, "passed": False, "bound": 0.4, "p_value": 0.3}
+WRONG = VALUE | {"value": 0.2, "passed": False, "evidence": "clear fail"}
+WHOLE, MORE = "the whole interval is beyond the margin", "more than the margin; "
+MAYBE = GROUP | OPEN | {"p_value": 0.2}
 
 
 @pytest.mark.parametrize(
@@ -198,35 +167,16 @@ WHOLE, BEYOND = "the whole interval is beyond the margin", "more than the margin
         (GROUP, None, None, f"p < 0.001, {WHOLE}"),
         (GROUP, FAIL, 108, f"p < 0.001 among 108 tests, {WHOLE}"),
         (GROUP, INCONCLUSIVE, 9, f"p < 0.001 among 9 tests, {WHOLE}, not significant among 9 tests"),
-        (
-            *(GROUP | OPEN | {"p_value": 0.01, "bound": 0.3}, FAIL, 9),
-            "p = 0.01 among 9 tests, more than the margin; that there is a difference is significant",
-        ),
-        (GROUP | OPEN | {"gap": 0.15, "p_value": 0.2}, INCONCLUSIVE, 9, f"p = 0.2 among 9 tests, {BEYOND}"),
-        (
-            GROUP | OPEN | {"gap": 0.05, "p_value": 0.2},
-            INCONCLUSIVE,
-            9,
-            "within the margin; 0.302 is not excluded",
-        ),
-        (
-            *(GROUP | OPEN | {"too_few": True, "p_value": 0.2}, INCONCLUSIVE, 9),
-            f"p = 0.2 among 9 tests, {BEYOND}, too few speakers to be significant alone",
-        ),
-        (VALUE | LOW, FAIL, 9, "p = 0.3 among 9 tests, on the failing side; significantly"),
-        (VALUE | LOW, INCONCLUSIVE, 9, "p = 0.3 among 9 tests, on the failing side; not significant"),
+        (MAYBE, FAIL, 9, f"p = 0.2 among 9 tests, {MORE}that there is a difference is significant"),
+        (MAYBE | {"gap": 0.15}, INCONCLUSIVE, 9, f"p = 0.2 among 9 tests, {MORE}not significant"),
+        (MAYBE | {"gap": 0.05}, INCONCLUSIVE, 9, "within the margin; 0.302 is not excluded"),
+        (MAYBE | {"too_few": True}, INCONCLUSIVE, 9, "too few speakers to be significant alone"),
+        (LOW, FAIL, 9, "p = 0.3 among 9 tests, on the failing side; significantly"),
+        (LOW, INCONCLUSIVE, 9, "p = 0.3 among 9 tests, on the failing side; not significant"),
         (VALUE | {"bound": 0.48}, INCONCLUSIVE, 9, "on the passing side; 0.480 is not excluded"),
         (VALUE | {"evidence": "clear pass", "p_value": 0.98}, PASS, 9, ""),
-        (
-            VALUE | {"value": 0.2, "passed": False, "evidence": "clear fail"},
-            FAIL,
-            9,
-            "the whole interval fails",
-        ),
-        (
-            *(VALUE | {"accepted": HOSTILE, "passed": False, "evidence": "clear fail"}, FAIL, 1),
-            f"the whole interval fails, accepted: {HOSTILE}",
-        ),
+        (WRONG, FAIL, 9, "the whole interval fails"),
+        (WRONG | {"accepted": HOSTILE}, FAIL, 1, f"the whole interval fails, accepted: {HOSTILE}"),
         (VALUE | NOTHING, NOT_EVALUATED, 9, "no labels"),
     ],
 )
@@ -234,7 +184,8 @@ def test_small_print_gives_the_reasons_of_a_state(given, state, among, said):
     final = {} if among is None else {"tests": among, "too_few": False, "accepted": ""}
     final |= {name: given[name] for name in ("too_few", "accepted") if name in given} | {"state": state}
     given = {name: value for name, value in given.items() if name not in ("too_few", "accepted")}
-    assert ", ".join(state_lines(one(final=final, **given))[1]) == said
+    told = ", ".join(state_lines(one(final=final, **given))[1])
+    assert told.endswith(said) if "too few" in said else told == said
 
 
 def test_failures_come_first_long_tables_and_single_bins_are_folded():
@@ -243,9 +194,8 @@ def test_failures_come_first_long_tables_and_single_bins_are_folded():
     assert [cell[1] for cell in found[1:]] == ["C", "B", "A"]
     html = shown(*(row(**VALUE | {"test": f"T{n}"}) for n in range(50)))
     assert "10 more rows" in html and html.count("<details") == 1
-    bins = [
-        row(**VALUE | {"test": "Recall Per Bin", "label": f"({n}, {n + 1}]", "state": ""}) for n in range(3)
-    ]
+    single = VALUE | {"test": "Recall Per Bin", "state": ""}
+    bins = [row(**single | {"label": f"({n}, {n + 1}]"}) for n in range(3)]
     assert "single classes and parts of the scale: 3 inconclusive" in shown(*bins, row(**VALUE))
     assert "single classes" not in shown(*bins) and "<table" not in shown()
 
@@ -260,9 +210,7 @@ def test_rows_are_places_that_links_lead_to_and_their_names_are_harmless():
     assert re.fullmatch("row-[0-9a-f]{8}", anchor_of(one(corpus=HOSTILE)))
     assert 'id="row-' not in str(verdict_table(table))  # a notebook's table is not the final one
     hostile = [row(**VALUE | {name: HOSTILE}) for name in ("task", "corpus", "test", "label", "skipped")]
-    assert (
-        BeautifulSoup(shown(*hostile, row(**GROUP | {"group": f"sex: {HOSTILE}"})), "html.parser").img is None
-    )
+    assert "<img" not in shown(*hostile, row(**GROUP | {"group": f"sex: {HOSTILE}"}))
 
 
 @pytest.mark.parametrize(("blocks", "marked"), [(3, True), (19, True), (20, False)])

@@ -220,5 +220,5 @@ def test_leaderboards_get_the_task_of_the_benchmark(tmp_path, recorded, benchmar
     told = form.obstacle(facts, context)
     assert obstacle in told and bool(obstacle) == bool(told)
     if not obstacle:
-        wanted = 0.1235 if "task" in benchmark else 0.1234567
-        assert yaml.safe_load(form.text(facts, context))[0]["value"] == pytest.approx(wanted, abs=1e-4)
+        wanted = 0.1235 if "task" in benchmark else 12.35
+        assert yaml.safe_load(form.text(facts, context))[0]["value"] == wanted

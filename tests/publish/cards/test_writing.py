@@ -1,4 +1,4 @@
-"""Cards are written whole or not at all, into their folder and nowhere else; their numbers have field names."""
+"""Cards are written whole or not at all, into their folder and nowhere else; numbers have field names."""
 
 import datetime
 import math
@@ -62,7 +62,7 @@ def format_of(name, error=None):
     ],
 )
 def test_all_or_none_are_written(run, formats, named, told):
-    with mock.patch("soundcheck.publish.cards.writing.CARD_FORMATS", CARD_FORMATS | formats):
+    with mock.patch("soundcheck.publish.cards.writing.CARD_FORMATS", dict(CARD_FORMATS.items()) | formats):
         with pytest.raises(InputError, match=told):
             write_cards(run, **{} if named is None else {"formats": named})
     assert not (run / "cards").exists()

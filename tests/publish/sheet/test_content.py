@@ -1,4 +1,4 @@
-"""The one-page summary: complete, bounded, carrying everything with it, in both formats, whatever names are in it."""
+"""The one-page summary: complete, bounded, carrying everything with it, whatever names are in it."""
 
 import datetime
 import io
