@@ -1,94 +1,60 @@
 """Folders of sounds as the Hugging Face Hub knows them."""
 
-import json
-import os
-
 import pandas as pd
 import pytest
-from pages import example
+from segment_rows import rows
 
-from soundcheck.common.errors import InputError
-
-FOLDER = "format: audiofolder, path: data"
-
-
-@pytest.fixture
-def folder(tmp_path, write_sound):
-    """Write two sounds for each split, nothing else."""
-    for n, name in enumerate(("train/a.wav", "train/b.wav", "test/a.wav", "test/sub/b.flac")):
-        write_sound(tmp_path / "data" / name, n)
-    return tmp_path / "data"
+ENTRY = "format: audiofolder, path: data"
+SOUNDS = {
+    f"data/{n}": i for i, n in enumerate(("train/a.wav", "train/b.wav", "test/a.wav", "test/sub/b.flac"))
+}
 
 
-def test_a_table_in_the_folder(load, folder):
-    rows = ["file_name,transcription,text,speaker_id,gender", "train/a.wav,x,no,s1,f"]
-    rows += ['test/a.wav,"so, it is",no,s2,male', "test/sub/b.flac,NA,no,s2,male"]
-    (folder / "metadata.csv").write_text("\n".join(rows) + "\n")
-    corpus = load(FOLDER)
-    table = corpus.segments
-    assert table["file"].tolist() == ["test/a.wav", "test/sub/b.flac"]
-    assert table["transcript"].tolist() == ["so, it is", "NA"]
-    assert table["speaker"].tolist() == ["s2", "s2"] and table["sex"].tolist() == ["male", "male"]
-    assert table["split"].tolist() == ["test", "test"]
+def test_a_table_in_the_folder(load):
+    lines = ["file_name,transcription,text,speaker_id,gender", "train/a.wav,x,no,s1,f"]
+    lines += ['test/a.wav,"so, it is",no,s2,male', "test/sub/b.flac,NA,no,s2,male"]
+    files = SOUNDS | {"data/metadata.csv": "\n".join(lines)}
+    corpus = load(ENTRY, files)
+    assert rows(corpus, "file", "transcript", "speaker", "sex", "split") == [
+        ("test/a.wav", "so, it is", "s2", "male", "test"),
+        ("test/sub/b.flac", "NA", "s2", "male", "test"),
+    ]
     assert "transcript is the column transcription, not text; `columns:` takes another" in corpus.notices
     assert "1 sound in the folder stand in no metadata table: not used" in corpus.notices
-    assert len(load(f"{FOLDER}, split: all").segments) == 3
+    assert len(load(f"{ENTRY}, split: all", files).segments) == 3
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_a_table_for_each_split(load, folder, kind):
+def test_a_table_for_each_split(load, kind):
+    files = SOUNDS | {"data/test/sub/b.flac": b""}
     for split, names in (("train", ["a.wav", "b.wav"]), ("test", ["a.wav", "sub/b.flac"])):
-        frame = pd.DataFrame({"file_name": names, "text": [f"{split} {name}" for name in names]})
-        frame[f"only_{split}"] = "x"
-        place = folder / split / f"metadata.{kind}"
-        if kind == "csv":
-            frame.to_csv(place, index=False)
-        elif kind == "jsonl":
-            place.write_text("".join(json.dumps(row) + "\n" for row in frame.to_dict("records")))
-        else:
-            frame.to_parquet(place)
-    (folder / "test" / "sub" / "b.flac").write_bytes(b"")
-    corpus = load(f"{FOLDER}, split: all, groups: [only_test]")
-    table = corpus.segments.set_index("file")
-    assert table["transcript"].to_dict() == {
-        "train/a.wav": "train a.wav",
-        "train/b.wav": "train b.wav",
-        "test/a.wav": "test a.wav",
-    }
-    assert table["only_test"].tolist() == ["x", None, None]
+        frame = pd.DataFrame({"file_name": names, "text": names, f"only_{split}": "x"})
+        content = frame.to_dict("records") if kind == "jsonl" else frame
+        files |= {f"data/{split}/metadata.{kind}": content}
+    corpus = load(f"{ENTRY}, split: all, groups: [only_test]", files)
+    assert rows(corpus, "file", "transcript", "only_test") == [
+        ("test/a.wav", "a.wav", "x"),
+        ("train/a.wav", "a.wav", None),
+        ("train/b.wav", "b.wav", None),
+    ]
     assert [item.item for item in corpus.left_out] == ["test/sub/b.flac"]
-    place = folder / "test" / f"metadata.{kind}"
-    if kind == "csv":
-        place.write_text(place.read_text() + "a.wav,again,x\n")
-        what = (
-            r"test/metadata.csv line 2 and data/test/metadata.csv line 4: the segment 'test/a.wav' is there"
-        )
-        with pytest.raises(InputError, match=what):
-            load(FOLDER)
 
 
-def test_folders_are_labels(load, tmp_path, write_sound):
-    for n, name in enumerate(("train/ang/a.wav", "test/ang/b.wav", "dev/hap/c.wav", "test/.x/d.wav")):
-        write_sound(tmp_path / "data" / name, n)
-    (tmp_path / "data" / "test" / "hap").symlink_to(tmp_path / "data" / "train" / "ang")
-    corpus = load(f"{FOLDER}, split: all")
+def test_folders_are_labels(load, tmp_path):
+    names = ("train/ang/a.wav", "test/ang/b.wav", "dev/hap/c.wav", "test/.x/d.wav")
+    files = {f"data/{name}": number for number, name in enumerate(names)}
+    (tmp_path / "data/test").mkdir(parents=True)
+    (tmp_path / "data/test/hap").symlink_to(tmp_path / "data/train/ang")
+    corpus = load(f"{ENTRY}, split: all", files)
     assert "emotion" not in corpus.segments
     assert "the folders are the column label, which nothing uses: 'ang', 'hap'" in corpus.notices[0]
-    entry = f"{FOLDER}, columns: {{emotion: label}}, values: {{emotion: {{ang: anger, hap: happiness}}}}"
-    table = load(f"{entry}, split: all").segments
-    assert table["file"].tolist() == ["dev/hap/c.wav", "test/ang/b.wav", "train/ang/a.wav"]
-    assert table["emotion"].tolist() == ["happiness", "anger", "anger"]
-    assert table["split"].tolist() == ["validation", "test", "train"]
-    assert load(entry).segments["file"].tolist() == ["test/ang/b.wav"]
-    assert load(f"{entry}, split: dev").segments["file"].tolist() == ["dev/hap/c.wav"]
-
-
-def test_the_example_of_the_page(load, tmp_path, write_sound):
-    for n, name in enumerate(("test/ang/a.wav", "test/hap/b.wav")):
-        write_sound(tmp_path / "emotions" / name, n)
-    text = example("data", "Folders of the Hugging Face Hub")
-    entry = ", ".join(line.split("#")[0].strip() for line in text.splitlines()[2:])
-    assert load(entry).segments["emotion"].tolist() == ["anger", "happiness"]
+    entry = f"{ENTRY}, columns: {{emotion: label}}, values: {{emotion: {{ang: anger, hap: happiness}}}}"
+    dev, test, train = rows(load(f"{entry}, split: all"), "file", "emotion", "split")
+    assert dev == ("dev/hap/c.wav", "happiness", "validation")
+    assert test == ("test/ang/b.wav", "anger", "test")
+    assert train == ("train/ang/a.wav", "anger", "train")
+    assert rows(load(entry), "file") == [("test/ang/b.wav",)]
+    assert rows(load(f"{entry}, split: dev"), "file") == [("dev/hap/c.wav",)]
 
 
 @pytest.mark.parametrize(
@@ -99,6 +65,11 @@ def test_the_example_of_the_page(load, tmp_path, write_sound):
         ("train/metadata.csv", "file_name\n../../x.wav\n", "leads out of the corpus folder"),
         ("train/metadata.csv", "file_name\n/etc/passwd\n", "is an absolute path"),
         ("train/metadata.csv", 'file_name\n\n""\n', "column file_name: the cell is empty"),
+        (
+            "train/metadata.csv",
+            "file_name\na.wav\na.wav\n",
+            "line 2 and data/train/metadata.csv line 3: the seg",
+        ),
         ("metadata.csv", "file_name,file_name\na,b\n", "two columns are called 'file_name'"),
         ("metadata.csv", '{"file_name": "a.wav"}\n', "line 1: this is JSON, not a table"),
         ("metadata.jsonl", '{"file_name": 3}\n', "jsonl line 1, key file_name: a number, not a text"),
@@ -108,28 +79,16 @@ def test_the_example_of_the_page(load, tmp_path, write_sound):
         ("metadata.csv", "client_id,path,sentence\nx,y,z\n", "This looks like `format: commonvoice`"),
     ],
 )
-def test_what_is_refused(load, folder, name, content, words):
-    (folder / name).write_text(content)
-    with pytest.raises(InputError, match=words):
-        load(FOLDER)
+def test_refused(refused, name, content, words):
+    refused(words, f"{ENTRY}, split: all", SOUNDS | {f"data/{name}": content})
 
 
-def test_two_tables_for_one_folder(load, folder):
-    for name in ("metadata.csv", "metadata.jsonl"):
-        (folder / "train" / name).write_text("file_name\na.wav\n")
-    with pytest.raises(InputError, match="data/train: metadata.csv and metadata.jsonl are both there"):
-        load(FOLDER)
-
-
-def test_empty_folders_and_links(load, tmp_path, folder):
+def test_folders_that_cannot_be_read(refused, write, tmp_path):
+    two = {f"data/train/{name}": "file_name\na.wav\n" for name in ("metadata.csv", "metadata.jsonl")}
+    refused("data/train: metadata.csv and metadata.jsonl are both there", ENTRY, SOUNDS | two)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="neither a metadata table nor a sound"):
-        load("format: audiofolder, path: empty")
-    (tmp_path / "empty" / "x.parquet").touch()
-    with pytest.raises(InputError, match="This looks like `format: parquet`"):
-        load("format: audiofolder, path: empty")
-    outside = tmp_path / "outside.csv"
-    outside.write_text("file_name\na.wav\n")
-    os.symlink(outside, folder / "metadata.csv")
-    with pytest.raises(InputError, match="'metadata.csv': the path leads out of its folder"):
-        load(FOLDER)
+    refused("neither a metadata table nor a sound", "format: audiofolder, path: empty")
+    refused("like `format: parquet`", "format: audiofolder, path: empty", {"empty/x.parquet": b""})
+    write({"outside.csv": "file_name\na.wav\n", "linked/a.wav": 1})
+    (tmp_path / "linked/metadata.csv").symlink_to(tmp_path / "outside.csv")
+    refused("'metadata.csv': the path leads out of its folder", "format: audiofolder, path: linked")

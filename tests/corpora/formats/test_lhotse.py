@@ -1,17 +1,15 @@
+"""Manifests of cuts, as Lhotse writes them."""
+
 import gzip
 import json
 
-import numpy as np
 import pytest
-import soundfile
 from segment_rows import rows
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError
 
 RECORDING = {
-    "id": "rec1",
-    "sources": [{"type": "file", "channels": [0], "source": "audio/rec1.wav"}],
+    **{"id": "rec1", "sources": [{"type": "file", "channels": [0], "source": "audio/rec1.wav"}]},
     **{"sampling_rate": 16000, "num_samples": 32000, "duration": 2.0, "channel_ids": [0]},
 }
 FIRST = {
@@ -27,19 +25,16 @@ CUT = {
 
 
 @pytest.fixture
-def load(tmp_path, load):
-    """Load a manifest: ``load([cut, ...])``, or of bytes."""
-    (tmp_path / "audio").mkdir()
+def load(tmp_path, load, tone):
+    """Load a manifest of cuts, or of bytes: ``load([cut, ...])``."""
     for number, name in enumerate(("rec1", "rec2")):
-        tone = 0.1 * np.sin(2 * np.pi * (100 + number) * np.arange(32000) / 16000)
-        soundfile.write(tmp_path / "audio" / f"{name}.wav", tone, 16000)
+        tone(tmp_path / "audio" / f"{name}.wav", number, seconds=2)
 
     def read(cuts, keys="", name="cuts.jsonl.gz"):
         if not isinstance(cuts, bytes):
             cuts = "".join(json.dumps(cut) + "\n" for cut in cuts).encode()
             cuts = gzip.compress(cuts) if name.endswith(".gz") else cuts
-        (tmp_path / name).write_bytes(cuts)
-        return load(f"format: lhotse, path: {name}{keys}")
+        return load(f"format: lhotse, path: {name}{keys}", {name: cuts})
 
     return read
 
@@ -47,52 +42,34 @@ def load(tmp_path, load):
 @pytest.mark.parametrize("name", ["cuts.jsonl.gz", "cuts.jsonl", "other"])
 def test_supervisions_of_a_cut(load, name):
     corpus = load([CUT], ", groups: [loud, {level: {low: [0, 1], high: [1, 2]}}]", name)
-    assert rows(
-        corpus, "file", "start", "end", "item", "speaker", "sex", "language", "transcript", "emotion"
-    ) == [
+    columns = ("file", "start", "end", "item", "speaker", "sex", "language", "transcript", "emotion")
+    assert rows(corpus, *columns) == [
         ("audio/rec1.wav", 0.75, 1.25, "s1", "A", "female", "en", "turn left", "anger"),
         ("audio/rec1.wav", 1.5, None, "s2", "B", None, None, " ", None),
     ]
-    assert rows(corpus, "loud", "level") == [("True", 0.5), (None, None)]
-    assert corpus.segments["duration"].tolist() == [0.5, 0.5]
+    assert rows(corpus, "loud", "level", "duration") == [("True", 0.5, 0.5), (None, None, 0.5)]
 
 
 def test_whole_recordings_and_cuts_without_supervisions(load):
-    whole = {
-        **CUT,
-        "start": 0,
-        "duration": 2.0,
-        "supervisions": [{**FIRST, "start": 0.0, "duration": 1.9999}],
-    }
-    bare = {
-        **CUT,
-        "id": "c2",
-        "supervisions": [],
-        "recording": RECORDING
-        | {"id": "rec2", "sources": [{"type": "file", "channels": [0], "source": "audio/rec2.wav"}]},
-    }
+    supervision = FIRST | {"start": 0.0, "duration": 1.9999}
+    whole = CUT | {"start": 0, "duration": 2.0, "supervisions": [supervision]}
+    other = RECORDING | {"id": "rec2", "sources": [RECORDING["sources"][0] | {"source": "audio/rec2.wav"}]}
+    bare = CUT | {"id": "c2", "supervisions": [], "recording": other}
     corpus = load([whole, bare])
-    assert rows(corpus, "file", "start", "end", "item", "speaker") == [
-        ("audio/rec1.wav", None, None, "s1", "A")
-    ]
+    assert rows(corpus, "file", "start", "end", "speaker") == [("audio/rec1.wav", None, None, "A")]
     assert [item.item for item in corpus.left_out] == ["audio/rec2.wav 0.5"]  # nobody says who speaks
-    del whole["supervisions"][0]["speaker"]
+    del supervision["speaker"]
     assert rows(load([whole, bare]), "item", "start", "end") == [("s1", None, None), ("c2", 0.5, None)]
 
 
-def test_what_lhotse_writes_is_read(load, tmp_path):
+def test_what_lhotse_writes_is_read(load, refused, tone, tmp_path):
     lhotse = pytest.importorskip("lhotse")
     recordings = [lhotse.Recording.from_file(tmp_path / "audio" / f"{name}.wav") for name in ("rec1", "rec2")]
+    labels = {"duration": 0.5, "gender": "M", "language": "de"}
     supervisions = [
         lhotse.SupervisionSegment(
-            id=f"{recording.id}-{number}",
-            recording_id=recording.id,
-            start=number * 0.6,
-            duration=0.5,
-            text=f"word {number}",
-            speaker=f"s{number}",
-            gender="M",
-            language="de",
+            **{"id": f"{recording.id}-{number}", "recording_id": recording.id, "start": number * 0.6},
+            **{"text": f"word {number}", "speaker": f"s{number}", **labels},
         )
         for recording in recordings
         for number in range(3)
@@ -100,60 +77,51 @@ def test_what_lhotse_writes_is_read(load, tmp_path):
     cuts = lhotse.CutSet.from_manifests(
         lhotse.RecordingSet.from_recordings(recordings), lhotse.SupervisionSet.from_segments(supervisions)
     )
-    expected = [
-        (f"audio/{s.recording_id}.wav", s.start, pytest.approx(s.duration), s.id, s.speaker, "male", s.text)
-        for s in supervisions
-    ]
-    asked = ("file", "start", "duration", "item", "speaker", "sex", "transcript")
-    for made in (cuts, cuts.trim_to_supervisions(keep_overlapping=False).to_eager(), cuts.resample(8000)):
+    tone(tmp_path / "audio/both.wav", channels=2, seconds=1)
+    both = lhotse.Recording.from_file(tmp_path / "audio/both.wav").to_cut()
+
+    def written(made) -> bytes:
         made.to_file(tmp_path / "written.jsonl.gz")
-        corpus = load((tmp_path / "written.jsonl.gz").read_bytes(), f", cut: {tmp_path}")
-        assert rows(corpus, *asked) == expected
+        return (tmp_path / "written.jsonl.gz").read_bytes()
+
+    for made in (cuts, cuts.trim_to_supervisions(keep_overlapping=False).to_eager(), cuts.resample(8000)):
+        corpus = load(written(made), f", cut: {tmp_path}")
+        assert rows(corpus, "file", "start", "duration", "item", "speaker", "sex", "transcript") == [
+            (f"audio/{s.recording_id}.wav", s.start, pytest.approx(0.5), s.id, s.speaker, "male", s.text)
+            for s in supervisions
+        ]
+    corpus = load(written(lhotse.CutSet.from_cuts([both])), f", cut: {tmp_path}")
+    assert rows(corpus, "file", "duration") == [("audio/both.wav", 1.0)]
     for made, words in (
         (cuts.perturb_speed(1.1), r"line 1: the sound is to be changed \(Speed\)"),
         (cuts.pad(5.0), r"line 1: the cut mixes several others \(MixedCut\)"),
+        (lhotse.CutSet.from_cuts(both.to_mono()), "2 segments are other channels .* 'audio/both.wav'"),
     ):
-        made.to_file(tmp_path / "written.jsonl.gz")
-        with pytest.raises(InputError, match=words):
-            load((tmp_path / "written.jsonl.gz").read_bytes())
-    (tmp_path / "audio" / "both.wav").write_bytes(b"")
-    soundfile.write(tmp_path / "audio" / "both.wav", np.zeros((16000, 2)), 16000)
-    both = lhotse.Recording.from_file(tmp_path / "audio" / "both.wav").to_cut()
-    lhotse.CutSet.from_cuts([both]).to_file(tmp_path / "written.jsonl.gz")
-    corpus = load((tmp_path / "written.jsonl.gz").read_bytes(), f", cut: {tmp_path}")
-    assert rows(corpus, "file", "duration") == [("audio/both.wav", 1.0)]
-    lhotse.CutSet.from_cuts(both.to_mono()).to_file(tmp_path / "written.jsonl.gz")
-    with pytest.raises(
-        InputError, match="2 segments are other channels of the same times, as of 'audio/both.wav'"
-    ):
-        load((tmp_path / "written.jsonl.gz").read_bytes(), f", cut: {tmp_path}")
+        refused(words, written(made), f", cut: {tmp_path}")
 
 
 def source(**changes: object) -> dict:
     return CUT | {"recording": RECORDING | {"sources": [RECORDING["sources"][0] | changes]}}
 
 
-def test_commands_and_addresses_are_refused_but_without_sound(load, tmp_path):
+def supervision(**changes: object) -> dict:
+    item = {name: value for name, value in (FIRST | changes).items() if value is not ...}
+    return CUT | {"supervisions": [item]}
+
+
+def test_sources_that_are_no_files_are_refused_but_without_sound(load, refused, tmp_path):
     canary = tmp_path / "CANARY"
     cuts = [source(type="command", source=f"touch {canary}"), source(type="url", source="https://host/a.wav")]
-    with pytest.raises(InputError) as caught:
-        load([*cuts, source(type="memory", source="UklGRg==")])
+    text = refused("no command is run", [*cuts, source(type="memory", source="UklGRg==")])
     assert not canary.exists()
-    what = [line.partition(": ")[2].partition(". ")[0] for line in str(caught.value).splitlines()]
-    assert what == [
-        "the recording 'rec1' is the output of a command, and no command is run",
-        "the recording 'rec1' is at an address, and nothing is fetched",
-        "the recording 'rec1' is of the type 'memory', which is not read",
-    ]
+    for line, words in zip(
+        text.splitlines(), ("output of a command", "at an address", "'memory'"), strict=True
+    ):
+        assert "the recording 'rec1' is" in line and words in line
     assert rows(load(cuts[:1], ", audio: false"), "file", "start", "duration") == [
         ("rec1", 0.75, 0.5),
         ("rec1", 1.5, 0.5),
     ]
-
-
-def supervision(**changes: object) -> dict:
-    item = {name: value for name, value in (FIRST | changes).items() if value is not ...}
-    return CUT | {"supervisions": [item]}
 
 
 SEVERAL_FILES = RECORDING | {"sources": [RECORDING["sources"][0] | {"channels": [n]} for n in range(2)]}
@@ -169,20 +137,16 @@ REFUSED = [
     ([CUT | {"duration": -1}], "line 1, field duration: '-1' is wrong: input should be greater than 0"),
     ([CUT | {"start": -0.75}], "line 1, column start: '-0.5' is before the beginning"),
     ([supervision(duration=...)], "line 1, supervision 1, field duration: the field is missing"),
-    ([supervision(duration=0)], "supervision 1, field duration: '0' is wrong"),
     ([supervision(text=7)], "supervision 1, field text: '7' is wrong: input should be a valid string"),
     ([supervision(start=1.6)], "the segment 2.1 to 2.6 s goes past the end"),
     ([source(source="../../etc/passwd")], "leads out of the corpus folder"),
     ([source(source="/etc/passwd")], "is an absolute path"),
     ([source(channels=[3])], r"the cut has the channels \[0\] of a recording with \[3\]"),
-    ([CUT | {"channel": [0, 1], "recording": SEVERAL_FILES}], r"\[0, 1\] of the cut lie in several"),
     ([source(channels=5)], r"the cut has the channels \[0\] of a recording with \[5\]"),
-    ([source(channels=[[0]])], r"line 1, field channels: '\[0\]' is wrong: input should be a valid integer"),
+    ([CUT | {"channel": [0, 1], "recording": SEVERAL_FILES}], r"\[0, 1\] of the cut lie in several"),
     ([source(channels=None)], "line 1, field channels: 'null' is wrong"),
-    ([CUT | {"channel": {"0": 1}}], "line 1, field channel: .* is wrong"),
     ([source(type=["file"])], "the recording 'rec1' is of the type .*, which is not read"),
     ([CUT | {"recording": RECORDING | {"sources": 5}}], "line 1, field sources: '5' is wrong: input should"),
-    ([CUT | {"recording": RECORDING | {"transforms": 5}}], "line 1, field transforms: '5' is wrong"),
     ([CUT | {"recording": "rec1"}], "line 1, field recording: a text, not an object"),
     ([supervision(id="\ud800")], "field item: .* holds half a character"),
     ([supervision(custom={"mood": "\udfff"})], "supervision 's1', field mood: .* holds half a character"),
@@ -196,12 +160,10 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("cuts", "words"), REFUSED)
-def test_refused(load, cuts, words):
-    with pytest.raises(InputError, match=rf"^cuts.jsonl.gz.*({words})"):
-        load(cuts)
+def test_refused(refused, cuts, words):
+    refused(rf"^cuts.jsonl.gz.*({words})", cuts)
 
 
-def test_archives_that_explode_are_given_up(load, monkeypatch):
+def test_archives_that_explode_are_given_up(refused, monkeypatch):
     monkeypatch.setattr(files, "TABLE_BYTES", 10_000)
-    with pytest.raises(InputError, match="the unpacked manifest has more than 10000 bytes"):
-        load(gzip.compress(b" \n" * 10_000))
+    refused("the unpacked manifest has more than 10000 bytes", gzip.compress(b" \n" * 10_000))
