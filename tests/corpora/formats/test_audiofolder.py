@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from segment_rows import rows
+from tests.corpora.refusals import refusals
 
 ENTRY = "format: audiofolder, path: data"
 SOUNDS = {
@@ -57,28 +58,7 @@ def test_folders_are_labels(load, tmp_path):
     assert rows(load(f"{entry}, split: dev"), "file") == [("dev/hap/c.wav",)]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("metadata.csv", "name,text\na.wav,x\n", "csv line 1, column file_name: the column is missing"),
-        ("metadata.csv", "file_name\n../x.wav\n", "'../x.wav' leads out of the corpus folder"),
-        ("train/metadata.csv", "file_name\n../../x.wav\n", "leads out of the corpus folder"),
-        ("train/metadata.csv", "file_name\n/etc/passwd\n", "is an absolute path"),
-        ("train/metadata.csv", 'file_name\n\n""\n', "column file_name: the cell is empty"),
-        (
-            "train/metadata.csv",
-            "file_name\na.wav\na.wav\n",
-            "line 2 and data/train/metadata.csv line 3: the seg",
-        ),
-        ("metadata.csv", "file_name,file_name\na,b\n", "two columns are called 'file_name'"),
-        ("metadata.csv", '{"file_name": "a.wav"}\n', "line 1: this is JSON, not a table"),
-        ("metadata.jsonl", '{"file_name": 3}\n', "jsonl line 1, key file_name: a number, not a text"),
-        ("metadata.jsonl", '{"audio_filepath": "a"}\n', "This looks like `format: nemo`|key file_name"),
-        ("metadata.jsonl", "file_name\na.wav\n", "is no JSON"),
-        ("metadata.parquet", "PAR1 rubbish PAR1", "not a valid Parquet table"),
-        ("metadata.csv", "client_id,path,sentence\nx,y,z\n", "This looks like `format: commonvoice`"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "words"), refusals("audiofolder"))
 def test_refused(refused, name, content, words):
     refused(words, f"{ENTRY}, split: all", SOUNDS | {f"data/{name}": content})
 

@@ -2,6 +2,7 @@
 
 import pytest
 from segment_rows import rows
+from tests.corpora.refusals import refusals
 
 RECORDINGS = [*(f"release/audio/rec{n}.wav" for n in (1, 2))]
 FOLDER = {
@@ -75,26 +76,7 @@ def test_commands_are_never_run(refused, tmp_path):
     assert "wav.scp line 2: the recording 'rec2' lies in an archive, which is not read" in second
 
 
-REFUSED = [
-    ({"wav.scp": ""}, "data/test/wav.scp: the file has no line"),
-    ({"wav.scp": "rec1\n"}, "wav.scp line 1: 'rec1' has no value"),
-    ({"wav.scp": "rec1 a\nrec1 b\n"}, "wav.scp lines 1 and 2: the name 'rec1' stands twice"),
-    ({"wav.scp": "rec1 \xe4.wav\n".encode("latin-1")}, "wav.scp line 1: byte 5 is not UTF-8"),
-    ({"wav.scp": "rec1 ../../etc/passwd\nrec2 audio/rec2.wav\n"}, "leads out of the corpus folder"),
-    ({"wav.scp": "rec1 /etc/passwd\nrec2 audio/rec2.wav\n"}, "is an absolute path"),
-    ({"wav.scp": "rec1 http://host/a.wav\nrec2 audio/rec2.wav\n"}, "is an address; nothing is fetched"),
-    ({"segments": "a rec1 0\n"}, "segments line 1: there are 2 values behind the name, not three"),
-    ({"segments": "a rec1 0 1 A B\n"}, "segments line 1: there are 5 values behind the name, not three"),
-    ({"segments": "a rec1 0 late\n"}, "segments line 1: 'late' is not a number"),
-    ({"segments": "a rec1 0.9 0.5\n"}, "segments line 1, columns start and end: start 0.9 s is after"),
-    ({"segments": "a rec1 -0.5 0.5\n"}, "segments line 1, column start: '-0.5' is before the beginning"),
-    ({"segments": "a rec1 0 100\n"}, "segments line 1, column end: the segment 0.0 to 100.0 s goes past"),
-    ({"segments": "a x 0 1\n"}, "no segment can be used .its recording 'x' is not in wav.scp"),
-    ({"spk2gender": "S1 f\nS2 m\n"}, "spk2gender: no speaker of utt2spk is there, such as 's1'. Did"),
-]
-
-
-@pytest.mark.parametrize(("changes", "words"), REFUSED)
+@pytest.mark.parametrize(("changes", "words"), refusals("kaldi"))
 def test_refused(refused, changes, words):
     refused(words, ENTRY + KEYS, folder(changes))
 

@@ -2,6 +2,7 @@
 
 import pytest
 from segment_rows import rows
+from tests.corpora.refusals import refusals
 
 ENTRY = "format: nemo, path: m.jsonl"
 COMMANDS = [
@@ -58,22 +59,7 @@ def test_other_columns_are_mapped(load, refused):
     refused("line 1, key text: a number, not a text", f"{ENTRY}, {MAPPED}", files)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ('{"file": "a.wav"}', "m.jsonl line 1, key audio_filepath: it is missing or empty"),
-        ('{"audio_filepath": ["a.wav", "b.wav"]}', "key audio_filepath: a list, not a text"),
-        ('{"audio_filepath": "a.wav", "duration": "long"}', "key duration: a text, not a number"),
-        ('{"audio_filepath": "a.wav", "audio_filepath": "b"}', "'audio_filepath' stands twice"),
-        ('{"audio_filepath": "a.wav"}\nrubbish', "line 2: 'rubbish' is no JSON"),
-        ('{"audio_filepath": "../a.wav"}', "line 1, column file: '../a.wav' leads out of the corpus folder"),
-        ('{"audio_filepath": "/etc/passwd"}', "is an absolute path. Declare `cut: /etc` and `root: /etc`"),
-        ('{"audio_filepath": "s3://b/a.wav"}', "is an address; nothing is fetched"),
-        ('{"audio_filepath": "a.wav", "speaker": "\\ud800"}', "line 1, key speaker: .* half a character"),
-        ("file,speaker\na.wav,s1\n", "This looks like `format: csv`"),
-        ("client_id\tpath\tsentence\nx\ta.mp3\thi\n", "This looks like `format: commonvoice`"),
-    ],
-)
+@pytest.mark.parametrize(("content", "words"), refusals("nemo"))
 def test_refused(refused, content, words):
     refused(words, ENTRY, {"m.jsonl": content})
 
