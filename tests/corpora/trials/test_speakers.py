@@ -98,5 +98,6 @@ def test_lists_that_contradict_themselves_are_refused_with_their_line(refused):
 def test_places_of_files_that_are_missing(refused):
     files = {"trials.txt": "m b target\n\nm c nontarget\n", "enrolments.txt": "m a1 a2\n"}
     text = refused("", "format: trials, path: trials.txt, enrolments: enrolments.txt", files)
-    assert "enrolments.txt, utterance a1, column file: the file 'a1' does not exist" in text
-    assert "4 of this kind, also trials.txt line 1" in text
+    places = {line.partition(", column file")[0] for line in text.splitlines()}
+    listed = {"trials.txt line 1", "trials.txt line 3"}
+    assert places == listed | {"enrolments.txt, utterance a1", "enrolments.txt, utterance a2"}
