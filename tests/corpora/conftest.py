@@ -48,7 +48,10 @@ def write(tmp_path):
             elif content is not None:
                 lines = content if isinstance(content, list) else [content]
                 text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-                path.write_text(content if isinstance(content, str) else text, "utf-8")
+                text = content if isinstance(content, str) else text
+                path.write_bytes(
+                    text.encode("utf-8", "backslashreplace")
+                )  # half characters as JSON writes them
         return tmp_path
 
     return write

@@ -70,8 +70,6 @@ def test_only_what_is_named_is_measured():
     assert measured_columns(dataclasses.replace(entry, families=("fairness_sex",)), [pitch]) == ["level"]
 
 
-# Checks -----------------------------------------------------------------------------------------------------
-
 SHARED = Suite(groups=(DEVICE,))
 MANY = [f"person {n}" for n in range(500)]
 

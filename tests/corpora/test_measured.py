@@ -184,8 +184,6 @@ def test_a_column_of_the_data_stays(corpus, tmp_path, reads, cells, kept, told):
     assert notice.startswith("the corpus has a column pitch of its own") and told in notice and reads == []
 
 
-# Samples ----------------------------------------------------------------------------------------------------
-
 TONES = [0.01 * (n + 1) * np.sin(np.arange(8000) / 10) for n in range(8)]  # each louder than the one before
 
 

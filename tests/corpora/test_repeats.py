@@ -34,9 +34,6 @@ def table(*audio: str, **columns: object) -> pd.DataFrame:
     return rows.assign(**columns)
 
 
-# In a corpus ------------------------------------------------------------------------------------------------
-
-
 def test_copies_are_told_with_what_is_odd_about_them(prints):
     splits = {"split": ["train", "train", "test", "test"], "speaker": ["a", "b", "c", "b"]}
     rows = table("v0", "v1", "quiet", "v2", emotion=["anger", "anger", "sadness", None], **splits)
@@ -94,9 +91,6 @@ def test_segments_of_a_file_that_overlap_are_no_copies_but_the_same_part_is(prin
 )
 def test_speakers_of_several_splits(columns, expected):
     assert speakers_in_splits(table("v0", "v1", "v2", "v3", **columns)) == expected
-
-
-# By fingerprints --------------------------------------------------------------------------------------------
 
 
 def codes_of(signal: np.ndarray) -> np.ndarray:

@@ -77,9 +77,6 @@ def test_which_columns_tell_splits_by_all_their_values(values, tells):
     assert tell_splits(values) == tells
 
 
-# Columns, folders, shards, tables ---------------------------------------------------------------------------
-
-
 def table_of(column, *splits):
     """Give a table of two segments a split."""
     names = [(f"{n}{who}", split) for n, split in enumerate(splits) for who in "ab"]
@@ -186,9 +183,6 @@ def test_splits_of_a_database_are_what_it_says(load, refused, tmp_path, tables, 
         refused(expected, entry)
     else:
         assert rows(load(entry), "file") == [(name,) for name in expected]
-
-
-# Through the command ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("evaluated", ["Test", "Dev"])

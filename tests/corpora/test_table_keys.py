@@ -21,9 +21,6 @@ def load(load):
     return read
 
 
-# Values -----------------------------------------------------------------------------------------------------
-
-
 def test_values_are_mapped_before_anything_is_parsed(load):
     emotions = "{ang: anger, hap: happiness, sad: sadness}"
     corpus = load(f"audio: false, values: {{sex: {{X: female}}, emotion: {emotions}, arousal: {{low: 0.1}}}}")
@@ -59,9 +56,6 @@ def test_refused(refused, keys, words):
     refused(words, keys)
 
 
-# Without audio ----------------------------------------------------------------------------------------------
-
-
 def test_without_audio_names_are_names(load, refused):
     lines = ["id,start,end,length", "../x,,,2.5", "/abs,1,3,9", "https://h/b,,,", "~,2,,4"]
     corpus = load("audio: false, columns: {file: id, duration: length}", lines)
@@ -90,8 +84,6 @@ def test_where_no_sound_is_there(refused, write, listens, folder):
     text = refused("292 of this kind, also t.csv line 3", "", lines, model=f"{{{model}, tasks: [arousal]}}")
     assert ("Declare `audio: false`" in text) != listens and len(text.splitlines()) == 1
 
-
-# Folders ----------------------------------------------------------------------------------------------------
 
 THERE = ["file", "/there/corpus/wavs/a0.wav", "/there/corpus/wavs/a1.wav", "wavs/a2.wav"]
 WAVS = {f"here/wavs/a{n}.wav": n for n in range(3)}

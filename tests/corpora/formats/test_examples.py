@@ -1,115 +1,34 @@
 """What the page about data shows of formats, with files as it says; Kaldi through a whole run."""
 
 import csv
-import gzip
 import json
 
-import pandas as pd
 import pytest
 import yaml
-from pages import example
-from segment_rows import rows
+from pages import PAGES, example
 
-from soundcheck.corpora.load import load_corpus
 from soundcheck.suite.suite_file import read_suite
 
-
-def cut_of_lhotse() -> bytes:
-    source = {"type": "file", "channels": [0], "source": "/export/corpora/LibriSpeech/61/a.wav"}
-    supervision = {"id": "a-1", "start": 0, "duration": 0.5, "speaker": "61", "text": "TURN LEFT"}
-    cut = {
-        **{"id": "a", "start": 0, "duration": 0.5, "channel": 0, "type": "MonoCut"},
-        "supervisions": [supervision],
-        "recording": {"id": "a", "sources": [source], "sampling_rate": 16000, "duration": 0.5},
-    }
-    return gzip.compress(json.dumps(cut).encode())
+PAGE = PAGES.joinpath("data.md").read_text("utf-8")
 
 
-def line_of_emobox(name: str) -> dict:
-    wav = f"downloads/emovo/{name}.wav"
-    return {"key": f"emovo-{name}", "wav": wav, "task": "category", "length": 0.5, "emo": "gio"}
-
-
-EMOVO = "EmoBox/data/emovo"
-SPEECHBRAIN = "ID,duration,wav,spk_id,wrd,gender\na,0.5,$data_root/61/a.wav,61,TURN LEFT,F\n"
-COMMON_VOICE = "client_id\tpath\tsentence\tage\taccents\n"
-COMMON_VOICE += "c1\ta.mp3\tso\tfourties\tUnited States English,Midwestern\nc2\tb.mp3\tno\tteens\t\n"
-CALLS = [("ang", "male_masculine"), ("hap", "female"), ("unknown", "")]
-CALLS = [f"/mnt/theirs/calls/day1/{n}.wav,{label},{sex}" for n, (label, sex) in enumerate(CALLS)]
-MEETINGS = [
-    {"audio_filepath": f"/data/meetings/s{n}/u.wav", "duration": 1.5, "text": "go", "gender": "fm"[n]}
-    for n in range(2)
-]
-EXAMPLES = {  # heading of the page -> files, columns, rows
-    "What every table of segments may say": (
-        {"manifest.csv": "\n".join(["path,label,sex", *CALLS])}
-        | {f"audio/calls/day1/{n}.wav": n for n in range(3)},
-        ("file", "emotion", "sex"),
-        [("day1/0.wav", "anger", "male"), ("day1/1.wav", "happiness", "female"), ("day1/2.wav", None, None)],
-    ),
-    "NeMo manifests": (
-        {"test_manifest.json": "".join(json.dumps(row) + "\n" for row in MEETINGS)},
-        ("file", "duration", "sex"),
-        [("s0/u.wav", 1.5, "female"), ("s1/u.wav", 1.5, "male")],
-    ),
-    "Common Voice": (
-        {"cv-corpus-21.0/en/test.tsv": COMMON_VOICE}
-        | {f"cv-corpus-21.0/en/clips/{name}.mp3": number for number, name in enumerate("ab")},
-        ("file", "age", "accent"),
-        [("a.mp3", "forties", "United States English"), ("b.mp3", "teens", None)],
-    ),
-    "Lhotse": (
-        {"audio/LibriSpeech/61/a.wav": 1, "manifests/cuts_test-clean.jsonl.gz": cut_of_lhotse()},
-        ("file", "item", "transcript"),
-        [("61/a.wav", "a-1", "TURN LEFT")],
-    ),
-    "EmoBox": (
-        {f"EmoBox/downloads/emovo/{name}.wav": 1 for name in ("gio-f1-b1", "gio-f2-b2")}
-        | {
-            f"{EMOVO}/label_map.json": {"gio": "Happy"},
-            f"{EMOVO}/fold_1/emovo_train_fold_1.jsonl": line_of_emobox("gio-f1-b1"),
-            f"{EMOVO}/fold_1/emovo_test_fold_1.jsonl": line_of_emobox("gio-f2-b2"),
-        },
-        ("item", "speaker", "emotion"),
-        [("emovo-gio-f2-b2", "f2", "happiness")],
-    ),
-    "SpeechBrain": (
-        {"audio/LibriSpeech/61/a.wav": 1, "results/test-clean.csv": SPEECHBRAIN},
-        ("file", "speaker", "sex"),
-        [("61/a.wav", "61", "female")],
-    ),
-    "Folders of the Hugging Face Hub": (
-        {"emotions/test/ang/a.wav": 1, "emotions/test/hap/b.wav": 2},
-        ("file", "emotion"),
-        [("test/ang/a.wav", "anger"), ("test/hap/b.wav", "happiness")],
-    ),
-    "Parquet shards": (
-        {
-            "minds14/en-US/train-00000-of-00001.parquet": pd.DataFrame(
-                {"audio": [{"bytes": b"", "path": "en-US~1.wav"}], "english_transcription": ["hello"]}
-            )
-        },
-        ("transcript",),
-        [("hello",)],
-    ),
-}
-
-
-@pytest.mark.parametrize("heading", EXAMPLES)
-def test_examples_of_the_page(write, tone, tmp_path, monkeypatch, heading):
+@pytest.mark.parametrize("number", range(PAGE.count("```yaml\n")))
+def test_examples_of_the_page_are_suites(tmp_path, monkeypatch, number):
+    """Files and folders are made as far as the entries name them; `~` is a folder of the test."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    files, columns, expected = EXAMPLES[heading]
-    if heading == "Parquet shards":
-        sound = tone(tmp_path / "made.wav").read_bytes()
-        (table,) = files.values()
-        table.at[0, "audio"]["bytes"] = sound
-    write(files)
-    text = example("data", heading).partition("models:")[0]
-    models = "models:\n  guess: {random: gaussian}\nfamilies: [correctness_regression]\n"
-    (tmp_path / "suite.yml").write_text(text + models)
-    suite = read_suite(tmp_path / "suite.yml")
-    (entry,) = suite.corpora.values()
-    assert rows(load_corpus(entry, suite, tmp_path / "cache"), *columns) == expected
+    text = PAGE.split("```yaml\n")[1 + number].partition("```")[0]
+    content = yaml.safe_load(text)
+    for entry in content.get("corpora", {}).values():
+        for key in ("path", "root", "trials", "enrolments"):
+            if name := entry.get(key, "").replace("~", str(tmp_path)):
+                place = tmp_path / name
+                is_file = "." in place.name and key != "root"
+                (place.parent if is_file else place).mkdir(parents=True, exist_ok=True)
+                place.touch() if is_file else None
+    models = "models:\n  m: {random: gaussian}\nfamilies: [correctness_regression]\n"
+    text = text if "corpora" in content else f"corpora:\n  c: {{format: csv, path: suite.yml}}\n{text}"
+    (tmp_path / "suite.yml").write_text(text.partition("models:")[0] + models)
+    assert read_suite(tmp_path / "suite.yml").corpora
 
 
 KALDI = {  # two recordings, three utterances

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.corpora.refusals import refusals
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
@@ -96,9 +97,6 @@ def test_odd_trials_are_kept_and_noted(text, segments, enrolments, notice):
     assert len(table) == len(text.splitlines()) and table.notices[1] == notice
 
 
-# What cannot be used ----------------------------------------------------------------------------------------
-
-
 def test_trials_of_unusable_files_are_left_out():
     text = "1 a b\n0 bad/x c\n0 bad/x bad/y\n0 a bad-x\n0 a e\n"
     table = resolved(text, left_out=["bad/y.wav", "bad/x.wav"])
@@ -129,82 +127,18 @@ def test_scores_join_what_is_left():
         scores_of_trials(parse_scores(b"0.1\n0.2\n", "s"), table)
 
 
-SAME_NAMES = corpus("x/a.wav", "y/a.wav", "z/a.wav", "b.wav", "c.wav")
-UNNAMED = corpus("a.wav", "b.wav", "c.wav", speaker=["x", None, None])
-ENROLMENTS = {"m": ["a", "x"], "n": ["c", "s2-c"], "o": ["c"]}
 FOUR = corpus("a.wav", "b.wav", "c.wav", "d.wav")
-REFUSED = [  # trials, segments, options, the beginning of each line of the message
-    (
-        "0 b c\n0 a b\n",
-        SAME_NAMES,
-        {},
-        ["t.txt line 2: 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. Wri"],
-    ),
-    (
-        "0 a b\n",
-        SAME_NAMES[2:4],
-        {"elsewhere": ["y/a.wav"]},
-        ["t.txt line 1: 'a' could mean 'z/a.wav' and 'y/"],
-    ),
-    ("0 a b\n", TIMED, {}, ["t.txt line 1: 'a' could mean 'a.wav 0 to 1.5' and 'a.wav 1.5'. Write the one"]),
-    (
-        *("0 a c\n0 a tr/f\n", SPOKEN, {"elsewhere": ["tr/f.wav", "s1/a.wav"]}),
-        ["t.txt line 2: 'tr/f' is a file of another split. Set `split: all` for"],
-    ),
-    (
-        "0 a x\n",
-        SPOKEN,
-        {"left_out": ["x.wav"]},
-        ["t.txt: no trial is left (1 trial left out: the corpus cann"],
-    ),
-    ("1 a a\n", SPOKEN, {}, ["t.txt: no trial is left (an utterance is compared with itself"]),
-    (
-        "0 a a\n",
-        corpus(*FILES),
-        {},
-        ["t.txt line 1: the trial compares 'a' with itself and says two speakers"],
-    ),
-    (
-        "1 a b\n0 a s1/a\n",
-        SPOKEN,
-        {},
-        ["t.txt line 2: the trial compares 's1/a' with itself and says two sp"],
-    ),
-    (
-        *("0 m b\n0 n e\n0 q e\n0 n b\n", SPOKEN, {"enrolments": ENROLMENTS}),
-        [
-            "enrolment 'm': no segment is called 'x'. Write files as the corpus does, such as 's1/a.wav'.",
-            "enrolment 'n': 'c' and 's2-c' mean the same segment. Look whether one of them means another",
-            "t.txt line 3: there is no enrolment 'q'. Give its utterances, or write the name of one",
-        ],
-    ),
-    (
-        *("1 a c\n0 a e\n0 a b\n", SPOKEN, {}),
-        [
-            "t.txt line 1: the list says the same speaker, the corpus says 's1' and 's2'. Correct the label",
-            "t.txt line 3: the list says two speakers, the corpus says 's1' for both. Correct the label",
-        ],
-    ),
-    (
-        *("0 n a\n0 m e\n", SPOKEN, {"enrolments": {"m": ["a", "b", "c"], "n": ["c"]}}),
-        ["enrolment 'm': its utterances are of 2 speakers, 's1' and 's2'. Enrol each speaker separately"],
-    ),
-    (
-        "1 a b\n",
-        UNNAMED,
-        {},
-        ["t.txt: the corpus does not say who speaks in 'b.wav'. Fill in the column speaker"],
-    ),
-    (
-        *("1 n d\n0 m d\n", FOUR, {"enrolments": {"m": ["b", "a"], "n": ["a"]}}),
-        ["t.txt line 2: a trial says that 'b.wav' and 'd.wav' are two speakers"],
-    ),
-]
+SEGMENTS = {
+    **{"spoken": SPOKEN, "unspoken": corpus(*FILES), "timed": TIMED, "four": FOUR},
+    "same names": corpus("x/a.wav", "y/a.wav", "z/a.wav", "b.wav", "c.wav"),
+    "two names": corpus("x/a.wav", "b.wav"),
+    "one speaker": corpus("a.wav", "b.wav", "c.wav", speaker=["x", None, None]),
+}
 
 
-@pytest.mark.parametrize(("text", "segments", "options", "lines"), REFUSED)
+@pytest.mark.parametrize(("text", "segments", "options", "lines"), refusals("resolve"))
 def test_refused(text, segments, options, lines):
-    message = refused(text, segments.reset_index(drop=True), **options)
+    message = refused(text, SEGMENTS[segments], **options)
     assert len(message) == len(lines)
     assert all(line.startswith(words) for line, words in zip(message, lines, strict=True)), message
 
@@ -215,9 +149,6 @@ def test_all_missing_names_are_told_with_their_first_line():
         "t.txt line 1: no segment is called 'x'. Write files as the corpus does, such as"
     )
     assert "There are 27 of this kind, also t.txt line 2, no segment is called 'y'; t.txt line 4" in message
-
-
-# Speakers that follow from the trials -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("columns_", [{}, {"speaker": [None] * 5}])
@@ -231,8 +162,6 @@ def test_enrolments_connect_inferred_speakers():
     table = resolved("1 m d\n0 m c\n", FOUR, enrolments={"m": ["b", "a"]})
     assert columns(table, "enrol_speaker", "test_speaker") == [["a.wav", "a.wav"], ["a.wav", "c.wav"]]
 
-
-# Keeping ----------------------------------------------------------------------------------------------------
 
 NONE = np.zeros(0, dtype=np.int64)
 THREE = resolved("0 a c\n0 c e\n0 e a\n").frame

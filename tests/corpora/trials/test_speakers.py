@@ -62,8 +62,6 @@ def test_what_is_inferred_fits_all_labels(both):
     assert all(int(speaker[1:]) % 3 == int(name[1:]) % 3 for name, speaker in speakers.items())
 
 
-# A list of trials as a corpus -------------------------------------------------------------------------------
-
 ENTRY = "format: trials, path: trials.txt, audio: false"
 
 
@@ -97,7 +95,7 @@ def test_lists_that_contradict_themselves_are_refused_with_their_line(refused):
 
 def test_places_of_files_that_are_missing(refused):
     files = {"trials.txt": "m b target\n\nm c nontarget\n", "enrolments.txt": "m a1 a2\n"}
-    text = refused("", "format: trials, path: trials.txt, enrolments: enrolments.txt", files)
+    text = refused("does not exist", "format: trials, path: trials.txt, enrolments: enrolments.txt", files)
     places = {line.partition(", column file")[0] for line in text.splitlines()}
     listed = {"trials.txt line 1", "trials.txt line 3"}
     assert places == listed | {"enrolments.txt, utterance a1", "enrolments.txt, utterance a2"}

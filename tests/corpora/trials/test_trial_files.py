@@ -4,11 +4,13 @@ import dataclasses
 import io
 import os
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.corpora.refusals import refusals
@@ -29,6 +31,7 @@ from soundcheck.models.tables.scores import scores_of_trials
 TWO = [("a", "b", True), ("a", "c", False)]
 TWO_SCORES = [("a", "b", 0.7), ("a", "c", 0.2)]
 LINES = "1 a b\n0 a c\n"
+LAYOUTS = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text("utf-8"))
 
 
 def trials(content: str | bytes, layout: str = ""):
@@ -53,53 +56,7 @@ def join(given_scores, listed) -> list[float]:
     return scores_of_trials(given_scores, table).tolist()
 
 
-# What lists look like: both trials of TWO -------------------------------------------------------------------
-
-LISTS = {
-    **{"VoxCeleb": LINES, "Kaldi": "a b target\na c nontarget\n"},
-    "label last, as CN-Celeb": "a b 1\na c 0\n",
-    "tgt and imp, as SITW": "a b tgt\na c imp\n",
-    "impostor": "a b target\na c impostor\n",
-    "upper case": "a b TARGET\na c NonTarget\n",
-    **{"true and false": "true a b\nfalse a c\n", "Python's": "a b True\na c False\n"},
-    **{"decimals": "a b 1.000\na c 0.000\n", "signs": "+1 a b\n-1 a c\n", "label -1": "a b 1\na c -1\n"},
-    "label in the middle": "a 1 b\na 0 c\n",
-    "a score beside the label": "a b 0.7 target\na c 0.2 nontarget\n",
-    **{"a side": "a b A target\na c A nontarget\n", "sides behind the label": "1 a b b\n0 a c b\n"},
-    "commas without header": "a,b,1\na,c,0\n",
-    "commas and blanks": "a, b, 1\na, c, 0\n",
-    "semicolons without header": "a;b;1\na;c;0\n",
-    "quotes without header": '"1","a","b"\n"0","a","c"\n',
-    "positive and negative": "a b positive\na c negative\n",
-    "same-speaker": "a b same-speaker\na c different-speaker\n",
-    "sexes": "a b target f\na c nontarget m\n",
-    "joined names, as ESPnet": "a*b 1\na*c 0\n",
-    "header is_target": "is_target enrol-path test-path\n1 a b\n0 a c",
-    "header of paths": "label path1 path2\n1 a b\n0 a c",
-    "header of plain words": "first second same_speaker\na b 1\na c 0\n",
-    "header of waves": "wav1 wav2 is_target\na b 1\na c 0\n",
-    "header of a label": "left,right,same\na,b,1\na,c,0\n",
-    "NIST": "modelid\tsegmentid\tside\ttargettype\na\tb\ta\ttarget\na\tc\ta\tnontarget",
-    "NIST without sides": "modelid\tsegmentid\tside\ttargettype\na\tb\t\ttarget\na\tc\t\tnontarget\n",
-    "NIST with blanks": "modelid segmentid side targettype\na b a target\na c a nontarget\n",
-    "table": "enroll,test,label\na,b,1\na,c,0\n",
-    "table in quotes": '"Enrollment", "test","Label"\na,b, 1\na,c,nontarget\n',
-    "table with more": "label,what,test,enroll\n1,x,b,a\n0,,c,a\n",
-    "table with same_speaker": "file_1,file_2,same_speaker\na,b,1\na,c,0\n",
-    "table of pandas": ",enrol,test,label\n0,a,b,1.0\n1,a,c,0.0\n",
-    "table with semicolons": "enrol;test;label\na;b;target\na;c;imp\n",
-    "table of utterances": "label,utt1,utt2\n1,a,b\n0,a,c\n",
-    "mark of byte order": "\ufeff" + LINES,
-    **{"CR LF": LINES.replace("\n", "\r\n"), "CR": LINES.replace("\n", "\r"), "no end": LINES.rstrip()},
-    "empty lines": "\n \t\n" + LINES.replace("\n", "\n\n \n"),
-    **{
-        "tabs": LINES.replace(" ", "\t"),
-        "many blanks": " " + LINES.replace(" ", " \t ").replace("\n", " \n"),
-    },
-}
-
-
-@pytest.mark.parametrize("text", LISTS.values(), ids=LISTS)
+@pytest.mark.parametrize("text", LAYOUTS["trials"].values(), ids=LAYOUTS["trials"])
 def test_lists_of_trials(text):
     listing = trials(text)
     assert pairs(listing) == TWO and listing.frame["target"].dtype == bool
@@ -117,7 +74,7 @@ def test_lists_of_trials(text):
     ],
 )
 def test_the_layout_is_named_and_the_line(name, form, line):
-    listing = trials(LISTS[name])
+    listing = trials(LAYOUTS["trials"][name])
     assert listing.form.startswith(form)
     assert listing.frame.index.tolist() == [line, line + 1] and listing.where(line) == f"t.txt line {line}"
 
@@ -191,32 +148,14 @@ def test_the_layout_of_the_suite_may_be_that_of_the_file(layout, text):
 
 # Scores -----------------------------------------------------------------------------------------------------
 
-SCORES = {  # TWO_SCORES -> how the layout is called
-    "0.7 a b\n2e-1 a c\n": "lines `0.107 enrol test`",
-    "score path1 path2\n0.7 a b\n0.2 a c\n": "columns path1, path2, score",
-    "cos first second\n0.7 a b\n0.2 a c\n": "lines `0.107 enrol test` under the header 'cos first",
-    "a b 0.7\na c 0.2\n": "lines `enrol test 0.107`",
-    "enrol,test,label,score\na,b,1,0.7\na,c,what,2e-1\n": "a table with the columns enrol, test,",
-    "modelid\tsegmentid\tside\tLLR\na\tb\ta\t0.7\na\tc\ta\t0.2\n": "columns modelid, segmentid, LLR",
-    "a b 0.7 target\na c 0.2 nontarget\n": "",
-    **dict.fromkeys(("a b 1 0.7\na c 0 0.2\n", "target a b 0.7\nimp a c 0.2\n"), ""),
-    **dict.fromkeys(("0.7 a b 1\n0.2 a c 0\n", "a b 1.000000 0.700000\na c 0.000000 0.200000\n"), ""),
-    **dict.fromkeys(
-        ("a,b,0.7\na,c,0.2\n", "a*b 0.7\na*c 0.2\n", "file1,file2,cosine\na,b,0.7\na,c,0.2\n"), ""
-    ),
-    "enrol;test;score\na;b;0.7\na;c;0.2\n": "",
-    "enrol,test,score,label\na,b,0.7,1.0\na,c,0.2,0.0\n": "",
-    "0.7 a b\n0.2 a c\n0.70 a b\n": "",  # equal scores of a pair count once
-}
 
-
-@pytest.mark.parametrize("text", SCORES)
-def test_lists_of_scores(text):
+@pytest.mark.parametrize(("text", "form"), LAYOUTS["scores"])
+def test_lists_of_scores(text, form):
     listing = scores(text)
-    assert scored(listing) == TWO_SCORES and listing.form.startswith(SCORES[text])
+    assert scored(listing) == TWO_SCORES and listing.form.startswith(form)
     assert listing.frame["score"].dtype == np.float64
-    if len(text.split("\n")[-2].replace(",", " ").split()) == 4 and "what" not in text and "\t" not in text:
-        assert listing.frame["target"].tolist() == [True, False]
+    labelled = {*"1 target 1.000000 1.0".split()} & {*text.replace(",", " ").split()} and "what" not in text
+    assert listing.frame.get("target", pd.Series()).tolist() == ([True, False] if labelled else [])
 
 
 @pytest.mark.parametrize("text", ["0.5\n-1\n1e3", "score\n0.5\n-1\n1e3\n", "prediction\n0.5\n-1\n1e3\n"])
