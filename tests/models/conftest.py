@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from library_models import Project, forgetting
 from programs import World
 
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """A suite's folder with programs, and a folder for temporary files."""
     root, temporary = tmp_path / "my suite", tmp_path / "temporary"
     root.mkdir()
     temporary.mkdir()
@@ -17,3 +19,10 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setattr(tempfile, "tempdir", None)  # forget where temporary files went so far
     yield World(root, temporary)
     tempfile.tempdir = None
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """A suite's folder with one model that a library runs."""
+    with forgetting():
+        yield Project(tmp_path)
