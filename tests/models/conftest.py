@@ -1,7 +1,8 @@
 """What tests of models share."""
 
+import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,18 @@ def project(tmp_path: Path) -> Iterator[Project]:
     """A suite's folder with one model that a library runs."""
     with forgetting():
         yield Project(tmp_path)
+
+
+@pytest.fixture
+def spoil() -> Callable:
+    """Change files of a folder as a row of a table of bad inputs says: ``write``, ``remove``, ``update``."""
+
+    def spoil(folder: Path, row: dict) -> None:
+        for name in row.get("remove", ()):
+            (folder / name).unlink()
+        for name, text in row.get("write", {}).items():
+            (folder / name).write_text(text)
+        for name, changes in row.get("update", {}).items():
+            (folder / name).write_text(json.dumps(json.loads((folder / name).read_text()) | changes))
+
+    return spoil
