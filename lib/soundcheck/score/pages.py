@@ -130,32 +130,32 @@ def _lines(scores: Scores) -> Iterator[str]:
     yield f"{scores.model}: {headline(scores)}"
     yield from (f"  {measured(row)} {written(row)}" for row in list(overall(scores).itertuples())[1:])
     rows = group_rows(scores)
-    for (column, measure), own in rows.groupby(["column", "measure"], sort=False):
+    for (column, measure), members in rows.groupby(["column", "measure"], sort=False):
         if scores.task.is_embedding or measure == rows["measure"].iloc[0]:
             of = f", {info_of(measure).title}" if scores.task.is_embedding else ""
-            yield from _column_lines(f"{column}{of}", own, unit(scores))
+            yield from _column_lines(f"{column}{of}", members, unit(scores))
     sentences = failing(scores)
     yield from ["Fail:"] * bool(sentences)
     yield from (f"  {sentence}" for sentence in sentences)
     yield from (f"Note: {note}" for note in scores.notes)
 
 
-def _column_lines(title: str, own: pd.DataFrame, unit: str) -> Iterator[str]:
-    against = own["against"].max().replace(OTHERS, "the others")
+def _column_lines(title: str, rows: pd.DataFrame, unit: str) -> Iterator[str]:
+    against = rows["against"].max().replace(OTHERS, "the others")
     yield f"{title}, against {against}:" if against else f"{title}:"
-    large = own[~own["small"]]
+    large = rows[~rows["small"]]
     width = max((len(group) for group in large["group"]), default=0)
     for row in large.itertuples():
         yield "; ".join(filter(None, (f"  {row.group:<{width}}  {written(row)}", compared(row))))
-    small = own[own["small"]].itertuples()
+    small = rows[rows["small"]].itertuples()
     each = [f"{row.group} {written(row, interval=False)} ({row.segments})" for row in small]
     if each:
         more = f" and {len(each) - MOST_TOO_SMALL} more" if len(each) > MOST_TOO_SMALL else ""
         yield f"  too small to compare ({unit}): {', '.join(each[:MOST_TOO_SMALL])}{more}"
 
 
-def _column(scores: Scores, name: str, own: pd.DataFrame) -> dict[str, object]:
-    large = own[~own["small"]]
+def _column(scores: Scores, name: str, rows: pd.DataFrame) -> dict[str, object]:
+    large = rows[~rows["small"]]
     drawn = group_views.drawn(large)
     judged = large.loc[drawn.index]  # here states are known, in a notebook of a suite intervals alone
     drawn = drawn.assign(
@@ -175,5 +175,5 @@ def _column(scores: Scores, name: str, own: pd.DataFrame) -> dict[str, object]:
         "name": name,
         "picture": f"data:image/svg+xml;base64,{picture}",
         "alt": group_views.described(drawn),
-        "table": views.table(own, columns, stacked=True),
+        "table": views.table(rows, columns, stacked=True),
     }

@@ -85,8 +85,8 @@ def evaluate(
     task = _task(frame, truth, prediction, kind, scale)
     segments, notes = _segments(frame, task, truth, groups, speaker)
     references = _references(segments, groups, against)
-    own = frame[prediction]
-    predicted = pd.to_numeric(own).astype(float) if task.is_regression else _texts(own)
+    cells = frame[prediction]
+    predicted = pd.to_numeric(cells).astype(float) if task.is_regression else _texts(cells)
     missing = predicted.isna()
     if missing.any() and not task.is_transcription:
         notes.append(f"{counted(missing.sum(), 'prediction')} of {len(frame)} missing: they are left out")
@@ -136,11 +136,11 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
         remedy = f"Write the list as a CSV table with the columns enrol, test, label and {groups[0]}"
         raise input_error(trials.name, "lines of trials have no columns of groups", remedy)
     _check_columns(columns, groups, groups)
-    own = columns[list(groups)].iloc[table.numbers].reset_index(drop=True)
-    table = dataclasses.replace(table, frame=pd.concat([table.frame, own], axis=1))
+    group_cells = columns[list(groups)].iloc[table.numbers].reset_index(drop=True)
+    table = dataclasses.replace(table, frame=pd.concat([table.frame, group_cells], axis=1))
     predictions = pd.DataFrame({"key": table.frame["key"], "change": "", "error": "", "drawn": ""})
     predictions[SCORE] = values
-    corpus = {"groups": tuple(groups), "against": _references(own, groups, against)}
+    corpus = {"groups": tuple(groups), "against": _references(group_cells, groups, against)}
     task, family = BUILTIN["embedding"], "speaker_verification"
     with _evaluation(family, task, segments, predictions, scores.stem, table, **corpus) as evaluation:
         for subset in evaluation.subsets():
@@ -227,7 +227,7 @@ def _task(
         what = "no row has a prediction"
         raise input_error(f"column {prediction}", what, "Name the column with what is predicted")
     numbers = {name: pd.to_numeric(frame[name].dropna(), errors="coerce") for name in (truth, prediction)}
-    wrong = next((name for name, own in numbers.items() if own.isna().any()), "")
+    wrong = next((name for name, cells in numbers.items() if cells.isna().any()), "")
     different = labels.astype(str).unique()
     if kind is None and not wrong and len(different) >= FEWEST_VALUES:
         kind = "values"
