@@ -40,24 +40,24 @@ def score(
     kind: str | None,
     out: Path | None,
     check: bool,
-    **roles: Any,
+    **columns: Any,
 ) -> NoReturn:
     """Score PREDICTIONS against REFERENCES, two tables, without a suite.
 
     Prints the headline measure with its interval, the value of each group, and differences between groups
     with their state. Columns are recognised by their names, as `soundcheck init` does.
     """
-    from soundcheck.score import pages, tables
+    from soundcheck.score import tables
     from soundcheck.score.scores import score_tables, score_trials
 
-    wanted = tables.Roles(**roles)
     if kind == "trials" or (kind is None and tables.is_trial_list(references)):
-        if wanted.truth or wanted.prediction or wanted.speaker:
+        groups = columns.pop("groups")
+        if any(columns.values()):
             raise click.UsageError("These are trials: leave out --truth, --prediction and --speaker.")
-        scores = score_trials(references, predictions, wanted.groups, against=against)
+        scores = score_trials(references, predictions, groups, against=against)
     else:
-        scores = score_tables(references, predictions, wanted, against=against, kind=kind)
+        scores = score_tables(references, predictions, against=against, kind=kind, **columns)
     click.echo(terminal(scores))
     if out is not None:
-        click.echo(terminal(f"Page: {pages.write_page(scores, out)}"))
+        click.echo(terminal(f"Page: {scores.to_html(out)}"))
     sys.exit(scores.exit_code if check else 0)

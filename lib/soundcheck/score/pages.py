@@ -1,15 +1,17 @@
-"""Scores in words for the terminal, and as one page: values first, then each column of groups."""
+"""Scores, in words for the terminal and as one page: values first, then each column of groups."""
 
 from __future__ import annotations
 
 import base64
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 
 from soundcheck.common import files, templates
-from soundcheck.common.templates import Html
+from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED
+from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
 from soundcheck.report import failures, group_views, style, views
 from soundcheck.report.formats import Cell, digits_for, number, significant
@@ -17,11 +19,49 @@ from soundcheck.report.standalone import standalone
 from soundcheck.report.views import estimate_cell, measured
 from soundcheck.results.estimates import ALL
 from soundcheck.results.states import FAIL, NOT_EVALUATED, REPORTED
-from soundcheck.score.scores import Scores
 from soundcheck.suite.groups import OTHERS
 from soundcheck.suite.measures import LOWER, info_of
 
 MOST_TOO_SMALL = 12  # groups that are listed with their values
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scores:
+    """What was computed: the tables of a run, for one model and one corpus."""
+
+    estimates: pd.DataFrame  # every value with its intervals: the columns of estimates.csv
+    results: pd.DataFrame  # differences between groups with margin and state: the columns of results.csv
+    task: Task
+    model: str
+    notes: tuple[str, ...]  # what a reader has to know: missing values, how words were compared
+    block: str  # what was resampled: ``speaker``, or ``file`` if no speakers are known
+
+    @property
+    def exit_code(self) -> int:
+        """1 if a group is worse than its reference by more than the margin, else 0."""
+        return EXIT_TEST_FAILED if self.results["state"].eq(FAIL).any() else EXIT_OK
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+    def _repr_html_(self) -> str:
+        values = {"measure": measured, "value (95 %)": estimate_cell, unit(self): "segments"}
+        return templates.html(
+            "scores",
+            model=self.model,
+            headline=headline(self),
+            everybody=views.table(overall(self), values | {"speakers": "speakers"}, sortable=False),
+            fails=failing(self),
+            columns=[
+                _column(self, name, rows) for name, rows in group_rows(self).groupby("column", sort=False)
+            ],
+            notes=self.notes,
+        )
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one self-contained page: the values, a figure and a table of each column of groups."""
+        files.write_text(Path(path), standalone(f"{self.model}: scores", self._repr_html_()))
+        return Path(path)
 
 
 def overall(scores: Scores) -> pd.DataFrame:
@@ -86,11 +126,6 @@ def compared(row: object) -> str:
     return ", ".join([*parts, "too few speakers to generalise" if failures.few(row) else row.state])
 
 
-def text(scores: Scores) -> str:
-    """Write scores for the terminal."""
-    return "\n".join(_lines(scores))
-
-
 def _lines(scores: Scores) -> Iterator[str]:
     yield f"{scores.model}: {headline(scores)}"
     yield from (f"  {measured(row)} {written(row)}" for row in list(overall(scores).itertuples())[1:])
@@ -119,23 +154,6 @@ def _column_lines(title: str, own: pd.DataFrame, unit: str) -> Iterator[str]:
         yield f"  too small to compare ({unit}): {', '.join(each[:MOST_TOO_SMALL])}{more}"
 
 
-def body(scores: Scores) -> Html:
-    """Write scores as HTML, pictures inside."""
-    values = {"measure": measured, "value (95 %)": estimate_cell}
-    columns = group_rows(scores).groupby("column", sort=False)
-    return templates.html(
-        "scores",
-        model=scores.model,
-        headline=headline(scores),
-        everybody=views.table(
-            overall(scores), values | {unit(scores): "segments", "speakers": "speakers"}, sortable=False
-        ),
-        fails=failing(scores),
-        columns=[_column(scores, name, own) for name, own in columns],
-        notes=scores.notes,
-    )
-
-
 def _column(scores: Scores, name: str, own: pd.DataFrame) -> dict[str, object]:
     large = own[~own["small"]]
     drawn = group_views.drawn(large)
@@ -159,9 +177,3 @@ def _column(scores: Scores, name: str, own: pd.DataFrame) -> dict[str, object]:
         "alt": group_views.described(drawn),
         "table": views.table(own, columns, stacked=True),
     }
-
-
-def write_page(scores: Scores, path: Path) -> Path:
-    """Write one self-contained page."""
-    files.write_text(path, standalone(f"{scores.model}: scores", body(scores)))
-    return path
