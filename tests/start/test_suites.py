@@ -1,19 +1,19 @@
 """Suites that ``soundcheck init`` writes: for each kind of model, and for tiny data of each format."""
 
-import csv
 import gzip
 import io
 import json
 import os
 import re
+from pathlib import Path
 
-import audformat
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import soundfile
+import yaml
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.yaml_text import flow
@@ -26,10 +26,9 @@ from soundcheck.suite.yaml_reader import read_yaml
 
 pytestmark = pytest.mark.slow
 
+FORMATS = yaml.safe_load(Path(__file__).with_name("formats.yml").read_text("utf-8"))
 COUNT = 8
 WORDS = ["turn left", "turn right"] * 4
-SPEAKERS = [f"s{number % 4}" for number in range(COUNT)]
-EMOTIONS = ["ang", "hap", "neu", "sad"] * 2
 
 
 def tone(number):
@@ -38,153 +37,48 @@ def tone(number):
 
 def sounds(folder, *names):
     """Write recordings; gives their names."""
-    names = names or [f"{number}.wav" for number in range(COUNT)]
     for number, name in enumerate(names):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         soundfile.write(folder / name, tone(number), 16000)
     return list(names)
 
 
-def table(path, rows, delimiter=","):
+def eight(line):
+    """Write a line of ``formats.yml`` eight times; none if it is empty."""
+    turns = [
+        re.sub(r"<([^<>]*[|][^<>]*)>", lambda match, n=n: (match[1].split("|") * COUNT)[n], line)
+        for n in range(COUNT)
+    ]
+    return [text.replace("<n>", str(n)) for n, text in enumerate(turns) if text]
+
+
+def make(folder, name):
+    """Write the data of a format; gives what the suite should say of it, and its tasks."""
+    row = FORMATS[name]
+    sounds(folder, *" ".join(eight(row.get("sounds", ""))).split())
+    for file, content in row.get("files", {}).items():
+        text = [*filter(None, [content.get("first")]), *eight(content.get("line", ""))]
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        with (gzip.open if file.endswith(".gz") else open)(folder / file, "wt") as opened:
+            opened.write("".join(f"{line}\n" for line in text))
+    if "table" in row:
+        recordings = []
+        for n, text in enumerate(WORDS):
+            file = io.BytesIO()
+            soundfile.write(file, tone(n), 16000, format="WAV")
+            recordings.append({"audio": {"bytes": file.getvalue(), "path": f"{n}.wav"}, "text": text})
+        (folder / row["table"]).parent.mkdir(parents=True)
+        pa.parquet.write_table(pa.Table.from_pylist(recordings), folder / row["table"])
+    return row["says"], {*row["tasks"]}
+
+
+def manifest(path, names, **more):
+    """Write a manifest as NeMo does."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], delimiter=delimiter, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def lines(path, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "wt") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
-
-
-def spoken(names, **more):
-    """Make rows of a manifest as NeMo writes it."""
-    return [
-        {"audio_filepath": name, "duration": 0.2, "text": WORDS[n]} | more for n, name in enumerate(names)
-    ]
-
-
-def make_csv(folder):
     rows = [
-        {"path": name, "spk": SPEAKERS[n], "gender": "FM"[n % 2], "emo": EMOTIONS[n]}
-        | {"activation": 1.5 + n / 2.5, "device": ["phone", "mic"][n % 2], "age": 20 + n, "note": f"note {n}"}
-        for n, name in enumerate(sounds(folder))
+        {"audio_filepath": one, "duration": 0.2, "text": WORDS[number]} for number, one in enumerate(names)
     ]
-    table(folder / "labels.csv", rows)
-    columns = {"file": "path", "speaker": "spk", "sex": "gender", "arousal": "activation", "emotion": "emo"}
-    values = {"ang": "anger", "hap": "happiness", "neu": "neutral", "sad": "sadness"}
-    says = {"format": "csv", "path": "../data/labels.csv", "range": {"arousal": ["1", "5"]}}
-    return says | {"columns": columns, "values": {"emotion": values}}, {"arousal", "emotion"}
-
-
-def make_audformat(folder):
-    db = audformat.Database("made", languages=["deu"])
-    db.schemes["emotion"] = audformat.Scheme("str", labels=["anger", "fear", "neutral"])
-    db["files"] = audformat.Table(audformat.filewise_index(sounds(folder)))
-    for column, values in {"emotion": ["anger", "fear", "neutral", "fear"] * 2, "speaker": SPEAKERS}.items():
-        db["files"][column] = audformat.Column(scheme_id=column if column in db.schemes else None)
-        db["files"][column].set(values)
-    db.save(folder, storage_format="csv")
-    return {"format": "audformat", "path": "../data", "columns": {"feeling": "emotion"}}, {"feeling"}
-
-
-def make_nemo(folder):
-    sounds(folder / "wavs")
-    rows = spoken([f"/home/them/{n}.wav" for n in range(COUNT)])
-    lines(folder / "train_manifest.json", rows[:2])
-    lines(folder / "test_manifest.json", rows)
-    says = {"format": "nemo", "path": "../data/test_manifest.json"}
-    return says | {"cut": "/home/them/", "root": "../data/wavs"}, {"transcript"}
-
-
-def make_commonvoice(folder):
-    names = sounds(folder / "clips", *(f"{n}.mp3" for n in range(COUNT)))
-    rows = [
-        {"client_id": SPEAKERS[n], "path": name, "sentence": WORDS[n], "age": ["teens", "fourties"][n % 2]}
-        | {"gender": "male_masculine", "accents": "", "locale": "en"}
-        for n, name in enumerate(names)
-    ]
-    for split in ("train", "test"):
-        table(folder / f"{split}.tsv", rows, "\t")
-    return {"format": "commonvoice", "path": "../data/test.tsv"}, {"transcript"}
-
-
-def make_audiofolder(folder):
-    rows = [{"file_name": name, "mos": 1 + n / 2} for n, name in enumerate(sounds(folder))]
-    table(folder / "metadata.csv", rows)
-    return {"format": "audiofolder", "path": "../data"}, {"mos"}
-
-
-def make_folders_of_recordings(folder):
-    sounds(folder, *(f"{label}/{n}.wav" for label in ("angry", "bored") for n in range(4)))
-    return {"format": "audiofolder", "path": "../data", "columns": {"feeling": "label"}}, {"feeling"}
-
-
-def make_parquet(folder):
-    rows = []
-    for n in range(COUNT):
-        file = io.BytesIO()
-        soundfile.write(file, tone(n), 16000, format="WAV")
-        rows.append({"audio": {"bytes": file.getvalue(), "path": f"{n}.wav"}, "text": WORDS[n]})
-    (folder / "data").mkdir()
-    pa.parquet.write_table(pa.Table.from_pylist(rows), folder / "data" / "test-00000-of-00001.parquet")
-    return {"format": "parquet", "path": "../data"}, {"transcript"}
-
-
-def make_kaldi(folder):
-    for name, cells in {"wav.scp": sounds(folder), "text": WORDS, "utt2spk": SPEAKERS}.items():
-        (folder / name).write_text("".join(f"{SPEAKERS[n]}-{n} {cell}\n" for n, cell in enumerate(cells)))
-    return {"format": "kaldi", "path": "../data"}, {"transcript"}
-
-
-def make_lhotse(folder):
-    rows = []
-    for n, name in enumerate(sounds(folder)):
-        part = {"start": 0, "duration": 0.2, "channel": 0}
-        said = {"id": f"u{n}", "recording_id": f"r{n}", "text": WORDS[n], "speaker": SPEAKERS[n]}
-        source = {"type": "file", "channels": [0], "source": name}
-        recording = {"id": f"r{n}", "sampling_rate": 16000, "num_samples": 3200, "duration": 0.2}
-        cut = {"id": f"c{n}", "type": "MonoCut", "supervisions": [said | part]}
-        rows.append(cut | part | {"recording": recording | {"sources": [source]}})
-    lines(folder / "cuts.jsonl.gz", rows)
-    return {"format": "lhotse", "path": "../data/cuts.jsonl.gz"}, {"transcript"}
-
-
-def make_emobox(folder):
-    rows = [
-        {"key": f"made-{n}", "dataset": "made", "wav": name, "sample_rate": 16000, "length": 0.2}
-        | {"task": "category", "emo": EMOTIONS[n], "channel": 1}
-        for n, name in enumerate(sounds(folder))
-    ]
-    lines(folder / "fold_1" / "made_test_fold_1.jsonl", rows)
-    (other,) = sounds(folder, "other.wav")
-    lines(folder / "fold_1" / "made_train_fold_1.jsonl", [rows[0] | {"key": "made-x", "wav": other}])
-    labels = {"ang": "Angry", "hap": "Happy", "neu": "Neutral", "sad": "Sad"}
-    (folder / "label_map.json").write_text(json.dumps(labels))
-    return {"format": "emobox", "path": "../data", "fold": "1"}, {"emotion"}
-
-
-def make_speechbrain(folder):
-    rows = [
-        {"ID": n, "duration": 0.2, "wav": f"$data_root/{name}", "spk_id": SPEAKERS[n], "wrd": WORDS[n]}
-        for n, name in enumerate(sounds(folder))
-    ]
-    table(folder / "test.csv", rows)
-    return {"format": "speechbrain", "path": "../data/test.csv"}, {"transcript"}
-
-
-def make_trials(folder):
-    names = sounds(folder, *(f"s{n % 4}/{n}.wav" for n in range(COUNT)))
-    pairs = [(a, b) for a in names for b in names if a < b]
-    (folder / "veri_test.txt").write_text("".join(f"{int(a[:2] == b[:2])} {a} {b}\n" for a, b in pairs))
-    return {"format": "trials", "path": "../data/veri_test.txt"}, {"embedding"}
-
-
-# Each writes data into a folder, and gives the keys that the suite should say of it and its tasks.
-MAKERS = {name.removeprefix("make_"): make for name, make in globals().items() if name.startswith("make_")}
+    path.write_text("".join(json.dumps(row | more) + "\n" for row in rows))
 
 
 def plain(value):
@@ -202,7 +96,7 @@ def begin(tmp_path):
     def write(rows=None, kind=None, data="data", delimiter=","):
         if rows:
             data = "data/t.tsv" if delimiter == "\t" else "data/t.csv"
-            table(tmp_path / data, rows, delimiter)
+            pd.DataFrame(rows).to_csv(tmp_path / data, sep=delimiter, index=False)
         write.told = suites.write_suite(tmp_path / "new", kind, tmp_path / data)
         return (tmp_path / "new" / "suite.yml").read_text("utf-8")
 
@@ -216,9 +110,9 @@ def read_new(folder):
     return suite, load_corpus(entry, suite, folder / "cache")
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", FORMATS)
 def test_what_lies_in_a_folder_is_recognised_and_loads(begin, tmp_path, name):
-    expected, tasks = MAKERS[name](tmp_path / "data")
+    expected, tasks = make(tmp_path / "data", name)
     text = begin()
     assert f"format {expected['format']}" in begin.told and str(tmp_path) not in text
     corpus = plain(read_yaml(tmp_path / "new" / "suite.yml", "suite.yml", []).data["corpora"]["data"])
@@ -231,7 +125,7 @@ def test_what_lies_in_a_folder_is_recognised_and_loads(begin, tmp_path, name):
 
 def test_families_that_fit_are_those_of_a_run(begin, tmp_path, undrawn):
     """What the comments promise against what a run tests, without changes of the sound."""
-    make_csv(tmp_path / "data")
+    make(tmp_path / "data", "csv")
     text = begin()
     fit = re.findall(r"^    #   (\w+)$", text, re.MULTILINE)
     unfit = re.findall(r"^    #   (\w+) \(", text, re.MULTILINE)
@@ -292,7 +186,7 @@ def test_each_kind_has_an_entry_with_all_its_keys(tmp_path, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_commented_out_is_right(begin, tmp_path, kind):
     """Every key that a user may take into use is one that the reader knows, with a value that it takes."""
-    make_csv(tmp_path / "data")
+    make(tmp_path / "data", "csv")
     text = begin(kind=kind)
     mine = text.index("  mine:")
     start, end = text.index("    tasks:", mine), text.index("  random-", mine)
@@ -308,7 +202,7 @@ def test_what_is_commented_out_is_right(begin, tmp_path, kind):
 
 @pytest.mark.parametrize("kind", ["command", "python", "predictions"])
 def test_models_to_replace_predict(begin, tmp_path, undrawn, kind):
-    make_csv(tmp_path / "data")
+    make(tmp_path / "data", "csv")
     text = begin(kind=kind)
     (tmp_path / "new" / "suite.yml").write_text(text.replace("all", "[correctness_regression]"))
     done = undrawn("run", "new/suite.yml", "--plan", "--model", "mine", "--out", "out", cwd=tmp_path)
@@ -317,10 +211,10 @@ def test_models_to_replace_predict(begin, tmp_path, undrawn, kind):
 
 @pytest.mark.parametrize("apart", [True, False])
 def test_predictions_beside_the_data_are_taken(tmp_path, undrawn, apart):
-    rows = spoken([f"wavs/{name}" for name in sounds(tmp_path / "data" / "wavs")])
-    lines(tmp_path / "data" / "whisper.json", [row | {"pred_text": WORDS[0]} for row in rows])
+    names = sounds(tmp_path / "data", *eight("wavs/<n>.wav"))
+    manifest(tmp_path / "data" / "whisper.json", names, pred_text=WORDS[0])
     if apart:
-        lines(tmp_path / "data" / "test_manifest.json", rows)
+        manifest(tmp_path / "data" / "test_manifest.json", names)
     done = undrawn("init", "new", "--data", "data", cwd=tmp_path)
     assert "whisper.json: predictions of a model (pred_text)" in done.stdout, done.stderr
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["suite.yml"]
@@ -337,7 +231,7 @@ def test_predictions_beside_the_data_are_taken(tmp_path, undrawn, apart):
 
 
 def test_a_corpus_without_sound_gets_a_table_to_fill_in(begin, tmp_path):
-    lines(tmp_path / "data" / "m.jsonl", spoken([f"/home/them/{n}.wav" for n in range(COUNT)]))
+    manifest(tmp_path / "data" / "m.jsonl", eight("/home/them/<n>.wav"))
     sounds(tmp_path / "data" / "other", "0.wav", "1.wav")  # a few files of the same name
     text = begin(data="data/m.jsonl")
     assert "audio: false # most of the first files are not there" in text and "root:" not in text
@@ -352,7 +246,7 @@ def test_what_is_not_recognised(tmp_path, undrawn):
     (tmp_path / "data" / "broken.jsonl").write_bytes(b"\xff{{{")
     (tmp_path / "data" / "list.json").write_text("[1, 2]")
     (tmp_path / "elsewhere").mkdir()
-    make_csv(tmp_path / "elsewhere")
+    make(tmp_path / "elsewhere", "csv")
     for name in ("", "labels.csv"):  # links are not followed out
         os.symlink(tmp_path / "elsewhere" / name, tmp_path / "data" / f"link{name}")
     for options, messages in (
@@ -394,7 +288,7 @@ def test_texts_stay_what_they_are(tmp_path):
     ],
 )
 def test_splits_are_chosen_as_in_a_run(begin, tmp_path, splits, delimiter, line, evaluated):
-    names, splits = sounds(tmp_path / "data"), splits.split()
+    names, splits = sounds(tmp_path / "data", *eight("<n>.wav")), splits.split()
     column = "split" if delimiter == "," else "mode"
     rows = [
         {"file": name, column: splits[n % len(splits)], "transcript": "a"} for n, name in enumerate(names)
