@@ -147,7 +147,7 @@ THIRD = np.round(np.r_[np.linspace(-0.55, -0.02, 43), np.linspace(0, 0.95, 101)]
             THIRD,
             "",
             "",
-            "arousal: 43 of the 144 answers in predictions.csv are not in 0 to 1|`range: [-1, 1]`",
+            "arousal: 43 of the 144 predictions in predictions.csv are not in 0 to 1|`range: [-1, 1]`",
         ),
         (THIRD, ", range: [-2, 2]", "", "`range: [-2, 2]`"),  # as the labels
         (THIRD, "", "[-1, 1]", ""),

@@ -12,7 +12,7 @@ import pandas as pd
 from soundcheck.common import files, templates
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted
+from soundcheck.common.wording import counted, some
 from soundcheck.report import failures, group_views, style, views
 from soundcheck.report.formats import Cell, digits_for, number, significant
 from soundcheck.report.standalone import standalone
@@ -45,6 +45,7 @@ class Scores:
         return "\n".join(_lines(self))
 
     def _repr_html_(self) -> str:
+        by_column = group_rows(self).groupby("column", sort=False)
         values = {"measure": measured, "value (95 %)": estimate_cell, unit(self): "segments"}
         return templates.html(
             "scores",
@@ -52,9 +53,7 @@ class Scores:
             headline=headline(self),
             everybody=views.table(overall(self), values | {"speakers": "speakers"}, sortable=False),
             fails=failing(self),
-            columns=[
-                _column(self, name, rows) for name, rows in group_rows(self).groupby("column", sort=False)
-            ],
+            columns=[_column(self, name, rows) for name, rows in by_column],
             notes=self.notes,
         )
 
@@ -134,9 +133,8 @@ def _lines(scores: Scores) -> Iterator[str]:
         if scores.task.is_embedding or measure == rows["measure"].iloc[0]:
             of = f", {info_of(measure).title}" if scores.task.is_embedding else ""
             yield from _column_lines(f"{column}{of}", members, unit(scores))
-    sentences = failing(scores)
-    yield from ["Fail:"] * bool(sentences)
-    yield from (f"  {sentence}" for sentence in sentences)
+    if sentences := failing(scores):
+        yield from ("Fail:", *(f"  {sentence}" for sentence in sentences))
     yield from (f"Note: {note}" for note in scores.notes)
 
 
@@ -150,8 +148,7 @@ def _column_lines(title: str, rows: pd.DataFrame, unit: str) -> Iterator[str]:
     small = rows[rows["small"]].itertuples()
     each = [f"{row.group} {written(row, interval=False)} ({row.segments})" for row in small]
     if each:
-        more = f" and {len(each) - MOST_TOO_SMALL} more" if len(each) > MOST_TOO_SMALL else ""
-        yield f"  too small to compare ({unit}): {', '.join(each[:MOST_TOO_SMALL])}{more}"
+        yield f"  too small to compare ({unit}): {some(each, MOST_TOO_SMALL)}"
 
 
 def _column(scores: Scores, name: str, rows: pd.DataFrame) -> dict[str, object]:
@@ -163,14 +160,17 @@ def _column(scores: Scores, name: str, rows: pd.DataFrame) -> dict[str, object]:
         words=[compared(row).rpartition(", ")[2] for row in judged.itertuples()],
     )
     picture = base64.b64encode(style.svg(views.forest(drawn, panels="panel", name="name"))).decode()
-    columns = {
-        "group": "group",
-        "measure": measured,
-        "value (95 %)": estimate_cell,
-        "difference, ratio, state": lambda row: Cell(compared(row), row.gap),
-        unit(scores): "segments",
-        "speakers": "speakers",
-    }
+    several = {"measure": measured} if rows["measure"].nunique() > 1 else {}
+    columns = (
+        {"group": "group"}
+        | several
+        | {
+            "value (95 %)": estimate_cell,
+            "difference, ratio, state": lambda row: Cell(compared(row), row.gap),
+            unit(scores): "segments",
+            "speakers": "speakers",
+        }
+    )
     return {
         "name": name,
         "picture": f"data:image/svg+xml;base64,{picture}",

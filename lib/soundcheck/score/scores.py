@@ -21,7 +21,6 @@ from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
-from soundcheck.common.wording import counted
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.speakers import read_trial_corpus
@@ -89,7 +88,7 @@ def evaluate(
     predicted = pd.to_numeric(cells).astype(float) if task.is_regression else _texts(cells)
     missing = predicted.isna()
     if missing.any() and not task.is_transcription:
-        notes.append(f"{counted(missing.sum(), 'prediction')} of {len(frame)} missing: they are left out")
+        notes.append(f"{missing.sum():,} of {len(frame):,} predictions missing: they are left out")
     predictions = pd.DataFrame({"key": segments["key"], "change": "", "drawn": "", task.name: predicted})
     predictions["error"] = np.where(missing, "missing", "")
     corpus = {"groups": tuple(groups), "against": references}
@@ -263,7 +262,7 @@ def _segments(
         return segments, ["no column of speakers is named, so that nothing is concluded for new speakers"]
     who = _texts(frame[speaker], "speaker")
     segments["speaker"] = who.where(who.notna(), "unknown " + segments["key"])
-    unknown = f"{who.isna().sum()} of {len(frame)} rows name no speaker: each counts as a speaker of its own"
+    unknown = f"{who.isna().sum():,} of {len(frame):,} rows name no speaker: each counts as one of its own"
     return segments, [unknown] * bool(who.isna().any())
 
 

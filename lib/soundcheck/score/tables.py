@@ -85,9 +85,11 @@ def side_by_side(first: Path, second: Path) -> tuple[pd.DataFrame, list[str], li
     unused = len(right) - len(references) + without
     notes = [f"rows are joined by {joining[0]} of {names[0]} and {joining[1]} of {names[1]}"]
     if without:
-        notes.append(f"{without} of {len(joined)} rows of {names[0]} have no row in {names[1]}")
+        notes.append(f"{without:,} of {len(joined):,} rows of {names[0]} have no row in {names[1]}")
     if unused:
-        notes.append(f"{unused} of {len(predictions)} rows of {names[1]} have no row in {names[0]}: left out")
+        notes.append(
+            f"{unused:,} of {len(predictions):,} rows of {names[1]} have no row in {names[0]}: left out"
+        )
     return joined, list(right), notes
 
 
