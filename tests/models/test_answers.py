@@ -222,9 +222,7 @@ ROWS += [({"transcript": "turn left"} | given, TRANSCRIPT, told) for given, told
 def test_no_predictions(output, task, told):
     answer, problem = check_output(output, [task])
     assert answer == {}
-    assert problem.startswith(
-        (f"{task.name} is ", "confidence is ", "the answer has ", "the prediction has ")
-    )
+    assert problem.startswith((f"{task.name} is ", "confidence is ", "the prediction has "))
     assert told in problem
 
 
