@@ -9,8 +9,7 @@ from tests.support.finished import finished, verdict
 from tests.support.rows import FEW, row
 
 from soundcheck.book.model_pages import figures_table
-from soundcheck.common.media import MediaStore
-from soundcheck.report import figures, page
+from soundcheck.report import page
 from soundcheck.report.key_figures import sentence, standing_notes, worse_than_chance
 from soundcheck.report.run_summary import summary_lines
 from soundcheck.results.estimates import estimate_frame
@@ -125,27 +124,6 @@ def test_few_speakers_are_no_all_clear(last_lines):
     assert title == "  Too few speakers to generalise; what these speakers show:"
     assert [line.split()[2] for line in lines] == ["4", "1", "2"]  # the largest first
     assert more == "    and 2 more differences" and "for these speakers, 2 speakers, margin" in lines[1]
-
-
-@pytest.fixture
-def displayed(monkeypatch):
-    """Give the list of what notebooks display, as text."""
-    found = []
-    monkeypatch.setattr(page, "display", lambda *parts: found.extend(map(str, parts)))
-    return found
-
-
-def test_notebooks_show_verdicts_with_their_notes_and_figures_with_a_text(displayed, tmp_path):
-    about = {"notes": [f"{HOSTILE} was drawn"], "scales": [], "synthetic": True, "block_names": {"c": "file"}}
-    about |= {"frame": lambda: to_frame([verdict()]), "media": MediaStore(tmp_path / "media")}
-    evaluation = SimpleNamespace(**about)
-    page.opening(evaluation)
-    page.verdicts(evaluation)
-    page.show(evaluation, figures.truth_and_prediction([0, 1], [0.2, 0.8]), HOSTILE)
-    opening, verdicts, notes, shown = displayed
-    assert "ynthetic" in opening and "20 files" in verdicts and "was drawn" in notes
-    assert "alt=" in shown and len(list((tmp_path / "media").iterdir())) == 1
-    assert HOSTILE not in notes + shown
 
 
 def judged(*given):
