@@ -200,7 +200,7 @@ class _Model:
             self.costs.stopped = OVER
 
     def _call(self, item: Item) -> tuple[Result, bool, float]:
-        """Predict once; gives the result, whether it took too long, and the seconds with reading the sound."""
+        """Predict once; gives the result, whether it came too late, and the seconds with reading."""
         came: list[Result] = []
 
         def emit(results: list[Result]) -> None:

@@ -55,9 +55,7 @@ class ModelKind:
     answers_declared: ClassVar[bool] = False
     # whether it predicts trials instead of segments, and so only for corpora with a list of them
     for_trials: ClassVar[bool] = False
-    # module of a child process that can check such a model whatever the corpora are, and predict
-    # signals afterwards; empty if there is none
-    # whether one process on the machine of the run asks it, whatever the jobs and workers: it may ask about
+    # whether one process on the machine of the run calls it, whatever the jobs and workers: it may send
     # several signals at a time by itself
     asked_here: ClassVar[bool] = False
     # what may have changed, or what to do, if cached predictions turn out to be those of another model
