@@ -21,7 +21,6 @@ from soundcheck.augment.sounds import Sounds
 from soundcheck.book import sphinx_run
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.evaluation.description import EvaluationDescription
-from soundcheck.models import processes
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_server
 from soundcheck.suite.margins import Margin
@@ -239,11 +238,8 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
 
 
 @pytest.fixture
-def forked_models(preloaded, monkeypatch) -> None:
-    """Fork the processes of models that a test asks itself, as those of the fixture ``command`` are."""
-    if notebook_server.FORKS:
-        for name, module in zip(("subprocess", "os"), preloaded().modules(), strict=True):
-            monkeypatch.setattr(processes, name, module)
+def forked_models() -> None:
+    """Do nothing: the processes of models are forks anyway. Tests need no longer ask for it."""
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +248,7 @@ def forked_sphinx(preloaded):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("soundcheck.report.style._picture", blank)
         if notebook_server.FORKS:
-            patch.setattr(sphinx_run, "subprocess", preloaded().modules()[0])
+            patch.setattr(sphinx_run, "subprocess", preloaded().subprocess())
         yield
 
 
