@@ -69,6 +69,7 @@ def test_promises_of_books_of_fair_and_unfair_models():
     assert (enough["covered"] >= 0.93 - error).all() and (enough["bounded"] >= 0.95 - error).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.0, 0.17])
 def test_a_book_is_that_of_the_family_of_accents(shift):
     kind = fair_models.Kind("test", speakers=10, segments=(6, 6), shift=shift)

@@ -307,6 +307,7 @@ def test_recorded_rows_are_what_is_simulated():
         assert quantile(setting) == found[2]
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_verdicts_use(tmp_path, describe):
     """Every number of the page's table of thresholds is the one that an evaluation would judge by."""
     run = tmp_path / "run.json"
