@@ -221,7 +221,7 @@ def test_no_answer_is_no_gain(run, results, written, shown):
     missing = sum(int(texts.isna().sum()) for setting, texts in heard.items() if setting[0])
     asked = sum(len(texts) for setting, texts in heard.items() if setting[0])
     page = shown(run / "out", "failing", "asr_robustness")
-    assert f"beeps: {int((~answered).sum())} input without an answer: all words count as missed" in page
+    assert f"beeps: {int((~answered).sum())} input without a prediction: all words count as missed" in page
     assert f"beeps: {missing} of {asked} transcripts under changes are missing; they count as empty" in page
 
 

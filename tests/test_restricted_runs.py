@@ -146,5 +146,5 @@ def test_tables_of_a_run_and_scaled_answers_give_the_same_results(project, whole
     assert changed["passed"].isna().all()
     assert changed["skipped"].str.contains("table of predictions cannot answer for changed signals").all()
     (given,) = (model for model in record["models"] if model["name"] == "given")
-    told = "answers for changed signals are those of the run that wrote whole/predictions"
+    told = "predictions for changed signals are those of the run that wrote whole/predictions"
     assert any(told in note for note in given["notes"])  # which its page shows

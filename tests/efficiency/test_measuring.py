@@ -39,7 +39,7 @@ def setups(tmp_path_factory):
 def measured(setups):
     entries, inputs, cache = setups
     shares: list[float] = []
-    results = measure(entries, inputs, seconds=0.5, cache=cache, told=shares.append)
+    results = measure(entries, inputs, seconds=0.5, cache=cache, report=shares.append)
     assert shares == sorted(shares) and shares[-1] == 1
     return {one.model: one for one in results}
 

@@ -1,23 +1,37 @@
-"""Measured columns by group: medians, ranges, counts, and nothing from data unescaped."""
+"""What pages say of a corpus: what was measured, by group, and what its audit found; nothing is dropped."""
+
+import dataclasses
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.report.given import HOSTILE, cells
+from tests.support.rows import row
 
-from soundcheck.report.corpus_views import ALL, group_table, measured_in, summary
+from soundcheck.corpora.repeats import Repeated, Repeats
+from soundcheck.evaluation.corpus_audit import Audit, compared
+from soundcheck.report.corpus_views import ALL, audited, measured_in, recorded_otherwise, summary
+from soundcheck.results.table import to_frame
 
-HOSTILE = "<img src=x onerror=alert(1)>"
+LEVEL = {
+    **{"column": "accent", "group": HOSTILE, "name": "level", "title": "level", "unit": "dB"},
+    **{"noticeable": 3.0, "recorded": True, "value": -30.0, "low": -32.0, "high": -28.0, "segments": 80},
+    **{"speakers": 10, "others": -20.0, "gap_low": -12.0, "gap_high": -8.0, "p_value": 0.0004},
+}
+NO_GAP = dict.fromkeys(("others", "gap_low", "gap_high", "p_value"))
+NOTHING = Repeats((), 0, 0, 0, 300, 300)
 
 
 @pytest.fixture
 def segments():
+    numbers = np.arange(40)
     return pd.DataFrame(
         {
-            "speaker": [f"s{n % 4}" for n in range(40)],
-            "accent": np.where(np.arange(40) % 4 < 2, HOSTILE, "irish"),
+            "speaker": [f"s{n % 4}" for n in numbers],
+            "accent": np.where(numbers % 4 < 2, HOSTILE, "irish"),
             "device": [None, "phone"] * 20,
             "duration": np.linspace(1, 5, 40),
-            "level": np.where(np.arange(40) < 10, np.nan, -20.0),
+            "level": np.where(numbers < 10, np.nan, -20.0),
             "pitch": np.nan,
             "speaking_rate": ["slow"] * 40,
             "speaking_rate (number)": np.arange(40.0),
@@ -26,46 +40,122 @@ def segments():
     )
 
 
-def test_what_counts_as_measured(segments):
-    assert measured_in(segments) == {
-        "level": "level",
-        "duration": "duration",
-        "pitch": "pitch",
-        "speaking_rate": "speaking_rate (number)",
-    }
-
-
-def test_medians_ranges_and_counts(segments):
+def test_medians_ranges_and_counts_by_group(segments):
+    measured = {name: name for name in ("level", "duration", "pitch")}
+    assert measured_in(segments) == measured | {"speaking_rate": "speaking_rate (number)"}
     found = summary(segments, ["accent", "device"]).set_index(["group", "measure"])
-    assert list(dict.fromkeys(found.index.get_level_values(0))) == [
-        ALL,
-        f"accent: {HOSTILE}",
-        "accent: irish",
-        "device: phone",
-        "device not known",
-    ]
-    duration = found.loc[(ALL, "duration")]
-    expected = np.percentile(segments["duration"], [5, 50, 95])
+    groups = [ALL, f"accent: {HOSTILE}", "accent: irish", "device: phone", "device not known"]
+    assert list(dict.fromkeys(found.index.get_level_values(0))) == groups
+    duration, expected = found.loc[(ALL, "duration")], np.percentile(segments["duration"], [5, 50, 95])
     assert duration[["low", "median", "high"]].tolist() == pytest.approx(expected.tolist())
     assert (duration["segments"], duration["speakers"], duration["measured"]) == (40, 4, 40)
     assert found.loc[(ALL, "level")]["measured"] == 30
-    irish = found.loc[("accent: irish", "speaking_rate")]
-    rows = segments["accent"].eq("irish")
-    assert irish["median"] == segments["speaking_rate (number)"][rows].median()
+    irish, own = found.loc[("accent: irish", "speaking_rate")], segments["accent"].eq("irish")
+    assert irish["median"] == segments["speaking_rate (number)"][own].median()
     assert (irish["segments"], irish["speakers"]) == (20, 2)
 
 
-def test_the_table_is_escaped_and_counts_what_has_no_number(segments):
-    shown = str(group_table(summary(segments, ["accent"]), "What was measured"))
-    assert "<img" not in shown and "&lt;img" in shown
-    assert "10 not measurable" in shown
-    assert "pitch" not in shown  # measured nowhere
-    assert shown.count("<tr>") == 4
-    assert "level (dB)" in shown
+def audit(*means, repeats=NOTHING, **more) -> Audit:
+    known = {"unchanging": (), "splits": (), "shared": (), "measured": {}, "block": "speaker"}
+    known |= {"blocks": 20, "adjust": (), "unreadable": 0}
+    return Audit(compared(means), repeats=repeats, **(known | more))
 
 
-def test_where_nothing_is_measured_the_table_has_the_sizes(segments):
-    nothing = segments[["speaker", "accent"]].assign(duration=np.nan)
-    for table in (nothing, nothing.assign(level=np.nan)):
-        text = str(group_table(summary(table, ["accent"])))
-        assert "accent: irish" in text and "level" not in text and "length" not in text
+COPY = Repeated((HOSTILE, "b", "c", "d"), False, ("x", "y"), ("test", "train"), ("emotion",))
+SIXTY = Repeats((COPY,) * 60, 4, 3, 2, 290, 300)
+MANY = [LEVEL | {"group": f"g{n:02}"} for n in range(40)]
+AUDITS = {  # name -> an audit, and what is said of it; after "no: " what is not
+    "a difference": (
+        audit(LEVEL),
+        ["level −30.0 dB, the others −20.0 dB (difference −12.0 to −8.0 dB, p &lt; 0.001)", ">p &lt; 0.001<"]
+        + ["No recording more than once, among 300 sounds", "no: is there speech", "no: splits that are not"],
+    ),
+    "not significant": (
+        audit(LEVEL | {"gap_low": None, "gap_high": None, "p_value": None}),
+        ["1 difference large enough to be noticed, but not significant: accent &lt;img"],
+    ),
+    "many": (audit(*MANY), ["28 more significant differences", "10 more rows", "<td>accent: g39"]),
+    "repeats": (
+        audit(repeats=SIXTY, splits=("test", "train"), shared=(HOSTILE,), unreadable=2),
+        [
+            "60 recordings more than once, as 240 segments; 60 of them in several splits; 60 under the names",
+            "60 with labels that differ",
+            "10 sounds compared by their bytes alone",
+            "4 segments of items recorded under several conditions",
+            "3 segments of 2 files overlap with another one",
+            "1 speaker in more than one split: &lt;img",
+            "2 sounds could not be read again",
+            "and 1 more</td>",
+            "30 more rows",
+        ],
+    ),
+    "other splits": (
+        audit(repeats=dataclasses.replace(NOTHING, others=20_000), unused=50_000),
+        ["Compared with 20,000 of 50,000 segments of splits that are not"],
+    ),
+    "one speaker": (audit(blocks=1), ["A single speaker"]),
+    "noise": (
+        audit(measured={"signal_to_noise": (1, 40)}),
+        ["In 39 of 40 segments nothing stands out from the noise"],
+    ),
+    "steady": (  # noise has a ratio, but nothing above it
+        audit(measured={"signal_to_noise": (40, 40), "silence": (0, 1000)}),
+        ["In 1,000 of 1,000 segments nothing"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_what_an_audit_found_is_said(name):
+    found, said = AUDITS[name]
+    text = str(audited(found, audio=True))
+    assert "<img" not in text
+    for words in said:
+        assert (words.removeprefix("no: ") in text) == (not words.startswith("no: ")), words
+
+
+def test_means_of_groups_have_intervals_beside_the_differences():
+    everybody = LEVEL | NO_GAP | {"column": "", "group": "", "value": -25.0, "low": -26.0, "high": -24.0}
+    other = LEVEL | NO_GAP | {"group": "other", "value": -20.0, "low": None, "high": None, "segments": 60}
+    lines = {
+        line[0]: line for line in cells(audited(audit(everybody, LEVEL, other | {"speakers": 4}), audio=True))
+    }
+    texts = {name: " ".join(filter(None, line)) for name, line in lines.items()}
+    assert texts["all"] == "all level (dB) −25.0 −26.0 to −24.0 80 10"
+    own = f"accent: {HOSTILE}"
+    assert texts[own] == f"{own} level (dB) −30.0 −32.0 to −28.0 −10.0 −12.0 to −8.0 p < 0.001 80 10"
+    assert texts["accent: other"] == "accent: other level (dB) −20.0 60 4"
+
+
+ADJUSTED = {"group": f"accent: {HOSTILE}", "adjusted_by": "level", "corpus": "c"}
+
+
+@pytest.mark.parametrize(
+    ("given", "found", "said", "unsaid"),
+    [
+        (
+            {},
+            audit(LEVEL),
+            ["Groups of accent in c were recorded differently:", 'href="../c.html#audit"'],
+            [],
+        ),
+        ({}, audit(LEVEL), ["<code>adjust: [level]</code>"], ["differences adjusted for it"]),
+        (
+            *(ADJUSTED, audit(LEVEL, LEVEL | {"name": "bandwidth"}, adjust=("level",))),
+            ['<a href="#row-', "differences adjusted for it", "<code>adjust: [level, bandwidth]</code>"],
+            [],
+        ),
+        (ADJUSTED, audit(LEVEL, adjust=("level",)), ["differences adjusted for it"], ["<code>"]),
+        ({"group": "accent: irish"}, audit(LEVEL), [], ["<"]),
+        ({"group": f"sex: {HOSTILE}"}, audit(LEVEL), [], ["<"]),
+        ({"group": ""}, audit(LEVEL), [], ["<"]),
+        ({"value": None, "passed": None, "skipped": "few"}, audit(LEVEL), [], ["<"]),
+        ({"corpus": "d"}, audit(LEVEL), [], ["<"]),
+        ({}, audit(LEVEL | {"name": "arousal", "recorded": False}), [], ["<"]),  # labels are no recordings
+    ],
+)
+def test_pages_of_fairness_name_groups_that_were_recorded_otherwise(given, found, said, unsaid):
+    rows = to_frame([row(**{"corpus": "c", "group": f"accent: {HOSTILE}"} | given)])
+    text = str(recorded_otherwise(rows, {"c": found}, {"c": "../c.html"}))
+    assert "<img" not in text and all(words in text for words in said)
+    assert not any(words in text for words in unsaid)

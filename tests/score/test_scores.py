@@ -77,10 +77,10 @@ def test_missing_predictions_are_counted():
     words["heard"] = ["what time was it", "play music", None]
     scores = evaluate(words, truth="said", prediction="heard")
     assert value(scores, "word_error_rate") == pytest.approx((1 + 1 + 1) / 8)
-    assert any("1 input without an answer" in note for note in scores.notes)
+    assert any("1 input without a prediction" in note for note in scores.notes)
     classes = pd.DataFrame({"truth": ["a", "b"] * 30, "model": ["a", "b"] * 29 + ["a", None]})
     notes = evaluate(classes, truth="truth", prediction="model").notes
-    assert any("1 prediction of 60 missing" in note for note in notes)
+    assert any("1 of 60 predictions missing" in note for note in notes)
 
 
 @pytest.mark.parametrize("same", ["a", "0.5", "w1 w2"])
@@ -127,6 +127,9 @@ def test_the_command_recognises_columns_and_writes_a_page(tmp_path):
     paths = write(tmp_path, frame, ["file", "speaker", "accent", "sentence"], ["clip", "hypothesis"])
     done = run(*paths, "--out", tmp_path / "page.html", "--check")
     assert done.exit_code == 1 and "accent, against the others:" in done.output
+    both = run(*paths, "--group", "accent", "speaker_city").exception
+    assert "no column 'speaker_city'" in str(both)  # a further column of groups, which is not there
+    assert run(*paths, "third.csv").exit_code == 2
     page = (tmp_path / "page.html").read_text()
     assert "By accent" in page and "data:image/svg+xml" in page and "<script" not in page
     assert "the file does not exist" in str(run(tmp_path / "none.csv", paths[1]).exception)

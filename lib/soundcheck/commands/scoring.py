@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from soundcheck.common.escaping import terminal
+from soundcheck.common.escaping import quoted, terminal
 
 FILE = click.Path(path_type=Path)
 
@@ -16,15 +16,11 @@ FILE = click.Path(path_type=Path)
 @click.command()
 @click.argument("references", type=FILE)
 @click.argument("predictions", type=FILE)
+@click.argument("further", nargs=-1, metavar="")
 @click.option("--truth", metavar="COLUMN", default="", help="Column of REFERENCES with what is true.")
 @click.option("--prediction", metavar="COLUMN", default="", help="Column of PREDICTIONS with predictions.")
 @click.option("--speaker", metavar="COLUMN", default="", help="Column of REFERENCES with the speakers.")
-@click.option(
-    *("--group", "groups"),
-    metavar="COLUMN",
-    multiple=True,
-    help="Column whose groups are compared; may be repeated.",
-)
+@click.option("--group", "groups", metavar="COLUMN", multiple=True, help="Columns whose groups are compared.")
 @click.option("--against", metavar="GROUP", default="others", help="Group that others are compared with.")
 @click.option(
     "--kind",
@@ -40,6 +36,7 @@ def score(
     kind: str | None,
     out: Path | None,
     check: bool,
+    further: tuple[str, ...],
     **columns: Any,
 ) -> NoReturn:
     """Score PREDICTIONS against REFERENCES, two tables, without a suite.
@@ -47,6 +44,9 @@ def score(
     Prints the headline measure with its interval, the value of each group, and differences between groups
     with their state. Columns are recognised by their names, as `soundcheck init` does.
     """
+    if further and not columns["groups"]:
+        raise click.UsageError(f"There are two tables, not more: {quoted(further[0])}.")
+    columns["groups"] += further
     from soundcheck.score import tables
     from soundcheck.score.scores import score_tables, score_trials
 

@@ -116,7 +116,7 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
         near = did_you_mean(missing[0], [str(key) for key in list(output)[:20]])
         hint = f" ({near.split('?')[0]} instead of '{missing[0]}'?)" if "?" in near else ""
         names = ", ".join(quoted(name) for name in missing)
-        return {}, f"the model's answer has no key {names}; its keys: {keys}{hint}; {wanted}"
+        return {}, f"the model's prediction has no key {names}; its keys: {keys}{hint}; {wanted}"
     own = {task.name for task in tasks}
     answer: dict[str, float | str] = {}
     said: dict[str, float | str] = {}
@@ -130,7 +130,7 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
             said |= stating
         if task.is_transcription and not problem and WORDS not in own:
             words, problem = words_text(output.get(WORDS), value)
-            problems += [f"the answer has {problem}"] if problem else []
+            problems += [f"the prediction has {problem}"] if problem else []
             said |= {f"{task.name}.{WORDS}": words} if words else {}
     if CONFIDENCE in output and CONFIDENCE not in own:
         number, problem = _number(output[CONFIDENCE])
@@ -486,7 +486,7 @@ def check_scale(answers: Sequence[float], task: Task, entry: ModelEntry, suite: 
     labels = [corpus.ranges[task.name] for corpus in suite.corpora.values() if task.name in corpus.ranges]
     found = usual_scales(values, [*labels, (task.low, task.high)])
     several = sum(suite.tasks[name].is_regression for name in entry.tasks) > 1
-    remedy = f"Say on which scale the model answers, {range_advice(found, task.name if several else '')}"
+    remedy = f"Say on which scale the model predicts, {range_advice(found, task.name if several else '')}"
     if not stated and len(beyond) <= len(values) / 2:
         remedy += f", or `range: [{low:g}, {high:g}]` if it leaves that scale by mistake"
     raise input_error(f"{suite.file.name}, models.{entry.name}", what, remedy)

@@ -12,7 +12,7 @@ import pandas as pd
 from soundcheck.common import files, templates
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED
 from soundcheck.common.tasks import Task
-from soundcheck.common.wording import counted
+from soundcheck.common.wording import counted, some
 from soundcheck.report import failures, group_views, style, views
 from soundcheck.report.formats import Cell, digits_for, number, significant
 from soundcheck.report.standalone import standalone
@@ -45,6 +45,7 @@ class Scores:
         return "\n".join(_lines(self))
 
     def _repr_html_(self) -> str:
+        by_column = group_rows(self).groupby("column", sort=False)
         values = {"measure": measured, "value (95 %)": estimate_cell, unit(self): "segments"}
         return templates.html(
             "scores",
@@ -52,9 +53,7 @@ class Scores:
             headline=headline(self),
             everybody=views.table(overall(self), values | {"speakers": "speakers"}, sortable=False),
             fails=failing(self),
-            columns=[
-                _column(self, name, rows) for name, rows in group_rows(self).groupby("column", sort=False)
-            ],
+            columns=[_column(self, name, rows) for name, rows in by_column],
             notes=self.notes,
         )
 
@@ -130,32 +129,30 @@ def _lines(scores: Scores) -> Iterator[str]:
     yield f"{scores.model}: {headline(scores)}"
     yield from (f"  {measured(row)} {written(row)}" for row in list(overall(scores).itertuples())[1:])
     rows = group_rows(scores)
-    for (column, measure), own in rows.groupby(["column", "measure"], sort=False):
+    for (column, measure), members in rows.groupby(["column", "measure"], sort=False):
         if scores.task.is_embedding or measure == rows["measure"].iloc[0]:
             of = f", {info_of(measure).title}" if scores.task.is_embedding else ""
-            yield from _column_lines(f"{column}{of}", own, unit(scores))
-    sentences = failing(scores)
-    yield from ["Fail:"] * bool(sentences)
-    yield from (f"  {sentence}" for sentence in sentences)
+            yield from _column_lines(f"{column}{of}", members, unit(scores))
+    if sentences := failing(scores):
+        yield from ("Fail:", *(f"  {sentence}" for sentence in sentences))
     yield from (f"Note: {note}" for note in scores.notes)
 
 
-def _column_lines(title: str, own: pd.DataFrame, unit: str) -> Iterator[str]:
-    against = own["against"].max().replace(OTHERS, "the others")
+def _column_lines(title: str, rows: pd.DataFrame, unit: str) -> Iterator[str]:
+    against = rows["against"].max().replace(OTHERS, "the others")
     yield f"{title}, against {against}:" if against else f"{title}:"
-    large = own[~own["small"]]
+    large = rows[~rows["small"]]
     width = max((len(group) for group in large["group"]), default=0)
     for row in large.itertuples():
         yield "; ".join(filter(None, (f"  {row.group:<{width}}  {written(row)}", compared(row))))
-    small = own[own["small"]].itertuples()
+    small = rows[rows["small"]].itertuples()
     each = [f"{row.group} {written(row, interval=False)} ({row.segments})" for row in small]
     if each:
-        more = f" and {len(each) - MOST_TOO_SMALL} more" if len(each) > MOST_TOO_SMALL else ""
-        yield f"  too small to compare ({unit}): {', '.join(each[:MOST_TOO_SMALL])}{more}"
+        yield f"  too small to compare ({unit}): {some(each, MOST_TOO_SMALL)}"
 
 
-def _column(scores: Scores, name: str, own: pd.DataFrame) -> dict[str, object]:
-    large = own[~own["small"]]
+def _column(scores: Scores, name: str, rows: pd.DataFrame) -> dict[str, object]:
+    large = rows[~rows["small"]]
     drawn = group_views.drawn(large)
     judged = large.loc[drawn.index]  # here states are known, in a notebook of a suite intervals alone
     drawn = drawn.assign(
@@ -163,17 +160,20 @@ def _column(scores: Scores, name: str, own: pd.DataFrame) -> dict[str, object]:
         words=[compared(row).rpartition(", ")[2] for row in judged.itertuples()],
     )
     picture = base64.b64encode(style.svg(views.forest(drawn, panels="panel", name="name"))).decode()
-    columns = {
-        "group": "group",
-        "measure": measured,
-        "value (95 %)": estimate_cell,
-        "difference, ratio, state": lambda row: Cell(compared(row), row.gap),
-        unit(scores): "segments",
-        "speakers": "speakers",
-    }
+    several = {"measure": measured} if rows["measure"].nunique() > 1 else {}
+    columns = (
+        {"group": "group"}
+        | several
+        | {
+            "value (95 %)": estimate_cell,
+            "difference, ratio, state": lambda row: Cell(compared(row), row.gap),
+            unit(scores): "segments",
+            "speakers": "speakers",
+        }
+    )
     return {
         "name": name,
         "picture": f"data:image/svg+xml;base64,{picture}",
         "alt": group_views.described(drawn),
-        "table": views.table(own, columns, stacked=True),
+        "table": views.table(rows, columns, stacked=True),
     }

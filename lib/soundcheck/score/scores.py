@@ -21,7 +21,6 @@ from soundcheck.augment.sounds import Sounds
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
-from soundcheck.common.wording import counted
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.speakers import read_trial_corpus
@@ -85,11 +84,11 @@ def evaluate(
     task = _task(frame, truth, prediction, kind, scale)
     segments, notes = _segments(frame, task, truth, groups, speaker)
     references = _references(segments, groups, against)
-    own = frame[prediction]
-    predicted = pd.to_numeric(own).astype(float) if task.is_regression else _texts(own)
+    cells = frame[prediction]
+    predicted = pd.to_numeric(cells).astype(float) if task.is_regression else _texts(cells)
     missing = predicted.isna()
     if missing.any() and not task.is_transcription:
-        notes.append(f"{counted(missing.sum(), 'prediction')} of {len(frame)} missing: they are left out")
+        notes.append(f"{missing.sum():,} of {len(frame):,} predictions missing: they are left out")
     predictions = pd.DataFrame({"key": segments["key"], "change": "", "drawn": "", task.name: predicted})
     predictions["error"] = np.where(missing, "missing", "")
     corpus = {"groups": tuple(groups), "against": references}
@@ -136,11 +135,11 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
         remedy = f"Write the list as a CSV table with the columns enrol, test, label and {groups[0]}"
         raise input_error(trials.name, "lines of trials have no columns of groups", remedy)
     _check_columns(columns, groups, groups)
-    own = columns[list(groups)].iloc[table.numbers].reset_index(drop=True)
-    table = dataclasses.replace(table, frame=pd.concat([table.frame, own], axis=1))
+    group_cells = columns[list(groups)].iloc[table.numbers].reset_index(drop=True)
+    table = dataclasses.replace(table, frame=pd.concat([table.frame, group_cells], axis=1))
     predictions = pd.DataFrame({"key": table.frame["key"], "change": "", "error": "", "drawn": ""})
     predictions[SCORE] = values
-    corpus = {"groups": tuple(groups), "against": _references(own, groups, against)}
+    corpus = {"groups": tuple(groups), "against": _references(group_cells, groups, against)}
     task, family = BUILTIN["embedding"], "speaker_verification"
     with _evaluation(family, task, segments, predictions, scores.stem, table, **corpus) as evaluation:
         for subset in evaluation.subsets():
@@ -227,7 +226,7 @@ def _task(
         what = "no row has a prediction"
         raise input_error(f"column {prediction}", what, "Name the column with what is predicted")
     numbers = {name: pd.to_numeric(frame[name].dropna(), errors="coerce") for name in (truth, prediction)}
-    wrong = next((name for name, own in numbers.items() if own.isna().any()), "")
+    wrong = next((name for name, cells in numbers.items() if cells.isna().any()), "")
     different = labels.astype(str).unique()
     if kind is None and not wrong and len(different) >= FEWEST_VALUES:
         kind = "values"
@@ -263,7 +262,7 @@ def _segments(
         return segments, ["no column of speakers is named, so that nothing is concluded for new speakers"]
     who = _texts(frame[speaker], "speaker")
     segments["speaker"] = who.where(who.notna(), "unknown " + segments["key"])
-    unknown = f"{who.isna().sum()} of {len(frame)} rows name no speaker: each counts as a speaker of its own"
+    unknown = f"{who.isna().sum():,} of {len(frame):,} rows name no speaker: each counts as one of its own"
     return segments, [unknown] * bool(who.isna().any())
 
 

@@ -71,13 +71,13 @@ def side_by_side(first: Path, second: Path) -> tuple[pd.DataFrame, list[str], li
     *joining, form = matching
     keys = []
     for name, frame, column in zip(names, tables, joining, strict=True):
-        own = frame[column].map(form, na_action="ignore")
-        twice = own[own.notna() & own.duplicated(keep=False)]
+        key = frame[column].map(form, na_action="ignore")
+        twice = key[key.notna() & key.duplicated(keep=False)]
         if len(twice):
             lines = ", ".join(str(row + 2) for row in twice.index[twice.eq(twice.iloc[0])][:3])
             what = f"{quoted(twice.iloc[0])} stands more than once (rows {lines})"
             raise input_error(f"{name}, column {column}", what, "Keep one row a recording")
-        keys.append(own)
+        keys.append(key)
     right = predictions.rename(columns={name: f"{name}{PREDICTED}" for name in references})
     right = right[keys[1].notna()].set_index(keys[1].dropna())
     joined = pd.concat([references, right.reindex(keys[0]).reset_index(drop=True)], axis=1)
@@ -85,9 +85,11 @@ def side_by_side(first: Path, second: Path) -> tuple[pd.DataFrame, list[str], li
     unused = len(right) - len(references) + without
     notes = [f"rows are joined by {joining[0]} of {names[0]} and {joining[1]} of {names[1]}"]
     if without:
-        notes.append(f"{without} of {len(joined)} rows of {names[0]} have no row in {names[1]}")
+        notes.append(f"{without:,} of {len(joined):,} rows of {names[0]} have no row in {names[1]}")
     if unused:
-        notes.append(f"{unused} of {len(predictions)} rows of {names[1]} have no row in {names[0]}: left out")
+        notes.append(
+            f"{unused:,} of {len(predictions):,} rows of {names[1]} have no row in {names[0]}: left out"
+        )
     return joined, list(right), notes
 
 
@@ -133,16 +135,16 @@ def recognise(
     - ``predicted``: the columns of the table of predictions.
     - Raises InputError: if labels or predictions are in no column that is known.
     """
-    own = [name for name in frame if name not in predicted]
-    both = [name for name in own if f"{name}{PREDICTED}" in predicted and name.lower() not in NAMES]
-    truth = named.get("truth") or next(iter(both), "") or _first(own, LABELS)
+    of_references = [name for name in frame if name not in predicted]
+    both = [name for name in of_references if f"{name}{PREDICTED}" in predicted and name.lower() not in NAMES]
+    truth = named.get("truth") or next(iter(both), "") or _first(of_references, LABELS)
     columns = {"truth": truth, "prediction": named.get("prediction") or _prediction(predicted, truth)}
-    for role, of in (("truth", own), ("prediction", predicted)):
+    for role, of in (("truth", of_references), ("prediction", predicted)):
         if not columns[role]:
             remedy = f"Name it with --{role}. There are: {', '.join(map(str, of))}"
             raise input_error("the tables", f"no column is known to hold the {role}", remedy)
-    speaker = named.get("speaker") or _first(own, _spellings("speaker")) or None
-    return columns | {"speaker": speaker, "groups": named.get("groups") or usual_groups(frame[own])}
+    speaker = named.get("speaker") or _first(of_references, _spellings("speaker")) or None
+    return columns | {"speaker": speaker, "groups": named.get("groups") or usual_groups(frame[of_references])}
 
 
 def usual_groups(frame: pd.DataFrame) -> tuple[str, ...]:

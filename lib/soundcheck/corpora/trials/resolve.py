@@ -180,10 +180,10 @@ class _Finder:
             rows.setdefault(name, []).append(row)
         return rows
 
-    def loose_names(self, shown: str) -> list[str]:
+    def loose_names(self, source: str) -> list[str]:
         """Say which names are found by less than the whole path of their file."""
         pairs = {(name, self._files[row]) for name, row in self.rows.items() if row >= 0}
-        return matched_by_less(pairs, shown, ids=True)
+        return matched_by_less(pairs, source, ids=True)
 
 
 def _find_all(

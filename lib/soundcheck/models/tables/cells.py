@@ -333,7 +333,9 @@ def with_places(cells: TextTable) -> TextTable:
     odd = next((row for row, part in enumerate(parts) if len(part) != 3), None)
     if odd is not None:
         what = f"{cells.columns['key'][odd]!r:.60} names no segment"
-        raise input_error(cells.where(odd, "key"), what, "Give answers for segments; scores go to `scores:`")
+        raise input_error(
+            cells.where(odd, "key"), what, "Give predictions for segments; scores go to `scores:`"
+        )
     named = dict(zip(("file", "start", "end"), map(list, zip(*parts, strict=True)), strict=True))
     return dataclasses.replace(cells, columns=cells.columns | named)
 

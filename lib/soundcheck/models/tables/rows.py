@@ -279,7 +279,7 @@ def compared(
             0
         ]
         places = [f"{quoted(pair[f'file{n}'])} of {quoted(pair[f'corpus{n}'])}" for n in ("", "_too")]
-        what = f"{quoted(names[number])} would be the answer for {places[0]} and {places[1]}, two sounds"
+        what = f"{quoted(names[number])} would be the prediction for {places[0]} and {places[1]}, two sounds"
         what += f"; so would {more} more" if more else ""
         remedy = f"Write `corpora: [{pair['corpus']}]` for the model, or give a table with a column corpus"
         raise input_error(where(number), what, remedy)

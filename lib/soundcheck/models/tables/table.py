@@ -129,7 +129,7 @@ class TableModel(LookUpModel):
             why = "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"
             why = "its first line has no column file" if form == KALDI else why
             what = f"{shown} holds transcripts only ({why}), but the model has the tasks {others}"
-            remedy = "Give their answers in a CSV table with the column file and one a task"
+            remedy = "Give their predictions in a CSV table with the column file and one a task"
             raise input_error(f"{where}.tasks", what, remedy)
         if columns:
             what = f"{shown} is no table with columns, but a file of transcripts ({form})"
@@ -150,7 +150,7 @@ class TableModel(LookUpModel):
         for task in model._tasks if isinstance(model, cls) else ():
             if task.is_regression:
                 given = model._held.answers[task.name]
-                which = f"{np.isfinite(given).sum()} answers in {model._shown}"
+                which = f"{np.isfinite(given).sum()} predictions in {model._shown}"
                 check_scale(given, task, entry, suite, which)
         return model.fingerprint
 
@@ -217,5 +217,5 @@ class TableModel(LookUpModel):
         said += compared(used, rows.names, rows.where, self._shown, rows.frame is None)
         said += self._held.remarks
         if self.changes_audio:
-            said.append(f"answers for changed signals are those of the run that wrote {self._shown}")
+            said.append(f"predictions for changed signals are those of the run that wrote {self._shown}")
         return said
