@@ -242,7 +242,7 @@ def test_every_round_has_a_log_and_the_environment_one_thread(world, monkeypatch
 DEATH, LATE = "the model's process ended ({})", "no answer within 1 s"
 WRONG = {  # what a model does -> why there is no answer, or none
     "return None": "the model returned None; expected is a dict such as {'arousal': 0.5, 'emotion': 'anger'}",
-    "return {'arousel': 0.5}": "the model's answer has no key 'arousal', 'emotion'; its keys: 'arousel'",
+    "return {'arousel': 0.5}": "has no key 'arousal', 'emotion'; its keys: 'arousel'",
     "return {'arousal': np.ones(1), 'emotion': 'joy'}": "arousal is an array of shape (1,), not a number",
     "return {'arousal': float('nan'), 'emotion': 'joy'}": "arousal is nan, not a number",
     "return {'arousal': np.float32(1.5), 'emotion': np.str_('boredom')}": "",
@@ -278,7 +278,7 @@ def test_whatever_a_model_does_costs_its_call_only(tmp_path, capfd, left_behind)
     reasons = failed(report)
     assert reasons.keys() == wrong.keys()
     for item, reason in wrong.items():
-        assert reasons[item].startswith(reason), item
+        assert reason in reasons[item], item
     assert (report.computed, report.failed, report.unusable) == (2 * len(WRONG) - len(wrong), len(wrong), 0)
     assert (report.out_of_range, report.unknown_classes) == (1, {"boredom": 1})
     assert "boredom (1)" in " ".join(report.notes())

@@ -339,7 +339,7 @@ class Store:
         now = {name: signature(self._root / name) for name in self._signatures}
         gone = [name for name in now if not self._is_here(name)]
         changed = {
-            name for name, found in now.items() if name not in gone and found != self._signatures[name]
+            name for name, status in now.items() if name not in gone and status != self._signatures[name]
         }
         changed = sorted(changed | self._changed)
 

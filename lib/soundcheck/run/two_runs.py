@@ -165,7 +165,7 @@ def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], out
         and (model.before, family) in first.rows
         and (model.after, family) in second.rows
     ]
-    known = [run.record.suite["models"][own]["tasks"] for run, own in _sides(first, second, model)]
+    known = [run.record.suite["models"][side]["tasks"] for run, side in _sides(first, second, model)]
     excluded = unlike(first, second)
     names = [name for name in known[0] if name in known[1] and name not in excluded]
     tasks = [record.suite["tasks"][name] for name in names]
