@@ -225,6 +225,7 @@ def test_equal_numbers_share_a_cell_and_frequent_or_infinite_ones_have_their_own
         (lambda g, r: np.where(g, "a", None), "x is not known of the others"),
         (lambda g, r: np.where(np.arange(len(g)) % 3, np.nan, r.random(len(g))), "x is missing in 66 % of"),
         (lambda g, r: np.arange(len(g)).astype(str).astype(object), "x decides the group"),
+        (lambda g, r: np.where(r.random(len(g)) < 0.01, 0.0, 1 + g + r.random(len(g))), "only 19 % of the"),
     ],
 )
 def test_what_cannot_be_adjusted_by_is_refused_with_words(make, reason):
