@@ -57,10 +57,7 @@ UNCHANGED = {"test": "Percentage Unchanged Predictions Babble Noise"}
         (FEW | {"group": "language: fr, sentiment: no", "against": "es"}, "0.44 of language: es (difference"),
         (FEW | {"blocks": 1}, "95 % 0.10 to 0.26 for these speakers, 1 speaker, margin 0.075)"),
         (RATE, "word error rate of spanish speakers is 62 % against 44 % of us speakers"),
-        (
-            RATE | {"gap": 0.02, "gap_high": 0.03},
-            "2.0 points, 95 % 11 to 3.0, 10 speakers, within the margin",
-        ),
+        (RATE | {"gap": 0.02, "gap_high": 0.03}, "2.0 points, 95 % 11 to 3.0, 10 speakers, within the"),
         (ADJUSTED | {"adjusted": 0.02, "adjusted_by": "level"}, "explained by the level (adjusted: 0.020)"),
         (CORRECT, "concordance of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); it has to be above 0.50"),
         (CORRECT | {"rule": "|value| <", "threshold": 0.1}, "it has to be within ±0.10"),
