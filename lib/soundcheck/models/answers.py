@@ -119,7 +119,7 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
         return {}, f"the model's prediction has no key {names}; its keys: {keys}{hint}; {wanted}"
     own = {task.name for task in tasks}
     answer: dict[str, float | str] = {}
-    said: dict[str, float | str] = {}
+    stated: dict[str, float | str] = {}
     problems = []
     for task in tasks:
         value, stating, problem = _READERS[task.kind](output[task.name], task)
@@ -127,69 +127,69 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
             problems.append(f"{task.name} is {problem}")
         else:
             answer[task.name] = value
-            said |= stating
+            stated |= stating
         if task.is_transcription and not problem and WORDS not in own:
             words, problem = words_text(output.get(WORDS), value)
             problems += [f"the prediction has {problem}"] if problem else []
-            said |= {f"{task.name}.{WORDS}": words} if words else {}
+            stated |= {f"{task.name}.{WORDS}": words} if words else {}
     if CONFIDENCE in output and CONFIDENCE not in own:
         number, problem = _number(output[CONFIDENCE])
         problem = problem or confidence_problem(number)
         problems += [f"{CONFIDENCE} is {problem}"] if problem else []
-        said[CONFIDENCE] = number
-    return ({}, "; ".join(problems)) if problems else (answer | said, "")
+        stated[CONFIDENCE] = number
+    return ({}, "; ".join(problems)) if problems else (answer | stated, "")
 
 
 Read = tuple[Any, dict[str, float], str]  # the answer, what the model says of it, and what is wrong
 
 
-def _read_class(given: object, task: Task) -> Read:
+def _read_class(output: object, task: Task) -> Read:
     """Read the name of a class, or probabilities of classes, of which the likeliest is the answer."""
-    if not isinstance(given, Mapping):
-        name = _scalar(given)
+    if not isinstance(output, Mapping):
+        name = _scalar(output)
         if not isinstance(name, str):
             return "", {}, f"{_describe(name)}, not the name of a class"
         return shorten(_plain(name), CLASS_LIMIT), {}, ""
-    read = {name: _number(value) for name, value in given.items()}
+    read = {name: _number(value) for name, value in output.items()}
     wrong = next((f"{name}: {what}" for name, (_, what) in read.items() if what), "")
     problem = unknown_class(list(read), task)
     problem = problem or (wrong and f"probabilities of which one is none ({wrong})")
     if problem:
         return "", {}, problem
     known = {name: read[name][0] if name in read else 0.0 for name in task.classes}
-    own = {f"{task.name}.{name}": number for name, number in known.items()}
-    return likeliest(known, task), own, probability_problem(list(known.values()))
+    probabilities = {f"{task.name}.{name}": number for name, number in known.items()}
+    return likeliest(known, task), probabilities, probability_problem(list(known.values()))
 
 
-def _read_value(given: object, task: Task) -> Read:
+def _read_value(output: object, task: Task) -> Read:
     """Read a number, or one with bounds."""
-    if not isinstance(given, Mapping):
-        number, problem = _number(given)
+    if not isinstance(output, Mapping):
+        number, problem = _number(output)
         return number, {}, problem
     for name in ("value", *BOUNDS):
-        if name not in given:
+        if name not in output:
             return 0.0, {}, f"a mapping without {quoted(name)}; expected is value, low and high"
-    own = {}
+    bounds = {}
     for name in BOUNDS:
-        own[f"{task.name}.{name}"], problem = _number(given[name])
+        bounds[f"{task.name}.{name}"], problem = _number(output[name])
         if problem:
             return 0.0, {}, f"an interval whose {name} is {problem}"
-    number, problem = _number(given["value"])
-    return number, own, bounds_problem(*own.values()) or problem
+    number, problem = _number(output["value"])
+    return number, bounds, bounds_problem(*bounds.values()) or problem
 
 
-def _read_text(given: object, task: Task) -> Read:
-    text = _scalar(given)
+def _read_text(output: object, task: Task) -> Read:
+    text = _scalar(output)
     if not isinstance(text, str):
         return "", {}, f"{_describe(text)}, not a text"
     long = f"a text of {len(text)} characters; at most {TEXT_LIMIT} are a transcript"
     return _plain(text), {}, long if len(text) > TEXT_LIMIT else ""
 
 
-def _read_embedding(given: object, task: Task) -> Read:
-    vector = _vector(given)
+def _read_embedding(output: object, task: Task) -> Read:
+    vector = _vector(output)
     if vector is None:
-        return "", {}, f"{_describe(given)}, not a vector of numbers"
+        return "", {}, f"{_describe(output)}, not a vector of numbers"
     with np.errstate(over="ignore"):
         single = vector.astype(np.float32)
     nans, infinite = int(np.isnan(vector).sum()), int(np.isinf(single).sum())
@@ -234,9 +234,9 @@ def _scalar(value: object) -> object:
     return value
 
 
-def _number(given: object) -> tuple[float, str]:
+def _number(output: object) -> tuple[float, str]:
     """Read a finite number; gives it and what is wrong."""
-    value = _scalar(given)
+    value = _scalar(output)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return math.nan, f"{_describe(value)}, not a number"
     try:
@@ -358,10 +358,10 @@ def distance(one: Mapping[str, object], other: Mapping[str, object], tasks: Sequ
         if (name in one) != (name in other):
             return math.inf
         if name in one and name in texts:
-            pairs = [read_words(answer[name]) or [] for answer in (one, other)]
+            pairs = [read_words(side[name]) or [] for side in (one, other)]
             if [word for word, _ in pairs[0]] != [word for word, _ in pairs[1]]:
                 return math.inf
-            gaps = (abs(mine - theirs) for (_, mine), (_, theirs) in zip(*pairs, strict=True))
+            gaps = (abs(first - second) for (_, first), (_, second) in zip(*pairs, strict=True))
             largest = max(largest, *gaps, 0.0)
         elif name in one:
             largest = max(largest, abs(one[name] - other[name]) / spans.get(name, 1.0))
@@ -371,7 +371,7 @@ def distance(one: Mapping[str, object], other: Mapping[str, object], tasks: Sequ
 # What a recogniser says of each word ------------------------------------------------------------------------
 
 
-def words_text(given: object, transcript: str) -> tuple[str, str]:
+def words_text(output: object, transcript: str) -> tuple[str, str]:
     """Turn what a model says of its words into JSON, which is kept; gives that and the problem.
 
     Both are empty if nothing is said.
@@ -381,10 +381,10 @@ def words_text(given: object, transcript: str) -> tuple[str, str]:
     >>> words_text([{"word": "go", "confidence": 1.5}], "go")
     ('', "the word 'go' with the confidence 1.5, not a number from 0 to 1")
     """
-    if not isinstance(given, Sequence) or not any(isinstance(one, Mapping) and _key(one) for one in given):
+    if not isinstance(output, Sequence) or not any(isinstance(one, Mapping) and _key(one) for one in output):
         return "", ""
     words: Words = []
-    for one in given:
+    for one in output:
         word = one.get("word") if isinstance(one, Mapping) else None
         if not isinstance(word, str):
             return "", f"{WORDS} of which one has no text under 'word'"
@@ -408,8 +408,8 @@ def words_problem(words: Words, transcript: str) -> str:
     for word, number in words:
         if not 0 <= number <= 1:  # of NaN, too
             return f"the word {quoted(word, 40)} with the confidence {number:.4g}, not a number from 0 to 1"
-    said, own = _letters("".join(word for word, _ in words)), _letters(transcript)
-    if said == own:
+    joined_letters, letters = _letters("".join(word for word, _ in words)), _letters(transcript)
+    if joined_letters == letters:
         return ""
     joined = quoted(" ".join(word for word, _ in words), 60)
     return f"{WORDS} that do not join to the transcript: {joined} instead of {quoted(transcript, 60)}"
@@ -468,9 +468,9 @@ def nominal(values: np.ndarray, task: Task, bounds: tuple[float, float]) -> np.n
     return task.low + scaled(values, *bounds) * (task.high - task.low)
 
 
-def check_scale(answers: Sequence[float], task: Task, entry: ModelEntry, suite: Suite, which: str) -> None:
-    """Refuse a model whose answers lie on another scale than the suite says; ``which`` is for messages."""
-    values = np.asarray(answers, dtype=np.float64)
+def check_scale(values: Sequence[float], task: Task, entry: ModelEntry, suite: Suite, which: str) -> None:
+    """Refuse predictions on another scale than the suite says; ``which`` is for messages."""
+    values = np.asarray(values, dtype=np.float64)
     values = values[np.isfinite(values)]
     scale = entry.range_of(task)
     stated = task.name in entry.ranges
@@ -478,15 +478,15 @@ def check_scale(answers: Sequence[float], task: Task, entry: ModelEntry, suite: 
         return
     low, high = scale
     beyond = values[outside(values, scale)]
-    shown = ", ".join(f"{value:.4g}" for value in beyond[:NAMED])
+    examples = ", ".join(f"{value:.4g}" for value in beyond[:NAMED])
     more = ", ..." if len(beyond) > NAMED else ""
     count = "all" if len(beyond) == len(values) else f"{len(beyond)}"
     reach = f"all lie from {values.min():.4g} to {values.max():.4g}"
-    what = f"{task.name}: {count} of the {which} are not in {low:g} to {high:g} ({shown}{more}); {reach}"
+    what = f"{task.name}: {count} of the {which} are not in {low:g} to {high:g} ({examples}{more}); {reach}"
     labels = [corpus.ranges[task.name] for corpus in suite.corpora.values() if task.name in corpus.ranges]
-    found = usual_scales(values, [*labels, (task.low, task.high)])
+    guesses = usual_scales(values, [*labels, (task.low, task.high)])
     several = sum(suite.tasks[name].is_regression for name in entry.tasks) > 1
-    remedy = f"Say on which scale the model predicts, {range_advice(found, task.name if several else '')}"
+    remedy = f"Say on which scale the model predicts, {range_advice(guesses, task.name if several else '')}"
     if not stated and len(beyond) <= len(values) / 2:
         remedy += f", or `range: [{low:g}, {high:g}]` if it leaves that scale by mistake"
     raise input_error(f"{suite.file.name}, models.{entry.name}", what, remedy)

@@ -58,8 +58,8 @@ def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where
     """
     problems = Problems()
     probable = meanings([label for label in labels if label not in said], task.classes)
-    found = [meant(label, task.classes, said) for label in labels]
-    for label, name in zip(labels, found, strict=True):
+    classes = [meant(label, task.classes, said) for label in labels]
+    for label, name in zip(labels, classes, strict=True):
         if name is None:
             written = said.get(label, label)
             what = f"the label {quoted(label)} of the model is no class of {task.name}"
@@ -68,10 +68,10 @@ def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where
             proposed = flow(probable) if label in probable else f"{{{label}: ...}}"
             hint = f"Say what it means, labels: {proposed}, or nothing to leave it out"
             problems.add(where, what, f"{hint}. {did_you_mean(written, task.classes)}")
-    if all(name == NONE for name in found):
+    if all(name == NONE for name in classes):
         problems.add(where, f"none of the model's labels means a class of {task.name}", "Correct labels")
     problems.raise_if_any()
-    return [str(name) for name in found]
+    return [str(name) for name in classes]
 
 
 def class_answers(scores: np.ndarray, classes: Sequence[str], how: str | None = None) -> list:
@@ -92,19 +92,19 @@ def class_answers(scores: np.ndarray, classes: Sequence[str], how: str | None = 
     """
     places = [place for place, name in enumerate(classes) if name != NONE]
     names = [classes[place] for place in places]
-    found: list[str | dict[str, float] | float] = []
+    outputs: list[str | dict[str, float] | float] = []
     for row in np.asarray(scores, dtype=np.float64):
-        own = row[places]
-        if np.isnan(own).any() or not np.isfinite(own.max()):
-            found.append(float("nan"))
+        selected = row[places]
+        if np.isnan(selected).any() or not np.isfinite(selected.max()):
+            outputs.append(float("nan"))
         elif how is None:
-            found.append(names[int(own.argmax())])
+            outputs.append(names[int(selected.argmax())])
         else:
-            own = np.exp(own - own.max()) if how == SOFTMAX else own
+            selected = np.exp(selected - selected.max()) if how == SOFTMAX else selected
             if how == SOFTMAX or not probability_problem(row.tolist()):
-                own = own / own.sum() if own.sum() > 0 else np.full(len(own), np.nan)
+                selected = selected / selected.sum() if selected.sum() > 0 else np.full(len(selected), np.nan)
             shares = dict.fromkeys(names, 0.0)
-            for name, share in zip(names, own.tolist(), strict=True):
+            for name, share in zip(names, selected.tolist(), strict=True):
                 shares[name] += share
-            found.append(float("nan") if np.isnan(own).any() else shares)
-    return found
+            outputs.append(float("nan") if np.isnan(selected).any() else shares)
+    return outputs

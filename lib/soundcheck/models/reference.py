@@ -116,8 +116,8 @@ class RandomModel(LookUpModel):
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
         """Draw an answer for every segment; regression in the task's nominal range."""
         keys = [f"{corpus.name}|{key}" for key in corpus.segments["key"]]
-        answers = {}
+        values = {}
         for task in self._tasks:
             drawn = reference_predictions(task, self._seed, keys, change)
-            answers[task.name] = task.low + drawn * (task.high - task.low) if task.is_regression else drawn
-        return answers, [""] * len(keys)
+            values[task.name] = task.low + drawn * (task.high - task.low) if task.is_regression else drawn
+        return values, [""] * len(keys)

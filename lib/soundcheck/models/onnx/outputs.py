@@ -64,13 +64,13 @@ def metadata_labels(metadata: Mapping[str, str]) -> list[str]:
     for key in LABEL_KEYS:
         text = metadata.get(key, "").strip()
         try:
-            found = json.loads(text)
+            labels = json.loads(text)
         except (ValueError, RecursionError):
-            found = [part.strip() for part in text.split(",")]
-        if isinstance(found, dict) and set(found) == {str(number) for number in range(len(found))}:
-            found = [found[str(number)] for number in range(len(found))]
-        if _is_names(found):
-            return found
+            labels = [part.strip() for part in text.split(",")]
+        if isinstance(labels, dict) and set(labels) == {str(number) for number in range(len(labels))}:
+            labels = [labels[str(number)] for number in range(len(labels))]
+        if _is_names(labels):
+            return labels
     return []
 
 
@@ -233,19 +233,19 @@ class Outputs:
 
     def _check_one(self, task: Task) -> None:
         """Refuse a task that several outputs answer, or none."""
-        found = self._found[task.name]
-        if len(found) == 1 or len(self._problems):
+        readings = self._found[task.name]
+        if len(readings) == 1 or len(self._problems):
             return
-        if found:
-            named = " and ".join(quoted(one.output) for one in found)
+        if readings:
+            named = " and ".join(quoted(one.output) for one in readings)
             self._problem(f"{task.name} is answered by {named}", "Name it once under outputs")
             return
         if task.classes and self._strange:
             names = ", ".join(map(quoted, self._strange[:10]))
             what = f"the file calls its numbers {names}, and none of these is a class of {task.name}"
-            said = ", ".join(f"{name}: ..." for name in self._strange[:2])
+            meanings = ", ".join(f"{name}: ..." for name in self._strange[:2])
             allowed = ", ".join(task.classes)
-            self._problem(what, f"Say what they mean, labels: {{{said}, ...}}. Allowed: {allowed}")
+            self._problem(what, f"Say what they mean, labels: {{{meanings}, ...}}. Allowed: {allowed}")
             return
         sizes = ", ".join(f"{quoted(name)} ({_numbers(size)})" for name, size in self._sizes.items())
         what = f"nothing says where the answer for {task.name} is; the graph's outputs: {sizes}"

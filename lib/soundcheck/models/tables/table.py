@@ -149,9 +149,9 @@ class TableModel(LookUpModel):
         model.notices([corpus for corpus in corpora if entry.listens_to(corpus.entry)])
         for task in model._tasks if isinstance(model, cls) else ():
             if task.is_regression:
-                given = model._held.answers[task.name]
-                which = f"{np.isfinite(given).sum()} predictions in {model._shown}"
-                check_scale(given, task, entry, suite, which)
+                predictions = model._held.answers[task.name]
+                which = f"{np.isfinite(predictions).sum()} predictions in {model._shown}"
+                check_scale(predictions, task, entry, suite, which)
         return model.fingerprint
 
     def computing_times(self) -> np.ndarray:
@@ -169,30 +169,31 @@ class TableModel(LookUpModel):
         """Answer for the segments of a corpus."""
         if change not in self._held.rows:
             raise ValueError("a table of predictions cannot answer for changed signals")
-        found = self._held.rows[change].find(corpus)
-        there = np.flatnonzero(found >= 0)
-        problems = np.full(len(found), f"{NOT_ASKED}: no {self._rows.noun} in {self._shown}", dtype=object)
-        problems[there] = ""
-        answers = {}
-        for name, given in self._held.answers.items():
-            answers[name] = np.full(len(found), np.nan if given.dtype.kind == "f" else None, given.dtype)
-            answers[name][there] = given[found[there]]
+        numbers = self._held.rows[change].find(corpus)
+        present = np.flatnonzero(numbers >= 0)
+        problems = np.full(len(numbers), f"{NOT_ASKED}: no {self._rows.noun} in {self._shown}", dtype=object)
+        problems[present] = ""
+        values_of = {}
+        for name, column in self._held.answers.items():
+            missing = np.nan if column.dtype.kind == "f" else None
+            values_of[name] = np.full(len(numbers), missing, column.dtype)
+            values_of[name][present] = column[numbers[present]]
         for task in self._tasks:
-            values = answers[task.name]
-            for position, problem in self._problems(values, there, found, task):
+            values = values_of[task.name]
+            for position, problem in self._problems(values, present, numbers, task):
                 values[position] = np.nan if task.is_regression else None
                 known = problems[position]
                 problems[position] = known if problem == known else "; ".join(filter(None, (known, problem)))
-        return answers, problems.tolist()
+        return values_of, problems.tolist()
 
     def _problems(
-        self, values: np.ndarray, there: np.ndarray, found: np.ndarray, task: Task
+        self, values: np.ndarray, present: np.ndarray, numbers: np.ndarray, task: Task
     ) -> Iterator[tuple[int, str]]:
         """Say which values are no answers, and why."""
         missing = np.isnan(values) if task.is_regression else np.equal(values, None).astype(bool)
         errors = self._held.errors.get(task.name, {})
-        for position in there if errors or task.is_transcription else there[missing[there]]:
-            what = errors.get(int(found[position]), "")
+        for position in present if errors or task.is_transcription else present[missing[present]]:
+            what = errors.get(int(numbers[position]), "")
             if not what and missing[position]:
                 what = f"{self._shown} has no value for {task.name}"
             elif not what and task.is_transcription:
@@ -205,17 +206,17 @@ class TableModel(LookUpModel):
         rows = self._rows
 
         def uses(corpus: Corpus) -> list[pd.DataFrame]:
-            found = [one.find(corpus) for one in self._held.rows.values()]
-            return [uses_of(corpus, np.flatnonzero(one >= 0), one[one >= 0]) for one in found]
+            numbers = [one.find(corpus) for one in self._held.rows.values()]
+            return [uses_of(corpus, np.flatnonzero(one >= 0), one[one >= 0]) for one in numbers]
 
         used, count = used_by(corpora, uses)
         if not count and len(rows) and any(len(one.segments) for one in corpora):
             raise rows.misfit(corpora)
         extra = len(rows) - count
         noun = f"{rows.noun} belongs" if extra == 1 else f"{rows.noun}s belong"
-        said = [f"{extra} {noun} to no segment of the corpora"] if extra else []
-        said += compared(used, rows.names, rows.where, self._shown, rows.frame is None)
-        said += self._held.remarks
+        notices = [f"{extra} {noun} to no segment of the corpora"] if extra else []
+        notices += compared(used, rows.names, rows.where, self._shown, rows.frame is None)
+        notices += self._held.remarks
         if self.changes_audio:
-            said.append(f"predictions for changed signals are those of the run that wrote {self._shown}")
-        return said
+            notices.append(f"predictions for changed signals are those of the run that wrote {self._shown}")
+        return notices

@@ -239,8 +239,8 @@ def read_results(content: bytes, shown: str, tasks: Sequence[Task]) -> FileAnswe
     times = np.stack([columns["time"], seconds])
     times = times[:, ~np.isnan(times).any(axis=0)]
     remarks = _speed(times, len(paths), shown)
-    answers = {task.name: texts for task in tasks}
-    return FileAnswers({"": rows}, answers, remarks=remarks, computing_times=times)
+    predictions = {task.name: texts for task in tasks}
+    return FileAnswers({"": rows}, predictions, remarks=remarks, computing_times=times)
 
 
 def _speed(times: np.ndarray, lines: int, shown: str) -> list[str]:

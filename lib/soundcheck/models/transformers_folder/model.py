@@ -125,8 +125,8 @@ class TransformersModel(LibraryModel):
 
     def _prepare_device(self, device: str) -> None:
         torch = self._torch
-        there = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
-        if device in there and not there[device]():
+        available = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
+        if device in available and not available[device]():
             remedy = "Write device: cpu, or install a torch that fits this machine and its driver"
             raise self.refusal(f"device: {device} is not there, says torch {torch.__version__}", remedy)
         torch.set_num_threads(1)
@@ -176,7 +176,7 @@ class TransformersModel(LibraryModel):
             )
         remedy = "Save the model again with save_pretrained(), with the configuration that belongs to it"
         other = [
-            f"{name} {tuple(found)} instead of {tuple(own)}" for name, found, own in info["mismatched_keys"]
+            f"{name} {tuple(size)} instead of {tuple(shape)}" for name, size, shape in info["mismatched_keys"]
         ]
         missing = [name for name in info["missing_keys"] if not name.endswith(UNUSED)]
         infinite = [
@@ -200,11 +200,11 @@ class TransformersModel(LibraryModel):
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Ask the network, in groups whose answers do not depend on each other."""
         inputs = [self._inputs(resampled(signal, sampling_rate, self._rate)) for signal in signals]
-        answers: list[Any] = [None] * len(signals)
+        outputs: list[Any] = [None] * len(signals)
         for group in self._groups(inputs):
             try:
                 with self._torch.inference_mode():
-                    found = self._ask([inputs[number] for number in group])
+                    group_outputs = self._ask([inputs[number] for number in group])
             except RuntimeError as error:
                 if not self._is_memory(error):
                     raise
@@ -212,9 +212,9 @@ class TransformersModel(LibraryModel):
                     self._torch.cuda.empty_cache()
                 seconds = sum(len(signals[number]) for number in group) / sampling_rate
                 raise MemoryError(f"not enough memory for {seconds:.1f} s of sound") from error
-            for number, answer in zip(group, found, strict=True):
-                answers[number] = answer
-        return answers
+            for number, output in zip(group, group_outputs, strict=True):
+                outputs[number] = output
+        return outputs
 
     def _is_memory(self, error: RuntimeError) -> bool:
         return isinstance(error, self._torch.OutOfMemoryError) or "allocate memory" in str(error)
@@ -237,7 +237,7 @@ class TransformersModel(LibraryModel):
         pads = self._pads and all("attention_mask" in one and "input_values" in one for one in inputs)
         if not pads:
             for shape in dict.fromkeys(shapes):
-                yield [number for number, own in enumerate(shapes) if own == shape]
+                yield [number for number, inputs_shape in enumerate(shapes) if inputs_shape == shape]
             return
         lengths = [one["input_values"].shape[-1] for one in inputs]
         group: list[int] = []
