@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.corpora.refusals import refusals
 
@@ -135,6 +135,7 @@ def test_of_two_columns_of_numbers_the_first_is_the_score():
     assert scored(scores("enrol test score\n1 2 3\nx 5 6\n")) == [("1", "2", 3.0), ("x", "5", 6.0)]
 
 
+@settings(max_examples=10)
 @given(
     st.dictionaries(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd")), st.floats(-9, 9), min_size=1)
 )
