@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 from tests.support.findings import FIGURE
 from tests.support.finished import finished
 from tests.support.first_pages import first_page, page_html, plain
-from tests.support.rows import CORRECT, FEW, PLAIN, UNDECIDED, row
+from tests.support.rows import CORRECT, FEW, PLAIN, row
 
 from soundcheck.book import model_pages, overview
 from soundcheck.results.estimates import estimate_frame
@@ -91,22 +91,6 @@ def test_models_in_rows_and_references_apart(run):
         assert IMAGE not in page and "&lt;img" in page
 
 
-def test_tests_at_chance_level_are_not_counted(run):
-    record, frame = run()
-    _, rows = first_page(record, frame)
-    assert "no better than chance at arousal" in rows["constant"]
-    assert "not counted: no better than chance" in rows["constant"]
-    assert "1 fail ? 0 inconclusive ✓ 0 pass" in rows["constant"]
-    page = text_of(model_page(record, frame, "constant"))
-    assert "1 not counted: no better than chance" in page
-    assert "no better than chance at arousal: concordance of arousal 0 (95 % 0 to 0, 20 speakers)" in page
-    text, rows = first_page(*run(figures=None))  # a record of before leaves nothing out
-    assert "not counted:" not in text and "1 fail ? 0 inconclusive ✓ 1 pass" in rows["constant"]
-    reversed_ = FIGURES[2] | {"value": -0.98, "low": -0.99, "high": -0.96}
-    _, rows = first_page(*run(figures=[reversed_]))
-    assert rows["constant"].startswith("constant worse than chance at arousal")
-
-
 def test_the_heat_map_leads_to_families_and_counts_what_fails(run):
     shown = BeautifulSoup(page_html(*run(), NOTHING), "html.parser").select_one(".sc-heat")
     heads = [head.get_text() for head in shown.select("tbody th[scope]")]
@@ -150,20 +134,6 @@ def test_few_speakers_are_no_all_clear(run):
     many = [row(**FEW | {"group": f"accent: {n}", "gap": 0.1 + n / 100}) for n in range(40)]
     shown = str(overview.of_few_speakers(*run(many), "../../"))
     assert shown.count("<li>") == 5 and '<a href="../../all_results.html">35 more' in shown
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"gap": 0.05, "gap_low": -0.15, "gap_high": 0.25}, "more than 10 times as many"),
-        ({"gap": 0.02, "gap_low": -0.06, "gap_high": 0.1}, "about 22 in place of 10"),
-        ({"gap": 0.075, "gap_low": 0.0, "gap_high": 0.15}, "more than 10 times as many"),  # on the margin
-        (FEW | {"evidence": "none", "blocks": 3}, "without interval"),
-    ],
-)
-def test_what_is_inconclusive_says_how_many_speakers_it_would_take(run, changes, told):
-    text, _ = first_page(*run([row(**UNDECIDED | changes)]))
-    assert f"good: accent: {told}" in text[text.index("What could not be concluded") :]
 
 
 @pytest.mark.parametrize("skipped", ["", "no labels"])

@@ -48,21 +48,6 @@ def read(script):
     return json.loads(script[script.index(",") + 1 : script.rindex(")")])
 
 
-def test_the_file_has_all_rows_and_where_each_stands():
-    table = frame(300)
-    found, last = read(page_data.all_results(table, FAMILIES)), next(table.tail(1).itertuples())
-    *values, page, place = found["rows"][-1]
-    assert len(found["rows"]) == 300 and found["pages"][page] == "results/m1/fairness_accent"
-    assert f"row-{place}" == anchor_of(last)
-    texts = [column[value] for column, value in zip(found["columns"], values, strict=True)]
-    assert texts[:4] == ["m1", "talk", "Family", "arousal"]
-    assert texts[4] == ["Mean Value", f"sex: male · {IMAGE} 299", None, "sex: male"]
-    assert texts[found["badge"]][0] in found["badges"]
-    page = shown(page_data.all_results_cells(table))
-    assert "300 rows" in page and 'href="results.csv"' in page
-    assert 'data-rows="all_results.js"' in page and "<img" not in page
-
-
 # Milliseconds from an event until the page has been laid out anew.
 TIMED = """([selector, act]) => {
   const found = document.querySelector(selector), begin = performance.now();

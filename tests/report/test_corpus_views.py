@@ -10,7 +10,7 @@ from tests.support.rows import row
 
 from soundcheck.corpora.repeats import Repeated, Repeats
 from soundcheck.evaluation.corpus_audit import Audit, compared
-from soundcheck.report.corpus_views import ALL, audited, group_table, measured_in, recorded_otherwise, summary
+from soundcheck.report.corpus_views import ALL, audited, measured_in, recorded_otherwise, summary
 from soundcheck.results.table import to_frame
 
 LEVEL = {
@@ -55,14 +55,6 @@ def test_medians_ranges_and_counts_by_group(segments):
     assert (irish["segments"], irish["speakers"]) == (20, 2)
 
 
-def test_the_table_is_escaped_and_counts_what_has_no_number(segments):
-    shown = str(group_table(summary(segments, ["accent"]), "What was measured"))
-    assert "<img" not in shown and "10 not measurable" in shown and "level (dB)" in shown
-    assert "pitch" not in shown and shown.count("<tr>") == 4  # measured nowhere
-    text = str(group_table(summary(segments[["speaker", "accent"]].assign(duration=np.nan), ["accent"])))
-    assert "accent: irish" in text and "level" not in text and "length" not in text
-
-
 def audit(*means, repeats=NOTHING, **more) -> Audit:
     known = {"unchanging": (), "splits": (), "shared": (), "measured": {}, "block": "speaker"}
     known |= {"blocks": 20, "adjust": (), "unreadable": 0}
@@ -70,60 +62,43 @@ def audit(*means, repeats=NOTHING, **more) -> Audit:
 
 
 COPY = Repeated((HOSTILE, "b", "c", "d"), False, ("x", "y"), ("test", "train"), ("emotion",))
-SIXTY = Repeats((COPY,) * 60, 4, 3, 2, 290, 300)
-MANY = [LEVEL | {"group": f"g{n:02}"} for n in range(40)]
-AUDITS = {  # name -> an audit, and what is said of it; after "no: " what is not
-    "a difference": (
-        audit(LEVEL),
-        ["level −30.0 dB, the others −20.0 dB (difference −12.0 to −8.0 dB, p &lt; 0.001)", ">p &lt; 0.001<"]
-        + ["No recording more than once, among 300 sounds", "no: is there speech", "no: splits that are not"],
-    ),
-    "not significant": (
-        audit(LEVEL | {"gap_low": None, "gap_high": None, "p_value": None}),
-        ["1 difference large enough to be noticed, but not significant: accent &lt;img"],
-    ),
-    "not noticeable": (audit(LEVEL | {"noticeable": 11.0}), ["None of 1 difference"]),
-    "no groups": (audit(), ["No groups to compare"]),
-    "many": (audit(*MANY), ["28 more significant differences", "10 more rows", "<td>accent: g39"]),
-    "repeats": (
-        audit(repeats=SIXTY, splits=("test", "train"), shared=(HOSTILE,), unreadable=2),
-        [
-            "60 recordings more than once, as 240 segments; 60 of them in several splits; 60 under the names",
-            "60 with labels that differ",
-            "10 sounds compared by their bytes alone",
-            "4 segments of items recorded under several conditions",
-            "3 segments of 2 files overlap with another one",
-            "1 speaker in more than one split: &lt;img",
-            "2 sounds could not be read again",
-            "and 1 more</td>",
-            "30 more rows",
-        ],
-    ),
-    "splits": (audit(splits=("a", "b")), ["No speaker in more than one of 2 splits"]),
-    "other splits": (
-        audit(repeats=dataclasses.replace(NOTHING, others=20_000), unused=50_000),
-        ["Compared with 20,000 of 50,000 segments of splits that are not"],
-    ),
-    "one speaker": (audit(blocks=1), ["A single speaker"]),
-    "noise": (
-        audit(measured={"signal_to_noise": (1, 40)}),
-        ["In 39 of 40 segments nothing stands out from the noise"],
-    ),
-    "steady": (  # noise has a ratio, but nothing above it
-        audit(measured={"signal_to_noise": (40, 40), "silence": (0, 1000)}),
-        ["In 1,000 of 1,000 segments nothing"],
-    ),
-    "nothing measured": (audit(measured={"silence": (0, 0)}), ["no: is there speech"]),
-}
+SIXTY = audit(
+    repeats=Repeats((COPY,) * 60, 4, 3, 2, 290, 300),
+    splits=("test", "train"),
+    shared=(HOSTILE,),
+    unreadable=2,
+)
+UNSURE = LEVEL | {"gap_low": None, "gap_high": None, "p_value": None}
+STEADY = {"signal_to_noise": (40, 40), "silence": (0, 1000)}  # noise has a ratio, but nothing above it
+OTHERS = dataclasses.replace(NOTHING, others=20_000)
 
 
-@pytest.mark.parametrize("name", AUDITS)
-def test_what_an_audit_found_is_said(name):
-    found, said = AUDITS[name]
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (audit(LEVEL), "level −30.0 dB, the others −20.0 dB (difference −12.0 to −8.0 dB, p &lt; 0.001)"),
+        (audit(LEVEL), "No recording more than once, among 300 sounds"),
+        (audit(UNSURE), "1 difference large enough to be noticed, but not significant: accent &lt;img"),
+        (audit(LEVEL | {"noticeable": 11.0}), "None of 1 difference"),
+        (audit(*(LEVEL | {"group": f"g{n:02}"} for n in range(40))), "28 more significant differences"),
+        (SIXTY, "60 recordings more than once, as 240 segments; 60 of them in several splits; 60 under the"),
+        (SIXTY, "several speakers; 60 with labels that differ"),
+        (SIXTY, "10 sounds compared by their bytes alone"),
+        (SIXTY, "4 segments of items recorded under several conditions"),
+        (SIXTY, "3 segments of 2 files overlap with another one"),
+        (SIXTY, "1 speaker in more than one split: &lt;img"),
+        (SIXTY, "2 sounds could not be read again"),
+        (audit(splits=("a", "b")), "No speaker in more than one of 2 splits"),
+        (audit(repeats=OTHERS, unused=50_000), "Compared with 20,000 of 50,000 segments of splits that"),
+        (audit(blocks=1), "A single speaker"),
+        (audit(measured={"signal_to_noise": (1, 40)}), "In 39 of 40 segments nothing stands out from the"),
+        (audit(measured=STEADY), "In 1,000 of 1,000 segments nothing stands out from the noise"),
+    ],
+)
+def test_what_an_audit_found_is_said(found, said):
     text = str(audited(found, audio=True))
-    assert "<img" not in text
-    for words in said:
-        assert (words.removeprefix("no: ") in text) == (not words.startswith("no: ")), words
+    assert said in text and "<img" not in text
+    assert ("is there speech" in text) == (found.measured != {})
 
 
 def test_means_of_groups_have_intervals_beside_the_differences():
@@ -140,34 +115,26 @@ def test_means_of_groups_have_intervals_beside_the_differences():
 
 
 ADJUSTED = {"group": f"accent: {HOSTILE}", "adjusted_by": "level", "corpus": "c"}
+BY_LEVEL = audit(LEVEL, LEVEL | {"name": "bandwidth"}, adjust=("level",))
 
 
 @pytest.mark.parametrize(
-    ("given", "found", "said", "unsaid"),
+    ("given", "found", "said"),
     [
-        (
-            {},
-            audit(LEVEL),
-            ["Groups of accent in c were recorded differently:", 'href="../c.html#audit"'],
-            [],
-        ),
-        ({}, audit(LEVEL), ["<code>adjust: [level]</code>"], ["differences adjusted for it"]),
-        (
-            *(ADJUSTED, audit(LEVEL, LEVEL | {"name": "bandwidth"}, adjust=("level",))),
-            ['<a href="#row-', "differences adjusted for it", "<code>adjust: [level, bandwidth]</code>"],
-            [],
-        ),
-        (ADJUSTED, audit(LEVEL, adjust=("level",)), ["differences adjusted for it"], ["<code>"]),
-        ({"group": "accent: irish"}, audit(LEVEL), [], ["<"]),
-        ({"group": f"sex: {HOSTILE}"}, audit(LEVEL), [], ["<"]),
-        ({"group": ""}, audit(LEVEL), [], ["<"]),
-        ({"value": None, "passed": None, "skipped": "few"}, audit(LEVEL), [], ["<"]),
-        ({"corpus": "d"}, audit(LEVEL), [], ["<"]),
-        ({}, audit(LEVEL | {"name": "arousal", "recorded": False}), [], ["<"]),  # labels are no recordings
+        ({}, audit(LEVEL), "Groups of accent in c were recorded differently:"),
+        ({}, audit(LEVEL), 'href="../c.html#audit"'),
+        ({}, audit(LEVEL), "<code>adjust: [level]</code>"),
+        (ADJUSTED, BY_LEVEL, "differences adjusted for it"),
+        (ADJUSTED, BY_LEVEL, "<code>adjust: [level, bandwidth]</code>"),
+        ({"group": "accent: irish"}, audit(LEVEL), ""),
+        ({"group": f"sex: {HOSTILE}"}, audit(LEVEL), ""),
+        ({"group": ""}, audit(LEVEL), ""),
+        ({"value": None, "passed": None, "skipped": "few"}, audit(LEVEL), ""),
+        ({"corpus": "d"}, audit(LEVEL), ""),
+        ({}, audit(LEVEL | {"name": "arousal", "recorded": False}), ""),  # labels are no recordings
     ],
 )
-def test_pages_of_fairness_name_groups_that_were_recorded_otherwise(given, found, said, unsaid):
+def test_pages_of_fairness_name_groups_that_were_recorded_otherwise(given, found, said):
     rows = to_frame([row(**{"corpus": "c", "group": f"accent: {HOSTILE}"} | given)])
     text = str(recorded_otherwise(rows, {"c": found}, {"c": "../c.html"}))
-    assert "<img" not in text and all(words in text for words in said)
-    assert not any(words in text for words in unsaid)
+    assert said in text and bool(said) == bool(text) and "<img" not in text

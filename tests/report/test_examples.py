@@ -13,9 +13,8 @@ from tests.report.given import HOSTILE, subset, texts
 from soundcheck.common.media import EXAMPLES, MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.comparison import Pair
-from soundcheck.evaluation.recognition import TRUTH, RecogniserPair
 from soundcheck.evaluation.subset import CLEAN, Predictions
-from soundcheck.metrics.differential import NOT_ROBUST, Localised, group_distances
+from soundcheck.metrics.differential import NOT_ROBUST, Localised
 from soundcheck.report import examples
 from soundcheck.report.examples import BEST, TYPICAL, WORST, choose, gaps
 
@@ -196,26 +195,11 @@ WRITTEN = {
 LOST = Localised("move", 2, 2, NOT_ROBUST)
 
 
-@pytest.fixture
-def recognised(evaluation):
-    """An evaluation of a recogniser under noise, and its segments of two accents."""
+def test_a_lost_word_is_shown_at_the_worst_level(evaluation):
     made = subset(SPOKEN, WRITTEN[CLEAN], "transcript", accent=list("aabbb"))
-    answers = Predictions(WRITTEN[CLEAN], settings=WRITTEN)
-
-    def series(own, name):
-        return [own.truth] * 3 if name == TRUTH else list(own.predictions.settings.values())
-
-    evaluation.seen.audio = False
-    evaluation.settings, evaluation.series = dict.fromkeys(WRITTEN), series
+    made = dataclasses.replace(made, predictions=Predictions(WRITTEN[CLEAN], settings=WRITTEN))
+    evaluation.seen.audio, evaluation.settings = False, dict.fromkeys(WRITTEN)
     evaluation.family = SimpleNamespace(options={"by": "Noise"})
-    evaluation.distances = lambda pair: group_distances(
-        series(pair.subset, "m"), series(pair.subset, TRUTH), pair.masks
-    )
-    return evaluation, dataclasses.replace(made, predictions=answers, reference=answers)
-
-
-def test_a_lost_word_is_shown_at_the_worst_level(recognised):
-    evaluation, made = recognised
     safe = Localised("stop", 1, 0, "robust")
     text = show(evaluation, examples.lost_words(evaluation, made, [LOST, safe]))
     assert "“move”, lost 2 of 2 times under Noise 0" in text and "stop" not in text
@@ -224,16 +208,6 @@ def test_a_lost_word_is_shown_at_the_worst_level(recognised):
     assert "no segment to show" in show(evaluation, examples.lost_words(evaluation, made, [safe]))
     text = show(evaluation, examples.lost_words(evaluation, dataclasses.replace(made, truth=None), [LOST]))
     assert "<dt>as it is</dt>" in text and "<dt>said</dt>" not in text  # without transcripts
-
-
-@pytest.mark.parametrize("counts", [True, False])
-def test_the_group_that_suffers_most_is_shown_where_a_setting_counts(recognised, counts):
-    evaluation, made = recognised
-    pair, judged = RecogniserPair(made, "accent", ["a", "b"], TRUTH, "m"), {"c": np.array([counts] * 2)}
-    text = show(evaluation, examples.most_violated(evaluation, [pair], judged))
-    assert ("c, accent: a under Noise 0, distance +75.0 points" in text) == counts
-    assert ("worst, 1.wav" in text and "the other groups" in text) == counts != ("no segment to show" in text)
-    assert "no segment to show" in show(evaluation, examples.most_violated(evaluation, [], {}))
 
 
 def test_words_broken_and_corrected_by_the_second(evaluation, tmp_path):

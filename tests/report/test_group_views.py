@@ -13,9 +13,8 @@ from soundcheck.evaluation.groups import GroupCount, compared
 from soundcheck.evaluation.measure_sets import TAKEN_FOR
 from soundcheck.metrics.additive import values as values_of
 from soundcheck.metrics.combinators import restrict
-from soundcheck.report import group_views, views
+from soundcheck.report import group_views
 from soundcheck.report.group_views import described, drawn, finding, group_values
-from soundcheck.report.style import look
 from soundcheck.results.estimates import Estimate, estimate_frame
 
 pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied", "error:posx")
@@ -109,16 +108,6 @@ def test_what_is_drawn(measure, given, kept):
     untested = rows(of if of in TESTS else "mean_value", [""], {"": np.nan}).assign(against="")
     frame = group_values(estimates(measure, {"a": 0.4, "b": 0.5}, **given), untested)
     assert len(frame) == kept and not frame["measure"].str.contains("balanced").any()
-
-
-def test_many_groups_and_hostile_names_fit():
-    many = {f"<b>{n}" + "x" * 100: n / 100 for n in range(40)}
-    frame = figure_of("word_error_rate", many, ["open"] * 40, dict.fromkeys(many, 0.1))
-    figure = views.forest(frame, panels="panel", cut=group_views.MOST_GROUPS)
-    with look():
-        figure.draw_without_rendering()
-    assert len(figure.axes[0].get_yticks()) == group_views.MOST_GROUPS
-    assert "24 of 40" in figure.axes[0].get_xlabel()
 
 
 @pytest.fixture

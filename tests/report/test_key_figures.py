@@ -9,8 +9,7 @@ from tests.support.finished import finished, verdict
 from tests.support.rows import FEW, row
 
 from soundcheck.book.model_pages import figures_table
-from soundcheck.common.media import MediaStore
-from soundcheck.report import figures, page
+from soundcheck.report import page
 from soundcheck.report.key_figures import sentence, standing_notes, worse_than_chance
 from soundcheck.report.run_summary import summary_lines
 from soundcheck.results.estimates import estimate_frame
@@ -21,7 +20,7 @@ from soundcheck.results.table import to_frame
 
 RATE = {"measure": "word error rate", "task": "transcript", "value": 0.1234, "low": 0.1, "high": 1.02}
 TURNED = {"standing": "hollow", "value": -0.98, "low": -0.99, "high": -0.96}
-NO_ENDS = {"low": None, "high": None}
+NO_ENDS, NO_VALUE = {"low": None, "high": None}, {"value": None, "reason": "0 segments"}
 
 
 def figure(**changes) -> KeyFigure:
@@ -33,15 +32,8 @@ def figure(**changes) -> KeyFigure:
     [
         ({}, False, "concordance of arousal 0.61 (95 % 0.57 to 0.66, 20 speakers)"),
         (RATE, True, "word error rate on c 12.3 % (95 % 10.0 to 102 %, 20 speakers)"),
-        (
-            *(NO_ENDS | {"blocks": 1, "reason": "interval withheld"}, False),
-            "concordance of arousal 0.61 (no interval for new speakers, 1 speaker)",
-        ),
-        (
-            NO_ENDS | {"value": None, "reason": "0 segments"},
-            False,
-            "concordance of arousal: none, 0 segments",
-        ),
+        (NO_ENDS, False, "concordance of arousal 0.61 (no interval for new speakers, 20 speakers)"),
+        (NO_ENDS | NO_VALUE, False, "concordance of arousal: none, 0 segments"),
     ],
 )
 def test_a_number_in_one_line(given, corpus, told):
@@ -125,27 +117,6 @@ def test_few_speakers_are_no_all_clear(last_lines):
     assert title == "  Too few speakers to generalise; what these speakers show:"
     assert [line.split()[2] for line in lines] == ["4", "1", "2"]  # the largest first
     assert more == "    and 2 more differences" and "for these speakers, 2 speakers, margin" in lines[1]
-
-
-@pytest.fixture
-def displayed(monkeypatch):
-    """Give the list of what notebooks display, as text."""
-    found = []
-    monkeypatch.setattr(page, "display", lambda *parts: found.extend(map(str, parts)))
-    return found
-
-
-def test_notebooks_show_verdicts_with_their_notes_and_figures_with_a_text(displayed, tmp_path):
-    about = {"notes": [f"{HOSTILE} was drawn"], "scales": [], "synthetic": True, "block_names": {"c": "file"}}
-    about |= {"frame": lambda: to_frame([verdict()]), "media": MediaStore(tmp_path / "media")}
-    evaluation = SimpleNamespace(**about)
-    page.opening(evaluation)
-    page.verdicts(evaluation)
-    page.show(evaluation, figures.truth_and_prediction([0, 1], [0.2, 0.8]), HOSTILE)
-    opening, verdicts, notes, shown = displayed
-    assert "ynthetic" in opening and "20 files" in verdicts and "was drawn" in notes
-    assert "alt=" in shown and len(list((tmp_path / "media").iterdir())) == 1
-    assert HOSTILE not in notes + shown
 
 
 def judged(*given):

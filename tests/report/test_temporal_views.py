@@ -49,8 +49,3 @@ def test_files_in_time(tmp_path, task):
     if task == "arousal":
         assert truth.get_ydata().tolist() == [0.1, 0.9, 0.1, 0.9, 0.1]
         assert predicted.get_xdata().tolist() == [0, 3, 6, 20]  # without the missing one
-
-
-def test_nothing_to_show():
-    assert str(temporal_views.files_table([])) == str(temporal_views.trivial_table([])) == ""
-    temporal_views.growth_curves(None, [])

@@ -1,6 +1,5 @@
 """The shared views: numbers, tables, tables of estimates, forest plots and lines; with bad input, too."""
 
-import dataclasses
 import re
 
 import numpy as np
@@ -153,23 +152,6 @@ def test_thresholds_as_in_the_file_with_the_fewest_segments_in_a_bin(family, few
     if family.name == "fairness_sex":
         first = next(line for line in rows if line[0] == "Recall Per Class")
         assert "|value| < 0.175" in first and any("0.17770" in cell for cell in first)
-
-
-@pytest.mark.parametrize(
-    ("sources", "shown"),
-    [
-        (("our talks", "our talks"), "<p"),
-        (("our talks", "a <b> study"), "&lt;b&gt;"),
-        (("some-key", "our talks"), "Source: our talks"),
-    ],
-)
-def test_sources_in_words_are_shown_and_keys_are_not(sources, shown):
-    family = read_family("robustness_small_changes")
-    tests = zip("xy", family.tests.values(), sources, strict=False)
-    tests = {name: dataclasses.replace(test, name=name, source=source) for name, test, source in tests}
-    html = str(threshold_tables.threshold_table(dataclasses.replace(family, tests=tests)))
-    assert shown in html and "<b>" not in html and "some-key" not in html
-    assert ("source" in cells(html)[0]) == (sources[1] == "a <b> study")
 
 
 def test_many_caveats_are_folded_and_code_between_backticks_is_code():

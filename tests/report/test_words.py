@@ -21,7 +21,6 @@ from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report import violation_views, words
 from soundcheck.report.aligned_words import aligned_words, legend
 from soundcheck.statistics.bootstrap import resample
-from soundcheck.suite.families import Perturbation, PerturbationSeries
 from soundcheck.suite.thresholds import read_family
 
 
@@ -147,10 +146,6 @@ def test_comparison_table_has_the_chosen_interval_standard_error_and_words(kind)
 
 
 def test_violations_are_counted_in_all_by_pair_and_beside_those_of_a_base():
-    in_all = pd.DataFrame([[3, 0]], columns=["german", "welsh"], index=["all"])
-    by_tau = pd.DataFrame([[3, 0], [1, 0]], columns=["german", "welsh"], index=[0.01, 0.1])
-    found = cells(violation_views.count_table({"in all": in_all, "by τ": by_tau}, "Violations"))
-    assert len(found) == 4 and "0.01" in found[2]
     one = {"by pair": pd.DataFrame([[3, 0]], columns=["german", HOSTILE], index=["a–b"])}
     assert "a–b" in str(violation_views.count_table(one, "Violations"))  # a single pair is named as well
     tables = {
@@ -167,20 +162,6 @@ def test_signals_that_people_rated():
     options = {"ratings": {"Noise": {10: 7.22, 2: 6.84}, HOSTILE: {1: 7}}, "shown_rating": 7.2}
     text = str(violation_views.rating_table(options))
     assert ">10: 7.22<" in text and ">(2: 6.84)<" in text  # below the limit in brackets
-
-    def notes(**given):
-        kinds = {name: {} if kind is None else {"definition": kind} for name, kind in given.items()}
-        steps = {name: {"1": Perturbation(name, "x", kind)} for name, kind in kinds.items()}
-        return " ".join(
-            violation_views.rating_notes(
-                {name: PerturbationSeries(name, "", own) for name, own in steps.items()}
-            )
-        )
-
-    said = notes(Clipping="text", High="text", Low="text", Noise=None)
-    assert said.startswith("Clipping, High and Low: people rated signals as the released generator makes")
-    assert notes(Clipping="released", Low="text").startswith("Low: people rated")
-    assert notes(Clipping="released", Noise=None) == "The signals are made as those were that people rated."
 
 
 def test_words_that_are_confused_and_most_often_wrong():
@@ -236,18 +217,3 @@ def test_pages_say_in_what_they_differ_from_the_study():
     few = {name: family.transformations[name] for name in ("Noise", "Clipping")}
     notes = violation_views.settings_notes(SimpleNamespace(family=SimpleNamespace(transformations=few)))
     assert any("2 of the study's 8 transformations, 10 of its 41 settings" in note for note in notes)
-
-
-@pytest.mark.parametrize(
-    ("left_out", "shown"),
-    [
-        (["", "it destroys the words"], "settings that are left out; 1 are counted"),
-        (["", ""], "<p>calls: none; all 2 settings are counted.</p>"),
-    ],
-)
-def test_settings_that_are_left_out(left_out, shown):
-    judged = pd.DataFrame(
-        {"transformation": "Noise", "level": ["20", "0"], "distance": 0.5, "left_out": left_out}
-    )
-    html = str(violation_views.excluded_table(judged, "calls"))
-    assert shown in html and ("<td" in html) == any(left_out)

@@ -81,16 +81,6 @@ def test_results_of_others_stay():
     assert put(twice, new) == twice and put(twice, []).startswith(OTHERS)
 
 
-def test_indentation_may_become_regular_and_comments_stay():
-    index = re.sub(r"^  (?= {4})", "", INDEX, flags=re.MULTILINE).replace("} #", "}   #")
-    text = f"---\n{ABOVE}{index}{BELOW}"
-    made = put(text, [OLD])
-    assert (
-        made.startswith(f"---\n{ABOVE}") and BELOW in made and results_of(made)[0][:2] == results_of(text)[0]
-    )
-    assert set(re.findall("# .*", front(text))) <= set(re.findall("# .*", front(made)))
-
-
 def test_keys_are_changed_where_they_are_and_added_at_the_end():
     made = put(OTHERS, [], {"license": "apache-2.0", "language": ["en", "no"]})
     wanted = OTHERS.replace("license:   mit   # checked", "license: apache-2.0 # checked")
