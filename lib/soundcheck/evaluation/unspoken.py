@@ -49,8 +49,8 @@ class Kind:
         """Give the answers to the speech of the same segments as it is, under an empty name."""
         predictions = dataclasses.replace(self.subset.predictions, changed=self.subset.predictions.clean)
         subset = dataclasses.replace(self.subset, predictions=predictions, change="")
-        heard = subset.segments["duration"].to_numpy(dtype=np.float64)
-        return Kind(subset, heard, np.zeros(len(heard)), looped=False)
+        seconds = subset.segments["duration"].to_numpy(dtype=np.float64)
+        return Kind(subset, seconds, np.zeros(len(seconds)), looped=False)
 
     @property
     def name(self) -> str:
@@ -70,16 +70,16 @@ class Kind:
     def summary(self, limit: float, repeats: dict[str, int]) -> dict[str, float]:
         """Count what the recogniser wrote."""
         texts = self.subset.predictions.changed
-        given = [text for text in texts if text is not None]
+        predicted = [text for text in texts if text is not None]
         counts = character_counts(texts)
         return {
-            "answers": len(given),
-            "missing": len(texts) - len(given),
-            "empty": sum(not text.split() for text in given),
+            "answers": len(predicted),
+            "missing": len(texts) - len(predicted),
+            "empty": sum(not text.split() for text in predicted),
             "words": value(per_minute(word_counts(texts), self.heard)),
             "characters": value(per_minute(counts, self.heard)),
             "runaway": int(np.nansum(60 * counts / self.heard > limit)),
-            "repeating": sum(most_repeated(text, repeats["words"]) >= repeats["times"] for text in given),
+            "repeating": sum(most_repeated(text, repeats["words"]) >= repeats["times"] for text in predicted),
         }
 
 
@@ -100,10 +100,10 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
             ]
             heard, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
             result.append(Kind(subset, heard, unspoken, change.transform == "cut_and_looped"))
-            given = [text for text in subset.predictions.clean if text is not None]
-            nothing = sum(not text.split() for text in given)
-            if given and nothing > len(given) / 2:  # then empty answers are no merit
-                what = f"nothing is written for {nothing} of {len(given)} segments of speech either"
+            transcribed = [text for text in subset.predictions.clean if text is not None]
+            nothing = sum(not text.split() for text in transcribed)
+            if transcribed and nothing > len(transcribed) / 2:  # then empty answers are no merit
+                what = f"nothing is written for {nothing} of {len(transcribed)} segments of speech either"
                 evaluation.note(f"{what}, so empty predictions say little", subset)
     for subset in evaluation.subsets():
         if foreign := of_corpus(evaluation, subset):
@@ -187,5 +187,5 @@ def of_corpus(evaluation: Evaluation, subset: Subset) -> Subset | None:
     text = f"{len(result)} of {len(subset)} segments are in {', '.join(names[:MOST])}"
     text += f" and {len(names) - MOST} other languages" if len(names) > MOST else ""
     evaluation.note(f"{text}, which the recogniser does not know", subset)
-    heard = {"predictions": result.predictions.unchanged(), "reference": result.reference.unchanged()}
-    return dataclasses.replace(result, **heard, change=IN_CORPUS)
+    unchanged = {"predictions": result.predictions.unchanged(), "reference": result.reference.unchanged()}
+    return dataclasses.replace(result, **unchanged, change=IN_CORPUS)
