@@ -1,26 +1,27 @@
-"""What a model answers: the check of it, what it says of its own answers, and how both are kept.
+"""What a model predicts: the check of it, what it says of its own predictions, and how both are kept.
 
-All that a model says of its answers is optional, and stands in or beside the answer::
+All that a model says of its predictions is optional, and stands in or beside the prediction::
 
-    {"emotion": {"anger": 0.7, "joy": 0.3}}               # probabilities; the likeliest class is the answer
+    {"emotion": {"anger": 0.7, "joy": 0.3}}               # probabilities; the likeliest class counts
     {"arousal": {"value": 0.4, "low": 0.2, "high": 0.6}}  # an interval for a value
-    {"emotion": "anger", "confidence": 0.7}               # of any answer: how surely it is right
+    {"emotion": "anger", "confidence": 0.7}               # of any prediction: how surely it is right
     {"transcript": "go on", "words": [{"word": "go", "confidence": 0.9}, {"word": "on", "confidence": 0.4}]}
 
 Conventions
 -----------
-- An *answer* is a mapping from task name to a number (regression, in the task's nominal range), to the name
-  of a class, to a transcript or to an embedding. Values outside the nominal range and unknown classes are
-  answers, too; they are kept and reported. An empty transcript is an answer: nothing was recognised.
+- A *prediction* is a mapping from task name to a number (regression, in the task's nominal range), to the
+  name of a class, to a transcript or to an embedding. Values outside the nominal range and unknown classes
+  are predictions, too; they are kept and reported. An empty transcript is a prediction: nothing was
+  recognised.
 - An *embedding* is a vector of finite numbers, kept as float32 in base64, so that caches and messages hold
-  plain JSON. One without length has no direction and is no answer.
-- A *problem* is a phrase without full stop that says why something is no answer; empty means fine. It begins
-  with :data:`NOT_ASKED` where the model never got the input.
-- Kept answers and tables have a number for each thing that is said: ``emotion.anger``, ``arousal.low``,
+  plain JSON. One without length has no direction and is no prediction.
+- A *problem* is a phrase without full stop that says why something is no prediction; empty means fine. It
+  begins with :data:`NOT_ASKED` where the model never got the input.
+- Kept predictions and tables have a number for each thing that is said: ``emotion.anger``, ``arousal.low``,
   ``arousal.high``, ``confidence``; and a text, ``transcript.words``. Where nothing is said there is none.
 - Probabilities are 0 or more and add up to 1; those of classes that are not named are 0. They are not mended:
-  what adds up to something else is no answer. Bounds are on the scale of the value.
-- A confidence is the probability that the answer, or a word, is right, from 0 to 1. That of a word stands
+  what adds up to something else is no prediction. Bounds are on the scale of the value.
+- A confidence is the probability that the prediction, or a word, is right, from 0 to 1. That of a word stands
   under one of :data:`KEYS`: ours and that of Kaldi's descendants and of cloud services, Whisper's, Vosk's.
   Words join to the transcript: the letters and digits of all of them, one after the other, are its own. Words
   of which none has a confidence say nothing, and may be of any form.
@@ -51,10 +52,10 @@ if TYPE_CHECKING:
 
 NAMED = 5  # values that a message shows
 CLASS_LIMIT = 200  # characters of a class name that are kept
-TEXT_LIMIT = 100_000  # characters of a transcript, nearly two hours of speech; a longer one is no answer
-NOT_ASKED = "not asked"  # what a problem begins with if the model could not answer: it never got the input
-VECTOR_LIMIT = 65_536  # numbers of an embedding; a longer one is no answer
-WORDS = "words"  # key of an answer, and what the column's name ends with
+TEXT_LIMIT = 100_000  # characters of a transcript, nearly two hours of speech; a longer one is no prediction
+NOT_ASKED = "not asked"  # what a problem begins with if the model could not predict: it never got the input
+VECTOR_LIMIT = 65_536  # numbers of an embedding; a longer one is no prediction
+WORDS = "words"  # key of a prediction, and what the column's name ends with
 KEYS = ("confidence", "probability", "conf")
 Words = list[tuple[str, float]]
 CONFIDENCE = "confidence"
@@ -64,14 +65,14 @@ _NOISE = 1e-9  # float noise of the sum itself
 
 
 class NoAnswer(NamedTuple):
-    """What a model gives for one of several signals instead of an answer."""
+    """What a model gives for one of several signals instead of a prediction."""
 
     problem: str  # why there is none; goes into tables and pages as it is
-    rest: str = ""  # why it has no answer to anything else either, so that nobody need ask
+    rest: str = ""  # why it has none for anything else either, so that nobody need ask
 
 
 def example(tasks: Sequence[Task]) -> dict[str, float | str | list[float]]:
-    """Make up an answer.
+    """Make up a prediction.
 
     >>> example([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
     {'arousal': 0.5, 'emotion': 'anger'}
@@ -88,15 +89,15 @@ def example(tasks: Sequence[Task]) -> dict[str, float | str | list[float]]:
 
 
 def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float | str], str]:
-    """Turn what a model returned into plain values for some tasks; gives the answer and the problem.
+    """Turn what a model returned into plain values for some tasks; gives the prediction and the problem.
 
-    A mapping with a key for each task is an answer; further keys but ``confidence`` and ``words`` are
+    A mapping with a key for each task is a prediction; further keys but ``confidence`` and ``words`` are
     ignored. Numbers may be Python's, NumPy's, or arrays and tensors without dimensions; they must be finite,
     and ``True``, a list or an array of one number are none. An embedding may have further axes of length 1.
 
-    The answer is task -> float or str, an embedding as packed text; and what the model says of its answers,
-    as in :func:`soundcheck.models.stated_names`. It is empty if there is a problem with any task.
-    :class:`NoAnswer` brings a problem of its own.
+    The prediction is task -> float or str, an embedding as packed text; and what the model says of its
+    predictions, as in :func:`soundcheck.models.stated_names`. It is empty if there is a problem with any
+    task. :class:`NoAnswer` brings a problem of its own.
 
     >>> check_output({"arousal": np.float32(0.5)}, [Task("arousal", "regression")])
     ({'arousal': 0.5}, '')
@@ -140,11 +141,11 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     return ({}, "; ".join(problems)) if problems else (answer | stated, "")
 
 
-Read = tuple[Any, dict[str, float], str]  # the answer, what the model says of it, and what is wrong
+Read = tuple[Any, dict[str, float], str]  # the prediction, what the model says of it, and what is wrong
 
 
 def _read_class(output: object, task: Task) -> Read:
-    """Read the name of a class, or probabilities of classes, of which the likeliest is the answer."""
+    """Read the name of a class, or probabilities of classes, of which the likeliest is the prediction."""
     if not isinstance(output, Mapping):
         name = _scalar(output)
         if not isinstance(name, str):
@@ -278,11 +279,11 @@ def _describe(value: object) -> str:
     return f"{article} {kind}"
 
 
-# What a model says of its answers ---------------------------------------------------------------------------
+# What a model says of its predictions ----------------------------------------------------------------------
 
 
 def stated_names(tasks: Sequence[Task]) -> list[str]:
-    """Name all that a model of some tasks may say of its answers, as kept answers and tables do.
+    """Name all that a model of some tasks may say of its predictions, as kept predictions and tables do.
 
     >>> stated_names([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
     ['arousal.low', 'arousal.high', 'emotion.anger', 'emotion.joy', 'confidence']
@@ -347,7 +348,7 @@ def confidence_problem(number: float) -> str:
 
 
 def distance(one: Mapping[str, object], other: Mapping[str, object], tasks: Sequence[Task]) -> float:
-    """Measure how far two answers are apart in what they say of themselves: the largest difference.
+    """Measure how far two predictions are apart in what they say of themselves: the largest difference.
 
     That of bounds is a share of the task's range; it is infinite if one says what the other does not, or has
     other words.
@@ -458,7 +459,7 @@ def unpack(text: str) -> np.ndarray:
 
 
 def nominal(values: np.ndarray, task: Task, bounds: tuple[float, float]) -> np.ndarray:
-    """Map answers on a scale to the nominal range of a task; those outside of the scale stay outside.
+    """Map predictions on a scale to the nominal range of a task; those outside of the scale stay outside.
 
     >>> nominal(np.array([1.0, 4.6, 7.0]), Task("arousal", "regression"), (1, 7)).tolist()
     [0.0, 0.6, 1.0]

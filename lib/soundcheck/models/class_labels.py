@@ -1,9 +1,9 @@
 """Labels that a model has for classes, and the classes of a task that they mean.
 
 A model may call anger ``ang`` or ``Angry``; suites say so with ``labels: {ang: anger}``. A label that means
-no class of the task is left out with ``labels: {other: }``: then the best of the others is the answer.
+no class of the task is left out with ``labels: {other: }``: then the best of the others is the prediction.
 
-With ``probabilities: softmax`` or ``probabilities: given`` scores are answered as probabilities of classes.
+With ``probabilities: softmax`` or ``probabilities: given`` scores are given as probabilities of classes.
 """
 
 from __future__ import annotations
@@ -75,13 +75,13 @@ def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where
 
 
 def class_answers(scores: np.ndarray, classes: Sequence[str], how: str | None = None) -> list:
-    """Read the scores of classes, ``(signals, labels)``; one answer a signal, NaN where scores are none.
+    """Read the scores of classes, ``(signals, labels)``; one prediction a signal, NaN where scores are none.
 
     ``classes`` are those of the labels; :data:`NONE` is left out. ``how`` scores become probabilities:
-    ``None``: not, the class with the highest is the answer, of equal ones the first. ``"softmax"``: they are
-    logits. ``"given"``: they are probabilities; a row that adds up to something else than 1 stays as it is,
-    for the check of answers to refuse. Probabilities are those of the classes that are not left out, given
-    that it is one of them; those of labels that mean the same add up.
+    ``None``: not, the class with the highest is the prediction, of equal ones the first. ``"softmax"``: they
+    are logits. ``"given"``: they are probabilities; a row that adds up to something else than 1 stays as it
+    is, for the check of predictions to refuse. Probabilities are those of the classes that are not left out,
+    given that it is one of them; those of labels that mean the same add up.
 
     >>> class_answers(np.array([[0.2, 0.1, 0.7], [0.1, np.nan, 0.0]]), ["anger", "joy", ""])
     ['anger', nan]

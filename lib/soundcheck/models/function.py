@@ -1,13 +1,13 @@
 """A model that is a Python function: ``python: "module:function"``.
 
-The function is called as ``predict(signal, sampling_rate)`` and returns one answer. If the suite gives the
-model a ``batch``, it is called as ``predict(signals, sampling_rate)`` with a list of signals and returns a
-list of answers. Anything callable will do. It gets arrays of its own, which it may change.
+The function is called as ``predict(signal, sampling_rate)`` and returns one prediction. If the suite gives
+the model a ``batch``, it is called as ``predict(signals, sampling_rate)`` with a list of signals and returns
+a list of predictions. Anything callable will do. It gets arrays of its own, which it may change.
 
 Beside the function its module may have
 
-- ``fingerprint``, a text or a function without arguments that returns one: names what the answers depend on
-  besides Python source, such as the digest of a file of weights. It is asked before ``prepare``.
+- ``fingerprint``, a text or a function without arguments that returns one: names what the predictions depend
+  on besides Python source, such as the digest of a file of weights. It is asked before ``prepare``.
 - ``prepare(jobs, progress)``: called once, in a process of its own, before the first signal is predicted; may
   train or download and keep the result in the folder named by the environment variable ``SOUNDCHECK_CACHE``.
 
@@ -121,7 +121,7 @@ class FunctionModel(Model):
         if not isinstance(outputs, list | tuple):
             raise TypeError(f"a model with batch must return a list of dicts, not {type(outputs).__name__}")
         if len(outputs) != len(signals):
-            raise ValueError(f"the model returned {len(outputs)} answers for {len(signals)} signals")
+            raise ValueError(f"the model returned {len(outputs)} predictions for {len(signals)} signals")
         return list(outputs)
 
 

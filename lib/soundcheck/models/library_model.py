@@ -41,7 +41,7 @@ class LibraryModel(Model):
 
     runs_code = False
     extra: ClassVar[str] = ""  # the extra of this package that brings the library
-    distributions: ClassVar[tuple[str, ...]] = ()  # those whose versions the answers depend on
+    distributions: ClassVar[tuple[str, ...]] = ()  # those whose versions the predictions depend on
     _latest: ClassVar[tuple[object, Model] | None] = None  # what this process has loaded last
 
     def __init__(self, entry: ModelEntry, suite: Suite) -> None:
@@ -54,7 +54,7 @@ class LibraryModel(Model):
 
     @abc.abstractmethod
     def open(self, tasks: Sequence) -> None:
-        """Load the weights, and check that they can answer the tasks; called once."""
+        """Load the weights, and check that they can predict the tasks; called once."""
 
     def library(self, module: str) -> ModuleType:
         """Import a module of the library; an InputError says how to install it."""
@@ -134,9 +134,9 @@ def read_configuration(path: Path) -> tuple[dict[str, Any], str]:
 def each_length(
     signals: Sequence[np.ndarray], call: Callable[[np.ndarray], Sequence[T]], most: int | None = None
 ) -> list[T]:
-    """Call once for all signals that are equally long, or ``most`` of them; one answer a signal.
+    """Call once for all signals that are equally long, or ``most`` of them; one prediction a signal.
 
-    ``call`` gets signals ``(signals, samples)`` and gives one answer for each.
+    ``call`` gets signals ``(signals, samples)`` and gives one prediction for each.
 
     >>> each_length([np.ones(2), np.ones(3), np.ones(2)], lambda batch: [batch.shape] * len(batch))
     [(2, 2), (1, 3), (2, 2)]

@@ -8,7 +8,7 @@ Conventions
 - Signals of the same length go into the model together, if the suite gives a ``batch``. Others never do: what
   is put behind the shorter ones would change their words. Those of Whisper go alone, as the package
   looks for the loudest spot in all signals of a call.
-- Whisper hears 30 s. A longer signal gets no answer: the rest of its words would be missing.
+- Whisper hears 30 s. A longer signal gets no prediction: the rest of its words would be missing.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class OnnxAsrModel(Recogniser, LibraryModel):
         """Load the recogniser, and let it hear a second of noise."""
         folder, options = self.entry.path, self.entry.options
         _, what, remedy = find_files(self.suite_file, self.entry.target)
-        if what:  # answers rest on all of them
+        if what:  # predictions rest on all of them
             raise self.refusal(what, remedy)
         for path in links_outside(folder, sorted(folder.rglob("*"))):
             name = path.relative_to(folder).as_posix()

@@ -31,12 +31,12 @@ LENGTH_TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 NUMBERS = ("tensor(float)", "tensor(double)", "tensor(float16)")
 ONE_ROW = "Save the model with one row of numbers a signal, for instance a mean over time"
 FLOATING_POINT = "Save the model with floating-point numbers there, such as the scores behind a class"
-TRIED_SECONDS = (1.0, 10.0)  # of noise that a graph is tried with, until it answers
+TRIED_SECONDS = (1.0, 10.0)  # of noise that a graph is tried with, until it gives numbers
 Values = dict[str, np.ndarray]  # output -> (signals, n)
 
 
 class GraphError(ValueError):
-    """A graph has answered with what is no row of numbers for each signal."""
+    """A graph has given what is no row of numbers for each signal."""
 
 
 class Graph:

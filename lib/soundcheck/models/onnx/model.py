@@ -1,6 +1,6 @@
 """A model that is an ONNX graph: ``onnx: model.onnx``, or a folder that audonnx has written.
 
-The graph is given signals and its numbers are answers: see :mod:`soundcheck.models.onnx.inputs` and
+The graph is given signals and its numbers are predictions: see :mod:`soundcheck.models.onnx.inputs` and
 :mod:`soundcheck.models.onnx.outputs`. It computes in one thread. Nothing of it is code: operators of
 libraries are refused, and classes that a folder names.
 
@@ -79,7 +79,7 @@ class OnnxModel(LibraryModel):
 
     @classmethod
     def caveats(cls, entry: ModelEntry) -> list[str]:
-        """Say that the sampling rate is assumed: no graph tells, and a wrong one ruins every answer."""
+        """Say that the sampling rate is assumed: no graph tells, and a wrong one ruins every prediction."""
         if entry.options["sampling_rate"] is not None:
             return []
         assumed = f"nothing says at which sampling rate the graph listens, so {USUAL_RATE:,} Hz are assumed"

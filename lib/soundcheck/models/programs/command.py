@@ -1,4 +1,4 @@
-"""A model that is a program: ``command: "my-asr --model small {audio}"``; what it prints is the answer.
+"""A model that is a program: ``command: "my-asr --model small {audio}"``; what it prints is the prediction.
 
 The program is run once for each signal, in the suite's folder and without input. ``{audio}`` stands for the
 path of the recording, a WAV file of its own: mono, 16 bit, full scale at ±1, at the sampling rate of the

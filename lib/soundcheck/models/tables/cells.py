@@ -1,4 +1,4 @@
-"""The cells of a table of predictions: answers and times as numbers, classes and texts as they are written.
+"""The cells of a table of predictions: values and times as numbers, classes and texts as they are written.
 
 What the cells mean, and what an empty one is, stands in :mod:`soundcheck.models.tables.table`.
 
@@ -68,7 +68,7 @@ def with_own_names(
 def read_table(
     table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]
 ) -> FileAnswers:
-    """Read the rows of a table and the answers in them; raises all problems of the table at once.
+    """Read the rows of a table and the predictions in them; raises all problems of the table at once.
 
     ``bounds`` are the ends of the scale of each regression task, for messages.
     """
@@ -128,7 +128,7 @@ class _Cells:
         return self.numbers(name, "Give seconds, or H:MM:SS", parse_seconds)
 
     def answers(self, task: Task, bounds: tuple[float, float] | None) -> tuple[np.ndarray, dict[int, str]]:
-        """Read the answers of a task, NaN or ``None`` = missing; and why those of some rows are none."""
+        """Read the predictions of a task, NaN or ``None`` = missing; and why those of some rows are none."""
         if task.is_regression:
             low, high = bounds
             remedy = f"Give a number from {low:g} to {high:g} with a point, or leave the cell empty"
@@ -136,7 +136,7 @@ class _Cells:
         if task.is_embedding:
             return self.embeddings(task)
         texts = [text.strip() for text in self.table.columns[task.name]]
-        if not task.is_transcription:  # of that an empty one is an answer, too
+        if not task.is_transcription:  # of that an empty one is a prediction, too
             texts = [text[:CLASS_LIMIT] or None for text in texts]
         return np.array(texts, dtype=object), {}
 
@@ -174,7 +174,7 @@ class _Cells:
         return values, errors
 
     def stated(self, tasks: Sequence[Task]) -> dict[str, np.ndarray]:
-        """Read what the model says of its answers, float64, NaN where it says nothing; of words texts."""
+        """Read what the model says of its predictions, float64, NaN where it says nothing; of words texts."""
         self.check_names(tasks)
         columns, values = self.table.columns, {}
         for task in tasks:
@@ -342,7 +342,7 @@ def with_places(cells: TextTable) -> TextTable:
 
 
 def changes_in(path: Path) -> frozenset[str]:
-    """Name the changes of the signal that tables have answers for; empty if no run wrote them."""
+    """Name the changes of the signal that tables have predictions for; empty if no run wrote them."""
     places = [place for place in tables_in(path) or [path] if place.is_file()]
     return frozenset().union(*(_changes(place, place.stat().st_mtime_ns) for place in places))
 

@@ -1,4 +1,4 @@
-"""Which answer of a file belongs to which segment.
+"""Which prediction of a file belongs to which segment.
 
 Conventions
 -----------
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 0.01  # seconds that times may differ by
 SAME_SECONDS = 0.001  # two rows whose times differ by at most this are duplicates
-# What to do about two answers to one segment: which is the right one, only the user knows.
+# What to do about two predictions to one segment: which is the right one, only the user knows.
 TWICE = "Look where the two come from, such as two runs in one file, and give each run a file of its own"
 _BUCKET = 1.25 * TOLERANCE  # times that are the same lie in one bucket or in neighbours
 _ENDLESS = 2.0**40  # instead of the end of a row that reaches to the end of its file
@@ -42,12 +42,12 @@ _LOOKED_AT = 2_000  # files among which the one that is most like a name is look
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """The answers of a file, and the segments that they belong to."""
+    """The predictions of a file, and the segments that they belong to."""
 
-    names: Sequence[str]  # file or id of each answer
-    where: Callable[..., str]  # says where answers stand, given one or two numbers
+    names: Sequence[str]  # file or id of each prediction
+    where: Callable[..., str]  # says where predictions stand, given one or two numbers
     frame: pd.DataFrame | None = None  # see sort_rows; None: names are ids
-    noun: str = "row"  # what messages call the place of an answer
+    noun: str = "row"  # what messages call the place of a prediction
     name_noun: str = "name"
     without_times: tuple[str, str] = ("the table gives no times", "Add the columns start and end, in seconds")
     misfit_remedy: str = "Write the names as in the corpus, relative to its folder"
@@ -57,7 +57,7 @@ class Rows:
         return len(self.names)
 
     def find(self, corpus: Corpus) -> np.ndarray:
-        """Find the number of each segment's answer, int64 ``(segments,)``, -1 = none; looks once a corpus.
+        """Find the number of each segment's row, int64 ``(segments,)``, -1 = none; looks once a corpus.
 
         Raises InputError if a name could mean several files or segments, several names mean the same, or
         several segments of a file are meant without times.
@@ -217,17 +217,17 @@ def sort_rows(
 
 @dataclasses.dataclass(frozen=True)
 class FileAnswers:
-    """What a file of answers holds."""
+    """What a file of predictions holds."""
 
     rows: Mapping[str, Rows]  # change of the signal -> its rows; "" = none
-    # Task, or what the model says of its answers, -> value of each row: float64 (NaN = none) or object.
+    # Task, or what the model says of its predictions, -> value of each row: float64 (NaN = none) or object.
     answers: Mapping[str, np.ndarray]
     errors: Mapping[str, Mapping[int, str]] = dataclasses.field(
         default_factory=dict
     )  # task -> row -> why none
     drawn: Sequence[str] = ()  # of each row, what the run drew that wrote it
     remarks: Sequence[str] = ()  # for readers of the model's page
-    # Seconds that answers took and those of their sounds, as given, (2, n).
+    # Seconds that predictions took and those of their sounds, as given, (2, n).
     computing_times: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((2, 0)))
 
 
@@ -240,7 +240,7 @@ def most_alike(name: str, corpora: Sequence[Corpus]) -> tuple[str, str]:
 
 
 def uses_of(corpus: Corpus, segments: np.ndarray, numbers: np.ndarray) -> pd.DataFrame:
-    """List which answers (numbers) which segments (places) use: ``number, file, sound, corpus``."""
+    """List which predictions (numbers) which segments (places) use: ``number, file, sound, corpus``."""
     uses = corpus.segments[["file", "audio"]].iloc[segments].rename(columns={"audio": "sound"})
     return uses.assign(number=numbers, corpus=corpus.name)
 
@@ -248,7 +248,7 @@ def uses_of(corpus: Corpus, segments: np.ndarray, numbers: np.ndarray) -> pd.Dat
 def used_by(
     corpora: Sequence[Corpus], uses: Callable[[Corpus], Sequence[pd.DataFrame]]
 ) -> tuple[pd.DataFrame, int]:
-    """Put together what all corpora use, and count those answers; raises the problems of all at once."""
+    """Put together what all corpora use, and count those predictions; raises the problems of all at once."""
     import pandas as pd  # late: a suite is read without it
 
     problems, frames = Problems(), []
@@ -265,9 +265,9 @@ def used_by(
 def compared(
     uses: pd.DataFrame, names: Sequence[str], where: Callable[[int], str], shown: str, are_ids: bool
 ) -> list[str]:
-    """Refuse answers that would belong to different sounds in two corpora; say which names fit by less.
+    """Refuse predictions that would belong to different sounds in two corpora; say which names fit by less.
 
-    ``uses`` are those of :func:`uses_of` in all corpora; ``names`` and ``where`` are of the answers.
+    ``uses`` are those of :func:`uses_of` in all corpora; ``names`` and ``where`` are of the predictions.
     """
     several = (uses.groupby("number")[["corpus", "sound"]].transform("nunique") > 1).all(axis=1)
     if several.any():

@@ -1,8 +1,8 @@
-"""A model whose answers already exist: ``predictions: file.csv`` or ``.parquet``, or a file of transcripts.
+"""A model whose predictions exist: ``predictions: file.csv`` or ``.parquet``, or a file of transcripts.
 
 The table has a column ``file``, optionally ``start`` and ``end`` (seconds or ``H:MM:SS``), optionally
 ``corpus``, and one column for each task, in the task's nominal range; and further columns for what the model
-says of its answers, such as ``emotion.anger`` or ``confidence``. Rows may stand in any order. The content
+says of its predictions, such as ``emotion.anger`` or ``confidence``. Rows may stand in any order. The content
 tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
 Transcripts alone may also come in formats of recognisers, see :mod:`soundcheck.models.tables.transcripts` and
 :mod:`soundcheck.models.tables.timed_texts`; tables that a run wrote may be given back, see
@@ -12,13 +12,13 @@ Conventions
 -----------
 - With ``columns:`` a suite says what the table calls a column.
 - Everything is read as text and taken as written; lines count from 1, the header is line 1.
-- An empty cell or ``nan`` is a missing answer. A segment without an answer is listed, a row without a
-  segment counted, a segment answered twice refused.
+- An empty cell or ``nan`` is a missing prediction. A segment without a prediction is listed, a row without a
+  segment counted, a segment predicted twice refused.
 - Transcripts differ: an empty cell says that nothing was recognised, ``nan`` is a word. Where the model gave
-  no answer, there is no row.
+  no prediction, there is no row.
 - An embedding is a cell of numbers with blanks or commas between them; a Parquet table may have lists. One
-  without direction (``nan``, infinite, zeros) is a missing answer; one of another length is refused.
-- A table cannot answer for changed signals, unless a run wrote it and asked about them.
+  without direction (``nan``, infinite, zeros) is a missing prediction; one of another length is refused.
+- A table has no predictions for changed signals, unless a run wrote it and asked about them.
 - Numbers are in the task's nominal range, or on the scale that the suite gives with ``range:``.
 """
 
@@ -98,7 +98,7 @@ class TableModel(LookUpModel):
 
     @classmethod
     def known_changes(cls, path: Path | None) -> frozenset[str]:
-        """Name the changes that a table of a run has answers for."""
+        """Name the changes that a table of a run has predictions for."""
         return changes_in(path) if path is not None else frozenset()
 
     @property
@@ -189,7 +189,7 @@ class TableModel(LookUpModel):
     def _problems(
         self, values: np.ndarray, present: np.ndarray, numbers: np.ndarray, task: Task
     ) -> Iterator[tuple[int, str]]:
-        """Say which values are no answers, and why."""
+        """Say which values are no predictions, and why."""
         missing = np.isnan(values) if task.is_regression else np.equal(values, None).astype(bool)
         errors = self._held.errors.get(task.name, {})
         for position in present if errors or task.is_transcription else present[missing[present]]:

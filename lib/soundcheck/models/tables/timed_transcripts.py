@@ -1,4 +1,4 @@
-"""A model whose answers are words with times: they are gathered into the segments of a corpus.
+"""A model whose predictions are words with times: they are gathered into the segments of a corpus.
 
 Conventions
 -----------
@@ -11,8 +11,8 @@ Conventions
   the corpus, only segments of the same speaker count.
 - What belongs to one segment is joined in the order of time; so are confidences, if all its words have one.
 - A segment without words in a recording that the file knows is an empty transcript: nothing was recognised. A
-  segment that a line reaches into without belonging to it has no answer, and neither has one of a recording
-  that the file does not know.
+  segment that a line reaches into without belonging to it has no prediction, and neither has one of a
+  recording that the file does not know.
 """
 
 from __future__ import annotations

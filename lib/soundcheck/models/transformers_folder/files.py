@@ -61,7 +61,7 @@ class Folder:
 
 
 def relevant_files(path: Path) -> list[Path]:
-    """List the files that a model's answers may rest on, absolute, sorted; none of other frameworks."""
+    """List the files that a model's predictions may rest on, absolute, sorted; none of other frameworks."""
     try:
         with os.scandir(path) as entries:
             names = [entry.name for entry in entries if entry.is_file()]

@@ -1,4 +1,4 @@
-"""What a model of Transformers answers: from the outputs of its head to classes, numbers, words and vectors.
+"""What a model of Transformers predicts: from the outputs of its head to classes, numbers, words and vectors.
 
 A head is found by the class that the weights were saved from. Each is made once and asked with inputs that
 are stacked along their first axis, all equally long, or padded behind with an attention mask.
@@ -57,7 +57,7 @@ class Head(abc.ABC):
 
     @classmethod
     def fits(cls, tasks: Sequence[Task]) -> bool:
-        """Say whether these tasks can be answered."""
+        """Say whether these tasks can be predicted."""
         return [task.kind for task in tasks] == [cls.kind]
 
     def check(self, tokenizer: Any, where: str, problems: Problems) -> None:
@@ -66,7 +66,7 @@ class Head(abc.ABC):
 
     @abc.abstractmethod
     def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
-        """Ask the network; one unchecked answer a signal, NaN where it has computed none.
+        """Ask the network; one unchecked prediction a signal, NaN where it has computed none.
 
         ``inputs``: name -> tensor, first axis: signals. ``frames`` of each signal that are no padding;
         ``None`` = all.
@@ -74,7 +74,7 @@ class Head(abc.ABC):
 
 
 class Logits(Head):
-    """Classes or numbers: one head answers one classification task, or regression tasks."""
+    """Classes or numbers: one head predicts one classification task, or regression tasks."""
 
     auto = "AutoModelForAudioClassification"
     table = "MODEL_FOR_AUDIO_CLASSIFICATION_MAPPING_NAMES"

@@ -34,7 +34,7 @@ from soundcheck.suite.paths import find_place
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
 
-# Types of models whose answers do not depend on padding behind a signal if a mask is given and the first
+# Types of models whose predictions do not depend on padding behind a signal if a mask is given and the first
 # layers normalise each frame for itself (``feat_extract_norm: layer``). All others do.
 PADDABLE = ("hubert", "unispeech", "unispeech-sat", "wav2vec2", "wavlm")
 SHORTEST = 0.8  # of the longest signal, that one may have to be padded
@@ -44,7 +44,7 @@ NAMED = 5  # weights that a message names
 
 
 def pads_exactly(config: Any) -> bool:
-    """Say whether the answers of a network with this configuration do not depend on masked padding."""
+    """Say whether the predictions of a network with this configuration do not depend on masked padding."""
     layered = getattr(config, "feat_extract_norm", "") == "layer"
     return config.model_type in PADDABLE and layered and not getattr(config, "add_adapter", False)
 
@@ -89,7 +89,7 @@ class TransformersModel(LibraryModel):
 
     @classmethod
     def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:
-        """List the files of the folder that its answers rest on, and those that the suite names."""
+        """List the files of the folder that its predictions rest on, and those that the suite names."""
         return [*dict.fromkeys([*relevant_files(entry.path), *super().named_files(entry, suite)])]
 
     def open(self, tasks: Sequence[Task]) -> None:
@@ -137,7 +137,7 @@ class TransformersModel(LibraryModel):
         torch.backends.cuda.matmul.allow_tf32 = False
 
     def _find_head(self, folder: Folder, tasks: Sequence[Task]) -> Head:
-        """Find what the model answers, and check that it fits what the suite says."""
+        """Find what the model predicts, and check that it fits what the suite says."""
         problems = Problems()
         options = self.entry.options
         library = self.library("transformers")
@@ -198,7 +198,7 @@ class TransformersModel(LibraryModel):
     # Asking ---------------------------------------------------------------------------------------------
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
-        """Ask the network, in groups whose answers do not depend on each other."""
+        """Ask the network, in groups whose predictions do not depend on each other."""
         inputs = [self._inputs(resampled(signal, sampling_rate, self._rate)) for signal in signals]
         outputs: list[Any] = [None] * len(signals)
         for group in self._groups(inputs):
