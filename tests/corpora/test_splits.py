@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import audformat
 import pandas as pd
 import pytest
 import yaml
-from segment_rows import rows
 from tests.corpora.refusals import refusals
 
 from soundcheck.common.errors import InputError
@@ -125,35 +123,6 @@ def test_folders_and_shards(load, refused, tone, tmp_path, names, expected, form
         corpus = load(f"format: {form}, path: data")
         assert sorted(corpus.segments["split"]) == expected
         assert any("not used: '" in notice for notice in corpus.notices)
-
-
-@pytest.mark.parametrize(
-    ("tables", "keys", "expected"),
-    [  # name -> its split, and what the header says it is for
-        ({"a": ("fit", "train"), "b": ("blind", "test")}, "", ["1.wav"]),
-        ({"a": ("fit", "train"), "b": ("blind", "test")}, ", split: test", ["1.wav"]),
-        ({"a": ("fit", "train"), "b": ("blind", "test")}, ", split: fit", ["0.wav"]),
-        ({"a": ("Test", "other"), "b": ("Train", "other")}, "", ["0.wav"]),
-        ({"emotion.train": (None, ""), "emotion.test": (None, "")}, "", ["1.wav"]),
-        ({"emotion.train": (None, ""), "emotion.test": (None, "")}, ", tables: [emotion.train]", ["0.wav"]),
-        ({"a": (None, ""), "b": (None, "")}, "", ["0.wav", "1.wav"]),
-        ({"a": ("fit", "train"), "b": ("tune", "dev")}, "", r"'fit' \(1 row\), 'tune' .*`split: tune`"),
-    ],
-)
-def test_splits_of_a_database_are_what_it_says(load, refused, tmp_path, tables, keys, expected):
-    db = audformat.Database("made")
-    for number, (name, (split, kind)) in enumerate(tables.items()):
-        if split:
-            db.splits[split] = audformat.Split(kind)
-        db[name] = audformat.Table(audformat.filewise_index([f"{number}.wav"]), split_id=split)
-        db[name]["arousal"] = audformat.Column()
-        db[name]["arousal"].set([0.5])
-    db.save(tmp_path / "db", storage_format="csv")
-    entry = f"format: audformat, path: db, audio: false{keys}"
-    if isinstance(expected, str):
-        refused(expected, entry)
-    else:
-        assert rows(load(entry), "file") == [(name,) for name in expected]
 
 
 @pytest.mark.parametrize("evaluated", ["Test", "Dev"])
