@@ -208,7 +208,7 @@ class Sweep:
     def group_changes(self, subset: Subset, result: Iterable[Groups]) -> pd.DataFrame:
         """Compute the mean change of each group for each transformation, and (empty) over all settings."""
         rows = []
-        for column, group, mask in ((one.column, *own) for one in result for own in one.masks.items()):
+        for column, group, mask in ((one.column, *item) for one in result for item in one.masks.items()):
             for name, settings in {"": self.every, **self.settings}.items():
                 change = self.excess(subset, subset.predictions, {"": settings}, mask=mask)
                 rows.append((subset.corpus, column, group, name, *self._span(subset, change)))

@@ -109,8 +109,8 @@ def growing(evaluation: Evaluation, series: PerturbationSeries, steps: Mapping[s
     """Let a change grow within each file: unchanged at its first segment, the worst step at its last."""
     first = next(iter(steps.values()))
     family, view = evaluation.family, evaluation.view(first)
-    heard = swept_rows(family, evaluation.tasks, view.segments, view.blocks, evaluation.seed)
-    at = pd.Series(growing_steps(family, view.segments, heard, len(series.steps)), view.segments["key"])
+    swept = swept_rows(family, evaluation.tasks, view.segments, view.blocks, evaluation.seed)
+    at = pd.Series(growing_steps(family, view.segments, swept, len(series.steps)), view.segments["key"])
     step = np.array([CLEAN, *series.steps], dtype=object)[at[first.segments["key"]].to_numpy()]
 
     def composed(subsets: Mapping[str, Predictions]) -> Predictions:

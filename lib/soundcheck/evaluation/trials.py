@@ -81,7 +81,9 @@ def judge_changed_trials(evaluation: Evaluation, subsets: Sequence[Subset]) -> l
     def change(subset: Subset, predictions: Predictions) -> Weighted:
         both = np.isfinite(predictions.clean) & np.isfinite(predictions.changed)
         scores = (np.where(both, side, np.nan) for side in (predictions.changed, predictions.clean))
-        return weighted_difference(*(equal_error_rate(evaluation.trials(subset, own)) for own in scores))
+        return weighted_difference(
+            *(equal_error_rate(evaluation.trials(subset, scored)) for scored in scores)
+        )
 
     for subset, name in itertools.product(subsets, evaluation.family.changes):
         evaluation.skip(subset, evaluation.why_unscored(name), f"Change Eer {name}")

@@ -41,7 +41,7 @@ class Kind:
 
     # its ``predictions.changed`` are the answers, ``predictions.clean`` those to the speech as it is
     subset: Subset
-    heard: np.ndarray  # seconds, float64 ``(segments,)``
+    seconds: np.ndarray  # that are heard, float64 ``(segments,)``
     unspoken: np.ndarray
     looped: bool  # whether a piece of the speech is repeated, so that words have to repeat as well
 
@@ -60,7 +60,7 @@ class Kind:
     @property
     def silent(self) -> bool:
         """Whether nobody speaks at any time."""
-        return bool((self.unspoken == self.heard).all())
+        return bool((self.unspoken == self.seconds).all())
 
     @property
     def followed(self) -> bool:
@@ -76,9 +76,9 @@ class Kind:
             "answers": len(predicted),
             "missing": len(texts) - len(predicted),
             "empty": sum(not text.split() for text in predicted),
-            "words": value(per_minute(word_counts(texts), self.heard)),
-            "characters": value(per_minute(counts, self.heard)),
-            "runaway": int(np.nansum(60 * counts / self.heard > limit)),
+            "words": value(per_minute(word_counts(texts), self.seconds)),
+            "characters": value(per_minute(counts, self.seconds)),
+            "runaway": int(np.nansum(60 * counts / self.seconds > limit)),
             "repeating": sum(most_repeated(text, repeats["words"]) >= repeats["times"] for text in predicted),
         }
 
@@ -98,8 +98,8 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
                 seconds_heard(change.transform, _drawn(evaluation, change, content), seconds)
                 for content, seconds in zip(*columns, strict=True)
             ]
-            heard, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
-            result.append(Kind(subset, heard, unspoken, change.transform == "cut_and_looped"))
+            lasting, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
+            result.append(Kind(subset, lasting, unspoken, change.transform == "cut_and_looped"))
             transcribed = [text for text in subset.predictions.clean if text is not None]
             nothing = sum(not text.split() for text in transcribed)
             if transcribed and nothing > len(transcribed) / 2:  # then empty answers are no merit
@@ -139,10 +139,10 @@ def judge_kinds(evaluation: Evaluation, kinds: Sequence[Kind]) -> None:
 
 
 def _measures(kind: Kind, repeats: Mapping[str, int]) -> dict[str, Callable[[Kind, Predictions], Statistic]]:
-    result = {"Characters Per Minute": lambda k, p: per_minute(character_counts(p.changed), k.heard)}
+    result = {"Characters Per Minute": lambda k, p: per_minute(character_counts(p.changed), k.seconds)}
     if kind.silent:
         result["Share Of Empty Answers"] = lambda _, p: empty(p)
-        result["Words Per Minute"] = lambda k, p: per_minute(word_counts(p.changed), k.heard)
+        result["Words Per Minute"] = lambda k, p: per_minute(word_counts(p.changed), k.seconds)
     if not kind.looped:
         limits = repeats["words"], repeats["times"]
         result["Repeated Words"] = lambda _, p: repeating_answers(p.changed, *limits)

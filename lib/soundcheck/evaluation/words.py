@@ -86,9 +86,9 @@ def group_rates(evaluation: Evaluation, subset: Subset, columns: Sequence[str]) 
         rows_of = subset.segments.groupby(column, sort=False).indices
         members |= {(column, name): rows_of[name] for name in sorted(rows_of)}
     rows = []
-    for (column, group), own in members.items():
-        errors, other = words.take(own), characters.take(own)
-        resampled = evaluation.resample(error_rates(errors), subset.blocks[own])
+    for (column, group), places in members.items():
+        errors, other = words.take(places), characters.take(places)
+        resampled = evaluation.resample(error_rates(errors), subset.blocks[places])
         (low, *_), (high, *_) = resampled.interval(evaluation.interval, scale=Scale(0))
         row = {"corpus": subset.corpus, "column": column, "group": group}
         row |= zip(("value", "insertions", "deletions", "substitutions"), resampled.value, strict=True)
@@ -111,9 +111,11 @@ def error_profile(
     kinds = (counts.substitutions, counts.deletions, counts.insertions)
     statistics = [*(word_error_rate(counts.words, errors) for errors in kinds), empty_answers(transcripts)]
     named = zip(PROFILE, statistics, strict=True)
-    measures = {name: lambda _subset, _predictions, own=own: own for name, own in named}
+    measures = {name: lambda _subset, _predictions, one=one: one for name, one in named}
     parts = {
-        f"{column}: {name}": subset.mask(column, name) for column, own in columns.items() for name in own
+        f"{column}: {name}": subset.mask(column, name)
+        for column, groups in columns.items()
+        for name in groups
     }
     return evaluation.estimates(subset, measures, {ALL: None} | parts)
 
