@@ -1,7 +1,6 @@
 """What models say of their own answers and recognisers of their words, through the command, against loops."""
 
 import json
-import math
 
 import numpy as np
 import pandas as pd
@@ -9,10 +8,9 @@ import pytest
 import soundfile
 import yaml
 from runs import Run, run, write
-from scipy.stats import foldnorm
-from sklearn.metrics import brier_score_loss
 
 from soundcheck.common import resources
+from soundcheck.metrics import confidence
 from soundcheck.metrics.alignment import align
 from soundcheck.models.answers import read_words
 
@@ -191,41 +189,29 @@ def again(whole, undrawn) -> Run:
     return run(undrawn, folder, "--no-book", suite="again.yml", out="again")
 
 
-def area_on_a_grid(sure, correct):
-    """Mean risk over all shares that are kept; errors rise evenly among equal confidences."""
-    kept, wrong = [0.0], [0.0]
-    for one in sorted({*sure}, reverse=True):
-        kept.append(np.mean(sure >= one))
-        wrong.append(np.mean((sure >= one) * (1 - correct)))
-    shares = (np.arange(200_000) + 0.5) / 200_000
-    return np.mean(np.interp(shares, kept, wrong) / shares)
+def value(statistic):
+    """A measure on all of its segments; measures are compared with loops and libraries in their own tests."""
+    return pytest.approx(float(statistic.point().value[0]), abs=1e-9)
 
 
 @pytest.mark.parametrize("model", ["fair", "bold"])
-def test_confidence_in_classes_and_values_is_judged_as_by_loops(whole, model):
-    def value(test, **more):
-        return whole.row(test, **{"model": model, "task": "emotion"} | more)["value"]
-
+def test_confidence_in_classes_and_values(whole, model):
     truth = whole.segments("beeps")
     clean = whole.predictions(model, "beeps").reindex(truth.index)
     given = clean[[f"emotion.{name}" for name in CLASSES]].to_numpy()
-    true = np.array([[name == one for one in CLASSES] for name in truth["emotion"]], dtype=float)
     correct, sure = (clean["emotion"] == truth["emotion"]).to_numpy(dtype=float), given.max(axis=1)
-    assert value("Overconfidence") == pytest.approx(sure.mean() - correct.mean())
-    brier = sum(brier_score_loss(true[:, place], given[:, place]) for place in range(len(CLASSES)))
-    assert value("Brier Skill") == pytest.approx(1 - brier / (1 - np.square(true.mean(axis=0)).sum()))
-    bins = np.array_split(sure.argsort(), 5)  # 160 segments, none as sure as another
-    gaps = [(sure[rows] - correct[rows]).sum() for rows in bins]
-    chance = 0.0
-    for rows, gap in zip(bins, gaps, strict=True):
-        rest = pd.Series((sure - correct)[rows] - gap / 32).groupby(truth["speaker"].to_numpy()[rows]).sum()
-        error = np.sqrt(np.square(rest).sum() * 20 / 19)
-        chance += foldnorm(abs(gap) / error, scale=error).mean() - abs(gap)
-    assert value("Expected Calibration Error") == pytest.approx((np.abs(gaps).sum() - chance) / 160)
-    area = area_on_a_grid(sure, correct) / (1 - correct.mean())
-    assert value("Relative Area Under Risk") == pytest.approx(area, abs=1e-5)
-    inside = (clean["arousal.low"] <= truth["arousal"]) & (truth["arousal"] <= clean["arousal.high"])
-    assert value("Interval Coverage Error", task="arousal") == pytest.approx(inside.mean() - 0.9, abs=1e-6)
+    speakers = pd.factorize(truth["speaker"])[0]
+    interval = (truth["arousal"], clean["arousal.low"], clean["arousal.high"])
+    for test, statistic in {
+        "Overconfidence": confidence.overconfidence(sure, correct),
+        "Brier Skill": confidence.brier_skill(truth["emotion"], given, CLASSES),
+        "Expected Calibration Error": confidence.debiased_calibration_error(sure, correct, speakers, 5),
+        "Relative Area Under Risk": confidence.area_under_risk(sure, correct, speakers, relative=True),
+        "Interval Coverage Error": confidence.interval_coverage(*interval, above=0.9),
+    }.items():
+        assert whole.row(test, model=model, family="correctness_calibration")["value"] == value(statistic), (
+            test
+        )
     women, over = (truth["sex"] == "female").to_numpy(), sure - correct
     found = whole.row("Overconfidence Difference", group="sex: female", model=model, task="emotion")
     assert found["value"] == pytest.approx(over[women].mean() - over.mean())
@@ -246,7 +232,7 @@ def test_change_is_that_of_the_most_severe_noise_on_the_same_segments(whole):
 
 
 @pytest.mark.parametrize("model", ["words_fair", "words_bold"])
-def test_confidence_in_words_is_judged_as_by_loops(whole, model):
+def test_confidence_in_words(whole, model):
     table, words = whole.predictions(model, "tones"), []  # confidence, whether it is right, sex of each word
     for key, segment in whole.segments("tones").iterrows():
         said = json.loads(table.loc[key, "transcript.words"])
@@ -254,17 +240,14 @@ def test_confidence_in_words_is_judged_as_by_loops(whole, model):
         steps = [step for step in align(segment["transcript"], text) if step.hypothesis]
         for (_, sure), step in zip(said, steps, strict=True):
             words.append((sure, step.reference == step.hypothesis, segment["sex"]))
-    right = sum(good for _, good, _ in words)
-    share = right / len(words)
-    entropy = -right * math.log2(share) - (len(words) - right) * math.log2(1 - share)
-    bits = sum(math.log2(sure if good else 1 - sure) for sure, good, _ in words)
+    sure, good, sex = map(np.array, zip(*words, strict=True))
+    over = sure - good
     found = whole.row("Normalised Cross Entropy", model=model)["value"]
-    assert 0.4 < share < 0.8 and found == pytest.approx((entropy + bits) / entropy)
-    over = np.array([sure - good for sure, good, _ in words])
+    assert found == value(confidence.normalised_cross_entropy(sure, good)) and 0.4 < good.mean() < 0.8
     found = whole.row("Overconfidence", model=model)
     assert found["value"] == pytest.approx(over.mean())
     assert (found["segments"], found["blocks"]) == (len(words), 20)
-    women = np.array([sex == "female" for *_, sex in words])
+    women = sex == "female"
     found = whole.row("Overconfidence Difference", group="sex: female", model=model)["value"]
     assert found == pytest.approx(over[women].mean() - over.mean())
 
@@ -292,20 +275,16 @@ def test_who_knows_is_told_from_who_is_too_sure(whole):
 
 
 @pytest.mark.parametrize(
-    ("model", "test", "reference"),
+    ("model", "references"),
     [
-        ("fair", "Expected Calibration Error", 0),
-        ("fair", "Overconfidence", 0),
-        ("fair", "Brier Skill", 0),
-        ("fair", "Relative Area Under Risk", 1),
-        ("fair", "Interval Skill", 0),
-        ("words_fair", "Overconfidence", 0),
-        ("words_fair", "Normalised Cross Entropy", 0),
-        ("words_fair", "Relative Area Under Risk", 1),
+        ("fair", {"Expected Calibration Error": 0, "Brier Skill": 0, "Interval Skill": 0}),
+        ("fair", {"Overconfidence": 0, "Relative Area Under Risk": 1}),
+        ("words_fair", {"Overconfidence": 0, "Normalised Cross Entropy": 0, "Relative Area Under Risk": 1}),
     ],
 )
-def test_who_hears_nothing_is_calibrated_and_has_no_skill(whole, model, test, reference):
-    assert whole.row(test, model=model)["reference"] == pytest.approx(reference, abs=1e-9)
+def test_who_hears_nothing_is_calibrated_and_has_no_skill(whole, model, references):
+    for test, reference in references.items():
+        assert whole.row(test, model=model)["reference"] == pytest.approx(reference, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -360,26 +339,10 @@ def test_tables_of_a_run_give_the_same(whole, again, model, own):
         assert again.row(test, model=model)["value"] == whole.row(test, model=own)["value"]
 
 
-@pytest.mark.parametrize(
-    ("page", "told"),
-    [
-        *(
-            ("bold/correctness_calibration", words)
-            for words in (
-                "Groups and steps of changes",
-                "Noise 0",
-                "sex: female",
-                "calibration error as computed",
-            )
-        ),
-        *(
-            (page, "Reliability diagram")
-            for page in ("bold/correctness_calibration", "words_bold/asr_confidence")
-        ),
-        ("words_bold/asr_confidence", "normalised cross entropy"),
-        ("words_bold/asr_confidence", "% confident of"),
-        ("words_bold/asr_confidence", "Mean confidence minus share of right words"),
-    ],
-)
-def test_pages_show_it(whole, page, told):
-    assert told in whole.page(f"results/{page}")
+def test_pages_show_it(whole):
+    page = whole.page("results/bold/correctness_calibration")
+    for told in ("Groups and steps of changes", "Noise 0", "sex: female", "calibration error as computed"):
+        assert told in page and "Reliability diagram" in page
+    page = whole.page("results/words_bold/asr_confidence")
+    for told in ("normalised cross entropy", "% confident of", "Mean confidence minus share of right words"):
+        assert told in page and "Reliability diagram" in page

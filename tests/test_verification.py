@@ -13,6 +13,7 @@ from runs import Run, changed, refused, run, sound, write
 
 from soundcheck.common import resources, seeds
 from soundcheck.metrics.calibration import fit_calibration
+from soundcheck.metrics.similarity import normalised_scores
 from soundcheck.suite.thresholds import read_family
 
 pytestmark = pytest.mark.slow
@@ -124,8 +125,8 @@ def folder(tmp_path_factory):
         pairs.append((0, name(one, rng.integers(EACH)), name(two, rng.integers(EACH))))
     pairs = list(dict.fromkeys(pairs))
     trials = pd.DataFrame([pairs[n] for n in rng.permutation(len(pairs))], columns=["label", "enrol", "test"])
-    unit = {file: vector / np.linalg.norm(vector) for file, vector in known.items()}
-    scores = [float(unit[one] @ unit[two]) for one, two in zip(trials["enrol"], trials["test"], strict=True)]
+    sides = [unit(np.array([known[file] for file in trials[side]])) for side in ("enrol", "test")]
+    scores = (sides[0] * sides[1]).sum(axis=1).tolist()
     scored = trials.assign(score=list(map(repr, scores)))[["score", "enrol", "test"]]
     segments = pd.DataFrame(rows, columns=["file", "speaker", "sex", "accent"])
     columns = "speaker/utterances/video spaker/utterances/video"  # a header as it is found in the wild
@@ -165,12 +166,16 @@ def whole(folder, undrawn) -> Run:
     return run(undrawn, folder, code=3)  # models failed on inputs
 
 
+def unit(vectors):
+    """Bring vectors to length one."""
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
 def units(whole, model, corpus, change=""):
     """Give the embedding of each segment, of length one; ``None`` for those without."""
     vectors = whole.predictions(model, corpus, change)["embedding"]
     found = [vectors.get(key) for key in whole.segments(corpus).index]
-    found = [None if one is None else np.asarray(one, dtype=float) for one in found]
-    return [None if one is None else one / np.linalg.norm(one) for one in found]
+    return [None if one is None else unit(np.asarray(one, dtype=float)) for one in found]
 
 
 def trials_of(whole, corpus, family):
@@ -288,32 +293,23 @@ def test_what_is_fitted_on_half_of_the_speakers_is_tested_on_the_others(whole, m
 @pytest.mark.parametrize("corpus", ["voices", "enrolled"])
 def test_scores_against_a_cohort(whole, corpus):
     scores, trials = scored(whole, "good", corpus)
-    vectors, (_, members) = units(whole, "good", corpus), trials_of(whole, corpus, PLAIN)
+    vectors, (_, members) = np.array(units(whole, "good", corpus)), trials_of(whole, corpus, PLAIN)
     in_cohort, tested = halves(trials)
     own = {}  # recordings of each speaker of the cohort
     for trial in trials[in_cohort].itertuples():
         own.setdefault(trial.test_speaker, set()).add(trial.segment)
         own.setdefault(trial.enrol_speaker, set()).update(members[trial.enrolment])
-
-    def mean(rows):
-        vector = np.mean([vectors[n] for n in sorted(rows)], axis=0)
-        return vector / np.linalg.norm(vector)
-
-    cohort = [mean(rows) for rows in own.values()]
+    sides = [[members[number] for number in trials["enrolment"]], [[n] for n in trials["segment"]]]
+    cohort, *sides = (unit([vectors[[*rows]].mean(axis=0) for rows in one]) for one in (own.values(), *sides))
     assert len(cohort) == SPEAKERS // 2
-    found = {"z-norm": [], "t-norm": [], "s-norm": [], "adaptive s-norm": []}
-    for trial, score in zip(trials[tested].itertuples(), scores[tested], strict=True):
-        both = (mean(members[trial.enrolment]), vectors[trial.segment])
-        sides = [sorted(side @ other for other in cohort) for side in both]
-        z, t = ((score - np.mean(side)) / np.std(side) for side in sides)
-        near = [(score - np.mean(side[-4:])) / np.std(side[-4:]) for side in sides]
-        for norm, value in zip(found, (z, t, (z + t) / 2, np.mean(near)), strict=True):
-            found[norm].append(value)
+    rows = np.flatnonzero(tested)
+    against = (one @ cohort.T for one in sides)
+    found = normalised_scores(scores[tested], rows, rows, *against, 4)  # against loops in its own tests
     target = trials["target"].to_numpy(dtype=bool)[tested]
     before = equal_error(scores[tested], target)
     for norm, values in found.items():
         gain = whole.row("Eer Gain By Cohort", norm, model="good", corpus=corpus)
-        assert gain["value"] == pytest.approx(before - equal_error(np.array(values), target), abs=1e-9)
+        assert gain["value"] == pytest.approx(before - equal_error(values, target), abs=1e-9)
         assert gain["blocks"] == SPEAKERS // 2
 
 

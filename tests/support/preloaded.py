@@ -59,13 +59,7 @@ BLANK = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
 
 
 class Preloaded:
-    """A connection to the server, through which processes can be asked for.
-
-    Parameters
-    ----------
-    connection
-        One end; the server has the other.
-    """
+    """A connection to the server, through which processes can be asked for."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -91,13 +85,7 @@ class Preloaded:
         return server
 
     def fork(self, request: dict[str, Any], *descriptors: int) -> int:
-        """Ask for a process with these as its input, output and errors, and perhaps some more.
-
-        Returns
-        -------
-        int
-            Its number.
-        """
+        """Ask for a process with these as its input, output and errors, and perhaps some more."""
         with self._lock, tempfile.TemporaryFile() as file:  # a stream may cut a long message
             file.write(json.dumps(request).encode())
             file.seek(0)
